@@ -1,0 +1,228 @@
+"""The project's set-up files agree with each other, and a newcomer's clone can be built from them."""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Packages that conda-forge carries under another name: {conda-forge: pyproject}. None at present.
+CONDA_NAMES: dict[str, str] = {}
+# Belong to the environment, not to the project's dependencies.
+CONDA_ONLY = {"python", "pip"}
+# The packages that every environment of the project has, whatever else changes.
+FIXED = {"jupyterlab", "pandas", "numpy", "scipy", "matplotlib", "seaborn", "papermill", "nbval"}
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def pyproject_requirements() -> dict[str, SpecifierSet]:
+    tables = [project()["dependencies"], *project()["optional-dependencies"].values()]
+    requirements = [Requirement(text) for table in tables for text in table]
+    found = {canonicalize_name(r.name): r.specifier for r in requirements}
+    assert len(found) == len(requirements), "a package stands in pyproject.toml twice"
+    return found
+
+
+def conda_requirements() -> dict[str, SpecifierSet]:
+    text = (ROOT / "environment.yml").read_text(encoding="utf-8")
+    items = re.findall(r"^  - ([a-z][^\s:]*)$", text.partition("\ndependencies:\n")[2], re.MULTILINE)
+    requirements = [Requirement(item) for item in items]
+    return {canonicalize_name(CONDA_NAMES.get(r.name, r.name)): r.specifier for r in requirements}
+
+
+def locked() -> dict[str, list[Requirement]]:
+    """The pins by package; a universal lock may hold one per range of Python versions or platforms."""
+    pins: dict[str, list[Requirement]] = {}
+    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines():
+        if line and not line.lstrip().startswith("#"):
+            pin = Requirement(line)
+            pins.setdefault(canonicalize_name(pin.name), []).append(pin)
+    return pins
+
+
+def pinned_version(pin: Requirement) -> Version:
+    (specifier,) = pin.specifier
+    assert specifier.operator == "==", f"{pin} is no pin"
+    return Version(specifier.version)
+
+
+def test_environment_and_pyproject_name_the_same_packages_and_bounds() -> None:
+    conda = conda_requirements()
+    assert conda.pop("python") == SpecifierSet(project()["requires-python"])
+    wanted = pyproject_requirements()
+    assert set(conda) - CONDA_ONLY == set(wanted)
+    assert {name: conda[name] for name in wanted} == wanted
+
+
+def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
+    for name, specifiers in pyproject_requirements().items():
+        assert sorted(s.operator for s in specifiers) == ["<", ">="], f"{name}{specifiers}"
+
+
+@pytest.mark.parametrize("name", sorted(FIXED))
+def test_fixed_packages_are_in_all_three_files(name: str) -> None:
+    assert name in pyproject_requirements()
+    assert name in conda_requirements()
+    assert name in locked()
+
+
+def test_lock_covers_every_direct_dependency_within_its_bounds() -> None:
+    pins = locked()
+    for bounds in (pyproject_requirements(), conda_requirements()):
+        for name, specifier in bounds.items():
+            if name in CONDA_ONLY:
+                continue
+            assert name in pins, f"{name} is not in requirements.lock: make lock"
+            for pin in pins[name]:
+                assert pinned_version(pin) in specifier, f"{pin} is outside {specifier}: make lock"
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
+def test_lock_pins_each_direct_dependency_once_per_python(python: str) -> None:
+    environment = {"python_version": python, "python_full_version": f"{python}.1"}
+    pins = locked()
+    for name in pyproject_requirements():
+        chosen = [p for p in pins[name] if p.marker is None or p.marker.evaluate(environment)]
+        assert len(chosen) == 1, f"{name} on Python {python}: {[str(p) for p in chosen]}"
+
+
+def test_lock_names_no_index_and_no_local_path() -> None:
+    for number, line in enumerate((ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines(), 1):
+        assert not re.search(r"://|--(extra-)?index|--find-links|file:| @ |\s/\w|\.(org|com|io|net)\b", line), (
+            f"requirements.lock:{number}: {line}"
+        )
+
+
+def test_report_and_test_environment_is_without_jupyterlab() -> None:
+    extras = project()["optional-dependencies"]
+    assert [Requirement(r).name for r in extras["lab"]] == ["jupyterlab"]
+    assert "jupyterlab" not in {Requirement(r).name for r in project()["dependencies"] + extras["test"]}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^EXTRAS \?= test$", makefile, re.MULTILINE)
+
+
+def test_built_in_parsers_are_registered_as_plug_ins() -> None:
+    entries = project()["entry-points"]["azlatency.parsers"]
+    assert entries == {
+        tool: f"azlatency.parsers.{tool}:PARSER"
+        for tool in ("sockperf", "qperf", "iperf3", "ntttcp", "latte", "ping", "echo")
+    }
+    assert project()["scripts"] == {"azlatency": "azlatency.cli:main"}
+
+
+def test_processed_data_is_ignored_but_for_its_readme() -> None:
+    assert (ROOT / "data/processed/README.md").is_file()
+    rules = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert rules.index("/data/processed/*") < rules.index("!/data/processed/README.md")
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+
+    def ignored(path: str) -> bool:
+        done = subprocess.run(["git", "check-ignore", "-q", "--no-index", path], cwd=ROOT, check=False)
+        assert done.returncode in (0, 1)
+        return done.returncode == 0
+
+    assert ignored("data/processed/emulated-zones/runs.parquet")
+    assert ignored("build/site/index.html")
+    assert not ignored("data/processed/README.md")
+    assert not ignored("data/raw/emulated-zones/sockperf/r1/az1a-az2a_pp_tcp.log")
+
+
+def test_logs_are_stored_byte_for_byte() -> None:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    paths = ["data/raw/westeurope-azure-cni/az1-az3/sockperf.log", "tests/fixtures/ping/windows.log"]
+    done = subprocess.run(
+        ["git", "check-attr", "text", "--", *paths], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines() == [f"{path}: text: unset" for path in paths]
+
+
+def test_make_lists_its_targets() -> None:
+    if shutil.which("make") is None:
+        pytest.skip("no make")
+    done = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout == subprocess.run(["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for target in ("setup", "report", "test", "test-slow", "notebooks", "lint", "format", "lab", "lock", "clean"):
+        assert re.search(rf"^ +make {target} +\w", done.stdout, re.MULTILINE), f"make help does not explain {target}"
+
+
+def test_ci_script_is_executable_and_runs_tests_then_report() -> None:
+    script = ROOT / ".ci/run"
+    assert script.stat().st_mode & stat.S_IXUSR
+    commands = [line for line in script.read_text(encoding="utf-8").splitlines() if line.startswith("make ")]
+    assert commands == ["make test", "make report"]
+
+
+def find_python(folder: Path, *candidates: str) -> subprocess.CompletedProcess[str]:
+    """Run tools/find-python.sh with a PATH on which there is nothing but `folder`."""
+    shell = shutil.which("sh")
+    assert shell
+    return subprocess.run(
+        [shell, str(ROOT / "tools/find-python.sh"), *candidates],
+        env={"PATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def fake_python(folder: Path, name: str, answer: str) -> None:
+    script = folder / name
+    script.write_text(f"#!{shutil.which('sh')}\necho '{answer}'\n", encoding="utf-8")
+    script.chmod(0o755)
+
+
+needs_sh = pytest.mark.skipif(os.name == "nt" or shutil.which("sh") is None, reason="needs a POSIX shell")
+
+
+@needs_sh
+@pytest.mark.parametrize(
+    ("pythons", "line"),
+    [
+        ({}, "no Python found"),
+        ({"python3": "old 3.9"}, "python3 is 3.9"),
+        ({"python3": "bare 3.12"}, "apt install python3.12-venv"),
+        ({"python3": "old 3.10", "python3.11": "bare 3.11"}, "apt install python3.11-venv"),
+    ],
+)
+def test_without_a_usable_python_one_line_says_what_to_install(
+    tmp_path: Path, pythons: dict[str, str], line: str
+) -> None:
+    for name, answer in pythons.items():
+        fake_python(tmp_path, name, answer)
+    done = find_python(tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert line in done.stderr
+
+
+@needs_sh
+def test_a_newer_python_beside_an_old_python3_is_taken(tmp_path: Path) -> None:
+    fake_python(tmp_path, "python3", "old 3.9")
+    fake_python(tmp_path, "python3.12", "good")
+    fake_python(tmp_path, "python3.11", "good")
+    done = find_python(tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{tmp_path}/python3.12\n", "")
+    assert find_python(tmp_path, "python3.11").stdout == f"{tmp_path}/python3.11\n"
+
+
+@needs_sh
+def test_the_probe_itself_recognises_this_python(tmp_path: Path) -> None:
+    (tmp_path / "python3").symlink_to(sys.executable)
+    assert find_python(tmp_path).stdout == f"{tmp_path}/python3\n"
