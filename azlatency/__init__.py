@@ -1,0 +1,41 @@
+"""azlatency: raw logs of sockperf, qperf, iperf3, ntttcp, latte, ping and an echo test as tidy tables.
+
+>>> import azlatency as az
+>>> az.parse("sockperf.log").frame("quantiles")     # doctest: +SKIP
+>>> az.load("westeurope-azure-cni").runs            # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Names are imported on first use: `import azlatency` stays cheap, and so does `azlatency --help`.
+_HOMES = {
+    "parse": "azlatency.reader",
+    "Tables": "azlatency.reader",
+    "LogError": "azlatency.reader",
+    "load": "azlatency.dataset",
+    "studies": "azlatency.dataset",
+    "import_study": "azlatency.dataset",
+    "Study": "azlatency.dataset",
+    "charts": "azlatency.charts",
+    "tables": "azlatency.tables",
+    "schema": "azlatency.schema",
+}
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'azlatency' has no attribute {name!r}")
+    module = importlib.import_module(home)
+    return module if home == f"azlatency.{name}" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""``python -m azlatency``: the command line."""
+
+from azlatency.cli import main
+
+main()

@@ -1,0 +1,461 @@
+"""sockperf: client and server output, and the CSV of ``--full-log``.
+
+    sockperf: == version #3.8-0.git31ee322aa82a ==
+    sockperf[CLIENT] send on:sockperf: using recvfrom() to block on socket(s)
+    [ 0] IP = 10.2.0.58       PORT =  5201 # TCP
+    sockperf: [Total Run] RunTime=10.000 sec; Warm up time=400 msec; SentMessages=296842; ReceivedMessages=296841
+    sockperf: [Valid Duration] RunTime=9.550 sec; SentMessages=283507; ReceivedMessages=283507
+    sockperf: ====> avg-latency=16.791 (std-dev=3.064, mean-ad=0.949, median-ad=0.660, siqr=0.446, cv=0.182,
+              std-error=0.006, 99.0% ci=[16.776, 16.806])
+    sockperf: # dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0
+    sockperf: Total 283507 observations; each percentile contains 2835.07 observations
+    sockperf: ---> <MAX> observation = 1051.690
+    sockperf: ---> percentile 99.999 =  271.066
+    sockperf: ---> <MIN> observation =   10.847
+    packet, txTime(sec), rxTime(sec), latency(usec)
+    0, 2.435528878, 2.435762723, 116.923
+
+Versions seen: 2.7 to 3.10. ``avg-lat``, ``avg-latency``, ``Latency is`` and everything beside them are **half round
+trips**; ``avg-rtt`` and ``Round trip is`` (``--full-rtt``, since 3.6) are round trips (client.cpp 463, 521, 541). The tables
+hold round trips. In a full log the difference of the two times is the round trip whatever the last column says.
+
+A printed percentile is the order statistic floor(p*n + 0.5), no interpolation (client.cpp 313). ``MBps`` counts 2**20
+bytes (client.cpp 629). ``interrupted by signal 2`` stands in normal under-load output; only ``interrupted by user`` is a
+Ctrl-C. Colours stand in files too.
+
+Ignored: progress and warm-up lines, the arithmetic ``each percentile contains``, the ``+INFO`` dump of ``--debug``, and the
+bars of the histogram (scaled and rounded up; the exact counts stand in the full log).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from azlatency.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
+from azlatency.parsers import Log, Signature
+from azlatency.parsers.common import closed_loop_share, complete_quantile, end_run, printed_rank
+from azlatency.record import Recorder, Run
+from azlatency.units import Quantity, count, nanoseconds, quantity
+
+#: Fixed by the tool: messages of the first 400 ms are left out, whatever ``Warm up time`` prints (client.cpp).
+_SHARE_TOLERANCE = 0.03
+_DEFAULT_MESSAGE_BYTES = 14
+_NUMBER = r"(-?[\d.]+)"
+_ROW = re.compile(r"(?:\d+, ?)?(\d+)\.(\d{9}), ?(\d+)\.(\d{9})(?:, ?-?[\d.]+)?")
+_BULK_ROWS = 20_000
+_SPREADS = {
+    "std-dev": "rtt_sd",
+    "mean-ad": "rtt_mean_abs_dev",
+    "median-ad": "rtt_median_abs_dev",
+    "siqr": "rtt_siqr",
+    "std-error": "rtt_std_error",
+}
+
+
+class _Sockperf(LineLog):
+    prefix = re.compile(r"\s*sockperf: ?")
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self.run: Run = recorder.run("sockperf", log.first_line, last_line=log.last_line)
+        self.half = True
+        self.ended = False
+        self.server_index = 0
+        self.observations: int | None = None
+        self.quantile_rows: list[tuple[Line, dict[str, Any]]] = []
+        self.full_log_options: str | None = None
+
+    # --- what was run
+
+    @data(r"== version #(\S{0,80}) ?==", hint="== version")
+    @data(r"== version #(.{0,80}?) == ", hint="== version")
+    def banner(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(tool_version=match[1].strip() or None)
+
+    @data(r"\[\s*\d+\] IP = (\S{1,100})\s+PORT =\s+(\d+) # (TCP|UDP)", hint="] IP =")
+    def endpoint(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(server=match[1], protocol=match[3].lower())
+
+    @data(r"\[SERVER\] listen on:", hint="[SERVER]")
+    def server(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(test="server")
+
+    @data(r"test was performed using the following parameters: (--mps=.{0,300})", hint="following parameters")
+    def parameters(self, line: Line, match: re.Match[str]) -> None:
+        self.full_log_options = match[1]
+
+    # --- how it went
+
+    @data(r"Test end \(interrupted by user\)", hint="interrupted by user")
+    def interrupted(self, line: Line, match: re.Match[str]) -> None:
+        if self.run.row.get("test") == "server":
+            self.ended = True  # a server always ends so
+            return
+        self.run.set(status="interrupted")
+        self.run.event("interrupted", "warning", "ended by Ctrl-C; statistics cover what there was", line.number)
+
+    @data(
+        r"\[Total Run\] RunTime=([\d.]+) sec;(?: Warm up (?:time=(\d+) msec|packets=(\d+));)? SentMessages=(\d+); "
+        r"ReceivedMessages=(\d+)(?:; SkippedMessages=(\d+))?",
+        hint="[Total Run]",
+    )
+    def total(self, line: Line, match: re.Match[str]) -> None:
+        self.run.metric("total_duration", quantity(match[1], "sec"), line.number)
+        if match[2] is not None:
+            self.run.set(warmup_ns=nanoseconds(match[2], "msec"))
+        self._counts(line, sent=match[4], received=match[5], skipped=match[6])
+
+    @data(r"========= Printing statistics for Server No: (\d+)", hint="Printing statistics")
+    def server_block(self, line: Line, match: re.Match[str]) -> None:
+        if int(match[1]) != self.server_index:
+            self._next_server(line, int(match[1]))
+
+    @data(
+        r"\[Valid Duration\] RunTime=([\d.]+) sec; SentMessages=(\d+); ReceivedMessages=(\d+)", hint="[Valid Duration]"
+    )
+    def valid(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(duration_ns=nanoseconds(match[1], "sec"))
+        self.run.metric("valid_duration", quantity(match[1], "sec"), line.number)
+        self._counts(line, valid_sent=match[2], valid_received=match[3])
+
+    @data(
+        r"====> avg-(lat|latency|rtt)=\s*([\d.]+) \(std-dev=\s*([\d.]+)((?:, [\w-]+=[\d.]+)*)"
+        r"(?:, ([\d.]+)% ci=\[(-?[\d.]+), (-?[\d.]+)\])?\)",
+        hint="====> avg-",
+    )
+    def average(self, line: Line, match: re.Match[str]) -> None:
+        self.half = match[1] != "rtt"
+        self.run.set(printed_as="half_round_trip" if self.half else "round_trip")
+        self._time("rtt_mean", match[2], line)
+        spreads = dict(pair.split("=") for pair in match[4].split(", ") if pair)
+        for name, token in {"std-dev": match[3], **spreads}.items():
+            if name in _SPREADS:
+                self._time(_SPREADS[name], token, line)
+        if "cv" in spreads:
+            self.run.metric("rtt_cv", quantity(spreads["cv"], "1"), line.number)
+        if match[5]:
+            self.run.metric("rtt_ci_level", quantity(match[5], "%"), line.number)
+            self._time("rtt_ci_low", match[6], line)
+            self._time("rtt_ci_high", match[7], line)
+
+    @data(
+        r"# dropped (?:messages|packets) = (\d+); # duplicated (?:messages|packets) = (\d+); "
+        r"# out-of-order (?:messages|packets) = (\d+)",
+        hint="# dropped",
+    )
+    def losses(self, line: Line, match: re.Match[str]) -> None:
+        self._counts(line, lost=match[1], duplicates=match[2], out_of_order=match[3])
+        if int(match[3]):
+            self.run.event(
+                "out_of_order_discarded",
+                "warning",
+                f"{match[3]} replies were discarded as out of order; the mean leans towards the delayed ones",
+                line.number,
+            )
+
+    @data(r"Summary: (Latency|Round trip)(?: of burst of (\d+) messages?)? is\s+([\d.]+) usec", hint="Summary: ")
+    def summary(self, line: Line, match: re.Match[str]) -> None:
+        self.half = match[1] == "Latency"
+        self._time("rtt_mean", match[3], line)
+        self.run.set(printed_as="half_round_trip" if self.half else "round_trip")
+        if match[2]:
+            self.run.event("burst", "warning", f"one observation is a burst of {match[2]} messages", line.number)
+
+    @data(r"Total (\d+) observations(?:; each percentile contains [\d.]+ observations)?", hint="observations")
+    def total_observations(self, line: Line, match: re.Match[str]) -> None:
+        self.observations = int(match[1])
+        self._counts(line, observations=match[1])
+
+    @data(r"---> (?:<(MAX|MIN)> )?observation =\s*([\d.]+)", hint="observation =")
+    def extreme(self, line: Line, match: re.Match[str]) -> None:
+        # Markdown renderers eat <MAX> and <MIN>; the order of the lines then tells them apart.
+        which = match[1] or ("MIN" if self.quantile_rows else "MAX")
+        self._time("rtt_max" if which == "MAX" else "rtt_min", match[2], line)
+        if which == "MIN":
+            self.ended = True
+
+    @data(r"---> percentile\s+([\d.]+) =\s*([\d.]+)", hint="---> percentile")
+    def percentile(self, line: Line, match: re.Match[str]) -> None:
+        value = self._rtt(quantity(match[2], "usec"))
+        q = quantity(match[1], "%").value
+        self.quantile_rows.append((line, self.run.quantile(q, value, line.number)))
+
+    # --- throughput test
+
+    @data(r"Total of (\d+) messages sent in ([\d.]+) sec(?: \((\d+) messages skipped\))?", hint="messages sent in")
+    def messages_sent(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(test="throughput", duration_ns=nanoseconds(match[2], "sec"))
+        self._counts(line, sent=match[1], skipped=match[3])
+
+    @data(r"NOTE: test was performed, using msg-size=(\d+)(?:, mps=(\d+))?\..{0,200}", hint="NOTE: test was performed")
+    def throughput_note(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(message_bytes=int(match[1]))
+
+    @data(
+        r"Summary: Message Rate is (\d+) \[msg/sec\](?:, Packet Rate is about \d+ \[pkt/sec\] \(\d+ ip frags / msg\))?",
+        hint="Message Rate",
+    )
+    def message_rate(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(test="throughput")
+        self.run.metric("message_rate", quantity(match[1], "/sec"), line.number)
+
+    @data(r"Summary: BandWidth is ([\d.]+) MBps \([\d.]+ Mbps\)", hint="BandWidth")
+    def bandwidth(self, line: Line, match: re.Match[str]) -> None:
+        # The sender's view: bytes handed to the socket.
+        self.run.metric("throughput", quantity(match[1], "sockperf MBps"), line.number, side="sender")
+        self.ended = True
+
+    # --- server and failures
+
+    @data(r"Total (\d+) messages received(?:, echoed messages \d+)? and handled.{0,80}", hint="received")
+    def handled(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(test="server", status="complete")
+        self._counts(line, received=match[1])
+        self.ended = True
+
+    @data(r"ERROR: (.{0,300})", hint="ERROR: ")
+    @data(r"(No messages were (?:sent|received from the server).{0,200})", hint="No messages were")
+    @data(r"(No valid observations found.{0,200})", hint="No valid observations")
+    @data(r"(Test end before test start.{0,200})", hint="Test end before")
+    @data(r"(Test ends uncompleted.{0,200})", hint="Test ends uncompleted")
+    def failure(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(status="failed")
+        self.run.event("failed", "error", f"sockperf measured nothing: {match[1].strip()}", line.number)
+        self.ended = True
+
+    @data(r"Usage: sockperf .{0,300}", hint="Usage: sockperf")
+    def usage(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(status="failed")
+        self.run.event("failed", "error", "sockperf printed its usage instead of a run; check the options", line.number)
+        self.ended = True
+
+    known = known(
+        ("send on:", r"sockperf\[CLIENT\] send on:.{0,200}"),
+        ("using ", r"(?:\[tid \d+\] )?using \w+\(\) to block on socket\(s\)"),
+        ("Warmup stage", r"Warmup stage \(sending a few dummy messages\)\.\.\."),
+        ("Starting test", r"Starting test\.\.\."),
+        ("Test end", r"Test end(?:ed| \(interrupted by (?:timer|signal \d+)\)| \(reached packet number\))"),
+        ("cleanupAfterLoop", r"cleanupAfterLoop\(\) exit"),
+        ("RunTime Estimate", r"RunTime Estimate=[\d.]+ sec, Time out in [\d.]+ sec"),
+        ("-----", r"-{20,60}"),
+        ("[Histogram]", r"\[Histogram\] Display .{0,120}"),
+        ("bins", r"bins\b.{0,400}"),
+        ("-", r"\d+-\d+\s+#*"),
+        ("+INFO", r"\+INFO:.{0,300}"),
+        (" = ", r"\w+(?: \w+)* = .{0,100}"),
+        ("Binding to", r"\[fd=\d+\] Binding to: .{0,100}"),
+        ("[fd=", r"\[fd=\d+\] .{0,200}"),
+        ("VMA", r"VMA (?:INFO|WARNING|DEBUG).{0,300}"),
+        ("\t-", r"(?:-\w,?[\w,?-]*|--[\w,-]+)?\s*(?:--[\w,-]+)?\s*\t-.{0,300}"),
+        (":", r"(?:Options|Valid arguments):"),
+        ("sockperf ", r"sockperf [\w-]+ -\w .{0,200}"),
+        ("Run sockperf", r"[\w-]+ \([\w-]+\): Run sockperf .{0,200}"),
+        ("--", r"--[\w-]+"),
+    )
+
+    # --- helpers
+
+    def _rtt(self, printed: Quantity) -> Quantity:
+        return printed.doubled() if self.half else printed
+
+    def _time(self, name: str, token: str, line: Line) -> None:
+        self.run.metric(name, self._rtt(quantity(token, "usec")), line.number)
+
+    def _counts(self, line: Line, **tokens: str | None) -> None:
+        for name, token in tokens.items():
+            if token is not None:
+                self.run.metric(name, count(token), line.number)
+
+    def _next_server(self, line: Line, index: int) -> None:
+        """Statistics of another server: another run of the same command."""
+        self.finish_block(line.number - 1)
+        shared = {
+            name: self.run.row.get(name)
+            for name in ("tool_version", "protocol", "warmup_ns", "message_bytes", "test", "status")
+        }
+        self.run = self.recorder.run("sockperf", line.number, **shared)
+        self.server_index, self.observations, self.quantile_rows = index, None, []
+
+    # --- the end
+
+    def finish_block(self, last_line: int) -> None:
+        """Complete the quantiles of one server and check what must hold."""
+        run = self.run
+        if self.observations:
+            for line, row in self.quantile_rows:
+                complete_quantile(row, self.observations, printed_rank(row["q"], self.observations))
+                if not row["resolved"]:
+                    text = f"p{100 * row['q']:g} of {self.observations} observations is their maximum"
+                    run.event("percentile_is_max", "info", text, line.number)
+        self._describe()
+        self._check_unit()
+        has_numbers = run.value("rtt_mean") is not None or run.value("throughput", side="sender") is not None
+        end_run(run, has_numbers=has_numbers, ended=self.ended or self.log_has_rows, last_line=last_line)
+
+    log_has_rows = False
+
+    def _describe(self) -> None:
+        """Columns that follow from the command line or from the options line of a full log."""
+        row, log = self.run.row, self.log
+        options = self.full_log_options
+        if options is not None:
+            found = dict(word[2:].split("=", 1) for word in options.split() if "=" in word)
+            row["message_bytes"] = int(found.get("msg-size", _DEFAULT_MESSAGE_BYTES))
+            row["requested_duration_ns"] = nanoseconds(found["time"], "sec") if "time" in found else None
+            if row.get("test") is None:
+                # Only ping-pong keeps the built-in rate; under-load always has one of its own.
+                paced = found.get("mps") not in ("600000", None)
+                row["test"] = "under-load" if paced or found.get("reply-every", "1") != "1" else "ping-pong"
+        words = log.arguments
+        for test, spellings in _TESTS.items():
+            if any(word in spellings for word in words):
+                row["test"] = test
+                if row.get("message_bytes") is None:
+                    size = log.option("-m", "--msg-size")
+                    row["message_bytes"] = int(size) if size and size.isdigit() else _DEFAULT_MESSAGE_BYTES
+                seconds = log.option("-t", "--time")
+                if seconds and seconds.isdigit():
+                    row["requested_duration_ns"] = nanoseconds(seconds, "sec")
+        if row.get("test") is None and (share := self._share()) is not None:
+            # Only a closed loop spends its whole time in round trips.
+            closed = min(abs(share - 0.5) / 0.5, abs(share - 1.0)) <= _SHARE_TOLERANCE
+            row["test"] = "ping-pong" if closed else None
+        if row.get("test") in ("ping-pong", "under-load"):
+            row["closed_loop"] = row["test"] == "ping-pong"
+        row["client"] = row.get("client") or log.host
+        row["connections"] = 1 if row.get("server") else None
+
+    def _share(self) -> float | None:
+        """`closed_loop_share` with the mean as printed."""
+        mean, duration = self.run.value("rtt_mean"), self.run.row.get("duration_ns")
+        if mean is None or not duration or not self.observations:
+            return None
+        return closed_loop_share(self.observations, mean / 2 if self.half else mean, duration)
+
+    def _check_unit(self) -> None:
+        """The label says half or full round trip; the closed loop proves it (formats-latency 0, consequence 2)."""
+        share = self._share()
+        if share is None or self.run.row.get("test") != "ping-pong" or self.observations is None:
+            return
+        expected, other = (0.5, 1.0) if self.half else (1.0, 0.5)
+        if abs(share - other) <= _SHARE_TOLERANCE * other:
+            label = "half round trips" if self.half else "round trips"
+            text = f"labelled {label}, but n*mean/duration = {share:.3f} where {expected} is due; the log is mislabelled"
+            self.run.event("unit_conflict", "error", text, self.run.row["first_line"])
+
+
+_TESTS = {
+    "ping-pong": ("ping-pong", "pp"),
+    "under-load": ("under-load", "ul"),
+    "throughput": ("throughput", "tp"),
+    "playback": ("playback", "pb"),
+    "server": ("server", "sr"),
+}
+
+
+class SockperfParser:
+    """Reads sockperf; see the module's docstring."""
+
+    tool = "sockperf"
+    commands = ("sockperf",)
+    signatures = (
+        Signature("== version #", re.compile(r"sockperf: ?== version #.{0,80}?==")),
+        Signature("following parameters: --mps", re.compile(r"test was performed using the following parameters: .+")),
+        Signature("Usage: sockperf", re.compile(r"Usage: sockperf .*")),
+        Signature("[Total Run] RunTime", re.compile(r"(?:sockperf: )?\[Total Run\] RunTime=.*"), weak=True),
+        Signature("Summary: ", re.compile(r"(?:sockperf: )?Summary: (?:Latency|Round trip) is .*"), weak=True),
+        Signature("====> avg-", re.compile(r"(?:sockperf: )?====> avg-(?:lat|latency|rtt)=.*"), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log; several ``Server No:`` blocks become several runs."""
+        reader = _Sockperf(log, recorder)
+        lines = log.lines
+        header = next((i for i, line in enumerate(lines) if line.text.strip() in _FULL_LOG_HEADERS), None)
+        if header is None:
+            reader.feed(lines, recorder.ledger)
+            reader.finish_block(log.last_line)
+            return
+        stop = header + 1
+        while stop < len(lines) and lines[stop].text[:1].isdigit():
+            stop += 1
+        reader.feed(lines[:header], recorder.ledger)
+        recorder.ledger.mark(lines[header].number, DATA)
+        _full_log_rows(lines[header + 1 : stop], reader, recorder)
+        reader.feed(lines[stop:], recorder.ledger)
+        reader.log_has_rows = stop < len(lines)
+        reader.finish_block(log.last_line)
+
+
+_FULL_LOG_HEADERS = {
+    "packet, txTime(sec), rxTime(sec), latency(usec)",
+    "packet, txTime(sec), rxTime(sec), rtt(usec)",
+    "txTime, rxTime",
+}
+
+
+def _full_log_rows(lines: Sequence[Line], reader: _Sockperf, recorder: Recorder) -> None:
+    """The samples of a full log, exact to the nanosecond: the round trip is rxTime - txTime in every version."""
+    if not lines:
+        return
+    columns = _bulk_columns(lines) if len(lines) >= _BULK_ROWS else None
+    if columns is not None:
+        recorder.ledger.mark_range(lines[0].number, lines[-1].number, DATA)
+    else:
+        columns = _row_columns(lines, recorder)
+    sent, rtt = columns
+    reader.run.samples(seq=range(len(sent)), sent_ns=sent, rtt_ns=rtt, status=["ok"] * len(sent))
+    observations = reader.observations
+    if observations is not None and len(sent) != observations:
+        text = f"{len(sent)} rows, but the block above counts {observations} observations"
+        reader.run.event("count_mismatch", "warning", text, lines[0].number)
+
+
+def _row_columns(lines: Sequence[Line], recorder: Recorder) -> tuple[list[int], list[int]]:
+    sent, rtt = [], []
+    for line in lines:
+        if match := _ROW.fullmatch(line.text.strip()):
+            tx, rx = int(match[1] + match[2]), int(match[3] + match[4])
+            sent.append(tx)
+            rtt.append(rx - tx)
+            recorder.ledger.mark(line.number, DATA)
+        else:
+            recorder.ledger.mark(line.number, UNKNOWN if line.text.strip() else BLANK)
+    first = sent[0] if sent else 0
+    return [tx - first for tx in sent], rtt
+
+
+def _bulk_columns(lines: Sequence[Line]) -> tuple[Any, Any] | None:
+    """As `_row_columns` through pyarrow's CSV reader; None where a row is odd and must be looked at one by one."""
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import csv
+
+    body = "\n".join(line.text for line in lines).replace(", ", ",").encode()
+    decimals = pa.decimal128(20, 9)
+    columns = ["packet", "tx", "rx", "printed"] if lines[0].text.count(",") == 3 else ["tx", "rx"]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(body),
+            read_options=csv.ReadOptions(column_names=columns),
+            convert_options=csv.ConvertOptions(
+                column_types={"packet": pa.int64(), "tx": decimals, "rx": decimals, "printed": pa.float64()}
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    if table.num_rows != len(lines) or any(column.null_count for column in table.columns):
+        return None
+
+    def nanoseconds_of(name: str) -> Any:
+        # The low 64 bits of a decimal with nine digits after the point are the nanoseconds.
+        array = table[name].combine_chunks()
+        return np.frombuffer(array.buffers()[1], dtype="<i8")[2 * array.offset :: 2][: len(array)]
+
+    sent, received = nanoseconds_of("tx"), nanoseconds_of("rx")
+    return sent - sent[0], received - sent
+
+
+PARSER = SockperfParser()

@@ -1,0 +1,218 @@
+"""Sources -> tables: claims collected, logs cut out, each read by its parser, every line accounted for.
+
+>>> import azlatency as az
+>>> tables = az.parse("run.log")              # doctest: +SKIP
+>>> tables.frame("metrics")                   # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from azlatency import schema
+from azlatency.decode import Source, SourceError, expand
+from azlatency.parsers import Claim, claims, parsers
+from azlatency.record import Recorder, Row, SampleBlock
+from azlatency.transcript import cut, settle
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+#: Raised whenever a parser changes what it reads, so that an import knows which tables are stale.
+PARSER_VERSION = "1"
+
+
+class LogError(ValueError):
+    """A log that cannot be used, as ``file:line: what, and what to do``."""
+
+
+@dataclass
+class Tables:
+    """The tables of data-model.md as lists of rows; samples as blocks of columns."""
+
+    rows: dict[str, list[Row]] = field(
+        default_factory=lambda: {name: [] for name in schema.TABLES if name != "samples"}
+    )
+    samples: list[SampleBlock] = field(default_factory=list)
+
+    def extend(self, other: Tables) -> None:
+        """Append another set of tables."""
+        for name, rows in other.rows.items():
+            self.rows[name].extend(rows)
+        self.samples.extend(other.samples)
+
+    def arrow(self, table: str) -> pa.Table:
+        """One table as `pyarrow.Table` with the schema of `azlatency.schema`. Raises `KeyError` for an unknown one."""
+        import pyarrow as pa
+
+        arrow_schema = schema.arrow_schema(table)
+        if table == "samples":
+            return pa.concat_tables([_sample_table(block, arrow_schema) for block in self.samples] or [arrow_schema.empty_table()])
+        rows = self.rows[table]
+        return pa.table({name: [row.get(name) for row in rows] for name in arrow_schema.names}, schema=arrow_schema)
+
+    def frame(self, table: str) -> pd.DataFrame:
+        """One table as a pandas frame with Arrow-backed types: what is missing is missing, never 0 or NaN by accident."""
+        return to_frame(self.arrow(table))
+
+    def records(self, table: str) -> list[Row]:
+        """One table as a list of records with every column, times as ISO text; what `parse --format json` prints."""
+        names = schema.names(table)
+        rows = _sample_rows(self.samples) if table == "samples" else self.rows[table]
+        return [{name: _plain(row.get(name)) for name in names} for row in rows]
+
+    def errors(self) -> list[str]:
+        """The error events as ``path:line: text``."""
+        paths = {row["source_id"]: row["path"] for row in self.rows["sources"]}
+        return [
+            f"{paths[row['source_id']]}:{row['line']}: {row['text']}"
+            for row in self.rows["events"]
+            if row["severity"] == "error"
+        ]
+
+
+def to_frame(table: pa.Table) -> pd.DataFrame:
+    """An Arrow table as pandas frame with Arrow-backed types."""
+    import pandas as pd
+
+    return table.to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def parse(
+    *paths: Path | str, strict: bool = False, executor: Executor | None = None, explain: Callable[[str], None] | None = None
+) -> Tables:
+    """Parse files, archives or folders into tables.
+
+    ``strict`` turns the first error event into `LogError`. ``executor`` maps the files over its workers. ``explain`` is
+    called with one line for each claim of each parser. Raises `LogError` for a path that cannot be read.
+    """
+    tables = Tables()
+    if executor is None:
+        for path in paths:
+            for source in expand(path):
+                if isinstance(source, SourceError):
+                    raise LogError(str(source))
+                tables.extend(parse_source(source, explain=explain))
+    else:
+        for part in executor.map(parse, paths):
+            tables.extend(part)
+    if strict and (errors := tables.errors()):
+        raise LogError(errors[0])
+    return tables
+
+
+def parse_sources(sources: Iterable[Source]) -> Iterator[Tables]:
+    """Tables of each source in turn."""
+    for source in sources:
+        yield parse_source(source)
+
+
+def parse_source(source: Source, *, explain: Callable[[str], None] | None = None) -> Tables:
+    """Tables of one decoded source; never raises on odd text."""
+    recorder = Recorder(source)
+    found = claims(source)
+    if explain is not None:
+        _explain(source, found, explain)
+    done = cut(source, found)
+    for log in done.logs:
+        _parse_log(recorder, log)
+    for conflict in done.conflicts:
+        names = " and ".join(f"{claim.tool}" for claim in conflict)
+        recorder.event(
+            "ambiguous_format", "error", f"claimed by {names}: {conflict[0].line.text.strip()!r}; keep one tool a file",
+            conflict[0].line.number,
+        )
+    unknown = settle(source, recorder.ledger, done)
+    _unknown_lines(recorder, unknown)
+    if not recorder.rows["runs"] and not done.conflicts:
+        what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(parsers())})"
+        recorder.event("not_recognised", "error", f"{what}; see azlatency parse --explain", 1)
+    return _tables(recorder)
+
+
+def _parse_log(recorder: Recorder, log: Any) -> None:
+    """One log through its parser, a defect of which must not lose the other logs of the source."""
+    before = len(recorder.rows["runs"])
+    try:
+        parsers()[log.tool].parse(log, recorder)
+    except Exception as error:  # a defect of the parser or plug-in
+        recorder.event("parser_failed", "error", f"the {log.tool} parser failed ({error!r}); please report it", log.first_line)
+    for row in recorder.rows["runs"][before:]:
+        row["heading"] = " / ".join(log.headings) or None
+        row["command"] = row.get("command") or log.command
+
+
+def _unknown_lines(recorder: Recorder, unknown: list[int]) -> None:
+    """An event for each unknown line, with the text of its first one and the run it stands in."""
+    texts = {line.number: line.text for line in recorder.source.lines} if unknown else {}
+    runs = recorder.rows["runs"]
+    for number in unknown:
+        run_id = next((row["run_id"] for row in runs if row["first_line"] <= number <= row["last_line"]), None)
+        text = texts.get(number, "").strip()
+        recorder.event("unknown_line", "warning", f"no rule matches {text[:120]!r}", number, run_id)
+
+
+def _tables(recorder: Recorder) -> Tables:
+    source = recorder.source
+    row: Row = {
+        "source_id": source.source_id,
+        "path": source.path,
+        "sha256": source.sha256,
+        "size_bytes": source.size_bytes,
+        "encoding": source.encoding,
+        **recorder.ledger.counts(),
+        "imported_at": datetime.now(UTC).replace(microsecond=0),
+        "parser_version": PARSER_VERSION,
+    }
+    events = sorted(recorder.rows["events"], key=lambda event: event["line"])
+    return Tables({"sources": [row], **recorder.rows, "events": events}, recorder.samples)
+
+
+def _explain(source: Source, found: list[Claim], say: Callable[[str], None]) -> None:
+    """Which tool claimed which line."""
+    if not found:
+        say(f"{source.path}: no parser claims a line of it")
+    for claim in found:
+        strength = "weak claim" if claim.weak else "claim"
+        say(f"{source.path}:{claim.line.number}: {strength} of {claim.tool}: {claim.line.text.strip()[:120]!r}")
+
+
+def _sample_table(block: SampleBlock, arrow_schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
+
+    count = len(block.seq)
+    columns = {
+        "run_id": pa.repeat(pa.scalar(block.run_id), count),
+        "tool": pa.repeat(pa.scalar(block.tool), count),
+        "seq": pa.array(block.seq, pa.int64()),
+        "sent_ns": pa.array(block.sent_ns, pa.int64()),
+        "rtt_ns": pa.array(block.rtt_ns, pa.int64()),
+        "status": pa.array(block.status, pa.string()),
+        "low_ns": pa.nulls(count, pa.int64()) if block.low_ns is None else pa.array(block.low_ns, pa.int64()),
+        "high_ns": pa.nulls(count, pa.int64()) if block.high_ns is None else pa.array(block.high_ns, pa.int64()),
+    }
+    return pa.table(columns, schema=arrow_schema)
+
+
+def _sample_rows(blocks: list[SampleBlock]) -> Iterator[Row]:
+    for block in blocks:
+        low = block.low_ns if block.low_ns is not None else [None] * len(block.seq)
+        high = block.high_ns if block.high_ns is not None else [None] * len(block.seq)
+        columns = zip(block.seq, block.sent_ns, block.rtt_ns, block.status, low, high, strict=True)
+        for values in columns:
+            plain = [value.as_py() if hasattr(value, "as_py") else value for value in values]
+            names = ("seq", "sent_ns", "rtt_ns", "status", "low_ns", "high_ns")
+            yield {"run_id": block.run_id, "tool": block.tool, **dict(zip(names, plain, strict=True))}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON knows it."""
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return value

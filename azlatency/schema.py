@@ -1,0 +1,198 @@
+"""The tables of the data set: column names, types, units. The contract between parsers, files, statistics and users.
+
+Declared here without pyarrow, so that the command line starts fast; `arrow_schema` builds the pyarrow schema with each
+column's unit and description in the field metadata. Times are nanoseconds, sizes bytes, rates bit/s, fractions 0..1;
+latencies are round trips, whatever the tool printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name, its type (string, int64, float64, bool or timestamp), its unit and what it holds."""
+
+    name: str
+    type: str
+    unit: str = ""
+    doc: str = ""
+
+
+def _columns(text: str) -> tuple[Column, ...]:
+    """Columns from lines ``name | type | unit | description``."""
+    rows = [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
+    return tuple(Column(*row) for row in rows)
+
+
+#: What only a manifest can say about a run; every name is also a key of study.toml and a column of runs.csv.
+MANIFEST_COLUMNS = _columns("""
+study                  | string |  | folder of the study
+scenario               | string |  | the author's name for what was compared
+repeat                 | int64  |  | which repetition of the same test, from 1
+round                  | int64  |  | which round of the whole plan, from 1
+subscription           | string |  | subscription or account whose zone numbers are used
+region                 | string |  | region of the client
+zone                   | string |  | logical zone of the client, per subscription
+physical_zone          | string |  | physical zone of the client, comparable between subscriptions
+peer_region            | string |  | region of the server
+peer_zone              | string |  | logical zone of the server, per subscription
+peer_physical_zone     | string |  | physical zone of the server
+vm_size                | string |  | VM size of the client
+peer_vm_size           | string |  | VM size of the server
+accelerated_networking | bool   |  | whether accelerated networking was on
+placement              | string |  | same_host, availability_set, proximity_placement_group, same_zone, cross_zone or cross_region
+notes                  | string |  | what the manifest says about this log
+""")
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "sources": _columns("""
+        source_id      | string    |       | first 16 hex digits of the SHA-256 of the raw bytes
+        path           | string    |       | as given, relative where possible; archive members after a '!'
+        sha256         | string    |       | of the raw bytes
+        size_bytes     | int64     | bytes |
+        encoding       | string    |       | as decoded
+        lines          | int64     |       | lines = data + known + blank + prose + unknown
+        lines_data     | int64     |       | lines that gave a number or a fact
+        lines_known    | int64     |       | lines of the tool that carry nothing to keep
+        lines_blank    | int64     |       |
+        lines_prose    | int64     |       | text around the logs of a transcript or notes file
+        lines_unknown  | int64     |       | lines inside a log that no rule matches
+        imported_at    | timestamp |       |
+        parser_version | string    |       |
+    """),
+    "runs": (
+        *_columns("""
+        run_id                | string    |       | source_id-NN
+        source_id             | string    |       |
+        first_line            | int64     |       | 1-based
+        last_line             | int64     |       | 1-based, inclusive
+        tool                  | string    |       |
+        tool_version          | string    |       |
+        dialect               | string    |       |
+        test                  | string    |       |
+        protocol              | string    |       |
+        command               | string    |       | command line where the log or the prompt shows it
+        heading               | string    |       | headings above the log in a notes file, outermost first
+        client                | string    |       |
+        server                | string    |       |
+        message_bytes         | int64     | bytes |
+        connections           | int64     |       |
+        requested_duration_ns | int64     | ns    |
+        duration_ns           | int64     | ns    | measured
+        warmup_ns             | int64     | ns    |
+        started_at            | timestamp |       | UTC
+        printed_as            | string    |       | round_trip, half_round_trip, one_way or unknown; null for throughput
+        closed_loop           | bool      |       | the next probe waits for the last reply
+        status                | string    |       | complete, interrupted, truncated, failed or no_data
+        """),
+        *MANIFEST_COLUMNS,
+    ),
+    "metrics": _columns("""
+        run_id     | string  | | 
+        metric     | string  | |
+        side       | string  | | client, server, sender, receiver, local, remote, device, or null
+        stream     | string  | | null = the run as a whole
+        value      | float64 | | in the canonical unit
+        unit       | string  | |
+        printed    | string  | | token exactly as in the log
+        resolution | float64 | | half-width of the rounding interval, canonical unit; null if exact
+        scope      | string  | | run, stream, process or host
+        line       | int64   | | 1-based
+    """),
+    "quantiles": _columns("""
+        run_id        | string  |    |
+        metric        | string  |    |
+        stream        | string  |    |
+        q             | float64 |    | 0..1
+        value_ns      | float64 | ns | round trip
+        printed       | string  |    |
+        resolution_ns | float64 | ns |
+        n             | int64   |    | observations
+        rank          | int64   |    | 1-based order statistic that the value is
+        beyond        | float64 |    | n (1 - q): observations above
+        origin        | string  |    | printed, samples or histogram
+        resolved      | bool    |    | false where the value is just the maximum in disguise
+        line          | int64   |    | 1-based
+    """),
+    "intervals": _columns("""
+        run_id             | string  |       |
+        side               | string  |       |
+        stream             | string  |       |
+        start_ns           | int64   | ns    |
+        end_ns             | int64   | ns    |
+        bytes              | float64 | bytes |
+        bytes_resolution   | float64 | bytes |
+        throughput         | float64 | bit/s | recomputed from bytes and time where the log allows
+        throughput_printed | float64 | bit/s |
+        retransmits        | int64   |       |
+        cwnd_bytes         | float64 | bytes |
+        rtt_ns             | int64   | ns    |
+        jitter_ns          | int64   | ns    |
+        lost               | int64   |       |
+        datagrams          | int64   |       |
+        omitted            | bool    |       |
+        line               | int64   |       | 1-based
+    """),
+    "samples": _columns("""
+        run_id  | string |    |
+        tool    | string |    |
+        seq     | int64  |    |
+        sent_ns | int64  | ns | since the run's first probe
+        rtt_ns  | int64  | ns | null where there was no answer
+        status  | string |    | ok, lost, duplicate, out_of_order, unreachable or warmup
+        low_ns  | int64  | ns | only where the value is known as an interval
+        high_ns | int64  | ns | only where the value is known as an interval
+    """),
+    "histograms": _columns("""
+        run_id  | string |    |
+        metric  | string |    |
+        stream  | string |    |
+        low_ns  | int64  | ns |
+        high_ns | int64  | ns | null = open-ended
+        count   | int64  |    |
+        line    | int64  |    | 1-based
+    """),
+    "events": _columns("""
+        source_id | string | |
+        run_id    | string | | null outside a run
+        line      | int64  | | 1-based
+        code      | string | | stable, snake_case
+        severity  | string | | info, warning or error
+        text      | string | |
+    """),
+}
+
+
+def names(table: str) -> tuple[str, ...]:
+    """Column names of a table, in order. Raises `KeyError` with the known tables for an unknown one."""
+    if table not in TABLES:
+        raise KeyError(f"no table {table!r}; tables: {', '.join(TABLES)}")
+    return tuple(column.name for column in TABLES[table])
+
+
+@cache
+def arrow_schema(table: str) -> pa.Schema:
+    """The table as a pyarrow schema, unit and description in each field's metadata."""
+    import pyarrow as pa
+
+    types = {
+        "string": pa.string(),
+        "int64": pa.int64(),
+        "float64": pa.float64(),
+        "bool": pa.bool_(),
+        "timestamp": pa.timestamp("us", tz="UTC"),
+    }
+    return pa.schema(
+        [
+            pa.field(column.name, types[column.type], metadata={"unit": column.unit, "description": column.doc})
+            for column in TABLES[table]
+        ],
+        metadata={"azlatency_table": table},
+    )

@@ -1,0 +1,140 @@
+"""Printed quantities in canonical units: ns, bytes, bit/s, bytes/s, 1/s, fraction.
+
+This is the only place where a unit is spelled. Every reading keeps the printed token and the half-width of the
+interval that rounds to it, so that later statistics know how sharp the number was.
+
+>>> quantity("16.9", "us")
+Quantity(value=16900.0, unit='ns', printed='16.9', resolution=50.0)
+>>> quantity("2.98", "GBytes").value == 2.98 * 1024**3
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One printed number.
+
+    ``value`` in the canonical ``unit``; ``printed`` the token exactly as in the log; ``resolution`` half the width of
+    the rounding interval in the canonical unit, or ``None`` for an exact value such as a count.
+    """
+
+    value: float
+    unit: str
+    printed: str
+    resolution: float | None
+
+    def doubled(self) -> Quantity:
+        """The round trip of a printed half round trip: value and resolution twice, the token as printed."""
+        resolution = None if self.resolution is None else 2 * self.resolution
+        return Quantity(2 * self.value, self.unit, self.printed, resolution)
+
+
+def _powers(prefixes: str, base: int, *endings: str) -> dict[str, int]:
+    """Factors of the prefixes ("" first) in front of each ending: ``_powers("KM", 1000, "bps")`` -> bps, Kbps, Mbps."""
+    names = ["", *prefixes]
+    return {prefix + ending: base**power for power, prefix in enumerate(names) for ending in endings}
+
+
+_TIME = {
+    **dict.fromkeys(("ns", "nsec"), 1),
+    **dict.fromkeys(("us", "usec", "usecs", "microseconds", "μs", "µs"), 10**3),
+    **dict.fromkeys(("ms", "msec", "milliseconds"), 10**6),
+    **dict.fromkeys(("s", "sec", "seconds"), 10**9),
+}
+# iperf3 counts bytes in powers of 1024 whatever it calls them (units.c 239), bits in powers of 1000 (units.c 249).
+_IPERF_BYTES = _powers("KMGT", 1024, "Bytes")
+_IPERF_BYTE_RATES = {name + "/sec": 8 * factor for name, factor in _IPERF_BYTES.items()}
+_IPERF_BITS = _powers("KMGT", 1000, "bits/sec")
+_IEC_BYTES = {"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4}
+# qperf's byte prefixes are decimal (view_size, view_band in qperf.c).
+_QPERF_BYTES = {"bytes": 1, **{prefix + "B": 1000**power for power, prefix in enumerate("KMGT", start=1)}}
+_QPERF_RATES = {name + "/sec": 8 * factor for name, factor in (_QPERF_BYTES | _IEC_BYTES).items()}
+_QPERF_BITS = {"bits/sec": 1, **{prefix + "b/sec": 1000**power for power, prefix in enumerate("KMGT", start=1)}}
+
+_UNITS: dict[str, tuple[str, int]] = {
+    **{name: ("ns", factor) for name, factor in _TIME.items()},
+    **{name: ("bytes", factor) for name, factor in (_IPERF_BYTES | _IEC_BYTES | _QPERF_BYTES).items()},
+    **{name: ("bit/s", factor) for name, factor in (_IPERF_BITS | _IPERF_BYTE_RATES | _QPERF_RATES).items()},
+    **{name: ("bit/s", factor) for name, factor in _QPERF_BITS.items()},
+    **{name: ("bit/s", factor) for name, factor in _powers("KMGT", 1000, "bps").items()},
+    **{prefix + "/sec": ("1/s", 1000**power) for power, prefix in enumerate(["", "K", "M", "G"])},
+    **{name: ("Hz", factor) for name, factor in _powers("KMG", 1000, "Hz").items()},
+    "%": ("fraction", 1),  # scaled by 1/100 below
+    "1": ("fraction", 1),
+    # sockperf's MBps is MiB/s (client.cpp 629); the tables keep bit/s.
+    "sockperf MBps": ("bit/s", 8 * 1024**2),
+    # A Windows ntttcp MEG and a Windows ntttcp MB/s are binary as well (ntttcp.c 4702).
+    "MEG": ("bytes", 1024**2),
+    "ntttcp MB/s": ("bit/s", 8 * 1024**2),
+    "cycles/byte": ("cycles/byte", 1),
+}
+
+
+class UnitError(ValueError):
+    """A token that is no number, or a unit that no supported tool prints."""
+
+
+def number(token: str) -> Decimal:
+    """The number a token spells; thousands commas as qperf prints them are allowed. Raises `UnitError`."""
+    try:
+        value = Decimal(token.replace(",", ""))
+    except InvalidOperation:
+        raise UnitError(f"{token!r} is not a number") from None
+    if not value.is_finite():
+        raise UnitError(f"{token!r} is not a finite number")
+    return value
+
+
+def quantity(token: str, unit: str, *, significant: int | None = None) -> Quantity:
+    """Read a printed token and its unit.
+
+    ``significant`` is for tools that round to so many significant digits and then strip trailing zeros (qperf): there
+    "59 K/sec" means 59.0, and the last printed digit says too little.
+    Raises `UnitError` for an unknown unit or a token that is no number.
+    """
+    try:
+        canonical, factor = _UNITS[unit]
+    except KeyError:
+        raise UnitError(f"unknown unit {unit!r}") from None
+    value = number(token)
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    if significant is not None and value:
+        exponent = min(exponent, value.adjusted() - significant + 1)
+    scale = Decimal(factor) / 100 if unit == "%" else Decimal(factor)
+    half_last_digit = Decimal(5).scaleb(exponent - 1) * scale
+    return Quantity(float(value * scale), canonical, token, float(half_last_digit))
+
+
+def count(token: str) -> Quantity:
+    """An exact count (thousands commas allowed); no resolution. Raises `UnitError`."""
+    value = number(token)
+    if value != value.to_integral_value():
+        raise UnitError(f"{token!r} is not a whole number")
+    return Quantity(float(value), "count", token, None)
+
+
+def exact_bytes(token: str) -> Quantity:
+    """An exact number of bytes. Raises `UnitError`."""
+    return Quantity(count(token).value, "bytes", token, None)
+
+
+def nanoseconds(token: str, unit: str) -> int:
+    """A printed time as whole nanoseconds, without a detour through binary floating point. Raises `UnitError`."""
+    canonical, factor = _UNITS.get(unit, ("", 0))
+    if canonical != "ns":
+        raise UnitError(f"{unit!r} is not a unit of time")
+    return int((number(token) * factor).to_integral_value())
+
+
+def canonical_unit(unit: str) -> str:
+    """The canonical unit that a printed unit is converted to. Raises `UnitError`."""
+    try:
+        return _UNITS[unit][0]
+    except KeyError:
+        raise UnitError(f"unknown unit {unit!r}") from None
