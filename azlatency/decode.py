@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from azlatency.grammar import Line
 
@@ -178,7 +179,12 @@ def _hidden(entry: Path, root: Path) -> bool:
 
 def _decompress(raw: bytes, shown: str) -> bytes:
     """The bytes of a gzip, bzip2, xz or zstandard file, bounded; other bytes as they are."""
-    readers = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open, b"\x28\xb5\x2f\xfd": _open_zstd}
+    readers: dict[bytes, Any] = {
+        b"\x1f\x8b": gzip.open,
+        b"BZh": bz2.open,
+        b"\xfd7zXZ\x00": lzma.open,
+        b"\x28\xb5\x2f\xfd": _open_zstd,
+    }
     for magic, reader in readers.items():
         if raw.startswith(magic):
             try:
@@ -192,7 +198,7 @@ def _decompress(raw: bytes, shown: str) -> bytes:
     return raw
 
 
-def _open_zstd(stream: io.BytesIO):  # type: ignore[no-untyped-def]
+def _open_zstd(stream: io.BytesIO) -> Any:
     import pyarrow as pa
 
     return pa.CompressedInputStream(pa.PythonFile(stream), "zstd")

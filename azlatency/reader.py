@@ -53,12 +53,14 @@ class Tables:
 
         arrow_schema = schema.arrow_schema(table)
         if table == "samples":
-            return pa.concat_tables([_sample_table(block, arrow_schema) for block in self.samples] or [arrow_schema.empty_table()])
+            return pa.concat_tables(
+                [_sample_table(block, arrow_schema) for block in self.samples] or [arrow_schema.empty_table()]
+            )
         rows = self.rows[table]
         return pa.table({name: [row.get(name) for row in rows] for name in arrow_schema.names}, schema=arrow_schema)
 
     def frame(self, table: str) -> pd.DataFrame:
-        """One table as a pandas frame with Arrow-backed types: what is missing is missing, never 0 or NaN by accident."""
+        """One table as a pandas frame with Arrow-backed types: what is missing is missing, never 0 or NaN."""
         return to_frame(self.arrow(table))
 
     def records(self, table: str) -> list[Row]:
@@ -85,7 +87,10 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
 
 
 def parse(
-    *paths: Path | str, strict: bool = False, executor: Executor | None = None, explain: Callable[[str], None] | None = None
+    *paths: Path | str,
+    strict: bool = False,
+    executor: Executor | None = None,
+    explain: Callable[[str], None] | None = None,
 ) -> Tables:
     """Parse files, archives or folders into tables.
 
@@ -125,7 +130,9 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
     for conflict in done.conflicts:
         names = " and ".join(f"{claim.tool}" for claim in conflict)
         recorder.event(
-            "ambiguous_format", "error", f"claimed by {names}: {conflict[0].line.text.strip()!r}; keep one tool a file",
+            "ambiguous_format",
+            "error",
+            f"claimed by {names}: {conflict[0].line.text.strip()!r}; keep one tool a file",
             conflict[0].line.number,
         )
     unknown = settle(source, recorder.ledger, done)
@@ -142,7 +149,9 @@ def _parse_log(recorder: Recorder, log: Any) -> None:
     try:
         parsers()[log.tool].parse(log, recorder)
     except Exception as error:  # a defect of the parser or plug-in
-        recorder.event("parser_failed", "error", f"the {log.tool} parser failed ({error!r}); please report it", log.first_line)
+        recorder.event(
+            "parser_failed", "error", f"the {log.tool} parser failed ({error!r}); please report it", log.first_line
+        )
     for row in recorder.rows["runs"][before:]:
         row["heading"] = " / ".join(log.headings) or None
         row["command"] = row.get("command") or log.command

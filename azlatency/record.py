@@ -1,7 +1,7 @@
 """What a parser writes into: the ledger of its source and the rows of every table.
 
-A `Recorder` belongs to one source; `Recorder.run` opens a run and returns a `Run`, whose methods add metrics, quantiles,
-intervals, samples and events. Rows are plain dicts with the column names of `azlatency.schema`.
+A `Recorder` belongs to one source; `Recorder.run` opens a run and returns a `Run`, whose methods add metrics,
+quantiles, intervals, samples and events. Rows are plain dicts with the column names of `azlatency.schema`.
 """
 
 from __future__ import annotations

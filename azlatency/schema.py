@@ -47,7 +47,7 @@ peer_physical_zone     | string |  | physical zone of the server
 vm_size                | string |  | VM size of the client
 peer_vm_size           | string |  | VM size of the server
 accelerated_networking | bool   |  | whether accelerated networking was on
-placement              | string |  | same_host, availability_set, proximity_placement_group, same_zone, cross_zone or cross_region
+placement              | string |  | same_host, availability_set, same_zone, … (see manifest.py)
 notes                  | string |  | what the manifest says about this log
 """)
 
@@ -95,7 +95,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         *MANIFEST_COLUMNS,
     ),
     "metrics": _columns("""
-        run_id     | string  | | 
+        run_id     | string  | |
         metric     | string  | |
         side       | string  | | client, server, sender, receiver, local, remote, device, or null
         stream     | string  | | null = the run as a whole

@@ -1,7 +1,8 @@
 """Notes files, terminal sessions and plain logs -> single logs, each with the headings and the prompt above it.
 
-A claim (see `azlatency.parsers`) says where a log begins. It ends before the next claim, Markdown fence, heading, prompt
-line or the end of the text. What stands around the logs of a notes file is prose; in a plain log file it is unknown.
+A claim (see `azlatency.parsers`) says where a log begins. It ends before the next claim, Markdown fence, heading,
+prompt line or the end of the text. What stands around the logs of a notes file is prose; in a plain log file it is
+unknown.
 """
 
 from __future__ import annotations
@@ -62,9 +63,9 @@ def cut(source: Source, claims: Sequence[Claim]) -> Cut:
     result = Cut()
     claims = _without_conflicts(claims, result)
     for block in _blocks(source, lines, result):
-        inside = [claim for claim in claims if block.start <= claim.index < block.stop]
+        inside = [claim for claim in claims if block.start <= claim.position < block.stop]
         inside = _without_weak(inside)
-        starts = [_with_opening_brace(claim.index, block, lines) for claim in inside]
+        starts = [_with_opening_brace(claim.position, block, lines) for claim in inside]
         if starts and not block.loose:
             starts[0] = block.start
         for claim, (start, stop) in zip(inside, pairwise([*starts, block.stop]), strict=True):
@@ -79,8 +80,8 @@ def cut(source: Source, claims: Sequence[Claim]) -> Cut:
 def settle(source: Source, ledger: Ledger, done: Cut) -> list[int]:
     """After parsing: give every line its final mark and return the numbers of those that are unknown.
 
-    Boundaries are prose. In a notes file so is what stands outside the logs, and so are unmatched lines that trail a log
-    behind a blank line; in a plain log file such lines are unknown, since a changed tool version must show.
+    Boundaries are prose. In a notes file so is what stands outside the logs, and so are unmatched lines that trail a
+    log behind a blank line; in a plain log file such lines are unknown, since a changed tool version must show.
     """
     for number in done.prose_lines:
         ledger.mark(number, PROSE)
@@ -102,7 +103,7 @@ def settle(source: Source, ledger: Ledger, done: Cut) -> list[int]:
 def _without_conflicts(claims: Sequence[Claim], result: Cut) -> list[Claim]:
     by_line: dict[int, list[Claim]] = {}
     for claim in claims:
-        by_line.setdefault(claim.index, []).append(claim)
+        by_line.setdefault(claim.position, []).append(claim)
     kept = []
     for same in by_line.values():
         opening = [claim for claim in same if not claim.weak] or same
@@ -140,7 +141,9 @@ def _blocks(source: Source, lines: Sequence[Line], result: Cut) -> list[_Block]:
     """The stretches between fences, headings and prompt lines, with their context."""
     joined = "\n".join(line.text for line in lines)
     markdown = "```" in joined or "~~~" in joined or source.path.lower().endswith(_MARKDOWN_ENDINGS)
-    candidates = {index for hint in ("```", "~~~", "#", "$", ">", "%", "^C", "Script ") for index in lines_with(hint, joined)}
+    candidates = {
+        index for hint in ("```", "~~~", "#", "$", ">", "%", "^C", "Script ") for index in lines_with(hint, joined)
+    }
     commands = {name for parser in parsers().values() for name in parser.commands}
     blocks: list[_Block] = []
     headings: list[tuple[int, str]] = []

@@ -102,8 +102,7 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
     except KeyError:
         raise UnitError(f"unknown unit {unit!r}") from None
     value = number(token)
-    exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)
+    exponent = int(value.as_tuple().exponent)
     if significant is not None and value:
         exponent = min(exponent, value.adjusted() - significant + 1)
     scale = Decimal(factor) / 100 if unit == "%" else Decimal(factor)

@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 import azlatency as az
-from azlatency.parsers import claims, parsers
 from azlatency.decode import Source, expand
+from azlatency.parsers import claims, parsers
 
 FIXTURES = Path(__file__).parent / "fixtures"
 LOGS = sorted(

@@ -32,8 +32,8 @@ GROUP = "azlatency.parsers"
 class Signature(NamedTuple):
     """A line that shows a log: a literal that it contains and a pattern for the stripped line, matched in full.
 
-    A line that begins a log cuts the text there. A ``weak`` one stands in the middle or at the end of a log: it counts only
-    where no log of the same tool began above it in the same block, as in a paste of the closing lines.
+    A line that begins a log cuts the text there. A ``weak`` one stands in the middle or at the end of a log: it counts
+    only where no log of the same tool began above it in the same block, as in a paste of the closing lines.
     """
 
     hint: str
@@ -42,9 +42,9 @@ class Signature(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A tool's claim that a log of its begins at ``lines[index]``, with the line that convinced it."""
+    """A tool's claim that a log of its begins at ``lines[position]``, with the line that convinced it."""
 
-    index: int
+    position: int
     tool: str
     line: Line
     weak: bool = False
@@ -54,8 +54,8 @@ class Claim(NamedTuple):
 class Log:
     """One log cut out of a source, with what stood around it.
 
-    ``lines``: its cleaned lines; ``headings``: the headings above it, outermost first; ``command`` and ``host``: from the
-    prompt line that started it; ``text``: the raw decoded text of exactly these lines.
+    ``lines``: its cleaned lines; ``headings``: the headings above it, outermost first; ``command`` and ``host``: from
+    the prompt line that started it; ``text``: the raw decoded text of exactly these lines.
     """
 
     source: Source

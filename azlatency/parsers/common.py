@@ -24,8 +24,8 @@ def complete_quantile(row: Row, n: int, rank: int) -> None:
 def closed_loop_share(n: int, mean_ns: float, duration_ns: int) -> float | None:
     """``n * mean / duration``: about 1 where a closed loop printed round trips, about 0.5 where it printed halves.
 
-    Between two probes of a closed loop nothing happens but the round trip (design: formats, invariant 1). None where the
-    duration is unknown.
+    Between two probes of a closed loop nothing happens but the round trip (design: formats, invariant 1). None where
+    the duration is unknown.
     """
     return n * mean_ns / duration_ns if duration_ns else None
 

@@ -1,0 +1,252 @@
+"""The command line: ``azlatency parse``, ``import``, ``report``. Errors are one line, ``file:line: what, and what to
+do``.
+
+Exit codes: 0 done; 1 nothing recognised, or an error in a log; 2 usage.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from azlatency import __version__, schema
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from azlatency.dataset import ImportSummary
+    from azlatency.reader import Tables
+
+app = typer.Typer(
+    name="azlatency",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Latency and throughput between availability zones: raw logs to tidy tables to a report.",
+)
+
+
+class Format(StrEnum):
+    """How `parse` prints."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+def main() -> None:
+    """Entry point of the command; every expected failure is one line on standard error."""
+    from azlatency.manifest import ManifestError
+    from azlatency.reader import LogError
+
+    try:
+        app()
+    except (LogError, ManifestError) as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except KeyboardInterrupt:
+        print("interrupted; nothing half-written is left", file=sys.stderr)
+        sys.exit(130)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"azlatency {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def parse(
+    files: Annotated[list[str], typer.Argument(help="Logs, notes files, archives or folders; - reads standard input.")],
+    format: Annotated[Format | None, typer.Option(help="Default: table on a terminal, json elsewhere.")] = None,
+    table: Annotated[str | None, typer.Option(help=f"One table only: {', '.join(schema.TABLES)}.")] = None,
+    samples: Annotated[bool, typer.Option("--samples", help="With json: every probe as well.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say which parser claimed which line.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first error in a log.")] = False,
+) -> None:
+    """Parse logs and print what they say.
+
+    Examples: azlatency parse run.log · azlatency parse notes.md --format json · ping host | azlatency parse -
+    """
+    from azlatency.reader import LogError
+
+    if table is not None and table not in schema.TABLES:
+        raise typer.BadParameter(f"no table {table!r}; tables: {', '.join(schema.TABLES)}", param_hint="--table")
+    format = format or (Format.table if sys.stdout.isatty() else Format.json)
+    tables, unreadable = _read(files, explain)
+    for message in unreadable:
+        print(message, file=sys.stderr)
+    errors = tables.errors()
+    if strict and (unreadable or errors):
+        raise LogError((unreadable + errors)[0])
+    if format is Format.json:
+        _print_json(tables, table, samples)
+    elif format is Format.csv:
+        _print_csv(tables, table or "runs")
+    else:
+        _print_tables(tables, table)
+    for message in errors:
+        print(message, file=sys.stderr)
+    if errors or unreadable or not tables.rows["runs"]:
+        raise typer.Exit(1)
+
+
+def _read(files: list[str], explain: bool) -> tuple[Tables, list[str]]:
+    """Tables of all readable sources, and one line for each that cannot be read."""
+    from azlatency.decode import SourceError, expand, expand_bytes
+    from azlatency.reader import Tables, parse_source
+
+    say = (lambda text: print(text, file=sys.stderr)) if explain else None
+    tables = Tables()
+    unreadable: list[str] = []
+    seen: dict[str, str] = {}
+    for file in files:
+        found = expand_bytes(sys.stdin.buffer.read(), "<stdin>") if file == "-" else expand(file)
+        for source in found:
+            if isinstance(source, SourceError):
+                unreadable.append(str(source))
+            elif (first := seen.setdefault(source.source_id, source.path)) != source.path:
+                print(f"{source.path}: the same bytes as {first}; read once", file=sys.stderr)
+            else:
+                tables.extend(parse_source(source, explain=say))
+    return tables, unreadable
+
+
+def _print_json(tables: Tables, table: str | None, samples: bool) -> None:
+    import msgspec
+
+    names = [table] if table else [name for name in schema.TABLES if samples or name != "samples"]
+    content = msgspec.json.encode({name: tables.records(name) for name in names})
+    sys.stdout.write(msgspec.json.format(content, indent=1).decode() + "\n")
+
+
+def _print_csv(tables: Tables, table: str) -> None:
+    writer = csv.DictWriter(sys.stdout, schema.names(table), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(tables.records(table))
+
+
+def _print_tables(tables: Tables, table: str | None) -> None:
+    from azlatency.tables import plain_table, run_summary
+
+    console = _console()
+    if table is not None:
+        console.print(plain_table(tables.records(table), table))
+        return
+    console.print(run_summary(tables))
+    paths = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
+    for event in tables.rows["events"]:
+        if event["severity"] == "warning":
+            place = f"{paths[event['source_id']]}:{event['line']}"
+            console.print(f"{place}: {event['text']}", style="yellow", markup=False, highlight=False)
+
+
+@app.command("import")
+def import_(
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="Logs, archives or folders; default data/raw/STUDY.")
+    ] = None,
+    study: Annotated[str | None, typer.Option(help="Name of the study.")] = None,
+    all_studies: Annotated[bool, typer.Option("--all", help="Every study in data/raw.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Where to write; default data/processed.")] = None,
+) -> None:
+    """Import logs into data/processed: incremental, atomic, raw files untouched.
+
+    Examples: azlatency import --all · azlatency import dump.zip --study mine · azlatency import --study mine
+    """
+    from azlatency.dataset import import_study, studies
+
+    if all_studies == (study is not None) or (all_studies and sources):
+        raise typer.BadParameter("give --study NAME (with or without sources), or --all alone")
+    names = studies() if all_studies else [str(study)]
+    if not names:
+        raise typer.BadParameter("data/raw holds no study; run in the project's folder or set AZLATENCY_DATA")
+    if study is not None and (not study.strip() or "/" in study or "\\" in study or study.startswith(".")):
+        raise typer.BadParameter(f"{study!r} cannot be a folder name", param_hint="--study")
+    usable = True
+    for name in names:
+        with _progress(name) as progress:
+            summary = import_study(name, sources, out=out, progress=progress)
+        _print_summary(summary)
+        usable = usable and summary.usable
+    if not usable:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    study: Annotated[list[str] | None, typer.Option(help="Only these studies; default all imported ones.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the site.")] = Path("build/site"),
+) -> None:
+    """Run the notebooks and render the site.
+
+    Example: azlatency report --study westeurope-azure-cni --out build/site
+    """
+    from azlatency.report import build
+
+    with _progress("report") as progress:
+        failed = build(out, study, progress=progress)
+    print(f"{out / 'index.html'}")
+    if failed:
+        for message in failed:
+            print(message, file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def _console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, soft_wrap=False)
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Any]:
+    """A progress bar on standard error, on a terminal only; yields ``progress(done, total)``."""
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _print_summary(summary: ImportSummary) -> None:
+    """The closing summary: recognised, not recognised, missing."""
+    runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
+    how = "unchanged" if summary.unchanged else f"{summary.parsed} files parsed, {summary.reused} unchanged"
+    print(f"{summary.study}: {runs} ({how}) -> {summary.folder}")
+    for title, lines in (
+        ("not recognised", summary.not_recognised),
+        ("unreadable", summary.unreadable),
+        ("errors", summary.problems),
+        ("left out", summary.duplicates + summary.ignored),
+    ):
+        for line in lines:
+            print(f"  {title}: {line}", file=sys.stderr)
+    if summary.missing:
+        missing = ", ".join(f"{key} ({count} runs)" for key, count in summary.missing.items())
+        print(f"  missing metadata: {missing}; say it in study.toml", file=sys.stderr)
