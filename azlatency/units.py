@@ -56,7 +56,7 @@ _QPERF_BYTES = {"bytes": 1, **{prefix + "B": 1000**power for power, prefix in en
 _QPERF_RATES = {name + "/sec": 8 * factor for name, factor in (_QPERF_BYTES | _IEC_BYTES).items()}
 _QPERF_BITS = {"bits/sec": 1, **{prefix + "b/sec": 1000**power for power, prefix in enumerate("KMGT", start=1)}}
 
-_UNITS: dict[str, tuple[str, int]] = {
+_UNITS: dict[str, tuple[str, int | Decimal]] = {
     **{name: ("ns", factor) for name, factor in _TIME.items()},
     **{name: ("bytes", factor) for name, factor in (_IPERF_BYTES | _IEC_BYTES | _QPERF_BYTES).items()},
     **{name: ("bit/s", factor) for name, factor in (_IPERF_BITS | _IPERF_BYTE_RATES | _QPERF_RATES).items()},
@@ -72,6 +72,9 @@ _UNITS: dict[str, tuple[str, int]] = {
     "MEG": ("bytes", 1024**2),
     "ntttcp MB/s": ("bit/s", 8 * 1024**2),
     "cycles/byte": ("cycles/byte", 1),
+    # qperf: processor time for a decimal gigabyte, and counts from a million on.
+    **{name + "/GB": ("ns/byte", Decimal(factor).scaleb(-9)) for name, factor in _TIME.items()},
+    "million": ("count", 10**6),
 }
 
 
