@@ -12,16 +12,17 @@
         loc_send_msgs   =  295,150
         loc_cpus_used   =      201 % cpus
 
-Version seen: 0.4.11. ``latency`` is a **half round trip** in every ``*_lat`` test: elapsed time over the messages received at
-both ends (qperf.c 1888); only ``rc_rdma_read_lat`` is a full completion, since there the client alone counts (rdma.c 1180).
-The tables hold round trips. ``msg_rate`` counts both directions.
+Version seen: 0.4.11. ``latency`` is a **half round trip** in every ``*_lat`` test: elapsed time over the messages received
+at both ends (qperf.c 1888); only ``rc_rdma_read_lat`` is a full completion, since there the client alone counts (rdma.c
+1180). The tables hold round trips. ``msg_rate`` counts both directions.
 
-Numbers have three significant digits (``-e`` gives more), trailing zeros stripped: ``59 K/sec`` means 59.0. Byte prefixes are
-decimal, but exact multiples of 1024 are printed as ``64 KiB (65,536)``. Elapsed time is read in ticks of 10 ms. Values of zero
-or less are left out by the tool, except the two main rates. ``-oo`` repeats the block without saying for which value.
+Numbers have three significant digits (``-e`` gives more), trailing zeros stripped: ``59 K/sec`` means 59.0. Byte prefixes
+are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,536)``. Elapsed time is read in ticks of 10 ms. Values
+of zero or less are left out by the tool, except the two main rates. ``-oo`` repeats the block without saying for which
+value.
 
-Each block is a run. A ``conf`` block describes the two machines; it is a run without data. Ignored: options that say nothing
-about what was measured (timeouts, ports, affinity, queue sizes).
+Each block is a run. A ``conf`` block describes the two machines; it is a run without data. Ignored: options that say
+nothing about what was measured (timeouts, ports, affinity, queue sizes).
 """
 
 from __future__ import annotations
@@ -113,18 +114,17 @@ class _Qperf(LineLog):
     def message_rate(self, line: Line, match: re.Match[str]) -> None:
         self.run.metric("message_rate", self._quantity(match[1], match[2]), line.number)
 
-    @data(
-        _pair("(?:(send|recv|loc_send|loc_recv|rem_send|rem_recv)_)?bw", rf"{_NUMBER} ((?:[KMGT]?i?B|bytes|bits|[KMGT]b)/sec)"),
-        hint="bw",
-    )
+    @data(_pair("(?:(send|recv)_)?bw", rf"{_NUMBER} ((?:[KMGT]i?B|bytes|bits|[KMGT]b)/sec)"), hint="bw")
     def bandwidth(self, line: Line, match: re.Match[str]) -> None:
-        side = _SIDES[match[1].rsplit("_", 1)[-1]] if match[1] else "receiver"
+        side = _SIDES[match[1] or "recv"]
         rate = self._quantity(match[2], match[3])
         self.run.metric("throughput", rate, line.number, side=side)
         if not rate.value:
             self.run.event("nothing_received", "warning", f"the {side} counted no byte: {match[0]!r}", line.number)
 
-    @data(_pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_NUMBER} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"), hint="_bytes")
+    @data(
+        _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_NUMBER} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"), hint="_bytes"
+    )
     def volume(self, line: Line, match: re.Match[str]) -> None:
         size = self._quantity(match[5], "bytes") if match[5] else self._quantity(match[3], match[4])
         if match[1] is None:
@@ -159,7 +159,8 @@ class _Qperf(LineLog):
 
     @data(_pair("(send|recv|loc|rem)_cost", rf"{_NUMBER} ((?:ns|us|ms|sec)/GB)"), hint="_cost")
     def cost(self, line: Line, match: re.Match[str]) -> None:
-        self.run.metric("cpu_cost", self._quantity(match[2], match[3]), line.number, side=_SIDES[match[1]], scope="host")
+        cost = self._quantity(match[2], match[3])
+        self.run.metric("cpu_cost", cost, line.number, side=_SIDES[match[1]], scope="host")
 
     # --- failures
 
@@ -252,7 +253,7 @@ class _Qperf(LineLog):
         duration = self.run.row.get("duration_ns") or self.run.row.get("requested_duration_ns") or _DEFAULT_DURATION_NS
         round_trips = self.run.value("observations") or duration / rtt
         if round_trips < _FEW_ROUND_TRIPS:
-            text = f"about {round_trips:.0f} round trips: one lost datagram may be most of this mean; run it with -vvs, or use TCP"
+            text = f"about {round_trips:.0f} round trips: one lost datagram may be most of this mean; measure with TCP too"
             self.run.event("udp_loss_possible", "warning", text, self.run.row["first_line"])
 
 
