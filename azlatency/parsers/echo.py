@@ -106,7 +106,7 @@ class _EchoLog(LineLog):
         self.run.set(status="interrupted")
         self.run.event("connection_drop", "warning", f"the run ended early: {match[1]}", line.number)
 
-    @data(r"INFO - (?:.{1,40} )?[Ii]nterrupted by user.{0,80}", hint="nterrupted by user")
+    @data(r"INFO - User interrupted.{0,80}", hint="User interrupted")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(status="interrupted")
         self.run.event("interrupted", "info", "ended by Ctrl-C; a run without --count always is", line.number)

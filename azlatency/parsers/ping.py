@@ -1,0 +1,663 @@
+"""ping: iputils in every language, BusyBox, inetutils, macOS and the BSDs, Windows in eleven languages.
+
+    PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.
+    [1795228093.993389] 64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.302 ms
+    64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.302 ms (DUP!)
+    no answer yet for icmp_seq=2
+    From 10.2.2.1 icmp_seq=3 Destination Host Unreachable
+    --- 10.2.2.4 ping statistics ---
+    200 packets transmitted, 193 received, +9 duplicates, 3.5% packet loss, time 2341ms
+    rtt min/avg/max/mdev = 2.357/4.666/51.019/4.329 ms, pipe 2, ipg/ewma 4.582/3.443 ms
+
+    Pinging 10.1.0.4 with 32 bytes of data:
+    Reply from 10.1.0.4: bytes=32 time<1ms TTL=128
+    Packets: Sent = 4, Received = 3, Lost = 1 (25% loss),
+    Minimum = 0ms, Maximum = 2ms, Average = 1ms
+
+Everything is a round trip. Words differ by language and system, so lines are told by their structure and their numbers; the
+words only decide where the structure leaves a choice. A decimal comma is a decimal point. Both stand in one French log.
+
+Loss is counted anew from the counts: older iputils, BusyBox and inetutils cut the percentage (25 of 3600 is "0%").
+``mdev`` and ``stddev`` are population standard deviations over all replies, duplicates included; the tables hold the sample
+one. inetutils prints 0.000 for every deviation under 22.4 us, which is no value. Windows cuts times to whole milliseconds:
+a sample is the interval from the printed time to one millisecond more, and 0ms is no value. Windows also counts
+"Destination host unreachable" as received. ``-D`` stamps are those of the reply; the time of sending is the stamp less the
+round trip.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from azlatency.grammar import DATA, Ledger, Line, LineLog, data, known
+from azlatency.parsers import Log, Signature
+from azlatency.parsers.common import end_run
+from azlatency.record import Recorder, Run
+from azlatency.units import Quantity, count, nanoseconds, quantity
+
+# Units of a millisecond as the translations spell it.
+_MS = r"(?:ms|мс|мсек|ミリ秒|毫秒)"
+_DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
+_STAMP = r"(?:\[(?P<seconds>\d{1,12})\.(?P<fraction>\d{6})\] )?"
+_NBSP = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u3000": " ", "：": ":", "，": ",", "、": ",", "（": "(", "）": ")"})
+_MILLISECOND = 10**6
+_SEQUENCE_NUMBERS = 2**16
+_TIMED_PAYLOAD = 16
+# inetutils' square root returns 0 below 0.0005 ms**2.
+_INETUTILS_UNDERFLOW = "0.000"
+
+_DUPLICATES = ("duplicate", "dupliqué", "doublon", "duplikat", "duplicat", "duplicad", "yinelenen", "çift", "дублікат", "重複", "重复")
+_ERRORS = ("error", "erreur", "fehler", "errori", "erro", "hata", "помилк", "エラー", "错误", "chyb", "virhe")
+_CORRUPTED = ("corrupted", "corrompu", "beschädigt", "corrotti", "corrompido", "bozuk", "пошкоджен", "損傷", "损坏")
+
+_WINDOWS_HEADERS = {
+    "en": r"Pinging (\S+)(?: \[(\S+)\])? (?:from \S+ )?with (\d+) bytes of data:",
+    "de": r"Ping wird ausgeführt für (\S+)(?: \[(\S+)\])? (?:von \S+ )?mit (\d+) Bytes(?: an)? Daten:",
+    "es": r"Haciendo ping a (\S+)(?: \[(\S+)\])? (?:desde \S+ )?con (\d+) bytes de datos:",
+    "fr": r"Envoi d.une requête .?[Pp]ing.? sur (\S+)(?: \[(\S+)\])? (?:de \S+ )?avec (\d+) octets de données ?:",
+    "it": r"Esecuzione di Ping (?:di |a |su )?(\S+)(?: \[(\S+)\])? (?:da \S+ )?con (\d+) byte di dati:",
+    "pt": r"(?:Disparando|A enviar pedidos de ping para|Fazendo ping em) (\S+)(?: \[(\S+)\])? (?:de \S+ )?com (\d+) bytes de dados:",
+    "pl": r"Badanie (\S+)(?: \[(\S+)\])? z (\d+) bajtami danych:",
+    "ru": r"Обмен пакетами с (\S+)(?: \[(\S+)\])? (?:по )?с (\d+) байтами данных:",
+    "tr": r"(\S+)(?: \[(\S+)\])? için ping atılıyor (\d+) bayt veriyle:",
+    "tr2": r"(\S+)(?: \[(\S+)\])? (\d+) bayt veri ile ping atılıyor:",
+    "zh": r"正在 Ping (\S+)(?: \[(\S+)\])? 具有 (\d+) 字节的数据:",
+    "ja": r"(\S+)(?: \[(\S+)\])? ?に ping を送信しています (\d+) バイトのデータ:",
+    "ko": r"Ping (\S+)(?: \[(\S+)\])? (\d+)바이트 데이터 사용:",
+    "nl": r"Pingen naar (\S+)(?: \[(\S+)\])? met (\d+) bytes(?: aan)? gegevens:",
+}
+_WINDOWS_STATISTICS = (
+    r"Ping statistics for (\S+?):|Ping-Statistik für (\S+?):|Estadísticas de ping para (\S+?):|Statistiques Ping pour (\S+?) ?:"
+    r"|Statistiche Ping per (\S+?):|Estatísticas do Ping para (\S+?):|Statystyka badania ping dla (\S+?):"
+    r"|Статистика Ping для (\S+?):|(\S+) için Ping istatistikleri:|(\S+) 的 Ping 统计信息:|(\S+) の ping 統計:"
+    r"|(\S+)에 대한 Ping 통계:|Ping-statistieken voor (\S+?):"
+)
+_WINDOWS_TIMEOUTS = (
+    r"(?:Request timed out|Zeitüberschreitung der Anforderung|Tiempo de espera agotado para esta solicitud"
+    r"|Délai d.attente de la demande dépassé|Richiesta scaduta|Esgotado o tempo limite do pedido"
+    r"|Upłynął limit czasu żądania|Превышен интервал ожидания для запроса|İstek zaman aşımına uğradı"
+    r"|请求超时|要求がタイムアウトしました|요청 시간이 만료되었습니다|Time-out bij opdracht)[.。]?"
+)
+_WINDOWS_UNREACHABLE = (
+    r".{1,120}: ?(?:Destination (?:host|net|network|port) unreachable|Zielhost nicht erreichbar|Zielnetz nicht erreichbar"
+    r"|Host de destino inaccesible|Red de destino inaccesible|Impossible de joindre l.hôte de destination"
+    r"|Host di destinazione non raggiungibile|Host de destino inacessível|Заданный узел недоступен"
+    r"|Hedef ana bilgisayara ulaşılamıyor|无法访问目标主机|宛先ホストに到達できません|대상 호스트에 연결할 수 없습니다"
+    r"|Docelowy host jest nieosiągalny|TTL expired in transit|General failure)[.。]?"
+)
+_WINDOWS_APPROXIMATE = (
+    r"(?:Approximate round trip times in milli-seconds|Ca\. Zeitangaben in Millisek\."
+    r"|Tiempos aproximados de ida y vuelta en milisegundos|Durée approximative des boucles en millisecondes"
+    r"|Tempo approssimativo percorsi andata/ritorno in millisecondi|Aproximar um número redondo de vezes em milissegundos"
+    r"|Tempo aproximado de ida e volta em milissegundos|Szacunkowy czas b.{1,2}dzenia pakiet.{1,3} w mil.{1,2}isekundach"
+    r"|Приблизительное время при[её]ма-передачи в мс|Gidiş dönüş sürelerinin yaklaşık değeri \(milisaniye cinsinden\)"
+    r"|Mili saniye türünden yaklaşık tur süreleri|往返行程的估计时间\(以毫秒为单位\)|ラウンド トリップの概算時間 \(ミリ秒\)"
+    r"|왕복 시간\(밀리초\)|De gemiddelde tijd voor het uitvoeren van één bewerking in milliseconden) ?:"
+)
+
+
+def _decimal(token: str) -> str:
+    """A number with a decimal point, whatever the language prints."""
+    return token.replace(",", ".")
+
+
+def _milliseconds(token: str) -> Quantity:
+    """Milliseconds with a decimal point or comma; ``printed`` keeps the token."""
+    return replace(quantity(_decimal(token), "ms"), printed=token)
+
+
+@dataclass
+class _Samples:
+    """The replies of one run in order of appearance."""
+
+    seq: list[int] = field(default_factory=list)
+    sent: list[int | None] = field(default_factory=list)
+    rtt: list[int | None] = field(default_factory=list)
+    status: list[str] = field(default_factory=list)
+    low: list[int | None] = field(default_factory=list)
+    high: list[int | None] = field(default_factory=list)
+    place: dict[int, int] = field(default_factory=dict)
+    """Index of the first sample of each sequence number."""
+    turns: int = 0
+    last: int = 0
+
+    def unwrap(self, printed: int) -> int:
+        """The sequence number without the wrap at 16 bits."""
+        half = _SEQUENCE_NUMBERS // 2
+        if printed >= _SEQUENCE_NUMBERS:
+            return printed
+        if printed - self.last < -half:
+            self.turns += 1
+        elif printed - self.last > half and self.turns:
+            return printed + (self.turns - 1) * _SEQUENCE_NUMBERS
+        self.last = printed
+        return printed + self.turns * _SEQUENCE_NUMBERS
+
+    def add(
+        self,
+        seq: int,
+        rtt: int | None,
+        status: str,
+        sent: int | None = None,
+        bounds: tuple[int, int] | None = None,
+    ) -> None:
+        """One more sample; a reply takes the place of an earlier "no answer yet", a second reply is a duplicate."""
+        low, high = bounds or (None, None)
+        index = self.place.get(seq)
+        if index is not None and status == "ok":
+            if self.status[index] in ("lost", "unreachable"):
+                self.sent[index], self.rtt[index], self.status[index] = sent, rtt, status
+                return
+            status = "duplicate"
+        elif index is not None and status != "duplicate":
+            return
+        self.place.setdefault(seq, len(self.seq))
+        self.seq.append(seq)
+        self.sent.append(sent)
+        self.rtt.append(rtt)
+        self.status.append(status)
+        self.low.append(low)
+        self.high.append(high)
+
+
+class _Ping(LineLog):
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self._open(log.first_line)
+
+    def _open(self, number: int) -> None:
+        self.run: Run = self.recorder.run(
+            "ping", number, test="echo", protocol="icmp", printed_as="round_trip", closed_loop=False
+        )
+        self.samples = _Samples()
+        self.windows = False
+        self.summary: Line | None = None
+        self.timed = False
+        self.has_times = False
+        self.header_line: Line | None = None
+        self.unreachable = 0
+        self.first_stamp: int | None = None
+        self.last_line = number
+        self.stopped = False
+        self.failed = False
+        self.printed_loss: tuple[str, Line] | None = None
+
+    def read(self, line: Line, ledger: Ledger) -> bool:
+        """As in `LineLog`, with full-width and non-breaking characters made plain."""
+        if not line.text.isascii():
+            line = line._replace(text=line.text.translate(_NBSP))
+        if super().read(line, ledger):
+            self.last_line = line.number
+            return True
+        return False
+
+    # --- replies
+
+    @data(
+        _STAMP + r"(?P<bytes>\d{1,6}) [^=]{1,300}?(?: ?:|,) (?:icmp_[rs]eq|icmp_req|seq|pořadí) ?=(?P<seq>\d{1,10})(?: ident=\d+)?"
+        rf" (?:ttl|TTL|hlim) ?=\d{{1,3}}(?: [^\s=]{{1,20}} ?=(?P<time>{_DECIMAL}) ?{_MS})?(?P<dup> ?\(DUP!\))?",
+        hint="=",
+    )
+    def reply(self, line: Line, match: re.Match[str]) -> None:
+        samples = self.samples
+        seq = samples.unwrap(int(match["seq"]))
+        rtt = None
+        if match["time"] is not None:
+            rtt = nanoseconds(_decimal(match["time"]), "ms")
+            self.timed = True
+        sent = None
+        if match["seconds"] is not None:
+            stamp = int(match["seconds"]) * 10**9 + int(match["fraction"]) * 1000
+            sent = stamp - (rtt or 0)
+            if self.first_stamp is None:
+                self.first_stamp = sent
+        if rtt is None:
+            return
+        samples.add(seq, rtt, "duplicate" if match["dup"] else "ok", sent)
+
+    @data(_STAMP + r"no answer yet for icmp_seq=(?P<seq>\d{1,10})", hint="no answer yet")
+    @data(_STAMP + r"Request timeout for icmp_seq (?P<seq>\d{1,10})", hint="Request timeout")
+    @data(_STAMP + r"(?:pas encore de réponse pour|noch keine Antwort auf|ancora nessuna risposta per|"
+          r"icmp_seq) ?(?:icmp_seq)?=(?P<seq>\d{1,10})(?: .{0,40})?", hint="icmp_seq=")  # fmt: skip
+    def no_answer(self, line: Line, match: re.Match[str]) -> None:
+        self.samples.add(self.samples.unwrap(int(match["seq"])), None, "lost")
+
+    @data(_STAMP + r"\S{1,10} \S{1,200}(?: \(\S{1,60}\))?:? icmp_seq=(?P<seq>\d{1,10}) (?P<what>\D.{1,120})", hint="icmp_seq=")
+    def error(self, line: Line, match: re.Match[str]) -> None:
+        if "Redirect" in match["what"]:
+            return
+        self.samples.add(self.samples.unwrap(int(match["seq"])), None, "unreachable")
+
+    # --- headers
+
+    @data(r"(?:PING|ПІНГ) (\S{1,200}?) ?\((\S{1,200}?)(?: \(\S{1,60}\))?\)(?: (?:from|de|von|da) \S{1,80} ?\S{0,40}:)?"
+          r" (\d{1,6})(?:\(\d{1,6}\))? ?\D{1,60}", hint="(")  # fmt: skip
+    @data(r"(?:PING) (\S{1,200}) \((\S{1,200})\): (\d{1,6}) data bytes(?:, id 0x\w{1,8} = \d+)?", hint="data bytes")
+    @data(r"(?:PING) (\S{1,200}) \((\S{1,200})\): sending (?:timestamp|address mask) requests", hint="sending ")
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        self._begin(line)
+        self.run.set(server=match[2])
+        if match.re.groups >= 3:
+            self.run.set(message_bytes=int(match[3]))
+        else:
+            self.timed = False
+            self.run.set(test="timestamp")
+
+    @data(r"PING6\(\d{1,6}=40\+8\+(\d{1,6}) bytes\) (\S{1,100}) --> (\S{1,100})", hint="PING6(")
+    def header6(self, line: Line, match: re.Match[str]) -> None:
+        self._begin(line)
+        self.run.set(message_bytes=int(match[1]), client=match[2], server=match[3], dialect="bsd")
+
+    @data("|".join(f"(?P<{name}>{text})" for name, text in _WINDOWS_HEADERS.items()), hint="")
+    def windows_header(self, line: Line, match: re.Match[str]) -> None:
+        self._begin(line)
+        self.windows = True
+        language = match.lastgroup or ""
+        host, address, size = re.fullmatch(_WINDOWS_HEADERS[language], match[0]).groups()  # type: ignore[union-attr]
+        self.run.set(server=address or host, message_bytes=int(size), dialect=f"windows-{language[:2]}")
+
+    # --- summaries
+
+    @data(r"-{2,3} (\S.{0,300}?) -{2,3}", hint="--")
+    def statistics(self, line: Line, match: re.Match[str]) -> None:
+        self._summary_begins(line)
+        name = re.fullmatch(r"(\S+) ping6? statistics", match[1])
+        if name and self.run.row.get("server") is None:
+            self.run.set(server=name[1])
+
+    @data(_WINDOWS_STATISTICS, hint=":")
+    def windows_statistics(self, line: Line, match: re.Match[str]) -> None:
+        self._summary_begins(line)
+        self.windows = True
+        host = next((group for group in match.groups() if group), None)
+        if host and self.run.row.get("server") is None:
+            self.run.set(server=host)
+
+    @data(
+        r"(\d{1,12}) packets transmitted, (\d{1,12}) (?:packets )?received((?:, .{1,60}?){0,5}), "
+        rf"(?:([\d.]{{1,12}})% packet loss|-- somebody's printing up packets!)(?:, \d+ packets out of wait time)?"
+        rf"(?:, time (\d{{1,12}})ms)?",
+        hint="packets transmitted",
+    )
+    def counts(self, line: Line, match: re.Match[str]) -> None:
+        self._counts(line, match[1], match[2], match[3].split(", ")[1:], match[4], match[5])
+
+    @data(
+        r"(?=\D{0,40}\d)(\D{0,40}?)(\d{1,12})([^\d,]{0,40}), ?(\D{0,40}?)(\d{1,12})([^\d,]{0,40}?)((?:, ?\+\d[^,]{1,40}){0,3})"
+        rf", ?([^,]{{0,30}}?%[^,]{{0,40}})(?:, ?\D{{1,20}}(\d{{1,12}}) ?{_MS})?",
+        hint="%",
+    )
+    def counts_translated(self, line: Line, match: re.Match[str]) -> None:
+        percent = re.search(r"\d{1,3}(?:[.,]\d{1,6})?", match[8])
+        extras = [part.strip() for part in match[7].split(",") if part.strip()]
+        self._counts(line, match[2], match[5], extras, _decimal(percent[0]) if percent else None, match[9])
+
+    @data(
+        rf"(?:rtt|round-trip) (\S{{1,60}}) = ({_DECIMAL})/({_DECIMAL})/({_DECIMAL})(?:/({_DECIMAL}))? ?{_MS}"
+        rf"(?:, {{0,2}}\D{{1,20}} \d{{1,6}})?(, {{0,2}}ipg/\S{{1,20}} {_DECIMAL}/{_DECIMAL} ?{_MS})?",
+        hint="/",
+    )
+    def times(self, line: Line, match: re.Match[str]) -> None:
+        self.has_times = True
+        if match[6]:
+            self.run.set(closed_loop=True)
+        self._check_label(line, match[1], match[5] is not None)
+        for name, token in zip(("rtt_min", "rtt_mean", "rtt_max"), match.groups()[1:4], strict=True):
+            self.run.metric(name, _milliseconds(token), line.number)
+        dialect = {"round-trip": "bsd", "rtt": "iputils"}[match[0].split(" ")[0]]
+        if dialect == "bsd" and match[5] is None:
+            dialect = "busybox"
+        if self.run.row.get("dialect") is None:
+            self.run.set(dialect=dialect)
+        if match[5] is not None:
+            self._deviation(line, match[5])
+        self._check_order(line)
+
+    @data(
+        r"[^=:]{1,30}: ?[^=]{1,30}= ?(\d{1,12}), ?[^=]{1,30}= ?(\d{1,12}), ?[^=]{1,30}= ?(\d{1,12})"
+        r"(?:,? ?\((%?\d{1,3}(?:[.,]\d+)? ?%?|.{1,30}\d{1,3} ?%)[^=]{0,40})?,?",
+        hint="=",
+    )
+    def windows_counts(self, line: Line, match: re.Match[str]) -> None:
+        self._summary_begins(line)
+        self.summary = line
+        self.windows = True
+        sent, received = int(match[1]), int(match[2])
+        if sent - received != int(match[3]):
+            text = f"sent {sent}, received {received} and lost {match[3]} do not add up; the log is edited"
+            self.run.event("count_mismatch", "error", text, line.number)
+            return
+        if self.unreachable:
+            text = f"{self.unreachable} of the {received} 'received' are answers that the host is unreachable: lost"
+            self.run.event("unreachable_counted_as_received", "warning", text, line.number)
+        received = max(received - self.unreachable, 0)
+        self._store_counts(line, match[1], sent, match[2], received)
+
+    @data(
+        rf"[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}, ?[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}, ?[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}", hint="="
+    )
+    def windows_times(self, line: Line, match: re.Match[str]) -> None:
+        self.has_times = True
+        zeros = []
+        for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
+            if int(token) == 0:
+                zeros.append(name)
+                continue
+            # Cut, not rounded: the value is somewhere in the millisecond above the printed one.
+            printed = quantity(token, "ms")
+            self.run.metric(name, replace(printed, resolution=float(_MILLISECOND)), line.number)
+        if zeros:
+            text = f"{', '.join(zeros)} printed as 0ms: under one millisecond, which is all that Windows tells"
+            self.run.event("below_resolution", "info", text, line.number)
+
+    @data(rf".{{1,160}}?(?:[:：]|yanıtı:) ?(?:.{{1,20}} ?= ?\d{{1,6}} )?[^\s=<]{{1,10}} ?([=<]) ?(\d{{1,9}}) ?(?:{_MS}|m)(?: TTL=\d{{1,3}})?",
+          hint="")  # fmt: skip
+    def windows_reply(self, line: Line, match: re.Match[str]) -> None:
+        self.windows = True
+        token = int(match[2]) * _MILLISECOND
+        below = match[1] == "<"
+        bounds = (0, token) if below else (token, token + _MILLISECOND)
+        self.samples.add(len(self.samples.seq), None if below else token, "ok", bounds=bounds)
+
+    @data(_WINDOWS_TIMEOUTS, hint="")
+    def windows_timeout(self, line: Line, match: re.Match[str]) -> None:
+        self.windows = True
+        self.samples.add(len(self.samples.seq), None, "lost")
+
+    @data(_WINDOWS_UNREACHABLE, hint=":")
+    def windows_unreachable(self, line: Line, match: re.Match[str]) -> None:
+        self.windows = True
+        self.unreachable += 1
+        self.samples.add(len(self.samples.seq), None, "unreachable")
+
+    @data(r"(ping6?: (?:unknown host|cannot resolve|bad address|connect|sendmsg|sendto|socket|\S{1,200}: ).{0,200})", hint="ping")
+    @data(r"(Ping request could not find host .{1,200})", hint="Ping request")
+    def failure(self, line: Line, match: re.Match[str]) -> None:
+        if self.samples.seq or self.header_line is not None:
+            self.run.event("send_failed", "warning", match[1], line.number)
+            return
+        self.failed = True
+        self.run.set(status="failed")
+        self.run.event("failed", "error", f"ping measured nothing: {match[1]}", line.number)
+
+    known = known(
+        ("packets, ", rf"\d+/\d+ packets, \d+% loss(?:, min/avg/ewma/max = {_DECIMAL}/{_DECIMAL}/{_DECIMAL}/{_DECIMAL} ms.{{0,60}})?"),
+        ("%", r"\(?%?\d{1,3} ?%? [^=\d]{1,30}\)?,?"),
+        ("perda", r"perda\),?"),
+        ("PATTERN", r"PATTERN: 0x[0-9a-fA-F]{1,64}"),
+        ("WARNING", r"WARNING: .{1,120}"),
+        ("ai->ai_family", r"ai->ai_family: .{1,200}"),
+        ("ping: sock", r"ping: sock4\.fd: .{1,200}"),
+        ("Control-C", r"Control-C"),
+        (".", r"[.E ]{1,4000}"),
+        (":", _WINDOWS_APPROXIMATE),
+        ("icmp_", r"icmp_[ort]time = \d+"),
+        ("icmp_seq=", r"\d+ bytes from \S+: icmp_seq=\d+"),
+        ("RR:", r"RR:\s.{1,200}"),
+    )
+
+    # --- helpers
+
+    def _begin(self, line: Line) -> None:
+        """A header: the first of the log, or another run in the same text."""
+        if self.header_line is not None or self.summary is not None or self.samples.seq:
+            self.finish(line.number - 1)
+            self._open(line.number)
+        self.header_line = line
+
+    def _summary_begins(self, line: Line) -> None:
+        """A second summary without a header between belongs to another run."""
+        if self.summary is not None:
+            self.finish(line.number - 1)
+            self._open(line.number)
+
+    def _counts(
+        self, line: Line, sent: str, received: str, extras: list[str], percent: str | None, duration_ms: str | None
+    ) -> None:
+        self._summary_begins(line)
+        self.summary = line
+        if "packets received" in line.text and self.run.row.get("dialect") is None and "icmp" not in line.text:
+            self.run.set(dialect="bsd" if percent and "." in percent else None)
+        if duration_ms is not None:
+            self.run.set(duration_ns=nanoseconds(duration_ms, "ms"), dialect="iputils")
+        for part in extras:
+            self._extra(line, part)
+        self.printed_loss = None if percent is None else (percent, line)
+        self._store_counts(line, sent, int(sent), received, int(received))
+
+    def _extra(self, line: Line, part: str) -> None:
+        """``+9 duplicates`` and its like in any language."""
+        match = re.fullmatch(r"\+?(\d{1,12}) ?(\D{1,40})", part)
+        if match is None:
+            self.run.event("unknown_count", "warning", f"{part!r} is no count that is known", line.number)
+            return
+        word = match[2].lower()
+        for name, stems in (("duplicates", _DUPLICATES), ("errors", _ERRORS), ("corrupted", _CORRUPTED)):
+            if any(stem in word for stem in stems):
+                self.run.metric(name, count(match[1]), line.number)
+                return
+        self.run.event("unknown_count", "warning", f"{part!r} is no count that is known", line.number)
+
+    def _store_counts(self, line: Line, sent_token: str, sent: int, received_token: str, received: int) -> None:
+        run = self.run
+        lost = sent - received
+        run.metric("sent", count(sent_token), line.number)
+        run.metric("received", replace(count(received_token), value=float(received)), line.number)
+        if lost < 0:
+            text = f"{received} received of {sent} transmitted: duplicates that the tool did not tell apart"
+            run.event("more_received_than_sent", "warning", text, line.number)
+            return
+        run.metric("lost", Quantity(float(lost), "count", str(lost), None), line.number)
+        if not sent:
+            return
+        loss = lost / sent
+        percent = self.printed_loss[0] if self.printed_loss else None
+        run.metric("loss", Quantity(loss, "fraction", f"{lost}/{sent}" if percent is None else percent, None), line.number)
+        if percent is None:
+            return
+        printed = float(percent) / 100
+        if abs(printed - loss) >= 0.0101:
+            text = f"{percent}% printed, but {received} of {sent} are {100 * loss:.4g}%; the counts are kept"
+            run.event("loss_recomputed", "warning", text, line.number)
+        elif abs(printed - loss) > 5e-7 + 1e-5 * loss:
+            text = f"{percent}% printed, {100 * loss:.6g}% by the counts"
+            run.event("loss_recomputed", "info", text, line.number)
+
+    def _check_label(self, line: Line, label: str, four: bool) -> None:
+        """One translation labels min/avg/max/mdev as min/avg/ewma/max; the numbers never stand in that order."""
+        if four and ("ewma" in label or "移动平均" in label):
+            text = f"the label {label!r} is a wrong translation; the numbers are min/avg/max/mdev"
+            self.run.event("label_conflict", "info", text, line.number)
+
+    def _check_order(self, line: Line) -> None:
+        low, mean, high = (self.run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
+        if low is not None and mean is not None and high is not None and not low <= mean <= high:
+            text = "min <= avg <= max does not hold; the line is edited or its order is not known"
+            self.run.event("impossible_order", "error", text, line.number)
+
+    def _deviation(self, line: Line, token: str) -> None:
+        """The sample standard deviation from the population one that every ping prints."""
+        run = self.run
+        received = run.value("received")
+        printed = _milliseconds(token)
+        if received is None:
+            text = "a population standard deviation, but no count of replies to convert it with; left out"
+            run.event("sd_not_convertible", "info", text, line.number)
+            return
+        n = int(received + (run.value("duplicates") or 0))
+        spread = (run.value("rtt_max") or 0) - (run.value("rtt_min") or 0)
+        if printed.value == 0 and spread > 0 and run.row.get("dialect") == "bsd" and token == _INETUTILS_UNDERFLOW:
+            text = "a deviation of 0.000 although min < max: inetutils prints that for all under 22.4 us; left out"
+            run.event("sd_underflow", "info", text, line.number)
+            return
+        if n < 2:
+            return
+        factor = math.sqrt(n / (n - 1))
+        resolution = None if printed.resolution is None else printed.resolution * factor
+        run.metric("rtt_sd", Quantity(printed.value * factor, "ns", token, resolution), line.number)
+
+    # --- the end
+
+    def finish(self, last_line: int) -> None:
+        """Complete the run: samples, what the command says, status."""
+        run = self.run
+        self._describe()
+        self._fill_lost()
+        self._store_samples()
+        received = run.value("received")
+        if received is not None and self.has_times:
+            n = int(received + (run.value("duplicates") or 0))
+            number = self.summary.number if self.summary else last_line
+            run.metric("observations", Quantity(float(n), "count", str(n), None), number)
+        untimed = (run.row.get("message_bytes") or _TIMED_PAYLOAD) < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
+        complete = self.summary is not None and (self.has_times or not received or untimed)
+        has_numbers = bool(self.samples.seq) or self.summary is not None
+        end_run(run, has_numbers=has_numbers, ended=complete or self.failed, last_line=self.last_line)
+
+    def _describe(self) -> None:
+        row, log = self.run.row, self.log
+        words = log.arguments
+        row["client"] = row.get("client") or log.host
+        flags = "".join(word[1:] for word in words if re.fullmatch(r"-[A-Za-z]{1,6}", word))
+        if "f" in flags or "A" in flags:
+            row["closed_loop"] = True
+        seconds = log.option("-w")
+        if seconds and seconds.isdigit() and not self.windows:
+            row["requested_duration_ns"] = nanoseconds(seconds, "sec")
+
+    def _fill_lost(self) -> None:
+        """Probes without a line, where the summary confirms that exactly those got no answer."""
+        samples, run = self.samples, self.run
+        sent, lost = run.value("sent"), run.value("lost")
+        if self.windows or not samples.seq or not sent or lost is None:
+            return
+        start = 0 if min(samples.seq) == 0 or run.row.get("dialect") in ("bsd", "busybox") else 1
+        missing = [seq for seq in range(start, start + int(sent)) if seq not in samples.place]
+        told = sum(status in ("lost", "unreachable") for status in samples.status)
+        if not missing:
+            return
+        if told + len(missing) == int(lost):
+            for seq in missing:
+                samples.add(seq, None, "lost")
+        else:
+            text = f"{len(missing)} probes have no line, {int(lost) - told} are lost by the counts; lines are missing"
+            run.event("lines_missing", "info", text, run.row["first_line"])
+
+    def _store_samples(self) -> None:
+        samples, run = self.samples, self.run
+        if not samples.seq:
+            return
+        sent = samples.sent
+        if self.first_stamp is not None:
+            first = min(value for value in sent if value is not None)
+            sent = [None if value is None else value - first for value in sent]
+            started = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=first // 1000)
+            run.set(started_at=started)
+        elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
+            step, base = nanoseconds(interval, "sec"), min(samples.seq)
+            sent = [(seq - base) * step for seq in samples.seq]
+        bounds = {"low_ns": samples.low, "high_ns": samples.high} if self.windows else {}
+        run.samples(seq=samples.seq, sent_ns=sent, rtt_ns=samples.rtt, status=samples.status, **bounds)
+
+
+def _read_json(log: Log, recorder: Recorder) -> None:
+    """``ping -j``: one object a line; the run ends with the object of the summary."""
+    ping = _Ping(log, recorder)
+    ping.run.set(dialect="iputils-json")
+    for line in log.lines:
+        text = line.text.strip()
+        match = re.fullmatch(r"(?:\[(\d{1,12})\.(\d{6})\] )?(\{.*\})", text) if len(text) < 4096 else None
+        try:
+            entry = json.loads(match[3]) if match else None
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict) or not _json_line(ping, line, entry, match):
+            ping.feed([line], recorder.ledger)
+            continue
+        recorder.ledger.mark(line.number, DATA)
+        ping.last_line = line.number
+    ping.finish(log.last_line)
+
+
+def _json_line(ping: _Ping, line: Line, entry: dict[str, object], match: re.Match[str] | None) -> bool:
+    """Read one object; false where it is none of ping's."""
+    seq, time, rtt = entry.get("seq"), entry.get("time"), entry.get("rtt")
+    if isinstance(seq, int) and isinstance(time, str) and re.fullmatch(_DECIMAL, time):
+        value = nanoseconds(time, "ms")
+        sent = None
+        if match is not None and match[1]:
+            sent = int(match[1]) * 10**9 + int(match[2]) * 1000 - value
+            ping.first_stamp = ping.first_stamp or sent
+        ping.samples.add(ping.samples.unwrap(seq), value, "duplicate" if entry.get("dup") else "ok", sent)
+        return True
+    sent_count, received = entry.get("transmitted"), entry.get("received")
+    if not isinstance(sent_count, int) or not isinstance(received, int):
+        return False
+    ping.summary = line
+    if isinstance(entry.get("host"), str):
+        ping.run.set(server=entry["host"])
+    if isinstance(time, int):
+        ping.run.set(duration_ns=time * _MILLISECOND)
+    for name in ("duplicates", "errors", "corrupted"):
+        if isinstance(entry.get(name), int):
+            ping.run.metric(name, count(str(entry[name])), line.number)
+    # "loss" is a percentage cut to a whole number.
+    ping.printed_loss = (str(entry["loss"]), line) if isinstance(entry.get("loss"), int | float) else None
+    ping._store_counts(line, str(sent_count), sent_count, str(received), received)
+    if isinstance(rtt, dict):
+        tokens = {key: value for key, value in rtt.items() if isinstance(value, str) and re.fullmatch(_DECIMAL, value)}
+        ping.has_times = True
+        for key, name in (("min", "rtt_min"), ("avg", "rtt_mean"), ("max", "rtt_max")):
+            if key in tokens:
+                ping.run.metric(name, _milliseconds(tokens[key]), line.number)
+        if "mdev" in tokens:
+            ping._deviation(line, tokens["mdev"])
+    return True
+
+
+_HEADER = r"(?:PING|ПІНГ) \S.{1,400}\d.{0,80}|PING6\(.{1,200}"
+
+
+class PingParser:
+    """Reads ping; see the module's docstring."""
+
+    tool = "ping"
+    commands = ("ping", "ping6")
+    signatures = (
+        Signature("PING", re.compile(r"PING \S{1,200} ?\(.{1,200}\d{1,6}(?:\(\d{1,6}\))? ?\D{1,80}|PING6\(\d.{1,200}")),
+        Signature("PING ", re.compile(r"PING \S{1,200} \(\S{1,200}\): sending (?:timestamp|address mask) requests")),
+        Signature("ПІНГ", re.compile(r"ПІНГ .{1,400}")),
+        *(
+            Signature(hint, re.compile(_WINDOWS_HEADERS[language]))
+            for language, hint in {
+                "en": "Pinging ", "de": "Ping wird", "es": "Haciendo ping", "fr": "Envoi d", "it": "Esecuzione di Ping",
+                "pt": "bytes de dados", "pl": "Badanie ", "ru": "Обмен пакетами", "tr": "için ping", "tr2": "ping atılıyor:",
+                "zh": "正在 Ping", "ja": "に ping", "ko": "바이트 데이터 사용", "nl": "Pingen naar",
+            }.items()  # fmt: skip
+        ),
+        Signature("packets transmitted", re.compile(r"\d{1,12} packets transmitted, \d{1,12} (?:packets )?received.{0,200}"), weak=True),
+        Signature("ing", re.compile(r"-{2,3} .{0,200}\bping6?\b.{0,200} -{2,3}", re.IGNORECASE), weak=True),
+        Signature("пінгування", re.compile(r"-{2,3} .{1,300} -{2,3}"), weak=True),
+        Signature("icmp_seq=", re.compile(r"(?:\[[\d.]{1,24}\] )?\d{1,6} \D.{1,300}icmp_seq ?=\d{1,10} .{1,80}"), weak=True),
+        Signature("bytes from", re.compile(r"\d{1,6} bytes from .{1,200} seq=\d{1,10} ttl=.{1,80}"), weak=True),
+        Signature(":", re.compile(_WINDOWS_STATISTICS), weak=True),
+        Signature('"ttl": ', re.compile(r'(?:\[[\d.]{1,24}\] )?\{"bytes": \d+, "host": .{1,300}"ttl": .{1,200}\}'), weak=True),
+        Signature('"transmitted": ', re.compile(r'(?:\[[\d.]{1,24}\] )?\{"host": .{1,300}"transmitted": .{1,400}\}'), weak=True),
+        Signature("ping", re.compile(r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}"), weak=True),
+    )  # fmt: skip
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log; each header or summary of its own is a run."""
+        if any('"transmitted": ' in line.text or '"ttl": ' in line.text for line in log.lines[:50]):
+            _read_json(log, recorder)
+            return
+        reader = _Ping(log, recorder)
+        reader.feed(log.lines, recorder.ledger)
+        reader.finish(log.last_line)
+
+
+PARSER = PingParser()
