@@ -134,7 +134,11 @@ class LineLog:
             return False
         if self.prefix is not None and (found := self.prefix.match(text)):
             text = text[found.end() :]
-        text = text.strip()
+        text = text.strip().removeprefix("^C")
+        if not text:
+            # A terminal echoes Ctrl-C; what the tool prints next may stand on the same line.
+            ledger.mark(line.number, KNOWN)
+            return True
         for rule in self._grammar:
             if rule.hint in text and (match := rule.pattern.fullmatch(text)):
                 ledger.mark(line.number, rule.kind)

@@ -27,7 +27,7 @@ _PROMPT = re.compile(
 )
 # A bare "# " or "$ " begins comments and headings as well; only the command of a known tool makes it a prompt.
 _BARE_PROMPT = re.compile(r"[#$%>]\s+(?P<command>\S.{0,2000})")
-_SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|\^C|logout|exit')
+_SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
 _SENTENCES_IN_NOTES = 3
 _WORDS_IN_A_SENTENCE = 6
@@ -172,12 +172,19 @@ def _blocks(source: Source, lines: Sequence[Line], result: Cut) -> list[_Block]:
         elif session := _SESSION.fullmatch(text):
             close(index)
             command, host = session["command"], None
+        elif text == "^C" and _before_json(index, lines):
+            close(index)
         else:
             continue
         result.prose_lines.append(lines[index].number)
         start = index + 1
     close(len(lines))
     return blocks
+
+
+def _before_json(index: int, lines: Sequence[Line]) -> bool:
+    """Whether a JSON document follows: what stood above a Ctrl-C is no part of it. A text log goes on behind a ``^C``."""
+    return next((line.text.strip()[:1] for line in lines[index + 1 :] if line.text.strip()), "") == "{"
 
 
 def _prompt(text: str, commands: set[str]) -> tuple[str | None, str | None] | None:

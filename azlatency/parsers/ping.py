@@ -49,6 +49,7 @@ _SEQUENCE_NUMBERS = 2**16
 _TIMED_PAYLOAD = 16
 # inetutils' square root returns 0 below 0.0005 ms**2.
 _INETUTILS_UNDERFLOW = "0.000"
+_COUNT_FROM_ZERO = ("bsd", "busybox", "inetutils")
 
 _DUPLICATES = ("duplicate", "dupliqué", "doublon", "duplikat", "duplicat", "duplicad", "yinelenen", "çift", "дублікат", "重複", "重复")
 _ERRORS = ("error", "erreur", "fehler", "errori", "erro", "hata", "помилк", "エラー", "错误", "chyb", "virhe")
@@ -297,7 +298,7 @@ class _Ping(LineLog):
         self._counts(line, match[2], match[5], extras, _decimal(percent[0]) if percent else None, match[9])
 
     @data(
-        rf"(?:rtt|round-trip) (\S{{1,60}}) = ({_DECIMAL})/({_DECIMAL})/({_DECIMAL})(?:/({_DECIMAL}))? ?{_MS}"
+        rf"(?:rtt|round-trip) (\S.{{1,60}}?) = ({_DECIMAL})/({_DECIMAL})/({_DECIMAL})(?:/({_DECIMAL}))? ?{_MS}"
         rf"(?:, {{0,2}}\D{{1,20}} \d{{1,6}})?(, {{0,2}}ipg/\S{{1,20}} {_DECIMAL}/{_DECIMAL} ?{_MS})?",
         hint="/",
     )
@@ -308,9 +309,11 @@ class _Ping(LineLog):
         self._check_label(line, match[1], match[5] is not None)
         for name, token in zip(("rtt_min", "rtt_mean", "rtt_max"), match.groups()[1:4], strict=True):
             self.run.metric(name, _milliseconds(token), line.number)
-        dialect = {"round-trip": "bsd", "rtt": "iputils"}[match[0].split(" ")[0]]
-        if dialect == "bsd" and match[5] is None:
-            dialect = "busybox"
+        percent = self.printed_loss[0] if self.printed_loss else ""
+        dialect = "iputils"
+        if match[0].startswith("round-trip"):
+            # BusyBox prints no deviation; of the others only inetutils prints whole percentages.
+            dialect = "busybox" if match[5] is None else "bsd" if "." in percent else "inetutils"
         if self.run.row.get("dialect") is None:
             self.run.set(dialect=dialect)
         if match[5] is not None:
@@ -397,6 +400,12 @@ class _Ping(LineLog):
         (":", _WINDOWS_APPROXIMATE),
         ("icmp_", r"icmp_[ort]time = \d+"),
         ("icmp_seq=", r"\d+ bytes from \S+: icmp_seq=\d+"),
+        (
+            "bytes from",
+            r"\d+ bytes from .{1,160}: (?:Destination (?:Host|Net|Network|Port) Unreachable|Time to live exceeded)",
+        ),
+        ("Vr HL TOS", r"Vr HL TOS\s+Len\s+ID Flg\s+off TTL Pro\s+cks\s+Src\s+Dst"),
+        ("  ", r"[0-9a-f]  [0-9a-f]  [0-9a-f]{2} [0-9a-f]{4} [0-9a-f]{4}.{1,100}"),
         ("RR:", r"RR:\s.{1,200}"),
     )
 
@@ -420,8 +429,6 @@ class _Ping(LineLog):
     ) -> None:
         self._summary_begins(line)
         self.summary = line
-        if "packets received" in line.text and self.run.row.get("dialect") is None and "icmp" not in line.text:
-            self.run.set(dialect="bsd" if percent and "." in percent else None)
         if duration_ms is not None:
             self.run.set(duration_ns=nanoseconds(duration_ms, "ms"), dialect="iputils")
         for part in extras:
@@ -490,7 +497,7 @@ class _Ping(LineLog):
             return
         n = int(received + (run.value("duplicates") or 0))
         spread = (run.value("rtt_max") or 0) - (run.value("rtt_min") or 0)
-        if printed.value == 0 and spread > 0 and run.row.get("dialect") == "bsd" and token == _INETUTILS_UNDERFLOW:
+        if printed.value == 0 and spread > 0 and run.row.get("dialect") == "inetutils" and token == _INETUTILS_UNDERFLOW:
             text = "a deviation of 0.000 although min < max: inetutils prints that for all under 22.4 us; left out"
             run.event("sd_underflow", "info", text, line.number)
             return
@@ -535,7 +542,7 @@ class _Ping(LineLog):
         sent, lost = run.value("sent"), run.value("lost")
         if self.windows or not samples.seq or not sent or lost is None:
             return
-        start = 0 if min(samples.seq) == 0 or run.row.get("dialect") in ("bsd", "busybox") else 1
+        start = 0 if min(samples.seq) == 0 or run.row.get("dialect") in _COUNT_FROM_ZERO else 1
         missing = [seq for seq in range(start, start + int(sent)) if seq not in samples.place]
         told = sum(status in ("lost", "unreachable") for status in samples.status)
         if not missing:
