@@ -39,10 +39,13 @@ _ESCAPES = re.compile(
 )
 _BACKSPACE = re.compile(r"[^\x08\n]\x08")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-# Lines that the Windows tools print in the code pages of a console. A code page is taken only where one of them reads in
-# it; the first three letters beyond ASCII would fit several.
+# What the Windows tools print in the code page of a console. A code page is taken only where one of its phrases stands
+# in the bytes; single letters beyond ASCII would fit several.
 _CODE_PAGES = (
-    ("cp850", ("ausgeführt für", "Ping-Statistik für", "requête", "Estadísticas de ping", "Estatísticas do Ping", " données")),
+    (
+        "cp850",
+        ("ausgeführt für", "Ping-Statistik für", "requête", "Estadísticas de ping", "Estatísticas do Ping", " données"),
+    ),
     ("cp852", ("Statystyka badania ping", "Upłynął limit", "błądzenia")),
     ("cp857", ("için Ping", "için ping", "baytlık")),
     ("cp866", ("Обмен пакетами", "Статистика Ping", "Ответ от")),

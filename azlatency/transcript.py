@@ -183,7 +183,7 @@ def _blocks(source: Source, lines: Sequence[Line], result: Cut) -> list[_Block]:
 
 
 def _before_json(index: int, lines: Sequence[Line]) -> bool:
-    """Whether a JSON document follows: what stood above a Ctrl-C is no part of it. A text log goes on behind a ``^C``."""
+    """Whether a JSON document follows; what stood above the Ctrl-C is no part of it. A text log goes on behind one."""
     return next((line.text.strip()[:1] for line in lines[index + 1 :] if line.text.strip()), "") == "{"
 
 

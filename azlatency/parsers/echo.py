@@ -10,12 +10,12 @@
     2026-11-21 01:47:22.597 - INFO - RTT: Min = 74.639μs, Max = 25414.889μs, Avg = 3107.770μs
 
 Everything is a round trip of an application echo over one TCP connection; the next packet waits for the last (closed
-loop). ``send_time_ns`` is the wall clock in UTC, ``timestamp`` the same moment in the client's local time, without saying
-which; only the former is used. A wall clock that is set during the run gives round trips of zero or less: such a sample is
-null and an event. A lost packet ends the run and has no row in the CSV; only the log says why.
+loop). ``send_time_ns`` is the wall clock in UTC, ``timestamp`` the same moment in the client's local time, without
+saying which; only the former is used. A wall clock that is set during the run gives round trips of zero or less: such
+a sample is null and an event. A lost packet ends the run and has no row in the CSV; only the log says why.
 
-The two files hold the same samples; the log is read as dialect ``echo-log``. Its times of day are local and coarse, so its
-samples carry no send time.
+The two files hold the same samples; the log is read as dialect ``echo-log``. Its times of day are local and coarse, so
+its samples carry no send time.
 """
 
 from __future__ import annotations
@@ -208,7 +208,9 @@ class EchoParser:
     signatures = (
         Signature(_CSV_HEADER, re.compile(re.escape(_CSV_HEADER))),
         Signature("Starting Echo Client", re.compile(_STAMP + r"INFO - Starting Echo Client.{0,300}")),
-        Signature("Received response for packet", re.compile(_STAMP + r"INFO - Received response for.{1,80}"), weak=True),
+        Signature(
+            "Received response for packet", re.compile(_STAMP + r"INFO - Received response for.{1,80}"), weak=True
+        ),
         Signature("Echo Client Statistics", re.compile(r".{0,40}--- Echo Client Statistics ---"), weak=True),
     )
 

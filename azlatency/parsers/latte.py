@@ -19,12 +19,13 @@
 
     Protocol,SendMethod,ReceiveMethod,SO_SNDBUF,SO_RCVBUF,MsgSize(byte),Iterations,Latency(usec),CPU(%),...
 
-No source is public; the reading rests on the binary v0000.8303 and on public logs. ``Latency(usec)`` is elapsed time over iterations: a mean **round trip**. ``-hrtt`` halves it and relabels the line of the block, not the CSV
-column.
+No source is public; the reading rests on the binary v0000.8303 and on public logs. ``Latency(usec)`` is elapsed time
+over iterations: a mean **round trip**. ``-hrtt`` halves it and relabels the line of the block, not the CSV column.
 
-The receiver prints the same block as the sender of the same run; only the command tells them apart (``-c`` is the sender).
-(X/sec) / (X/iteration) * Latency = one second holds in every real block, so it is checked. Long runs overflow to negative
-latencies, which are refused. The last histogram row is open-ended, unless ``-hc`` shows that empty rows were left out.
+The receiver prints the same block as the sender of the same run; only the command tells them apart (``-c`` is the
+sender). (X/sec) / (X/iteration) * Latency = one second holds in every real block, so it is checked. Long runs overflow
+to negative latencies, which are refused. The last histogram row is open-ended, unless ``-hc`` shows that empty rows
+were left out.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _COUNTERS = {
     "Interrupt": ("interrupt_rate", "interrupts_per_iteration"),
 }
 _CSV_HEADER = (
-    r"(?:Tag,)?Protocol,SendMethod,ReceiveMethod,SO_SNDBUF,SO_RCVBUF,MsgSize\(byte\),Iterations,Latency\(usec\),.{0,200}"
+    r"(?:Tag,)?Protocol,SendMethod,ReceiveMethod,SO_SNDBUF,SO_RCVBUF,MsgSize\(byte\),Iterations,"
+    r"Latency\(usec\),.{0,200}"
 )
 _CSV_ROW = (
     rf"(?:[^,]{{0,80}},)?{_PROTOCOL},{_METHOD},{_METHOD},{_BUFFER},{_BUFFER},(\d+),(\d+),{_DECIMAL},{_DECIMAL},"
@@ -154,13 +156,15 @@ class _Latte(LineLog):
         printed = quantity(token, "usec")
         if printed.value <= 0:
             self.refused = True
-            text = f"a latency of {token} usec: the timer of a long run has overflowed; no value is kept, run fewer iterations"
+            text = (
+                f"a latency of {token} usec: the timer of a long run overflowed; no value is kept, run fewer iterations"
+            )
             run.event("overflow", "error", text, line.number)
             return
         run.metric("rtt_mean", printed.doubled() if self.half else printed, line.number)
         run.set(printed_as="half_round_trip" if self.half else "round_trip")
         if not self.half:
-            text = "Latency(usec) is taken as a round trip: v0000.8303 prints elapsed / iterations, halved only by -hrtt"
+            text = "Latency(usec) taken as a round trip: v0000.8303 prints elapsed / iterations, halved only by -hrtt"
             run.event("assumed_round_trip", "info", text, line.number)
 
     def finish(self, last_line: int) -> None:
@@ -226,7 +230,7 @@ class _Latte(LineLog):
             product = rate.value / each.value * rtt / 1000
             slack = (rate.resolution or 0) / rate.value + (each.resolution or 0) / each.value + _IDENTITY_TOLERANCE
             if abs(product / _SECOND_US - 1) > slack:
-                text = f"{name}/sec, its count per iteration and the latency contradict each other: {product / 1e6:.3f}, not 1"
+                text = f"{name}/sec, /iteration and the latency contradict each other: product {product / 1e6:.3f}"
                 run.event("identity_failed", "warning", text, number)
 
 

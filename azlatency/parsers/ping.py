@@ -14,15 +14,16 @@
     Packets: Sent = 4, Received = 3, Lost = 1 (25% loss),
     Minimum = 0ms, Maximum = 2ms, Average = 1ms
 
-Everything is a round trip. Words differ by language and system, so lines are told by their structure and their numbers; the
-words only decide where the structure leaves a choice. A decimal comma is a decimal point. Both stand in one French log.
+Everything is a round trip. Words differ by language and system, so lines are told by their structure and their
+numbers; the words only decide where the structure leaves a choice. A decimal comma is a decimal point. Both stand in
+one French log.
 
 Loss is counted anew from the counts: older iputils, BusyBox and inetutils cut the percentage (25 of 3600 is "0%").
-``mdev`` and ``stddev`` are population standard deviations over all replies, duplicates included; the tables hold the sample
-one. inetutils prints 0.000 for every deviation under 22.4 us, which is no value. Windows cuts times to whole milliseconds:
-a sample is the interval from the printed time to one millisecond more, and 0ms is no value. Windows also counts
-"Destination host unreachable" as received. ``-D`` stamps are those of the reply; the time of sending is the stamp less the
-round trip.
+``mdev`` and ``stddev`` are population standard deviations over all replies, duplicates included; the tables hold the
+sample one. inetutils prints 0.000 for every deviation under 22.4 us, which is no value. Windows cuts times to whole
+milliseconds: a sample is the interval from the printed time to one millisecond more, and 0ms is no value. Windows also
+counts "Destination host unreachable" as received. ``-D`` stamps are those of the reply; the time of sending is the
+stamp less the round trip.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ from datetime import UTC, datetime, timedelta
 from azlatency.grammar import DATA, Ledger, Line, LineLog, data, known
 from azlatency.parsers import Log, Signature
 from azlatency.parsers.common import end_run
+from azlatency.parsers.ping_words import (
+    COUNTS,
+    WINDOWS_APPROXIMATE,
+    WINDOWS_HEADERS,
+    WINDOWS_STATISTICS,
+    WINDOWS_TIMEOUTS,
+    WINDOWS_UNREACHABLE,
+)
 from azlatency.record import Recorder, Run
 from azlatency.units import Quantity, count, nanoseconds, quantity
 
@@ -43,62 +52,15 @@ from azlatency.units import Quantity, count, nanoseconds, quantity
 _MS = r"(?:ms|мс|мсек|ミリ秒|毫秒)"
 _DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
 _STAMP = r"(?:\[(?P<seconds>\d{1,12})\.(?P<fraction>\d{6})\] )?"
-_NBSP = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u3000": " ", "：": ":", "，": ",", "、": ",", "（": "(", "）": ")"})
+_NBSP = str.maketrans(
+    {"\u00a0": " ", "\u202f": " ", "\u3000": " ", "：": ":", "，": ",", "、": ",", "（": "(", "）": ")"}
+)
 _MILLISECOND = 10**6
 _SEQUENCE_NUMBERS = 2**16
 _TIMED_PAYLOAD = 16
 # inetutils' square root returns 0 below 0.0005 ms**2.
 _INETUTILS_UNDERFLOW = "0.000"
 _COUNT_FROM_ZERO = ("bsd", "busybox", "inetutils")
-
-_DUPLICATES = ("duplicate", "dupliqué", "doublon", "duplikat", "duplicat", "duplicad", "yinelenen", "çift", "дублікат", "重複", "重复")
-_ERRORS = ("error", "erreur", "fehler", "errori", "erro", "hata", "помилк", "エラー", "错误", "chyb", "virhe")
-_CORRUPTED = ("corrupted", "corrompu", "beschädigt", "corrotti", "corrompido", "bozuk", "пошкоджен", "損傷", "损坏")
-
-_WINDOWS_HEADERS = {
-    "en": r"Pinging (\S+)(?: \[(\S+)\])? (?:from \S+ )?with (\d+) bytes of data:",
-    "de": r"Ping wird ausgeführt für (\S+)(?: \[(\S+)\])? (?:von \S+ )?mit (\d+) Bytes(?: an)? Daten:",
-    "es": r"Haciendo ping a (\S+)(?: \[(\S+)\])? (?:desde \S+ )?con (\d+) bytes de datos:",
-    "fr": r"Envoi d.une requête .?[Pp]ing.? sur (\S+)(?: \[(\S+)\])? (?:de \S+ )?avec (\d+) octets de données ?:",
-    "it": r"Esecuzione di Ping (?:di |a |su )?(\S+)(?: \[(\S+)\])? (?:da \S+ )?con (\d+) byte di dati:",
-    "pt": r"(?:Disparando|A enviar pedidos de ping para|Fazendo ping em) (\S+)(?: \[(\S+)\])? (?:de \S+ )?com (\d+) bytes de dados:",
-    "pl": r"Badanie (\S+)(?: \[(\S+)\])? z (\d+) bajtami danych:",
-    "ru": r"Обмен пакетами с (\S+)(?: \[(\S+)\])? (?:по )?с (\d+) байтами данных:",
-    "tr": r"(\S+)(?: \[(\S+)\])? için ping atılıyor (\d+) bayt veriyle:",
-    "tr2": r"(\S+)(?: \[(\S+)\])? (\d+) bayt veri ile ping atılıyor:",
-    "zh": r"正在 Ping (\S+)(?: \[(\S+)\])? 具有 (\d+) 字节的数据:",
-    "ja": r"(\S+)(?: \[(\S+)\])? ?に ping を送信しています (\d+) バイトのデータ:",
-    "ko": r"Ping (\S+)(?: \[(\S+)\])? (\d+)바이트 데이터 사용:",
-    "nl": r"Pingen naar (\S+)(?: \[(\S+)\])? met (\d+) bytes(?: aan)? gegevens:",
-}
-_WINDOWS_STATISTICS = (
-    r"Ping statistics for (\S+?):|Ping-Statistik für (\S+?):|Estadísticas de ping para (\S+?):|Statistiques Ping pour (\S+?) ?:"
-    r"|Statistiche Ping per (\S+?):|Estatísticas do Ping para (\S+?):|Statystyka badania ping dla (\S+?):"
-    r"|Статистика Ping для (\S+?):|(\S+) için Ping istatistikleri:|(\S+) 的 Ping 统计信息:|(\S+) の ping 統計:"
-    r"|(\S+)에 대한 Ping 통계:|Ping-statistieken voor (\S+?):"
-)
-_WINDOWS_TIMEOUTS = (
-    r"(?:Request timed out|Zeitüberschreitung der Anforderung|Tiempo de espera agotado para esta solicitud"
-    r"|Délai d.attente de la demande dépassé|Richiesta scaduta|Esgotado o tempo limite do pedido"
-    r"|Upłynął limit czasu żądania|Превышен интервал ожидания для запроса|İstek zaman aşımına uğradı"
-    r"|请求超时|要求がタイムアウトしました|요청 시간이 만료되었습니다|Time-out bij opdracht)[.。]?"
-)
-_WINDOWS_UNREACHABLE = (
-    r".{1,120}: ?(?:Destination (?:host|net|network|port) unreachable|Zielhost nicht erreichbar|Zielnetz nicht erreichbar"
-    r"|Host de destino inaccesible|Red de destino inaccesible|Impossible de joindre l.hôte de destination"
-    r"|Host di destinazione non raggiungibile|Host de destino inacessível|Заданный узел недоступен"
-    r"|Hedef ana bilgisayara ulaşılamıyor|无法访问目标主机|宛先ホストに到達できません|대상 호스트에 연결할 수 없습니다"
-    r"|Docelowy host jest nieosiągalny|TTL expired in transit|General failure)[.。]?"
-)
-_WINDOWS_APPROXIMATE = (
-    r"(?:Approximate round trip times in milli-seconds|Ca\. Zeitangaben in Millisek\."
-    r"|Tiempos aproximados de ida y vuelta en milisegundos|Durée approximative des boucles en millisecondes"
-    r"|Tempo approssimativo percorsi andata/ritorno in millisecondi|Aproximar um número redondo de vezes em milissegundos"
-    r"|Tempo aproximado de ida e volta em milissegundos|Szacunkowy czas b.{1,2}dzenia pakiet.{1,3} w mil.{1,2}isekundach"
-    r"|Приблизительное время при[её]ма-передачи в мс|Gidiş dönüş sürelerinin yaklaşık değeri \(milisaniye cinsinden\)"
-    r"|Mili saniye türünden yaklaşık tur süreleri|往返行程的估计时间\(以毫秒为单位\)|ラウンド トリップの概算時間 \(ミリ秒\)"
-    r"|왕복 시간\(밀리초\)|De gemiddelde tijd voor het uitvoeren van één bewerking in milliseconden) ?:"
-)
 
 
 def _decimal(token: str) -> str:
@@ -199,8 +161,9 @@ class _Ping(LineLog):
     # --- replies
 
     @data(
-        _STAMP + r"(?P<bytes>\d{1,6}) [^=]{1,300}?(?: ?:|,) (?:icmp_[rs]eq|icmp_req|seq|pořadí) ?=(?P<seq>\d{1,10})(?: ident=\d+)?"
-        rf" (?:ttl|TTL|hlim) ?=\d{{1,3}}(?: [^\s=]{{1,20}} ?=(?P<time>{_DECIMAL}) ?{_MS})?(?P<dup> ?\(DUP!\))?",
+        _STAMP + r"(?P<bytes>\d{1,6}) [^=]{1,300}?(?: ?:|,) (?:icmp_[rs]eq|icmp_req|seq|pořadí) ?=(?P<seq>\d{1,10})"
+        r"(?: ident=\d+)? (?:ttl|TTL|hlim) ?=\d{1,3}"
+        rf"(?: [^\s=]{{1,20}} ?=(?P<time>{_DECIMAL}) ?{_MS})?(?P<dup> ?\(DUP!\))?",
         hint="=",
     )
     def reply(self, line: Line, match: re.Match[str]) -> None:
@@ -222,12 +185,13 @@ class _Ping(LineLog):
 
     @data(_STAMP + r"no answer yet for icmp_seq=(?P<seq>\d{1,10})", hint="no answer yet")
     @data(_STAMP + r"Request timeout for icmp_seq (?P<seq>\d{1,10})", hint="Request timeout")
-    @data(_STAMP + r"(?:pas encore de réponse pour|noch keine Antwort auf|ancora nessuna risposta per|"
-          r"icmp_seq) ?(?:icmp_seq)?=(?P<seq>\d{1,10})(?: .{0,40})?", hint="icmp_seq=")  # fmt: skip
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
         self.samples.add(self.samples.unwrap(int(match["seq"])), None, "lost")
 
-    @data(_STAMP + r"\S{1,10} \S{1,200}(?: \(\S{1,60}\))?:? icmp_seq=(?P<seq>\d{1,10}) (?P<what>\D.{1,120})", hint="icmp_seq=")
+    @data(
+        _STAMP + r"\S{1,10} \S{1,200}(?: \(\S{1,60}\))?:? icmp_seq=(?P<seq>\d{1,10}) (?P<what>\D.{1,120})",
+        hint="icmp_seq=",
+    )
     def error(self, line: Line, match: re.Match[str]) -> None:
         if "Redirect" in match["what"]:
             return
@@ -235,10 +199,13 @@ class _Ping(LineLog):
 
     # --- headers
 
-    @data(r"(?:PING|ПІНГ) (\S{1,200}?) ?\((\S{1,200}?)(?: \(\S{1,60}\))?\)(?: (?:from|de|von|da) \S{1,80} ?\S{0,40}:)?"
-          r" (\d{1,6})(?:\(\d{1,6}\))? ?\D{1,60}", hint="(")  # fmt: skip
-    @data(r"(?:PING) (\S{1,200}) \((\S{1,200})\): (\d{1,6}) data bytes(?:, id 0x\w{1,8} = \d+)?", hint="data bytes")
-    @data(r"(?:PING) (\S{1,200}) \((\S{1,200})\): sending (?:timestamp|address mask) requests", hint="sending ")
+    @data(
+        r"(?:PING|ПІНГ) (\S{1,200}?) ?\((\S{1,200}?)(?: \(\S{1,60}\))?\)"
+        r"(?: (?:from|de|von|da) \S{1,80} ?\S{0,40}:)? (\d{1,6})(?:\(\d{1,6}\))? ?\D{1,60}",
+        hint="(",
+    )
+    @data(r"PING (\S{1,200}) \((\S{1,200})\): (\d{1,6}) data bytes(?:, id 0x\w{1,8} = \d+)?", hint="data bytes")
+    @data(r"PING (\S{1,200}) \((\S{1,200})\): sending (?:timestamp|address mask) requests", hint="sending ")
     def header(self, line: Line, match: re.Match[str]) -> None:
         self._begin(line)
         self.run.set(server=match[2])
@@ -253,13 +220,15 @@ class _Ping(LineLog):
         self._begin(line)
         self.run.set(message_bytes=int(match[1]), client=match[2], server=match[3], dialect="bsd")
 
-    @data("|".join(f"(?P<{name}>{text})" for name, text in _WINDOWS_HEADERS.items()), hint="")
+    @data("|".join(f"(?P<{name}>{pattern})" for name, (_, pattern) in WINDOWS_HEADERS.items()), hint="")
     def windows_header(self, line: Line, match: re.Match[str]) -> None:
         self._begin(line)
         self.windows = True
-        language = match.lastgroup or ""
-        host, address, size = re.fullmatch(_WINDOWS_HEADERS[language], match[0]).groups()  # type: ignore[union-attr]
-        self.run.set(server=address or host, message_bytes=int(size), dialect=f"windows-{language[:2]}")
+        language = next(name for name in WINDOWS_HEADERS if match[name] is not None)
+        # The groups of this language stand behind its own one.
+        at = match.re.groupindex[language]
+        host, address, size = match[at + 1], match[at + 2], match[at + 3]
+        self.run.set(server=address or host, message_bytes=int(size), dialect=f"windows-{language}")
 
     # --- summaries
 
@@ -270,7 +239,7 @@ class _Ping(LineLog):
         if name and self.run.row.get("server") is None:
             self.run.set(server=name[1])
 
-    @data(_WINDOWS_STATISTICS, hint=":")
+    @data(WINDOWS_STATISTICS, hint=":")
     def windows_statistics(self, line: Line, match: re.Match[str]) -> None:
         self._summary_begins(line)
         self.windows = True
@@ -280,15 +249,15 @@ class _Ping(LineLog):
 
     @data(
         r"(\d{1,12}) packets transmitted, (\d{1,12}) (?:packets )?received((?:, .{1,60}?){0,5}), "
-        rf"(?:([\d.]{{1,12}})% packet loss|-- somebody's printing up packets!)(?:, \d+ packets out of wait time)?"
-        rf"(?:, time (\d{{1,12}})ms)?",
+        r"(?:([\d.]{1,12})% packet loss|-- somebody's printing up packets!)(?:, \d+ packets out of wait time)?"
+        r"(?:, time (\d{1,12})ms)?",
         hint="packets transmitted",
     )
     def counts(self, line: Line, match: re.Match[str]) -> None:
         self._counts(line, match[1], match[2], match[3].split(", ")[1:], match[4], match[5])
 
     @data(
-        r"(?=\D{0,40}\d)(\D{0,40}?)(\d{1,12})([^\d,]{0,40}), ?(\D{0,40}?)(\d{1,12})([^\d,]{0,40}?)((?:, ?\+\d[^,]{1,40}){0,3})"
+        r"(\D{0,40}?)(\d{1,12})([^\d,]{0,40}), ?(\D{0,40}?)(\d{1,12})([^\d,]{0,40}?)((?:, ?\+\d[^,]{1,40}){0,3})"
         rf", ?([^,]{{0,30}}?%[^,]{{0,40}})(?:, ?\D{{1,20}}(\d{{1,12}}) ?{_MS})?",
         hint="%",
     )
@@ -341,7 +310,8 @@ class _Ping(LineLog):
         self._store_counts(line, match[1], sent, match[2], received)
 
     @data(
-        rf"[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}, ?[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}, ?[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}", hint="="
+        rf"[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}, ?[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}, ?[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}",
+        hint="=",
     )
     def windows_times(self, line: Line, match: re.Match[str]) -> None:
         self.has_times = True
@@ -357,8 +327,11 @@ class _Ping(LineLog):
             text = f"{', '.join(zeros)} printed as 0ms: under one millisecond, which is all that Windows tells"
             self.run.event("below_resolution", "info", text, line.number)
 
-    @data(rf".{{1,160}}?(?:[:：]|yanıtı:) ?(?:.{{1,20}} ?= ?\d{{1,6}} )?[^\s=<]{{1,10}} ?([=<]) ?(\d{{1,9}}) ?(?:{_MS}|m)(?: TTL=\d{{1,3}})?",
-          hint="")  # fmt: skip
+    @data(
+        r".{1,160}?(?::|yanıtı:) ?(?:.{1,20} ?= ?\d{1,6} )?[^\s=<]{1,10} ?([=<]) ?(\d{1,9}) ?"
+        rf"(?:{_MS}|m)(?: TTL=\d{{1,3}})?",
+        hint="",
+    )
     def windows_reply(self, line: Line, match: re.Match[str]) -> None:
         self.windows = True
         token = int(match[2]) * _MILLISECOND
@@ -366,18 +339,21 @@ class _Ping(LineLog):
         bounds = (0, token) if below else (token, token + _MILLISECOND)
         self.samples.add(len(self.samples.seq), None if below else token, "ok", bounds=bounds)
 
-    @data(_WINDOWS_TIMEOUTS, hint="")
+    @data(WINDOWS_TIMEOUTS, hint="")
     def windows_timeout(self, line: Line, match: re.Match[str]) -> None:
         self.windows = True
         self.samples.add(len(self.samples.seq), None, "lost")
 
-    @data(_WINDOWS_UNREACHABLE, hint=":")
+    @data(WINDOWS_UNREACHABLE, hint=":")
     def windows_unreachable(self, line: Line, match: re.Match[str]) -> None:
         self.windows = True
         self.unreachable += 1
         self.samples.add(len(self.samples.seq), None, "unreachable")
 
-    @data(r"(ping6?: (?:unknown host|cannot resolve|bad address|connect|sendmsg|sendto|socket|\S{1,200}: ).{0,200})", hint="ping")
+    @data(
+        r"(ping6?: (?:unknown host|cannot resolve|bad address|connect|sendmsg|sendto|socket|\S{1,200}: ).{0,200})",
+        hint="ping",
+    )
     @data(r"(Ping request could not find host .{1,200})", hint="Ping request")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         if self.samples.seq or self.header_line is not None:
@@ -388,7 +364,7 @@ class _Ping(LineLog):
         self.run.event("failed", "error", f"ping measured nothing: {match[1]}", line.number)
 
     known = known(
-        ("packets, ", rf"\d+/\d+ packets, \d+% loss(?:, min/avg/ewma/max = {_DECIMAL}/{_DECIMAL}/{_DECIMAL}/{_DECIMAL} ms.{{0,60}})?"),
+        ("packets, ", r"\d+/\d+ packets, \d+% loss(?:, min/avg/ewma/max = [\d./]{1,80} ms.{0,60})?"),
         ("%", r"\(?%?\d{1,3} ?%? [^=\d]{1,30}\)?,?"),
         ("perda", r"perda\),?"),
         ("PATTERN", r"PATTERN: 0x[0-9a-fA-F]{1,64}"),
@@ -397,7 +373,7 @@ class _Ping(LineLog):
         ("ping: sock", r"ping: sock4\.fd: .{1,200}"),
         ("Control-C", r"Control-C"),
         (".", r"[.E ]{1,4000}"),
-        (":", _WINDOWS_APPROXIMATE),
+        (":", WINDOWS_APPROXIMATE),
         ("icmp_", r"icmp_[ort]time = \d+"),
         ("icmp_seq=", r"\d+ bytes from \S+: icmp_seq=\d+"),
         (
@@ -443,7 +419,7 @@ class _Ping(LineLog):
             self.run.event("unknown_count", "warning", f"{part!r} is no count that is known", line.number)
             return
         word = match[2].lower()
-        for name, stems in (("duplicates", _DUPLICATES), ("errors", _ERRORS), ("corrupted", _CORRUPTED)):
+        for name, stems in COUNTS.items():
             if any(stem in word for stem in stems):
                 self.run.metric(name, count(match[1]), line.number)
                 return
@@ -463,7 +439,8 @@ class _Ping(LineLog):
             return
         loss = lost / sent
         percent = self.printed_loss[0] if self.printed_loss else None
-        run.metric("loss", Quantity(loss, "fraction", f"{lost}/{sent}" if percent is None else percent, None), line.number)
+        printed_loss = f"{lost}/{sent}" if percent is None else percent
+        run.metric("loss", Quantity(loss, "fraction", printed_loss, None), line.number)
         if percent is None:
             return
         printed = float(percent) / 100
@@ -497,7 +474,12 @@ class _Ping(LineLog):
             return
         n = int(received + (run.value("duplicates") or 0))
         spread = (run.value("rtt_max") or 0) - (run.value("rtt_min") or 0)
-        if printed.value == 0 and spread > 0 and run.row.get("dialect") == "inetutils" and token == _INETUTILS_UNDERFLOW:
+        if (
+            printed.value == 0
+            and spread > 0
+            and run.row.get("dialect") == "inetutils"
+            and token == _INETUTILS_UNDERFLOW
+        ):
             text = "a deviation of 0.000 although min < max: inetutils prints that for all under 22.4 us; left out"
             run.event("sd_underflow", "info", text, line.number)
             return
@@ -520,7 +502,9 @@ class _Ping(LineLog):
             n = int(received + (run.value("duplicates") or 0))
             number = self.summary.number if self.summary else last_line
             run.metric("observations", Quantity(float(n), "count", str(n), None), number)
-        untimed = (run.row.get("message_bytes") or _TIMED_PAYLOAD) < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
+        untimed = (run.row.get("message_bytes") or _TIMED_PAYLOAD) < _TIMED_PAYLOAD or run.row.get(
+            "test"
+        ) == "timestamp"
         complete = self.summary is not None and (self.has_times or not received or untimed)
         has_numbers = bool(self.samples.seq) or self.summary is not None
         end_run(run, has_numbers=has_numbers, ended=complete or self.failed, last_line=self.last_line)
@@ -626,7 +610,27 @@ def _json_line(ping: _Ping, line: Line, entry: dict[str, object], match: re.Matc
     return True
 
 
-_HEADER = r"(?:PING|ПІНГ) \S.{1,400}\d.{0,80}|PING6\(.{1,200}"
+_OPENING = {
+    "PING": r"PING \S{1,200} ?\(.{1,200}\d{1,6}(?:\(\d{1,6}\))? ?\D{1,80}|PING6\(\d.{1,200}",
+    "PING ": r"PING \S{1,200} \(\S{1,200}\): sending (?:timestamp|address mask) requests",
+    "ПІНГ": r"ПІНГ .{1,400}",
+    **dict(WINDOWS_HEADERS.values()),
+}
+_INSIDE = {
+    "packets transmitted": r"\d{1,12} packets transmitted, \d{1,12} (?:packets )?received.{0,200}",
+    "ing": r"-{2,3} .{0,200}\b[Pp]ing6?\b.{0,200} -{2,3}",
+    "пінгування": r"-{2,3} .{1,300} -{2,3}",
+    "icmp_seq=": r"(?:\[[\d.]{1,24}\] )?\d{1,6} \D.{1,300}icmp_seq ?=\d{1,10} .{1,80}",
+    "bytes from": r"\d{1,6} bytes from .{1,200} seq=\d{1,10} ttl=.{1,80}",
+    ":": WINDOWS_STATISTICS,
+    '"ttl": ': r'(?:\[[\d.]{1,24}\] )?\{"bytes": \d+, "host": .{1,300}"ttl": .{1,200}\}',
+    '"transmitted": ': r'(?:\[[\d.]{1,24}\] )?\{"host": .{1,300}"transmitted": .{1,400}\}',
+    "ping": r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}",
+}
+_SIGNATURES = (
+    *(Signature(hint, re.compile(pattern)) for hint, pattern in _OPENING.items()),
+    *(Signature(hint, re.compile(pattern), weak=True) for hint, pattern in _INSIDE.items()),
+)
 
 
 class PingParser:
@@ -634,28 +638,7 @@ class PingParser:
 
     tool = "ping"
     commands = ("ping", "ping6")
-    signatures = (
-        Signature("PING", re.compile(r"PING \S{1,200} ?\(.{1,200}\d{1,6}(?:\(\d{1,6}\))? ?\D{1,80}|PING6\(\d.{1,200}")),
-        Signature("PING ", re.compile(r"PING \S{1,200} \(\S{1,200}\): sending (?:timestamp|address mask) requests")),
-        Signature("ПІНГ", re.compile(r"ПІНГ .{1,400}")),
-        *(
-            Signature(hint, re.compile(_WINDOWS_HEADERS[language]))
-            for language, hint in {
-                "en": "Pinging ", "de": "Ping wird", "es": "Haciendo ping", "fr": "Envoi d", "it": "Esecuzione di Ping",
-                "pt": "bytes de dados", "pl": "Badanie ", "ru": "Обмен пакетами", "tr": "için ping", "tr2": "ping atılıyor:",
-                "zh": "正在 Ping", "ja": "に ping", "ko": "바이트 데이터 사용", "nl": "Pingen naar",
-            }.items()  # fmt: skip
-        ),
-        Signature("packets transmitted", re.compile(r"\d{1,12} packets transmitted, \d{1,12} (?:packets )?received.{0,200}"), weak=True),
-        Signature("ing", re.compile(r"-{2,3} .{0,200}\bping6?\b.{0,200} -{2,3}", re.IGNORECASE), weak=True),
-        Signature("пінгування", re.compile(r"-{2,3} .{1,300} -{2,3}"), weak=True),
-        Signature("icmp_seq=", re.compile(r"(?:\[[\d.]{1,24}\] )?\d{1,6} \D.{1,300}icmp_seq ?=\d{1,10} .{1,80}"), weak=True),
-        Signature("bytes from", re.compile(r"\d{1,6} bytes from .{1,200} seq=\d{1,10} ttl=.{1,80}"), weak=True),
-        Signature(":", re.compile(_WINDOWS_STATISTICS), weak=True),
-        Signature('"ttl": ', re.compile(r'(?:\[[\d.]{1,24}\] )?\{"bytes": \d+, "host": .{1,300}"ttl": .{1,200}\}'), weak=True),
-        Signature('"transmitted": ', re.compile(r'(?:\[[\d.]{1,24}\] )?\{"host": .{1,300}"transmitted": .{1,400}\}'), weak=True),
-        Signature("ping", re.compile(r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}"), weak=True),
-    )  # fmt: skip
+    signatures = _SIGNATURES
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; each header or summary of its own is a run."""

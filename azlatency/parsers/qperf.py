@@ -12,14 +12,14 @@
         loc_send_msgs   =  295,150
         loc_cpus_used   =      201 % cpus
 
-Version seen: 0.4.11. ``latency`` is a **half round trip** in every ``*_lat`` test: elapsed time over the messages received
-at both ends (qperf.c 1888); only ``rc_rdma_read_lat`` is a full completion, since there the client alone counts (rdma.c
-1180). The tables hold round trips. ``msg_rate`` counts both directions.
+Version seen: 0.4.11. ``latency`` is a **half round trip** in every ``*_lat`` test: elapsed time over the messages
+received at both ends (qperf.c 1888); only ``rc_rdma_read_lat`` is a full completion, since there the client alone
+counts (rdma.c 1180). The tables hold round trips. ``msg_rate`` counts both directions.
 
-Numbers have three significant digits (``-e`` gives more), trailing zeros stripped: ``59 K/sec`` means 59.0. Byte prefixes
-are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,536)``. Elapsed time is read in ticks of 10 ms. Values
-of zero or less are left out by the tool, except the two main rates. ``-oo`` repeats the block without saying for which
-value.
+Numbers have three significant digits (``-e`` gives more), trailing zeros stripped: ``59 K/sec`` means 59.0. Byte
+prefixes are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,536)``. Elapsed time is read in ticks of
+10 ms. Values of zero or less are left out by the tool, except the two main rates. ``-oo`` repeats the block without
+saying for which value.
 
 Each block is a run. A ``conf`` block describes the two machines; it is a run without data. Ignored: options that say
 nothing about what was measured (timeouts, ports, affinity, queue sizes).
@@ -123,7 +123,8 @@ class _Qperf(LineLog):
             self.run.event("nothing_received", "warning", f"the {side} counted no byte: {match[0]!r}", line.number)
 
     @data(
-        _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_NUMBER} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"), hint="_bytes"
+        _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_NUMBER} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"),
+        hint="_bytes",
     )
     def volume(self, line: Line, match: re.Match[str]) -> None:
         size = self._quantity(match[5], "bytes") if match[5] else self._quantity(match[3], match[4])
@@ -253,7 +254,9 @@ class _Qperf(LineLog):
         duration = self.run.row.get("duration_ns") or self.run.row.get("requested_duration_ns") or _DEFAULT_DURATION_NS
         round_trips = self.run.value("observations") or duration / rtt
         if round_trips < _FEW_ROUND_TRIPS:
-            text = f"about {round_trips:.0f} round trips: one lost datagram may be most of this mean; measure with TCP too"
+            text = (
+                f"about {round_trips:.0f} round trips: a lost datagram may be most of this mean; measure with TCP too"
+            )
             self.run.event("udp_loss_possible", "warning", text, self.run.row["first_line"])
 
 
