@@ -68,9 +68,13 @@ _UNITS: dict[str, tuple[str, int | Decimal]] = {
     "1": ("fraction", 1),
     # sockperf's MBps is MiB/s (client.cpp 629); the tables keep bit/s.
     "sockperf MBps": ("bit/s", 8 * 1024**2),
+    "sockperf GBps": ("bit/s", 8 * 1000 * 1024**2),
     # A Windows ntttcp MEG and a Windows ntttcp MB/s are binary as well (ntttcp.c 4702).
     "MEG": ("bytes", 1024**2),
     "ntttcp MB/s": ("bit/s", 8 * 1024**2),
+    "ntttcp KB/s": ("bit/s", 8 * 1024),
+    # XML of ntttcp for Linux before May 2021 calls 2**20 bit/s an mbps (formats-throughput 1.3).
+    "ntttcp old mbps": ("bit/s", 1024**2),
     "cycles/byte": ("cycles/byte", 1),
     # qperf: processor time for a decimal gigabyte, and counts from a million on.
     **{name + "/GB": ("ns/byte", Decimal(factor).scaleb(-9)) for name, factor in _TIME.items()},

@@ -16,15 +16,18 @@
     0, 2.435528878, 2.435762723, 116.923
 
 Versions seen: 2.7 to 3.10. ``avg-lat``, ``avg-latency``, ``Latency is`` and everything beside them are **half round
-trips**; ``avg-rtt`` and ``Round trip is`` (``--full-rtt``, since 3.6) are round trips (client.cpp 463, 521, 541). The tables
-hold round trips. In a full log the difference of the two times is the round trip whatever the last column says.
+trips**; ``avg-rtt`` and ``Round trip is`` (``--full-rtt``, since 3.6) are round trips (client.cpp 463, 521, 541). The
+tables hold round trips. In a full log the difference of the two times is the round trip whatever the last column says.
 
 A printed percentile is the order statistic floor(p*n + 0.5), no interpolation (client.cpp 313). ``MBps`` counts 2**20
-bytes (client.cpp 629). ``interrupted by signal 2`` stands in normal under-load output; only ``interrupted by user`` is a
-Ctrl-C. Colours stand in files too.
+bytes (client.cpp 629). ``interrupted by signal 2`` stands in normal under-load output; only ``interrupted by user`` is
+a Ctrl-C. Colours stand in files too.
 
-Ignored: progress and warm-up lines, the arithmetic ``each percentile contains``, the ``+INFO`` dump of ``--debug``, and the
-bars of the histogram (scaled and rounded up; the exact counts stand in the full log).
+``GBps`` is MBps/1000 with ``--giga-size``, but MBps itself with ``--increase_output_precision`` up to 3.7; message
+rate and size prove which.
+
+Ignored: progress and warm-up lines, the arithmetic ``each percentile contains``, the ``+INFO`` dump of ``--debug``,
+and the bars of the histogram (scaled and rounded up; the exact counts stand in the full log).
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from azlatency.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
+from azlatency.grammar import BLANK, DATA, LONGEST_LINE, UNKNOWN, Ledger, Line, LineLog, data, known
 from azlatency.parsers import Log, Signature
 from azlatency.parsers.common import closed_loop_share, complete_quantile, end_run, printed_rank
 from azlatency.record import Recorder, Run
@@ -42,8 +45,10 @@ from azlatency.units import Quantity, count, nanoseconds, quantity
 #: Fixed by the tool: messages of the first 400 ms are left out, whatever ``Warm up time`` prints (client.cpp).
 _SHARE_TOLERANCE = 0.03
 _DEFAULT_MESSAGE_BYTES = 14
+_SMALLEST_MESSAGE, _LARGEST_MESSAGE = 14, 65507
 _NUMBER = r"(-?[\d.]+)"
 _ROW = re.compile(r"(?:\d+, ?)?(\d+)\.(\d{9}), ?(\d+)\.(\d{9})(?:, ?-?[\d.]+)?")
+_LONG_BAR = re.compile(r"([# ])\1{99,}")
 _BULK_ROWS = 20_000
 _SPREADS = {
     "std-dev": "rtt_sd",
@@ -66,6 +71,16 @@ class _Sockperf(LineLog):
         self.observations: int | None = None
         self.quantile_rows: list[tuple[Line, dict[str, Any]]] = []
         self.full_log_options: str | None = None
+        self.bin_us: int | None = None
+
+    def read(self, line: Line, ledger: Ledger) -> bool:
+        """As in `LineLog`, without the stars of an author's Markdown, and with the longest bars cut short."""
+        text = line.text
+        if "**" in text:
+            line = line._replace(text=text.replace("**", ""))
+        elif len(text) > LONGEST_LINE:
+            line = line._replace(text=_LONG_BAR.sub(r"\1", text))
+        return super().read(line, ledger)
 
     # --- what was run
 
@@ -168,7 +183,7 @@ class _Sockperf(LineLog):
         self.observations = int(match[1])
         self._counts(line, observations=match[1])
 
-    @data(r"---> (?:<(MAX|MIN)> )?observation =\s*([\d.]+)", hint="observation =")
+    @data(r"---> (?:<?(MAX|MIN)>? )?observation =\s*([\d.]+)", hint="observation =")
     def extreme(self, line: Line, match: re.Match[str]) -> None:
         # Markdown renderers eat <MAX> and <MIN>; the order of the lines then tells them apart.
         which = match[1] or ("MIN" if self.quantile_rows else "MAX")
@@ -201,11 +216,42 @@ class _Sockperf(LineLog):
         self.run.set(test="throughput")
         self.run.metric("message_rate", quantity(match[1], "/sec"), line.number)
 
-    @data(r"Summary: BandWidth is ([\d.]+) MBps \([\d.]+ Mbps\)", hint="BandWidth")
+    @data(r"Summary: BandWidth is ([\d.]+) ([MG])Bps \([\d.]+ [MG]bps\)", hint="BandWidth")
     def bandwidth(self, line: Line, match: re.Match[str]) -> None:
-        # The sender's view: bytes handed to the socket.
-        self.run.metric("throughput", quantity(match[1], "sockperf MBps"), line.number, side="sender")
         self.ended = True
+        unit = "sockperf MBps" if match[2] == "M" else self._proven_unit(match[1])
+        if unit is None:
+            text = f"{match[1]} GBps may be MBps (--increase_output_precision up to 3.7), and nothing here proves which"
+            self.run.event("unit_unproven", "warning", text, line.number)
+            return
+        # The sender's view: bytes handed to the socket.
+        self.run.metric("throughput", quantity(match[1], unit), line.number, side="sender")
+
+    # --- the histogram of a full log
+
+    @data(
+        r"histogram was built using the following parameters: "
+        r"--h_bin_size_us=(\d{1,9}) --h_lower_range_us=(\d{1,9}) --h_upper_range_us=(\d{1,9})",
+        hint="histogram was built",
+    )
+    def histogram(self, line: Line, match: re.Match[str]) -> None:
+        self.bin_us = int(match[1])
+
+    @data(r"(\d{1,9})(?:-(\d{1,12}))?\s{2,}(\d{1,12})", hint=" ")
+    def bucket(self, line: Line, match: re.Match[str]) -> None:
+        if self.bin_us is None:
+            self.run.event(
+                "histogram_without_bins", "warning", "a histogram row whose bin width is not known", line.number
+            )
+            return
+        scale = nanoseconds("2" if self.half else "1", "usec")
+        low = int(match[1])
+        # A row with two edges is that of the outliers; its upper edge is the maximum, cut.
+        high = low + self.bin_us if match[2] is None else int(match[2]) + 1
+        count_ = int(match[3])
+        self.run.bucket(
+            metric="rtt", stream=None, low_ns=low * scale, high_ns=high * scale, count=count_, line=line.number
+        )
 
     # --- server and failures
 
@@ -241,10 +287,12 @@ class _Sockperf(LineLog):
         ("RunTime Estimate", r"RunTime Estimate=[\d.]+ sec, Time out in [\d.]+ sec"),
         ("-----", r"-{20,60}"),
         ("[Histogram]", r"\[Histogram\] Display .{0,120}"),
-        ("bins", r"bins\b.{0,400}"),
-        ("-", r"\d+-\d+\s+#*"),
+        ("bins", r"bins\b.{0,4000}"),
+        ("-", r"\d{1,12}-\d{1,12}\s{1,20}#*(?: \(outliers\))?"),
+        ("bin (usec)", r"bin \(usec\)\s{1,40}frequency"),
         ("+INFO", r"\+INFO:.{0,300}"),
-        (" = ", r"\w+(?: \w+)* = .{0,100}"),
+        ("testStart: ", r"testStart: [\d.]{1,40} sec testEnd: [\d.]{1,40} sec"),
+        (" =", r"\w{1,40}(?: \w{1,40}){0,6} =(?: .{0,100})?"),
         ("Binding to", r"\[fd=\d+\] Binding to: .{0,100}"),
         ("[fd=", r"\[fd=\d+\] .{0,200}"),
         ("VMA", r"VMA (?:INFO|WARNING|DEBUG).{0,300}"),
@@ -253,6 +301,10 @@ class _Sockperf(LineLog):
         ("sockperf ", r"sockperf [\w-]+ -\w .{0,200}"),
         ("Run sockperf", r"[\w-]+ \([\w-]+\): Run sockperf .{0,200}"),
         ("--", r"--[\w-]+"),
+        ("-Enables", r"-Enables non-blocking send operation.{0,80}"),
+        ("-Increase", r"-Increase number of digits after decimal point.{0,120}"),
+        ("dummy-send", r"optional: set dummy-send rate per second.{0,120}"),
+        ("old compatibility", r"support --pps for old compatibility\)\."),
     )
 
     # --- helpers
@@ -262,6 +314,26 @@ class _Sockperf(LineLog):
 
     def _time(self, name: str, token: str, line: Line) -> None:
         self.run.metric(name, self._rtt(quantity(token, "usec")), line.number)
+
+    def _proven_unit(self, token: str) -> str | None:
+        """GBps is the label of two units; the message rate times the message size tells which (client.cpp 629)."""
+        rate, size = self.run.value("message_rate"), self.run.row.get("message_bytes")
+        if size is None:
+            words = self.log.option("-m", "--msg-size")
+            size = int(words) if words and words.isdigit() else None
+        if rate is None:
+            return None
+        fitting = []
+        for unit in ("sockperf MBps", "sockperf GBps"):
+            printed = quantity(token, unit)
+            slack = 0.01 * printed.value + (printed.resolution or 0)
+            if size is None:
+                fits = _SMALLEST_MESSAGE <= (printed.value + slack) / 8 / rate <= _LARGEST_MESSAGE
+            else:
+                fits = abs(printed.value - 8 * rate * size) <= slack
+            if fits:
+                fitting.append(unit)
+        return fitting[0] if len(fitting) == 1 else None
 
     def _counts(self, line: Line, **tokens: str | None) -> None:
         for name, token in tokens.items():
@@ -342,7 +414,9 @@ class _Sockperf(LineLog):
         expected, other = (0.5, 1.0) if self.half else (1.0, 0.5)
         if abs(share - other) <= _SHARE_TOLERANCE * other:
             label = "half round trips" if self.half else "round trips"
-            text = f"labelled {label}, but n*mean/duration = {share:.3f} where {expected} is due; the log is mislabelled"
+            text = (
+                f"labelled {label}, but n*mean/duration = {share:.3f} where {expected} is due; the log is mislabelled"
+            )
             self.run.event("unit_conflict", "error", text, self.run.row["first_line"])
 
 
@@ -366,6 +440,7 @@ class SockperfParser:
         Signature("Usage: sockperf", re.compile(r"Usage: sockperf .*")),
         Signature("[Total Run] RunTime", re.compile(r"(?:sockperf: )?\[Total Run\] RunTime=.*"), weak=True),
         Signature("Summary: ", re.compile(r"(?:sockperf: )?Summary: (?:Latency|Round trip) is .*"), weak=True),
+        Signature("observations; each", re.compile(r"(?:sockperf: )?Total \d+ observations; each.{1,80}"), weak=True),
         Signature("====> avg-", re.compile(r"(?:sockperf: )?====> avg-(?:lat|latency|rtt)=.*"), weak=True),
     )
 
