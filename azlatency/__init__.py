@@ -20,9 +20,17 @@ _HOMES = {
     "studies": "azlatency.dataset",
     "import_study": "azlatency.dataset",
     "Study": "azlatency.dataset",
+    "described_runs": "azlatency.paths",
+    "latency_runs": "azlatency.paths",
+    "throughput_runs": "azlatency.paths",
+    "measuring": "azlatency.paths",
     "charts": "azlatency.charts",
     "tables": "azlatency.tables",
+    "findings": "azlatency.findings",
     "schema": "azlatency.schema",
+    "evidence": "azlatency.stats.evidence",
+    "means": "azlatency.stats.means",
+    "quantiles": "azlatency.stats.quantiles",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 
@@ -34,7 +42,7 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'azlatency' has no attribute {name!r}")
     module = importlib.import_module(home)
-    return module if home == f"azlatency.{name}" else getattr(module, name)
+    return module if home.rpartition(".")[2] == name else getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -147,7 +147,7 @@ def _print_csv(tables: Tables, table: str) -> None:
 
 
 def _print_tables(tables: Tables, table: str | None) -> None:
-    from azlatency.tables import plain_table, run_summary
+    from azlatency.terminal import plain_table, run_summary
 
     console = _console()
     if table is not None:

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from azlatency import schema
 from azlatency.decode import SourceError, expand
 from azlatency.manifest import Manifest, ManifestError, read_expectations, read_manifest, read_reported
-from azlatency.reader import PARSER_VERSION, LogError, Tables, parse_source, to_frame
+from azlatency.parsers import parser_version
+from azlatency.reader import LogError, Tables, parse_source, to_frame
 from azlatency.record import Row
 
 if TYPE_CHECKING:
@@ -101,13 +102,13 @@ def import_study(
     before = _read_stamp(out)
     stamp: dict[str, Any] = {
         "study": name,
-        "parser_version": PARSER_VERSION,
+        "parser_version": parser_version(),
         "manifest": _digest(manifest.files),
         "files": {path: _fingerprint(file, before["files"].get(path)) for path, file in files},
     }
     if {**before, "summary": None} == {**stamp, "summary": None}:
         return _recall(before, summary)
-    fresh = before["parser_version"] != PARSER_VERSION or before["manifest"] != stamp["manifest"]
+    fresh = before["parser_version"] != stamp["parser_version"] or before["manifest"] != stamp["manifest"]
     kept = set() if fresh else _kept(files, before["files"], stamp["files"])
     seen = {source: path for path in kept for source in before["files"][path]["sources"]}
     todo = [(path, file) for path, file in files if path not in kept]

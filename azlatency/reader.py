@@ -16,16 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency import schema
 from azlatency.decode import Source, SourceError, expand
-from azlatency.parsers import Claim, claims, parsers
+from azlatency.parsers import Claim, claims, parser_version, parsers
 from azlatency.record import Recorder, Row, SampleBlock
 from azlatency.transcript import cut, settle
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-#: Raised whenever a parser changes what it reads, so that an import knows which tables are stale.
-PARSER_VERSION = "1"
 
 
 class LogError(ValueError):
@@ -177,7 +174,7 @@ def _tables(recorder: Recorder) -> Tables:
         "encoding": source.encoding,
         **recorder.ledger.counts(),
         "imported_at": datetime.now(UTC).replace(microsecond=0),
-        "parser_version": PARSER_VERSION,
+        "parser_version": parser_version(),
     }
     events = sorted(recorder.rows["events"], key=lambda event: event["line"])
     return Tables({"sources": [row], **recorder.rows, "events": events}, recorder.samples)

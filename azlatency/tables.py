@@ -1,84 +1,403 @@
-"""Frames and rows as readable tables with units in the headers. Computes nothing but units."""
+"""Frames and results as readable tables with units in the headers: one function a table, for notebooks and pages.
+
+Every function takes a `Study` or results and returns a `Table`, or a `Note` with the reason where there is nothing to
+show. Nothing is computed here but units and layout.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from azlatency.display import Note, Table
+from azlatency.stats.result import CODES, Estimate
+
 if TYPE_CHECKING:
-    from rich.table import Table
+    import pandas as pd
 
-    from azlatency.reader import Tables
-    from azlatency.record import Row
+    from azlatency.dataset import Study
 
-MICROSECOND = 1e3
-GIGABIT = 1e9
+_MICROSECOND, _GIGABIT, _GIGABYTE = 1e3, 1e9, 1e9
+_MANY_FILES = 40
+PRINTED = {
+    "round_trip": "round trip",
+    "half_round_trip": "half a round trip",
+    "one_way": "one way",
+    "unknown": "not said",
+}
 
 
-def microseconds(value_ns: float | None) -> str:
-    """A time in ns as µs, to the nanosecond; empty where it is missing."""
-    return "" if value_ns is None else f"{value_ns / MICROSECOND:,.3f}".rstrip("0").rstrip(".")
+def text(value: Any) -> str:
+    """A cell: empty where the value is missing, yes or no for a truth value, else its text."""
+    if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
-def gigabits(value: float | None) -> str:
+def micros(value: Any, digits: int = 1) -> str:
+    """A time in ns as µs with thousands separators; empty where it is missing."""
+    return "" if text(value) == "" else f"{float(value) / _MICROSECOND:,.{digits}f}"
+
+
+def gigabits(value: Any) -> str:
     """A rate in bit/s as Gbit/s with three decimals; empty where it is missing."""
-    return "" if value is None else f"{value / GIGABIT:,.3f}"
+    return "" if text(value) == "" else f"{float(value) / _GIGABIT:,.3f}"
 
 
-def plain_table(rows: list[Row], title: str) -> Table:
-    """Every column of a table, as text."""
-    from rich.table import Table
-    from rich.text import Text
-
-    columns = [name for name in (rows[0] if rows else {}) if any(row[name] is not None for row in rows)]
-    table = Table(*columns, title=title)
-    for row in rows:
-        table.add_row(*(Text("" if row[name] is None else str(row[name])) for name in columns))
-    return table
+def whole(value: Any) -> str:
+    """A count with thousands separators; empty where it is missing."""
+    return "" if text(value) == "" else f"{int(value):,}"
 
 
-def run_summary(tables: Tables) -> Table:
-    """One line a run: where it stands in its file, what was run, the typical number, how it ended."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title="runs; latencies are round trips in µs", pad_edge=False)
-    table.add_column("log:lines", overflow="fold", min_width=12)
-    table.add_column("test", overflow="fold")
-    for header in ("mean", "median", "p99", "max", "Gbit/s", "n"):
-        table.add_column(header, justify="right", no_wrap=True)
-    table.add_column("status", overflow="fold")
-    paths = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
-    metrics = _by_run(tables.rows["metrics"], "metric")
-    quantiles = _by_run(tables.rows["quantiles"], "q")
-    for run in tables.rows["runs"]:
-        own, percentiles = metrics.get(run["run_id"], {}), quantiles.get(run["run_id"], {})
-        cells = [
-            f"{paths[run['source_id']].rsplit('/', 1)[-1]}:{run['first_line']}-{run['last_line']}",
-            f"{run['tool']} {run.get('test') or ''}".strip(),
-            microseconds(own.get("rtt_mean")),
-            microseconds(percentiles.get(0.5)),
-            microseconds(percentiles.get(0.99)),
-            microseconds(own.get("rtt_max")),
-            gigabits(own.get("throughput")),
-            _count(own.get("observations", own.get("received"))),
-            run["status"],
-        ]
-        table.add_row(*(Text(cell) for cell in cells))
-    return table
+# --- what was measured
 
 
-def _count(value: float | None) -> str:
-    return "" if value is None else f"{int(value):,}"
+def about(study: Study) -> Table:
+    """What the study's manifest says."""
+    names = {
+        "question": "Question",
+        "region": "Region",
+        "vm_size": "VM size",
+        "accelerated_networking": "Accelerated networking",
+        "placement": "Placement",
+        "date": "Date",
+        "source": "Source",
+        "notes": "Notes",
+    }
+    rows = [(title, text(study.info.get(key)) or "not said") for key, title in names.items()]
+    if study.info.get("emulated"):
+        rows.insert(1, ("Emulated", "yes: an emulated lab with known delays, not a cloud"))
+    return Table(str(study.info.get("title", study.name)), ("what", "as the manifest says"), rows)
 
 
-def _by_run(rows: list[Row], key: str) -> dict[str, dict[Any, float]]:
-    """Values of whole runs by run and name; the receiver's stands for the run, the sender's where it is alone."""
-    found: dict[str, dict[Any, float]] = {}
-    for row in rows:
-        if row["stream"] is not None:
-            continue
-        values = found.setdefault(row["run_id"], {})
-        value = row["value"] if "value" in row else row["value_ns"]
-        if row.get("side") in (None, "receiver") or row[key] not in values:
-            values[row[key]] = value
-    return found
+def inventory(runs: pd.DataFrame) -> Table | Note:
+    """Number of runs by path (rows) and method (columns); ``runs`` as `azlatency.paths.described_runs`."""
+    if not len(runs):
+        return Note("This study holds no logs: its numbers stand only in a text or a specification (below).")
+    counts = runs.groupby(["path", "method"], sort=False).size().unstack(fill_value=0)
+    counts = counts.loc[list(dict.fromkeys(runs["path"]))]
+    rows = [
+        (str(path), *(whole(count) if count else "–" for count in row))
+        for path, row in zip(counts.index, counts.values, strict=True)
+    ]
+    columns = range(1, len(counts.columns) + 1)
+    return Table("Runs by path and method", ("path", *counts.columns), rows, frozenset(columns))
+
+
+def quantities(evidence: pd.DataFrame) -> Table | Note:
+    """What each latency method printed, and the proof; ``evidence`` as `evidence.printed_quantities` gives it."""
+    if not len(evidence):
+        return Note("No log of this study prints a latency.")
+    rows = [
+        (
+            row.method,
+            PRINTED.get(row.printed_as, row.printed_as),
+            "× 2" if row.printed_as == "half_round_trip" else "× 1",
+            whole(row.runs),
+            "" if text(row.share_low) == "" else f"{row.share_low:.3f} – {row.share_high:.3f}",
+            row.verdict,
+        )
+        for row in evidence.itertuples(index=False)
+    ]
+    headers = ("method", "the log prints", "to a round trip", "runs", "n · mean ÷ duration", "what the text proves")
+    note = (
+        "A closed loop sends the next probe when the last is answered: n · mean ÷ duration is near 1 for round trips, "
+        "near ½ for halves."
+    )
+    return Table("What each tool printed", headers, rows, frozenset({2, 3, 4}), (note,))
+
+
+def headline(headlines: pd.DataFrame) -> Table | Note:
+    """The numbers people quote, as printed; ``headlines`` as `azlatency.stats.evidence.headline_numbers`."""
+    if not len(headlines):
+        return Note("No run of this study prints a headline number.")
+    tools = list(headlines.columns)
+    rows = [
+        (str(path), *(text(cell) or "–" for cell in row))
+        for path, row in zip(headlines.index, headlines.values, strict=True)
+    ]
+    note = "Printed tokens, unchanged. Columns must not be compared with one another: they hold different quantities."
+    return Table(
+        "The headline numbers as printed", ("path", *tools), rows, frozenset(range(1, len(tools) + 1)), (note,)
+    )
+
+
+def ledger(study: Study) -> Table | Note:
+    """How every line of every source was accounted for; files with unknown lines first where there are many."""
+    sources = study.sources
+    if not len(sources):
+        return Note("No files.")
+    columns = ["lines", "lines_data", "lines_known", "lines_blank", "lines_prose", "lines_unknown"]
+    chosen = sources
+    notes = [
+        f"{len(sources)} files, {whole(sources['lines'].sum())} lines, {whole(sources['lines_unknown'].sum())} unknown."
+    ]
+    if len(sources) > _MANY_FILES:
+        chosen = sources[sources["lines_unknown"] > 0].head(_MANY_FILES)
+        notes.append(f"Files without unknown lines ({(sources['lines_unknown'] == 0).sum()}) are only in the total.")
+    rows = [(str(row["path"]), *(whole(row[name]) for name in columns)) for _, row in chosen.iterrows()]
+    rows.append(("all files", *(whole(sources[name].sum()) for name in columns)))
+    headers = ("file", "lines", "data", "known", "blank", "prose", "unknown")
+    return Table("Every line accounted for", headers, rows, frozenset(range(1, 7)), notes)
+
+
+def events(study: Study) -> Table | Note:
+    """What the parsers remarked: code, how often, and the first place."""
+    if not len(study.events):
+        return Note("The parsers had nothing to remark.")
+    order = {"error": 0, "warning": 1, "info": 2}
+    paths = dict(zip(study.sources["source_id"], study.sources["path"], strict=True))
+    groups = []
+    for (code, severity), group in study.events.groupby(["code", "severity"], sort=False):
+        first = group.iloc[0]
+        place = f"{paths.get(first['source_id'], '')}:{first['line']}"
+        groups.append(
+            (order[severity], str(code), (str(code), str(severity), whole(len(group)), place, str(first["text"])))
+        )
+    rows = [row for _, _, row in sorted(groups)]
+    return Table(
+        "Remarks of the parsers", ("code", "severity", "times", "first place", "text there"), rows, frozenset({2})
+    )
+
+
+def missing(study: Study) -> Table | Note:
+    """What the manifest does not say, and what cannot be asked of the study therefore."""
+    needs = {
+        "zone": "comparing zones",
+        "peer_zone": "comparing zones",
+        "physical_zone": "comparing with another subscription",
+        "vm_size": "comparing with the VM's specification",
+        "accelerated_networking": "explaining latency of some 100 µs and more",
+        "placement": "telling a path that left the host from one that did not",
+        "repeat": "telling a repeat from another experiment",
+        "started_at": "ordering the runs in time",
+    }
+    runs = study.runs
+    if not len(runs):
+        return Note("No runs, so no metadata is missing.")
+    rows = [
+        (key, f"{runs[key].isna().sum()} of {len(runs)}", why) for key, why in needs.items() if runs[key].isna().any()
+    ]
+    if not rows:
+        return Note("Every run says its zones, VM size, placement, repeat and time.")
+    return Table("Metadata that is missing", ("what", "runs without it", "needed for"), rows, frozenset({1}))
+
+
+def reported(study: Study) -> Table | Note:
+    """Numbers that stand only in a text."""
+    frame = study.reported
+    if not len(frame):
+        return Note("No numbers outside the logs.")
+    columns = ("scenario", "tool", "metric", "q", "segment", "printed", "vm_size", "accelerated_networking", "notes")
+    wanted = [name for name in columns if name in frame]
+    rows = [tuple(text(value) for value in row) for row in frame[wanted].itertuples(index=False)]
+    note = "Reported in prose or tables: no log behind them, no spread. They can be quoted, not tested."
+    return Table("Numbers that stand only in the text", wanted, rows, notes=(note,))
+
+
+def expectations(study: Study) -> Table | Note:
+    """What the study's baseline expects."""
+    if not study.expectations:
+        return Note("This study has no baseline.")
+    rows = [
+        (
+            text(each.get("name")),
+            text(each.get("tool")),
+            text(each.get("relation")).replace("_", " "),
+            text(each.get("printed")),
+            in_unit(each.get("low"), each.get("high"), text(each.get("unit"))),
+            text(each.get("conditions")),
+            text(each.get("notes")),
+        )
+        for each in study.expectations
+    ]
+    headers = ("what", "tool", "relation", "as printed", "read as", "conditions", "remarks")
+    return Table("What the baseline expects", headers, rows)
+
+
+def in_unit(low: Any, high: Any, unit: str) -> str:
+    """A value or a range in the unit that people read: µs, Gbit/s, MB/s."""
+    scales = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1, "per s")}
+    scale, shown = scales.get(unit, (1, unit))
+    numbers = [f"{float(value) / scale:,.6g}" for value in (low, high) if value is not None]
+    return " – ".join(dict.fromkeys(numbers)) + f" {shown}"
+
+
+def provenance(study: Study) -> Table | Note:
+    """The files behind the page: path, hash, size, parser."""
+    if not len(study.sources):
+        return Note("No log files; the numbers come from the tables of the study's folder.")
+    chosen = study.sources.head(_MANY_FILES)
+    rows = [(row.path, row.source_id, whole(row.size_bytes), row.encoding) for row in chosen.itertuples(index=False)]
+    notes = () if len(chosen) == len(study.sources) else (f"and {len(study.sources) - len(chosen)} more files",)
+    return Table(
+        "Files behind this page",
+        ("file", "SHA-256 (first 16 digits)", "bytes", "encoding"),
+        rows,
+        frozenset({2}),
+        notes,
+    )
+
+
+# --- latency
+
+_STATISTICS = ("rtt_mean", "rtt_sd", "rtt_min", "rtt_max")
+
+
+def printed_latency(study: Study, runs: pd.DataFrame) -> Table | Note:
+    """Every latency figure of every run with the printed tokens; ``runs`` as `azlatency.paths.latency_runs`."""
+    if not len(runs):
+        return Note("No log of this study gives a latency.")
+    metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
+    tokens = metrics.drop_duplicates(["run_id", "metric"]).set_index(["run_id", "metric"])["printed"].to_dict()
+    quantiles = study.quantiles[study.quantiles["run_id"].isin(runs.index) & (study.quantiles["metric"] == "rtt")]
+    levels = sorted(set(quantiles["q"].astype(float)))
+    printed = {(row.run_id, float(row.q)): row for row in quantiles.itertuples(index=False)}
+    rows = []
+    for run_id, run in runs.iterrows():
+        cells = [f"{run['path']}, {run['method']}", PRINTED.get(text(run["printed_as"]), ""), whole(run["n"])]
+        cells += [text(tokens.get((run_id, name))) or "–" for name in ("rtt_mean", "rtt_sd", "rtt_min")]
+        for level in levels:
+            found = printed.get((run_id, level))
+            mark = "†" if found is not None and not found.resolved else ""
+            cells.append("–" if found is None else f"{found.printed}{mark}")
+        rows.append((*cells, text(tokens.get((run_id, "rtt_max"))) or "–"))
+    headers = ("run", "quantity", "n", "mean", "sd", "min", *(f"p{100 * level:g}" for level in levels), "max")
+    notes = ["Tokens as the tool printed them, in the tool's own unit (ping: ms; the others: µs)."]
+    if any("†" in cell for row in rows for cell in row):
+        notes.append("† not a percentile: the run has too few observations, so the tool prints its maximum.")
+    return Table("Every printed latency", headers, rows, frozenset(range(2, len(headers))), notes)
+
+
+def latency_paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table | Note:
+    """Path by path: runs, range of run medians, interval or refusal; latencies are round trips."""
+    if not estimates:
+        return Note("No log of this study gives a latency.")
+    return _paths(
+        runs, estimates, "median_ns", "median round trip of a run, µs", _MICROSECOND, "Typical round trip by path"
+    )
+
+
+def throughput_paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table | Note:
+    """Path by path: runs, range of run goodputs, interval or refusal."""
+    if not estimates:
+        return Note("No log of this study gives a throughput.")
+    return _paths(runs, estimates, "throughput", "goodput of a run, Gbit/s", _GIGABIT, "Goodput by path")
+
+
+def _paths(
+    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, header: str, scale: float, title: str
+) -> Table:
+    groups = {key: group for key, group in runs[runs[value].notna()].groupby(["path", "method"], sort=False)}
+    rows = []
+    for each in estimates:
+        values = groups[each.labels["path"], each.labels["method"]][value].astype(float) / scale
+        span = f"{values.min():,.5g}" if len(values) == 1 else f"{values.min():,.5g} – {values.max():,.5g}"
+        typical = "" if each.estimate is None else f"{each.estimate / scale:,.5g}"
+        ends = "" if each.low is None or each.high is None else f"{each.low / scale:,.5g} – {each.high / scale:,.5g}"
+        remark = "; ".join(each.remarks)
+        path, method = str(each.labels["path"]), str(each.labels["method"])
+        rows.append((path, method, whole(each.n), span, typical, ends, remark))
+    level = f"{100 * estimates[0].confidence:g} %"
+    headers = ("path", "method", "runs", header, "typical run", f"{level} interval", "what may not be concluded")
+    return Table(f"{title} (scope: across runs)", headers, rows, frozenset({2, 3, 4, 5}))
+
+
+def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table | Note:
+    """Percentiles of single runs with their brackets, as round trips."""
+    chosen = [each for each in estimates if each.labels["q"] in levels]
+    if not chosen:
+        return Note("No log of this study prints percentiles.")
+    rows = [
+        (
+            f"{each.labels['path']}, {each.labels['method']}",
+            each.what,
+            whole(each.n),
+            micros(each.estimate, 3),
+            micros(each.low, 3) or "0",
+            micros(each.high, 3) or "no bound",
+            "; ".join(CODES[code] for code in each.codes if code != "within_run_floor"),
+        )
+        for each in chosen
+    ]
+    level = f"{100 * chosen[0].confidence:g} %"
+    headers = ("run", "percentile", "n", "round trip, µs", f"{level} from, µs", "to, µs", "remark")
+    notes = (CODES["within_run_floor"] + ".", chosen[0].method + ".")
+    return Table("Percentiles within one run (scope: within run)", headers, rows, frozenset({2, 3, 4, 5}), notes)
+
+
+def unresolved(estimates: Sequence[Estimate]) -> Table | Note:
+    """Printed percentiles that the run cannot support."""
+    unsupported = {"tail_unresolved", "unbounded_upper", "maximum_in_disguise"}
+    chosen = [each for each in estimates if unsupported & set(each.codes)]
+    if not chosen:
+        return Note("Every printed percentile of this study is supported by its run's number of observations.")
+    rows = [
+        (
+            f"{each.labels['path']}, {each.labels['method']}",
+            each.what,
+            whole(each.n),
+            f"{each.n * (1 - each.labels['q']):.3g}",
+            micros(each.estimate, 3),
+            micros(each.low, 3) or "0",
+            "; ".join(CODES[code] for code in each.codes if code != "within_run_floor"),
+        )
+        for each in chosen
+    ]
+    headers = ("run", "percentile", "n", "observations above it", "printed as, µs", "at least, µs", "why")
+    return Table("Percentiles that the log cannot support", headers, rows, frozenset({2, 3, 4, 5}))
+
+
+# --- throughput
+
+
+def throughput(study: Study, runs: pd.DataFrame) -> Table | Note:
+    """Every goodput as printed, with the side that counted it and its retransmits; ``runs`` as `throughput_runs`."""
+    if not len(runs):
+        return Note("No log of this study gives a throughput.")
+    duration = runs["duration_ns"].astype("float64") / 1e9
+    scopes = {"host": "whole machine", "stream": "this connection", "run": "this test"}
+    rows = [
+        (
+            f"{run['path']}, {run['method']}",
+            text(run["repeat"]),
+            text(run["printed"]),
+            gigabits(run["throughput"]),
+            text(run["side"]),
+            text(run["connections"]),
+            "" if math.isnan(seconds) else f"{seconds:.2f}",
+            whole(run["retransmits"]),
+            scopes.get(text(run["retransmits_scope"]), ""),
+        )
+        for (_, run), seconds in zip(runs.iterrows(), duration, strict=True)
+    ]
+    headers = (
+        "run",
+        "repeat",
+        "as printed",
+        "Gbit/s",
+        "counted by",
+        "connections",
+        "seconds",
+        "retransmits",
+        "counted on",
+    )
+    notes = [
+        "Goodput: application bytes. The receiver's count stands where the log has it; the two sides are never added."
+    ]
+    return Table("Every goodput", headers, rows, frozenset({2, 3, 5, 6, 7}), notes)
+
+
+def against_expected(comparison: pd.DataFrame) -> Table | Note:
+    """Goodput beside the bandwidth expected of the VM; ``comparison`` as `evidence.against_bandwidth` gives it."""
+    if not len(comparison):
+        return Note("No expected bandwidth is known for this study, or no throughput was measured.")
+    rows = [
+        (row.path, row.method, gigabits(row.throughput), gigabits(row.expected), f"{row.ratio:.2f}", row.remark)
+        for row in comparison.itertuples(index=False)
+    ]
+    headers = ("path", "method", "goodput, Gbit/s", "expected, Gbit/s", "ratio", "what may be concluded")
+    return Table("Goodput and the VM's expected bandwidth", headers, rows, frozenset({2, 3, 4}))

@@ -13,6 +13,7 @@ conflict is reported with its evidence.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 import warnings
@@ -20,8 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from azlatency import __version__
 from azlatency.decode import Source
 from azlatency.grammar import Line
 from azlatency.record import Recorder
@@ -128,6 +131,22 @@ def parsers() -> dict[str, Parser]:
         except Exception as error:  # a plug-in may fail in any way
             warnings.warn(f"parser {point.name!r} ({point.value}) is not usable: {error!r}", stacklevel=2)
     return dict(sorted(found.items()))
+
+
+@cache
+def parser_version() -> str:
+    """Version of everything that decides what is read: this library's reading code and the plug-ins.
+
+    A digest of the code, so that an import knows which tables are stale without anybody raising a number.
+    """
+    digest = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    reading = ("units", "grammar", "schema", "decode", "record", "transcript", "reader")
+    for path in (*(package / f"{name}.py" for name in reading), *sorted(package.glob("parsers/*.py"))):
+        digest.update(path.read_bytes())
+    for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+        digest.update(f"{point.name} {point.value} {point.dist.version if point.dist else ''}".encode())
+    return f"{__version__}+{digest.hexdigest()[:8]}"
 
 
 def claims(source: Source) -> list[Claim]:

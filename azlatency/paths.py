@@ -1,0 +1,116 @@
+"""Which runs measured the same thing: a path (who talked to whom) and a method (tool, test, protocol, message size).
+
+Only runs of one path and one method are repeats of each other. A log of the receiving end is the other half of a run
+that is counted already, and a server's log holds no measurement of a path.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.dataset import Study
+
+_NAMES = {"sockperf": "sockperf", "echo": "echo test"}
+
+
+def described_runs(study: Study) -> pd.DataFrame:
+    """One row a run, indexed by run_id, with ``path``, ``method``, ``file`` and the columns of ``runs``.
+
+    ``path`` is the scenario of the manifest, else "client → server". In order of path as the study's files stand.
+    """
+    runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
+    runs["path"] = [
+        row.scenario if isinstance(row.scenario, str) else _ends(row) for row in runs.itertuples(index=False)
+    ]
+    runs["method"] = [_method(row) for row in runs.itertuples(index=False)]
+    return runs.sort_values(["file", "first_line"], kind="stable").set_index("run_id", drop=False)
+
+
+def measuring(runs: pd.DataFrame) -> pd.DataFrame:
+    """Without the logs of receiving ends and servers: each test counted once."""
+    other_end = runs["dialect"].fillna("").str.endswith("-receiver") | (runs["test"].fillna("") == "server")
+    return runs[~other_end.astype(bool)]
+
+
+def latency_runs(study: Study) -> pd.DataFrame:
+    """`described_runs` of the measurements that gave a round trip, with ``n`` and the run's mean and median in ns.
+
+    The median is printed, or computed from the samples where the log holds them; ``median_from`` says which.
+    """
+    runs = measuring(described_runs(study))
+    metrics = study.metrics
+    for column, metric in (
+        ("mean_ns", "rtt_mean"),
+        ("n", "observations"),
+        ("received", "received"),
+        ("max_ns", "rtt_max"),
+    ):
+        chosen = metrics[(metrics["metric"] == metric) & metrics["stream"].isna()].drop_duplicates("run_id")
+        runs[column] = chosen.set_index("run_id")["value"].reindex(runs.index)
+    quantiles = study.quantiles
+    medians = quantiles[(quantiles["metric"] == "rtt") & (quantiles["q"] == 0.5)].drop_duplicates("run_id")
+    runs["median_ns"] = medians.set_index("run_id")["value_ns"].reindex(runs.index)
+    runs["median_from"] = ["printed" if known else None for known in runs["median_ns"].notna()]
+    _medians_of_samples(study, runs)
+    runs["n"] = runs["n"].fillna(runs["received"])
+    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna()]
+
+
+def _medians_of_samples(study: Study, runs: pd.DataFrame) -> None:
+    """Fill in the median and n of runs that left samples and printed no median."""
+    samples = study.samples
+    good = samples[(samples["status"] == "ok") & samples["rtt_ns"].notna()]
+    for run_id, values in good.groupby("run_id", sort=False)["rtt_ns"]:
+        if run_id in runs.index and runs["median_ns"].isna()[run_id]:
+            runs.loc[run_id, "median_ns"] = float(values.astype("float64").median())
+            runs.loc[run_id, "median_from"] = "samples"
+            runs.loc[run_id, "n"] = len(values)
+
+
+def throughput_runs(study: Study) -> pd.DataFrame:
+    """`described_runs` of stream tests with goodput: ``throughput`` (bit/s), ``side`` it was counted at,
+    ``retransmits``.
+
+    The receiver's count is the goodput; where only the sender's is known, it stands and ``side`` says so.
+    """
+    runs = measuring(described_runs(study))
+    rates = study.metrics[(study.metrics["metric"] == "throughput") & study.metrics["stream"].isna()]
+    by_side = {
+        side: rates[rates["side"] == side].drop_duplicates("run_id").set_index("run_id")
+        for side in ("receiver", "sender")
+    }
+    runs["throughput"] = by_side["receiver"]["value"].reindex(runs.index)
+    runs["side"] = ["receiver" if known else "sender" for known in runs["throughput"].notna()]
+    sender = by_side["sender"].reindex(runs.index)
+    runs["throughput"] = runs["throughput"].fillna(sender["value"])
+    printed = by_side["receiver"]["printed"].reindex(runs.index)
+    runs["printed"] = printed.fillna(sender["printed"])
+    retransmits = study.metrics[(study.metrics["metric"] == "retransmits") & study.metrics["stream"].isna()]
+    retransmits = retransmits.drop_duplicates("run_id").set_index("run_id")
+    runs["retransmits"] = retransmits["value"].reindex(runs.index)
+    runs["retransmits_scope"] = retransmits["scope"].reindex(runs.index)
+    return runs[runs["throughput"].notna()]
+
+
+def _ends(row: object) -> str:
+    client, server = getattr(row, "client", None), getattr(row, "server", None)
+    ends = [end if isinstance(end, str) else "?" for end in (client, server)]
+    return " → ".join(ends)
+
+
+def _method(row: object) -> str:
+    """Tool, test, protocol and message size: what must be equal before two runs may be called repeats."""
+    parts = [getattr(row, "tool", "")]
+    test = getattr(row, "test", None)
+    protocol = getattr(row, "protocol", None)
+    if isinstance(test, str) and test not in ("echo", "stream", "ping-pong"):
+        parts.append(test)
+    if isinstance(protocol, str) and protocol != "icmp" and protocol not in parts[-1]:
+        parts.append(protocol.upper())
+    size = getattr(row, "message_bytes", None)
+    if isinstance(size, int) and parts[0] in ("sockperf", "ping"):
+        parts.append(f"{size} B")
+    return " ".join(parts)
