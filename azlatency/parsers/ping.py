@@ -139,7 +139,6 @@ class _Ping(LineLog):
         self.samples = _Samples()
         self.windows = False
         self.summary: Line | None = None
-        self.timed = False
         self.has_times = False
         self.header_line: Line | None = None
         self.unreachable = 0
@@ -172,7 +171,6 @@ class _Ping(LineLog):
         rtt = None
         if match["time"] is not None:
             rtt = nanoseconds(_decimal(match["time"]), "ms")
-            self.timed = True
         sent = None
         if match["seconds"] is not None:
             stamp = int(match["seconds"]) * 10**9 + int(match["fraction"]) * 1000
@@ -200,20 +198,23 @@ class _Ping(LineLog):
     # --- headers
 
     @data(
-        r"(?:PING|ПІНГ) (\S{1,200}?) ?\((\S{1,200}?)(?: \(\S{1,60}\))?\)"
-        r"(?: (?:from|de|von|da) \S{1,80} ?\S{0,40}:)? (\d{1,6})(?:\(\d{1,6}\))? ?\D{1,60}",
+        r"(?:PING|ПІНГ) \S{1,200}? ?\((?P<address>\S{1,200}?)(?: \((?P<inner>\S{1,60})\))?\)"
+        r"(?: (?:from|de|von|da) \S{1,80} ?\S{0,40}:)? (?P<size>\d{1,6})(?:\(\d{1,6}\))? ?\D{1,60}",
         hint="(",
     )
-    @data(r"PING (\S{1,200}) \((\S{1,200})\): (\d{1,6}) data bytes(?:, id 0x\w{1,8} = \d+)?", hint="data bytes")
-    @data(r"PING (\S{1,200}) \((\S{1,200})\): sending (?:timestamp|address mask) requests", hint="sending ")
+    @data(
+        r"PING \S{1,200} \((?P<address>\S{1,200})\): (?P<size>\d{1,6}) data bytes(?:, id 0x\w{1,8} = \d+)?",
+        hint="data bytes",
+    )
     def header(self, line: Line, match: re.Match[str]) -> None:
         self._begin(line)
-        self.run.set(server=match[2])
-        if match.re.groups >= 3:
-            self.run.set(message_bytes=int(match[3]))
-        else:
-            self.timed = False
-            self.run.set(test="timestamp")
+        found = match.groupdict()
+        self.run.set(server=found.get("inner") or found["address"], message_bytes=int(found["size"]))
+
+    @data(r"PING \S{1,200} \((\S{1,200})\): sending (?:timestamp|address mask) requests", hint="sending ")
+    def stamps_header(self, line: Line, match: re.Match[str]) -> None:
+        self._begin(line)
+        self.run.set(server=match[1], test="timestamp")
 
     @data(r"PING6\(\d{1,6}=40\+8\+(\d{1,6}) bytes\) (\S{1,100}) --> (\S{1,100})", hint="PING6(")
     def header6(self, line: Line, match: re.Match[str]) -> None:
@@ -329,8 +330,12 @@ class _Ping(LineLog):
 
     @data(
         r".{1,160}?(?::|yanıtı:) ?(?:.{1,20} ?= ?\d{1,6} )?[^\s=<]{1,10} ?([=<]) ?(\d{1,9}) ?"
-        rf"(?:{_MS}|m)(?: TTL=\d{{1,3}})?",
-        hint="",
+        rf"(?:{_MS}|m) TTL=\d{{1,3}}",
+        hint="TTL=",
+    )
+    @data(
+        rf".{{1,80}}[0-9a-f:]{{2,39}}(?:%\d{{1,9}})?: ?[^\s=<]{{1,20}} ?([=<]) ?(\d{{1,9}}) ?(?:{_MS}|m)",
+        hint=": ",
     )
     def windows_reply(self, line: Line, match: re.Match[str]) -> None:
         self.windows = True
