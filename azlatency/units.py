@@ -4,7 +4,7 @@ This is the only place where a unit is spelled. Every reading keeps the printed 
 interval that rounds to it, so that later statistics know how sharp the number was.
 
 >>> quantity("16.9", "us")
-Quantity(value=16900.0, unit='ns', printed='16.9', resolution=50.0)
+Quantity(value=16900.0, unit='ns', printed='16.9', resolution=50.0, printed_unit='us')
 >>> quantity("2.98", "GBytes").value == 2.98 * 1024**3
 True
 """
@@ -20,18 +20,20 @@ class Quantity:
     """One printed number.
 
     ``value`` in the canonical ``unit``; ``printed`` the token exactly as in the log; ``resolution`` half the width of
-    the rounding interval in the canonical unit, or ``None`` for an exact value such as a count.
+    the rounding interval in the canonical unit, or ``None`` for an exact value such as a count; ``printed_unit`` the unit
+    as the log spells it. ``printed`` is ``None`` for a value that follows exactly from printed ones.
     """
 
     value: float
     unit: str
-    printed: str
+    printed: str | None
     resolution: float | None
+    printed_unit: str | None = None
 
     def doubled(self) -> Quantity:
         """The round trip of a printed half round trip: value and resolution twice, the token as printed."""
         resolution = None if self.resolution is None else 2 * self.resolution
-        return Quantity(2 * self.value, self.unit, self.printed, resolution)
+        return Quantity(2 * self.value, self.unit, self.printed, resolution, self.printed_unit)
 
 
 def _powers(prefixes: str, base: int, *endings: str) -> dict[str, int]:
@@ -114,7 +116,8 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
         exponent = min(exponent, value.adjusted() - significant + 1)
     scale = Decimal(factor) / 100 if unit == "%" else Decimal(factor)
     half_last_digit = Decimal(5).scaleb(exponent - 1) * scale
-    return Quantity(float(value * scale), canonical, token, float(half_last_digit))
+    # Some tools give a common name a meaning of their own; what they print is the common name.
+    return Quantity(float(value * scale), canonical, token, float(half_last_digit), unit.split()[-1])
 
 
 def count(token: str) -> Quantity:

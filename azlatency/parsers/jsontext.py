@@ -1,0 +1,207 @@
+"""JSON read with positions: every value keeps its token and its place, doubled keys are kept, a cut text gives a
+part.
+
+``json.loads`` forgets where a number stood and how it was spelled, lets the last of two equal keys win, and gives
+nothing at all for a file that was cut. Logs need all three. This reader is for the small sections of a document; long
+lists are read with the standard library, element by element (`elements`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Any
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_SCALAR = re.compile(r"[-+.\w]{1,64}")
+_DEEPEST = 40
+_WORDS = {"true": True, "false": False, "null": None}
+_DECODER = json.JSONDecoder()
+
+
+class JsonError(ValueError):
+    """Text that is not JSON from ``position`` on; ``at_end`` where it merely stops."""
+
+    def __init__(self, text: str, position: int) -> None:
+        super().__init__(f"not JSON at character {position}")
+        self.position = min(position, max(len(text) - 1, 0))
+        self.at_end = position >= len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A string, number, true, false or null: its value, its token as printed and where that stands.
+
+    A number is None where the tool printed no number (``-nan``); its token tells.
+    """
+
+    value: Any
+    token: str
+    position: int
+
+
+@dataclass(slots=True)
+class Members:
+    """The members of an object in order, doubled keys included."""
+
+    pairs: list[tuple[str, Any]] = field(default_factory=list)
+    position: int = 0
+
+    def all(self, name: str) -> list[Any]:
+        """Every value of that name."""
+        return [value for key, value in self.pairs if key == name]
+
+    def get(self, name: str) -> Any:
+        """The first value of that name, or None."""
+        return next((value for key, value in self.pairs if key == name), None)
+
+    def object(self, name: str) -> Members:
+        """The first value of that name where it is an object, else an empty one."""
+        found = self.get(name)
+        return found if isinstance(found, Members) else Members()
+
+    def objects(self, name: str) -> list[Members]:
+        """The objects of the list of that name."""
+        found = self.get(name)
+        return [item for item in found if isinstance(item, Members)] if isinstance(found, list) else []
+
+    def leaf(self, name: str) -> Leaf | None:
+        """The first value of that name where it is a string, number, true, false or null."""
+        found = self.get(name)
+        return found if isinstance(found, Leaf) else None
+
+    def value(self, name: str) -> Any:
+        """The plain value of a leaf; None where there is none."""
+        found = self.leaf(name)
+        return None if found is None else found.value
+
+
+def skip(text: str, position: int) -> int:
+    """The next position that is no white space."""
+    found = _BLANK.match(text, position)
+    return found.end() if found else position
+
+
+def read(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
+    """The value at ``position`` (`Members`, list or `Leaf`) and the position behind it. Raises `JsonError`."""
+    mark = text[position : position + 1]
+    if mark == "{":
+        into = Members()
+        return into, members(text, position, into, depth)
+    if mark == "[":
+        return _list(text, position, depth)
+    if mark == '"':
+        token, end = string(text, position)
+        return Leaf(token, token, position), end
+    found = _SCALAR.match(text, position)
+    # A scalar that the text ends with may have been longer.
+    if found is None or found.end() >= len(text):
+        raise JsonError(text, position if found is None else len(text))
+    return Leaf(_scalar(found[0]), found[0], position), found.end()
+
+
+def members(text: str, position: int, into: Members, depth: int = 0) -> int:
+    """Read the object at ``position`` into ``into``; returns the position behind it.
+
+    Raises `JsonError`; ``into`` then has the members that stand complete before the fault.
+    """
+    if depth > _DEEPEST:
+        raise JsonError(text, position)
+    into.position = position
+    place = skip(text, position + 1)
+    while text[place : place + 1] != "}":
+        key, place = string(text, place)
+        place = expect(text, place, ":")
+        value, place = read(text, place, depth + 1)
+        into.pairs.append((key, value))
+        place = comma(text, place, "}")
+    return place + 1
+
+
+def elements(text: str, position: int) -> Iterator[tuple[Any, int, int]]:
+    """The elements of the list at ``position`` as plain values, each with its begin and end; then (None, end, end).
+
+    Raises `JsonError` where an element is not complete.
+    """
+    place = skip(text, position + 1)
+    while text[place : place + 1] != "]":
+        value, end = plain(text, place)
+        yield value, place, end
+        place = comma(text, end, "]")
+    yield None, place + 1, place + 1
+
+
+def plain(text: str, position: int) -> tuple[Any, int]:
+    """The value at ``position`` as the standard library reads it, and the position behind. Raises `JsonError`."""
+    try:
+        return _DECODER.raw_decode(text, position)
+    except (ValueError, RecursionError):
+        value, end = read(text, position)
+        return unwrapped(value), end
+
+
+def unwrapped(value: Any) -> Any:
+    """`Members` and `Leaf` as dict and plain values; the last of doubled keys stays."""
+    if isinstance(value, Members):
+        return {key: unwrapped(item) for key, item in value.pairs}
+    if isinstance(value, list):
+        return [unwrapped(item) for item in value]
+    return value.value
+
+
+def _list(text: str, position: int, depth: int) -> tuple[list[Any], int]:
+    if depth > _DEEPEST:
+        raise JsonError(text, position)
+    items: list[Any] = []
+    place = skip(text, position + 1)
+    while text[place : place + 1] != "]":
+        value, place = read(text, place, depth + 1)
+        items.append(value)
+        place = comma(text, place, "]")
+    return items, place + 1
+
+
+def string(text: str, position: int) -> tuple[str, int]:
+    """The string at ``position`` and the position behind it. Raises `JsonError`."""
+    if text[position : position + 1] != '"':
+        raise JsonError(text, position)
+    try:
+        token, end = scanstring(text, position + 1, False)
+    except ValueError:
+        raise JsonError(text, len(text)) from None
+    return token, end
+
+
+def expect(text: str, position: int, mark: str) -> int:
+    """The position behind ``mark`` and white space. Raises `JsonError` where something else stands."""
+    place = skip(text, position)
+    if text[place : place + 1] != mark:
+        raise JsonError(text, place)
+    return skip(text, place + 1)
+
+
+def comma(text: str, position: int, closing: str) -> int:
+    """Behind an element: the begin of the next one, or the closing mark."""
+    place = skip(text, position)
+    if text[place : place + 1] == ",":
+        return skip(text, place + 1)
+    if text[place : place + 1] != closing:
+        raise JsonError(text, place)
+    return place
+
+
+def _scalar(token: str) -> Any:
+    if token in _WORDS:
+        return _WORDS[token]
+    try:
+        return int(token)
+    except ValueError:
+        pass
+    try:
+        value = float(token)
+    except ValueError:
+        return None
+    return value if value - value == 0 else None
