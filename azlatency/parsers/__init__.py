@@ -159,14 +159,21 @@ def claims(source: Source) -> list[Claim]:
         for signature in parser.signatures:
             hints.setdefault(signature.hint, []).append((tool, signature))
     for hint, signatures in hints.items():
+        last: dict[str, int] = {}
         for index in lines_with(hint, joined):
             text = lines[index].text.strip()
-            found.update(
-                Claim(index, tool, lines[index], signature.weak)
-                for tool, signature in signatures
-                if signature.pattern.fullmatch(text)
-            )
+            for tool, signature in signatures:
+                if signature.weak and _goes_on(lines, index, last.get(tool)):
+                    last[tool] = index
+                elif signature.pattern.fullmatch(text):
+                    found.add(Claim(index, tool, lines[index], signature.weak))
+                    last[tool] = index
     return sorted(found)
+
+
+def _goes_on(lines: Sequence[Line], index: int, last: int | None) -> bool:
+    """Whether the line goes on where the one above, claimed already, began alike: a million replies are one claim."""
+    return last == index - 1 and lines[index].text[:3] == lines[last].text[:3]
 
 
 def lines_with(hint: str, joined: str) -> list[int]:

@@ -31,6 +31,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -58,6 +59,12 @@ _NBSP = str.maketrans(
 _MILLISECOND = 10**6
 _SEQUENCE_NUMBERS = 2**16
 _TIMED_PAYLOAD = 16
+_BULK_LINES = 10_000
+_PLAIN_REPLY = re.compile(
+    r"^(?:\[(\d{1,12})\.(\d{6})\] )?\d{1,6} bytes from [^=\n]{1,200}: icmp_seq=(\d{1,5}) ttl=\d{1,3} "
+    r"time=(\d{1,9}(?:\.\d{1,3})?) ms$",
+    re.MULTILINE,
+)
 # inetutils' square root returns 0 below 0.0005 ms**2.
 _INETUTILS_UNDERFLOW = "0.000"
 _COUNT_FROM_ZERO = ("bsd", "busybox", "inetutils")
@@ -125,6 +132,17 @@ class _Samples:
         self.status.append(status)
         self.low.append(low)
         self.high.append(high)
+
+    def extend(self, seq: list[int], sent: list[int | None], rtt: list[int]) -> None:
+        """Many replies, in order and none of them seen before."""
+        self.place.update(zip(seq, range(len(self.seq), len(self.seq) + len(seq)), strict=True))
+        self.seq += seq
+        self.sent += sent
+        self.rtt += rtt
+        self.status += ["ok"] * len(seq)
+        self.low += [None] * len(seq)
+        self.high += [None] * len(seq)
+        self.turns, self.last = divmod(seq[-1], _SEQUENCE_NUMBERS)
 
 
 class _Ping(LineLog):
@@ -194,6 +212,34 @@ class _Ping(LineLog):
         if "Redirect" in match["what"]:
             return
         self.samples.add(self.samples.unwrap(int(match["seq"])), None, "unreachable")
+
+    def bulk(self, lines: Sequence[Line], ledger: Ledger) -> bool:
+        """Read many lines at once if all are plain replies in order; false, and nothing done, otherwise."""
+        import numpy as np
+
+        found = _PLAIN_REPLY.findall("\n".join(line.text for line in lines))
+        samples = self.samples
+        if len(found) != len(lines) or not samples.seq or self.windows or self.summary is not None:
+            return False
+        seconds, fraction, printed, times = zip(*found, strict=True)
+        numbers = np.array([samples.seq[-1] % _SEQUENCE_NUMBERS, *map(int, printed)])
+        steps = np.diff(numbers)
+        steps[steps < -_SEQUENCE_NUMBERS // 2] += _SEQUENCE_NUMBERS
+        if samples.seq[-1] != max(samples.place) or (steps <= 0).any() or (numbers >= _SEQUENCE_NUMBERS).any():
+            return False
+        stamped = seconds[0] != ""
+        if stamped != (self.first_stamp is not None) or ("" in seconds) == stamped:
+            return False
+        seq = samples.seq[-1] + np.cumsum(steps)
+        rtt = np.rint(np.array(times, dtype=float) * _MILLISECOND).astype(np.int64)
+        sent: list[int | None] = [None] * len(lines)
+        if stamped:
+            stamps = np.array(seconds).astype(np.int64) * 10**9 + np.array(fraction).astype(np.int64) * 1000
+            sent = (stamps - rtt).tolist()
+        samples.extend(seq.tolist(), sent, rtt.tolist())
+        ledger.mark_range(lines[0].number, lines[-1].number, DATA)
+        self.last_line = lines[-1].number
+        return True
 
     # --- headers
 
@@ -651,7 +697,10 @@ class PingParser:
             _read_json(log, recorder)
             return
         reader = _Ping(log, recorder)
-        reader.feed(log.lines, recorder.ledger)
+        for start in range(0, len(log.lines), _BULK_LINES):
+            part = log.lines[start : start + _BULK_LINES]
+            if len(part) < _BULK_LINES or not reader.bulk(part, recorder.ledger):
+                reader.feed(part, recorder.ledger)
         reader.finish(log.last_line)
 
 
