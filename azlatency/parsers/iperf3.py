@@ -120,6 +120,11 @@ class _Iperf3(LineLog):
         """The open test; rows of a paste that begins in the middle open one."""
         return self.test or self._begin(line, server=None)
 
+    def _row_test(self, line: Line) -> Test:
+        """The test that a row belongs to: rows behind the closing words of one are another's."""
+        test = self._current(line)
+        return self._begin(line, server=None) if test.done and not self.server_output else test
+
     def close(self, last_line: int) -> None:
         """Finish the open test, if there is one."""
         test, self.test = self.test, None
@@ -207,14 +212,14 @@ class _Iperf3(LineLog):
 
     @data(r"\[ ID\](?:\[Role\])? Interval +Transfer +(?:Bandwidth|Bitrate)( .{0,60})?", hint="[ ID]")
     def header(self, line: Line, match: re.Match[str]) -> None:
+        after_separator = self.after_separator
+        self._row_test(line)
         self.columns = match[1] or ""
-        self.in_summary = self.after_separator
+        self.in_summary = after_separator
 
     @data(_ROW, hint="/sec")
     def row(self, line: Line, match: re.Match[str]) -> None:
-        test = self._current(line)
-        if test.ended and not self.server_output:
-            test = self._begin(line, server=None)
+        test = self._row_test(line)
         label = match["label"]
         # Up to 3.1 the summary row of UDP has no label.
         unlabelled = self.in_summary and label is None and match["jitter"] is not None
@@ -300,7 +305,7 @@ class _Iperf3(LineLog):
     @data(r"iperf Done\.", hint="iperf Done.")
     def done(self, line: Line, match: re.Match[str]) -> None:
         if self.test is not None:
-            self.test.ended = True
+            self.test.ended = self.test.done = True
         self.server_output = False
 
     @data(r"Server output:", hint="Server output:")

@@ -401,6 +401,7 @@ class Documents:
             rate=_rate(node.leaf("bits_per_second")),
             side="sender" if side == "mixed" else side,
             mixed=side == "mixed",
+            datagrams_side=test.local_side(role) if side == "mixed" else None,
         )
         for key in ("bits_per_second", "retransmits", "packets", "jitter_ms", "lost_packets"):
             if (leaf := node.leaf(key)) is not None:
@@ -436,6 +437,8 @@ class Documents:
         if "terminated" not in text:
             test.failure = (number, text.removeprefix("error - "))
             return
+        if test.server and test.ended and test.summary:
+            return  # a stream goes on after its test: so every server ends
         test.run.set(status="interrupted")
         if not test.empty or test.connections:
             test.run.event("interrupted", "warning", f"{text}; the totals cover what there was", number)

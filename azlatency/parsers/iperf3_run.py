@@ -133,6 +133,8 @@ class Test:
     """Datagrams sent where a line of its own counts them (3.1 and older): line, stream, count."""
     out_of_order: list[tuple[int, str, Quantity]] = field(default_factory=list)
     ended: bool = False
+    done: bool = False
+    """The closing words of a client stand in the text."""
     is_paced: bool = False
     unheard: bool = False
     """A client whose server did not report: the test did not come to its end."""
@@ -277,8 +279,9 @@ class Test:
             by_name.setdefault(self._name(row), []).append(row)
         for name, rows in by_name.items():
             kept = [row for row in rows if not self._is_missing(row, rows)]
-            for row in kept:
-                self._write_total(row, name)
+            for row in rows:
+                if row in kept or row.mixed:
+                    self._write_total(row, name, sizes=row in kept)
             self._compare_ends(kept)
             if name is None or (self.bidir and name == rows[0].role):
                 self._duration(kept)
@@ -298,11 +301,12 @@ class Test:
         self.unheard = self.unheard or not self.server
         return True
 
-    def _write_total(self, row: Row, name: str | None) -> None:
+    def _write_total(self, row: Row, name: str | None, *, sizes: bool) -> None:
+        """The metrics of one total; without ``sizes`` only what the receiver counted in a row of both ends."""
         run = self.run
         scope = "run" if name == row.role else "stream"
         for metric, value in (("throughput", row.rate), ("transferred", row.bytes), ("retransmits", row.retransmits)):
-            if value is not None:
+            if value is not None and sizes:
                 run.metric(metric, value, row.line, side=row.side, stream=name, scope=scope)
         if row.cwnd is not None:
             run.metric("cwnd_max", row.cwnd, row.line, side="sender", stream=name, scope=scope)
@@ -417,7 +421,7 @@ class Test:
         shift = abs(implied - row.length_ns)
         if row.agrees() and shift <= row.slack_ns + 1e-3 * implied + _half(row) * implied:
             return
-        first = row.start_ns == 0 and not row.omitted and any(one.omitted for one in self.intervals)
+        first = row.start_ns < _BOUNDARY_NS and not row.omitted and any(one.omitted for one in self.intervals)
         boundary = first or row.length_ns + row.slack_ns < _BOUNDARY_NS < implied
         text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
         severity = "info" if boundary and shift <= _LONGEST_SHIFT * implied else "warning"

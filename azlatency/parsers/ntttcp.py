@@ -485,7 +485,7 @@ class _Fields:
         return False
 
     def _plain(self, name: str, token: str, line: int) -> bool:
-        if name not in _NAMES or (name == "packets_retransmitted" and self.udp):
+        if name not in _NAMES or (name == "packets_retransmitted" and self.udp and self.linux):
             return False
         metric, unit, scope = _NAMES[name]
         if self.linux and name in ("packets_sent", "packets_received"):
