@@ -23,6 +23,9 @@ _WIDTH = 7.0
 _LINE_STYLES = ("-", "--", ":", "-.")
 _NINES = (0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 _RUNS_SHOWN = 12
+_ONE_AXIS = 200
+_BRACKETS_SHOWN = 10
+_PATHS_SIDE_BY_SIDE = 5
 
 
 def _figure(rows: int, columns: int, width: float, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
@@ -68,11 +71,11 @@ def percentile_curves(estimates: Sequence[Estimate]) -> Chart | Note:
         return Note("No chart: no log of this study prints percentiles.")
     methods = list(dict.fromkeys(each.labels["method"] for each in drawn))
     paths = list(dict.fromkeys(each.labels["path"] for each in drawn))
-    columns = min(2, len(methods))
+    columns = min(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     rows = math.ceil(len(methods) / columns)
-    figure, axes = _figure(rows, columns, _WIDTH, 0.6 + 3.1 * rows, sharey=True)
+    figure, axes = _figure(rows, columns, _WIDTH, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
     for axis, method in zip(axes, methods, strict=False):
-        _curve_panel(axis, [each for each in drawn if each.labels["method"] == method], paths, method)
+        _curve_panel(axis, [each for each in drawn if each.labels["method"] == method], paths, method, columns > 1)
     for axis in axes[len(methods) :]:
         axis.set_visible(False)
     for axis in axes[::columns]:
@@ -80,38 +83,46 @@ def percentile_curves(estimates: Sequence[Estimate]) -> Chart | Note:
     level = f"{100 * drawn[0].confidence:g} %"
     caption = (
         f"Round-trip percentiles as printed, one line a run. Bars: {level} brackets at the floor of independent "
-        f"packets (the truth is wider); hollow: the percentile is only the run's maximum; arrow: no upper bound."
+        f"packets (the truth is wider); hollow: the percentile is only the run's maximum; arrow: no upper bound. "
+        f"Panels of more than {_BRACKETS_SHOWN} runs leave the bars to the table."
     )
     return Chart(figure, caption, _alt_of_estimates(drawn, _MICROSECOND, "µs"))
 
 
-def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], method: str) -> None:
+def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], method: str, narrow: bool) -> None:
     """One method: the runs of all paths, labelled at their right ends."""
     runs: dict[str, list[Estimate]] = {}
     for each in estimates:
         runs.setdefault(str(each.labels["run_id"]), []).append(each)
+    # Side by side rather than on top of one another: brackets of several paths stay readable.
+    step = min(0.05, 0.3 / len(paths))
     ends: dict[str, tuple[float, str]] = {}
     for curve in runs.values():
         path = curve[0].labels["path"]
         colour, style = _colour(paths.index(path))
-        x = [_nines(each.labels["q"]) for each in curve]
+        shift = (paths.index(path) - (len(paths) - 1) / 2) * step
+        x = [_nines(each.labels["q"]) + shift for each in curve]
         y = [each.estimate / _MICROSECOND for each in curve if each.estimate is not None]
         axis.plot(x, y, linestyle=style, color=colour, alpha=0.85 if len(runs) <= len(paths) else 0.5, zorder=3)
         for position, value, each in zip(x, y, curve, strict=True):
-            _bracket_mark(axis, position, value, each, colour)
+            _bracket_mark(axis, position, value, each, colour, bare=len(runs) > _BRACKETS_SHOWN)
         ends.setdefault(path, (y[-1], colour))
     shown = sorted({each.labels["q"] for each in estimates})
     axis.set_yscale("log")
-    axis.set_xticks([_nines(q) for q in shown], [f"p{100 * q:g}" for q in shown], rotation=50, ha="right")
+    ticks = _apart(shown, least=0.12 * (_nines(shown[-1]) - _nines(shown[0])) if narrow else 0.15)
+    axis.set_xticks([_nines(q) for q in ticks], [f"p{100 * q:g}" for q in ticks], rotation=50, ha="right")
     axis.set_xlim(_nines(shown[0]) - 0.15, _nines(shown[-1]) + 0.2)
     axis.set_title(method)
     _plain_log_ticks(axis.yaxis)
     _label_ends(axis, ends)
 
 
-def _bracket_mark(axis: Axes, x: float, y: float, each: Estimate, colour: str) -> None:
+def _bracket_mark(axis: Axes, x: float, y: float, each: Estimate, colour: str, *, bare: bool) -> None:
     disguise = "maximum_in_disguise" in each.codes
-    axis.plot([x], [y], "o", color=colour, markersize=4, markerfacecolor="white" if disguise else colour, zorder=4)
+    size = 3 if bare else 4
+    axis.plot([x], [y], "o", color=colour, markersize=size, markerfacecolor="white" if disguise else colour, zorder=4)
+    if bare:
+        return
     low = y if each.low is None else each.low / _MICROSECOND
     if each.high is not None:
         axis.plot([x, x], [low, each.high / _MICROSECOND], color=colour, linewidth=1, zorder=2)
@@ -130,6 +141,15 @@ def _bracket_mark(axis: Axes, x: float, y: float, each: Estimate, colour: str) -
 def _nines(q: float) -> float:
     """Position of a quantile on an axis that gives each nine the same room."""
     return -math.log10(1 - q)
+
+
+def _apart(levels: Sequence[float], least: float) -> list[float]:
+    """The quantiles to label: as many as stand ``least`` nines apart, the median and the nines before the quartiles."""
+    kept: list[float] = []
+    for q in sorted(levels, key=lambda q: (q in (0.25, 0.75), q)):
+        if all(abs(_nines(q) - _nines(other)) >= least for other in kept):
+            kept.append(q)
+    return sorted(kept)
 
 
 def _label_ends(axis: Axes, ends: dict[str, tuple[float, str]]) -> None:
@@ -158,16 +178,16 @@ def _label_ends(axis: Axes, ends: dict[str, tuple[float, str]]) -> None:
 
 
 def spread(positions: Sequence[float], least: float) -> list[float]:
-    """Ascending positions moved as little as a simple pass allows so that neighbours are ``least`` apart."""
-    spots = list(positions)
-    for index in range(1, len(spots)):
-        spots[index] = max(spots[index], spots[index - 1] + least)
-    # Pushed past the top: shift back down, keeping the distances.
-    overflow = max(0.0, (spots[-1] if spots else 0.0) - 1.0)
-    for index in reversed(range(len(spots))):
-        ceiling = 1.0 if index == len(spots) - 1 else spots[index + 1] - least
-        spots[index] = min(spots[index], ceiling) if overflow else spots[index]
-    return spots
+    """Ascending positions in 0..1, moved as little as possible (least squares) to stand ``least`` apart.
+
+    With the i-th position lowered by ``i * least`` the wish "ascending by at least that much" becomes "ascending".
+    """
+    from scipy.optimize import isotonic_regression
+
+    steps = [index * least for index in range(len(positions))]
+    lowered = isotonic_regression([position - step for position, step in zip(positions, steps, strict=True)]).x
+    highest = max(1.0 - steps[-1], 0.0)
+    return [min(max(float(spot), 0.0), highest) + step for spot, step in zip(lowered, steps, strict=True)]
 
 
 def _plain_log_ticks(axis: Any) -> None:
@@ -216,10 +236,13 @@ def _forest(
         return Note(f"No chart: no log of this study gives a {what}.")
     methods = list(dict.fromkeys(runs["method"]))
     paths = list(dict.fromkeys(runs["path"]))
+    # Methods on one axis where they are of one order; a UDP test that lost nearly everything gets an axis of its own.
+    positive = runs.loc[runs[value] > 0, value].astype(float)
+    shared = len(positive) == len(runs) and positive.max() <= _ONE_AXIS * positive.min()
     heights = [runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
     figure, axes = _figure(
-        len(methods), 1, _WIDTH, 0.55 + sum(0.24 * count + 0.5 for count in heights),
-        sharex=True, gridspec_kw={"height_ratios": [count + 1 for count in heights]},
+        len(methods), 1, _WIDTH, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),
+        sharex=shared, gridspec_kw={"height_ratios": [count + 1 for count in heights]},
     )  # fmt: skip
     by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
     for axis, method in zip(axes, methods, strict=True):
@@ -234,14 +257,14 @@ def _forest(
         axis.grid(axis="y", visible=False)
         if expected is not None:
             axis.axvline(expected / scale, color="black", linestyle="--", linewidth=1)
-    spread_out = float(runs[value].max()) / float(runs[value].min())
-    if spread_out > 8:
-        axes[-1].set_xscale("log")
-        _plain_log_ticks(axes[-1].xaxis)
-        label += " (log)"
-    else:
-        axes[-1].set_xlim(left=0)
-    axes[-1].set_xlabel(label)
+            if axis is axes[0]:
+                axis.annotate("expected", (expected / scale, 1.0), (3, 2), xycoords=("data", "axes fraction"),
+                              textcoords="offset points", fontsize=7.5)  # fmt: skip
+    for axis, method in zip(axes, methods, strict=True):
+        chosen = runs[value] if shared else runs.loc[runs["method"] == method, value]
+        logarithmic = _scale_values(axis, chosen.astype(float) / scale)
+        if axis is axes[-1] or not shared:
+            axis.set_xlabel(label + (" (log)" if logarithmic else ""))
     level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
     several = any(not each.refused for each in estimates)
     caption = f"{what.capitalize()} by path and method; a dot is a run. " + (
@@ -252,6 +275,16 @@ def _forest(
     if expected is not None:
         caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
     return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)))
+
+
+def _scale_values(axis: Axes, values: pd.Series) -> bool:
+    """A logarithmic axis where the values spread widely and none is zero, else a linear one from zero."""
+    if values.min() > 0 and values.max() > 8 * values.min():
+        axis.set_xscale("log")
+        _plain_log_ticks(axis.xaxis)
+        return True
+    axis.set_xlim(left=-0.02 * axis.get_xlim()[1])
+    return False
 
 
 def _forest_row(axis: Axes, row: int, values: list[float], estimate: Estimate | None, scale: float) -> None:
@@ -282,13 +315,14 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     rows = math.ceil(len(chosen) / columns)
     figure, axes = _figure(2 * rows, columns, _WIDTH, 2.1 * rows + 0.4, gridspec_kw={"height_ratios": [3, 1] * rows})
     top = float(own.loc[own["run_id"].isin(set(chosen.index)), "throughput"].max()) / _GIGABIT
-    most = own.loc[own["run_id"].isin(set(chosen.index)), "retransmits"].max()
+    counted = own.loc[own["run_id"].isin(set(chosen.index)), "retransmits"].dropna()
+    most = max(float(counted.max()), 1.0) if len(counted) else 1.0
     alts = []
     for index, (run_id, run) in enumerate(chosen.iterrows()):
         row, column = divmod(index, columns)
         upper, lower = axes[2 * row * columns + column], axes[(2 * row + 1) * columns + column]
         table = own[own["run_id"] == run_id]
-        _series_panel(upper, lower, table, top, float(most) if most and not math.isnan(most) else 1.0)
+        _series_panel(upper, lower, table, top, most)
         upper.set_title(f"{run['path']}\n{run['method']}", fontsize=8.5)
         alts.append(_alt_of_series(run, table))
         if column == 0:
@@ -310,21 +344,24 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
 
 def _series_panel(upper: Axes, lower: Axes, table: pd.DataFrame, top: float, most: float) -> None:
     """One run: omitted intervals are drawn before zero, where the tool's clock starts anew."""
-    omitted_end = float(table.loc[table["omitted"].fillna(False).astype(bool), "end_ns"].max() or 0) / _SECOND
-    omitted_end = 0.0 if math.isnan(omitted_end) else omitted_end
+    import pandas as pd
+
+    ends = table.loc[table["omitted"].fillna(False).astype(bool), "end_ns"]
+    omitted_end = float(ends.max()) / _SECOND if len(ends) else 0.0
     for interval in table.itertuples(index=False):
-        omitted = interval.omitted is True
+        omitted = not pd.isna(interval.omitted) and bool(interval.omitted)
         shift = -omitted_end if omitted else 0.0
         start, end = float(interval.start_ns) / _SECOND + shift, float(interval.end_ns) / _SECOND + shift
         colour = "#9A9A9A" if omitted else "#0072B2"
         upper.plot([start, end], [interval.throughput / _GIGABIT] * 2, color=colour, linewidth=2, solid_capstyle="butt")
-        if interval.retransmits == interval.retransmits and interval.retransmits is not None:
+        if not pd.isna(interval.retransmits):
             lower.bar((start + end) / 2, float(interval.retransmits), width=max(end - start, 1e-3) * 0.8, color=colour)
     upper.set_ylim(0, 1.1 * top)
     lower.set_ylim(0, 1.15 * most)
     lower.set_xlim(upper.get_xlim())
     upper.set_xticklabels([])
     lower.locator_params(axis="y", nbins=2)
+    lower.yaxis.set_major_formatter("{x:,.0f}")
 
 
 # --- text alternatives

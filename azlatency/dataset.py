@@ -290,7 +290,10 @@ def _write(out: Path, arrow: dict[str, pa.Table], stamp: dict[str, Any], manifes
                 _write_samples(staging / name, table)
             else:
                 _write_table(staging / f"{name}.parquet", table)
-        _write_json(staging / "study.json", {"name": stamp["study"], **_jsonable(manifest.study)})
+        _write_json(
+            staging / "study.json",
+            {"name": stamp["study"], **_jsonable(manifest.study), "scenarios": manifest.scenarios()},
+        )
         _write_json(staging / "expectations.json", _jsonable(read_expectations(manifest)))
         _write_json(staging / "reported.json", read_reported(manifest))
         _write_json(staging / _STAMP, stamp)

@@ -35,14 +35,14 @@ _STUDY_KEYS = {
     "region", "subscription", "vm_size", "accelerated_networking", "placement",
 }  # fmt: skip
 #: Keys of an entry that the log may say as well; the rest only the manifest knows.
-_LOG_COLUMNS = ("client", "server", "message_bytes", "started_at")
+_LOG_COLUMNS = ("client", "server", "protocol", "message_bytes", "started_at")
 _SELECTORS = ("log", "transcript", "heading", "ignore")
 _ENTRY_KEYS = {column.name for column in MANIFEST_COLUMNS} - {"study"} | set(_LOG_COLUMNS) | set(_SELECTORS)
 _PLACEMENTS = (
     "same_host", "availability_set", "proximity_placement_group", "same_zone", "cross_zone", "cross_region",
 )  # fmt: skip
 _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
-    "client": "string", "server": "string", "message_bytes": "int64", "started_at": "timestamp",
+    "client": "string", "server": "string", "protocol": "string", "message_bytes": "int64", "started_at": "timestamp",
     "log": "string", "transcript": "string", "heading": "string", "ignore": "string",
 }  # fmt: skip
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -86,6 +86,10 @@ class Manifest:
     entries: list[Entry] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     """The files it was read from; their content decides whether an import is stale."""
+
+    def scenarios(self) -> list[str]:
+        """The scenarios in the order of the entries: the order in which the author tells them."""
+        return list(dict.fromkeys(entry.values["scenario"] for entry in self.entries if "scenario" in entry.values))
 
     def is_own_file(self, path: str) -> bool:
         """Whether a path relative to the folder is part of the manifest, not a log."""

@@ -19,14 +19,17 @@ _NAMES = {"sockperf": "sockperf", "echo": "echo test"}
 def described_runs(study: Study) -> pd.DataFrame:
     """One row a run, indexed by run_id, with ``path``, ``method``, ``file`` and the columns of ``runs``.
 
-    ``path`` is the scenario of the manifest, else "client → server". In order of path as the study's files stand.
+    ``path`` is the scenario of the manifest, else "client → server". In the order of the manifest's scenarios, then of files.
     """
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs["path"] = [
         row.scenario if isinstance(row.scenario, str) else _ends(row) for row in runs.itertuples(index=False)
     ]
     runs["method"] = [_method(row) for row in runs.itertuples(index=False)]
-    return runs.sort_values(["file", "first_line"], kind="stable").set_index("run_id", drop=False)
+    place = {scenario: index for index, scenario in enumerate(study.info.get("scenarios", []))}
+    runs["order"] = [place.get(path, len(place)) for path in runs["path"]]
+    runs = runs.sort_values(["order", "file", "first_line"], kind="stable")
+    return runs.drop(columns="order").set_index("run_id", drop=False)
 
 
 def measuring(runs: pd.DataFrame) -> pd.DataFrame:
@@ -86,8 +89,8 @@ def throughput_runs(study: Study) -> pd.DataFrame:
     runs["side"] = ["receiver" if known else "sender" for known in runs["throughput"].notna()]
     sender = by_side["sender"].reindex(runs.index)
     runs["throughput"] = runs["throughput"].fillna(sender["value"])
-    printed = by_side["receiver"]["printed"].reindex(runs.index)
-    runs["printed"] = printed.fillna(sender["printed"])
+    for column in ("printed", "printed_unit"):
+        runs[column] = by_side["receiver"][column].reindex(runs.index).fillna(sender[column])
     retransmits = study.metrics[(study.metrics["metric"] == "retransmits") & study.metrics["stream"].isna()]
     retransmits = retransmits.drop_duplicates("run_id").set_index("run_id")
     runs["retransmits"] = retransmits["value"].reindex(runs.index)

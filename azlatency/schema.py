@@ -101,7 +101,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         stream     | string  | | null = the run as a whole
         value      | float64 | | in the canonical unit
         unit       | string  | |
-        printed    | string  | | token exactly as in the log
+        printed    | string  | | token exactly as in the log; null where the value follows from others
+        printed_unit | string | | unit as the log spells it
         resolution | float64 | | half-width of the rounding interval, canonical unit; null if exact
         scope      | string  | | run, stream, process or host
         line       | int64   | | 1-based
@@ -112,7 +113,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         stream        | string  |    |
         q             | float64 |    | 0..1
         value_ns      | float64 | ns | round trip
-        printed       | string  |    |
+        printed       | string  |    | token exactly as in the log
+        printed_unit  | string  |    | unit as the log spells it
         resolution_ns | float64 | ns |
         n             | int64   |    | observations
         rank          | int64   |    | 1-based order statistic that the value is

@@ -7,11 +7,11 @@ show. Nothing is computed here but units and layout.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from azlatency.display import Note, Table
-from azlatency.stats.result import CODES, Estimate
+from azlatency.stats.result import CODES, SHORT, Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +50,17 @@ def gigabits(value: Any) -> str:
 def whole(value: Any) -> str:
     """A count with thousands separators; empty where it is missing."""
     return "" if text(value) == "" else f"{int(value):,}"
+
+
+def remarks(codes: Iterable[str]) -> str:
+    """The codes of a result in a word or two each; the floor that all results share is left to the note."""
+    return ", ".join(SHORT[code] for code in codes if code != "within_run_floor")
+
+
+def explained(estimates: Sequence[Estimate]) -> list[str]:
+    """A note for each code that occurs: the word in the cell and its sentence."""
+    codes = dict.fromkeys(code for each in estimates for code in each.codes)
+    return [f"{SHORT[code].capitalize()}: {CODES[code]}." for code in codes]
 
 
 # --- what was measured
@@ -252,24 +263,26 @@ def printed_latency(study: Study, runs: pd.DataFrame) -> Table | Note:
     if not len(runs):
         return Note("No log of this study gives a latency.")
     metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
-    tokens = metrics.drop_duplicates(["run_id", "metric"]).set_index(["run_id", "metric"])["printed"].to_dict()
+    metrics = metrics.drop_duplicates(["run_id", "metric"]).set_index(["run_id", "metric"])
+    tokens, units = metrics["printed"].to_dict(), metrics["printed_unit"].to_dict()
     quantiles = study.quantiles[study.quantiles["run_id"].isin(runs.index) & (study.quantiles["metric"] == "rtt")]
     levels = sorted(set(quantiles["q"].astype(float)))
     printed = {(row.run_id, float(row.q)): row for row in quantiles.itertuples(index=False)}
     rows = []
     for run_id, run in runs.iterrows():
-        cells = [f"{run['path']}, {run['method']}", PRINTED.get(text(run["printed_as"]), ""), whole(run["n"])]
+        cells = [f"{run['path']}, {run['method']}", PRINTED.get(text(run["printed_as"]), "")]
+        cells += [text(units.get((run_id, "rtt_mean"))), whole(run["n"])]
         cells += [text(tokens.get((run_id, name))) or "–" for name in ("rtt_mean", "rtt_sd", "rtt_min")]
         for level in levels:
             found = printed.get((run_id, level))
             mark = "†" if found is not None and not found.resolved else ""
             cells.append("–" if found is None else f"{found.printed}{mark}")
         rows.append((*cells, text(tokens.get((run_id, "rtt_max"))) or "–"))
-    headers = ("run", "quantity", "n", "mean", "sd", "min", *(f"p{100 * level:g}" for level in levels), "max")
-    notes = ["Tokens as the tool printed them, in the tool's own unit (ping: ms; the others: µs)."]
+    headers = ("run", "quantity", "unit", "n", "mean", "sd", "min", *(f"p{100 * level:g}" for level in levels), "max")
+    notes = ["Tokens as the tool printed them, in the unit that it printed."]
     if any("†" in cell for row in rows for cell in row):
         notes.append("† not a percentile: the run has too few observations, so the tool prints its maximum.")
-    return Table("Every printed latency", headers, rows, frozenset(range(2, len(headers))), notes)
+    return Table("Every printed latency", headers, rows, frozenset(range(3, len(headers))), notes)
 
 
 def latency_paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table | Note:
@@ -298,12 +311,11 @@ def _paths(
         span = f"{values.min():,.5g}" if len(values) == 1 else f"{values.min():,.5g} – {values.max():,.5g}"
         typical = "" if each.estimate is None else f"{each.estimate / scale:,.5g}"
         ends = "" if each.low is None or each.high is None else f"{each.low / scale:,.5g} – {each.high / scale:,.5g}"
-        remark = "; ".join(each.remarks)
         path, method = str(each.labels["path"]), str(each.labels["method"])
-        rows.append((path, method, whole(each.n), span, typical, ends, remark))
+        rows.append((path, method, whole(each.n), span, typical, ends, remarks(each.codes)))
     level = f"{100 * estimates[0].confidence:g} %"
-    headers = ("path", "method", "runs", header, "typical run", f"{level} interval", "what may not be concluded")
-    return Table(f"{title} (scope: across runs)", headers, rows, frozenset({2, 3, 4, 5}))
+    headers = ("path", "method", "runs", header, "typical run", f"{level} interval", "remark")
+    return Table(f"{title} (scope: across runs)", headers, rows, frozenset({2, 3, 4, 5}), explained(estimates))
 
 
 def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table | Note:
@@ -319,13 +331,13 @@ def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99
             micros(each.estimate, 3),
             micros(each.low, 3) or "0",
             micros(each.high, 3) or "no bound",
-            "; ".join(CODES[code] for code in each.codes if code != "within_run_floor"),
+            remarks(each.codes),
         )
         for each in chosen
     ]
     level = f"{100 * chosen[0].confidence:g} %"
     headers = ("run", "percentile", "n", "round trip, µs", f"{level} from, µs", "to, µs", "remark")
-    notes = (CODES["within_run_floor"] + ".", chosen[0].method + ".")
+    notes = [f"Method: {chosen[0].method}.", *explained(chosen)]
     return Table("Percentiles within one run (scope: within run)", headers, rows, frozenset({2, 3, 4, 5}), notes)
 
 
@@ -343,12 +355,13 @@ def unresolved(estimates: Sequence[Estimate]) -> Table | Note:
             f"{each.n * (1 - each.labels['q']):.3g}",
             micros(each.estimate, 3),
             micros(each.low, 3) or "0",
-            "; ".join(CODES[code] for code in each.codes if code != "within_run_floor"),
+            remarks(each.codes),
         )
         for each in chosen
     ]
     headers = ("run", "percentile", "n", "observations above it", "printed as, µs", "at least, µs", "why")
-    return Table("Percentiles that the log cannot support", headers, rows, frozenset({2, 3, 4, 5}))
+    notes = explained(chosen)
+    return Table("Percentiles that the log cannot support", headers, rows, frozenset({2, 3, 4, 5}), notes)
 
 
 # --- throughput
@@ -364,7 +377,7 @@ def throughput(study: Study, runs: pd.DataFrame) -> Table | Note:
         (
             f"{run['path']}, {run['method']}",
             text(run["repeat"]),
-            text(run["printed"]),
+            f"{text(run['printed'])} {text(run['printed_unit'])}",
             gigabits(run["throughput"]),
             text(run["side"]),
             text(run["connections"]),

@@ -62,7 +62,7 @@ def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
     metrics = study.metrics[study.metrics["metric"].isin(["rtt_mean", "throughput"]) & study.metrics["stream"].isna()]
     rank = metrics["side"].map({"receiver": 0, "sender": 1}).fillna(0).astype(int)
     metrics = metrics.assign(rank=rank).sort_values("rank", kind="stable").drop_duplicates("run_id").set_index("run_id")
-    printed = metrics["printed"].reindex(runs.index)
+    printed = (metrics["printed"] + " " + metrics["printed_unit"].fillna("")).reindex(runs.index)
     named = {"rtt_mean": "mean", "throughput": "goodput"}
     what = metrics["metric"].map(named).reindex(runs.index)
     frame = pd.DataFrame({"path": runs["path"], "column": runs["method"] + ", " + what.fillna(""), "printed": printed})
@@ -104,10 +104,12 @@ def against_bandwidth(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _bandwidth_remark(run: pd.Series, expected: float) -> str:
+    import pandas as pd
+
     if run["placement"] == "same_host":
         return "nothing about the network: the traffic never left the host"
-    seconds = float(run["duration_ns"]) / 1e9 if run["duration_ns"] == run["duration_ns"] else 0.0
-    short = f"; {seconds:.0f} s show the burst, not what lasts" if seconds < 60 else ""
+    seconds = pd.to_numeric(run["duration_ns"], errors="coerce") / 1e9
+    short = f"; {seconds:.0f} s show the burst, not what lasts" if not pd.isna(seconds) and seconds < 60 else ""
     if run["throughput"] >= expected:
         return f"this run reached what is expected{short}"
     return f"this run fell short of what is expected{short}"

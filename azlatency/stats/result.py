@@ -19,6 +19,18 @@ CODES = {
     "constant": "all values are equal",
     "not_positive": "a value is zero or negative: no logarithm",
 }
+#: The same in a word or two, for the cells of a table whose notes give the sentences.
+SHORT = {
+    "no_replication": "one run",
+    "two_runs": "two runs",
+    "within_run_floor": "floor",
+    "tail_unresolved": "too few above",
+    "unbounded_upper": "no upper bound",
+    "maximum_in_disguise": "is the maximum",
+    "no_values": "no value",
+    "constant": "constant",
+    "not_positive": "not positive",
+}
 
 
 @dataclass(frozen=True, slots=True)
