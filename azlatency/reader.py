@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency import schema
 from azlatency.decode import Source, SourceError, expand
+from azlatency.grammar import DATA
 from azlatency.parsers import Claim, claims, parser_version, parsers
 from azlatency.record import Recorder, Row, SampleBlock
 from azlatency.transcript import cut, settle
@@ -133,6 +134,9 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
             conflict[0].line.number,
         )
     unknown = settle(source, recorder.ledger, done)
+    if source.text and not source.text.endswith("\n") and recorder.ledger.of(source.line_count) == DATA:
+        text = "the text ends without a line feed: its last line may be cut short"
+        recorder.event("no_final_line_feed", "info", text, source.line_count)
     _unknown_lines(recorder, unknown)
     if not recorder.rows["runs"] and not done.conflicts:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(parsers())})"

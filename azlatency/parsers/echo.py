@@ -183,8 +183,6 @@ def _read_csv(log: Log, recorder: Recorder) -> None:
         rtts.append(rtt)
     run.set(started_at=utc(first), duration_ns=max(sent[-1] + rows[-1][1][2] - rows[-1][1][1], 0))
     run.samples(seq=sequence, sent_ns=sent, rtt_ns=rtts, status=["ok"] * len(sequence))
-    run.metric("received", Quantity(float(len(rows)), "count", str(len(rows)), None), rows[-1][0])
-    run.metric("observations", Quantity(float(len(rows)), "count", str(len(rows)), None), rows[-1][0])
 
 
 def _rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[int, int, int, int]]]:

@@ -136,6 +136,14 @@ class _Qperf(LineLog):
 
     @data(_pair("(?:(loc|rem)_)?(send|recv)_msgs", rf"(?:{_COUNT}|{_NUMBER} million)"), hint="_msgs")
     def messages(self, line: Line, match: re.Match[str]) -> None:
+        source = self.log.source
+        unfinished = line.number == source.line_count and not source.text.endswith("\n")
+        if unfinished and match[3] and not line.text.endswith(" "):
+            # A count has no unit behind it, but a blank: without that nothing tells 8,22 from 8,228.
+            self.run.event(
+                "unfinished_line", "warning", "the text ends within this line; its count is left out", line.number
+            )
+            return
         number = count(match[3]) if match[3] else self._quantity(match[4], "million")
         name = "sent" if match[2] == "send" else "received"
         self.run.metric(name, number, line.number, side=_SIDES[match[1] or match[2]])
