@@ -51,7 +51,6 @@ class Documents:
         self.starts = [0, *accumulate(len(line.text) + 1 for line in log.lines)]
         self.tests: list[Test] = []
         self.test: Test | None = None
-        self.streaming = False
 
     # --- places
 
@@ -82,6 +81,7 @@ class Documents:
         """A document that stops or goes wrong: what stood complete before is kept, and told so."""
         number = self.line(error.position)
         test = self.test or self._open(begin)
+        test.cut = True
         if error.at_end:
             self._mark(begin, len(self.text), KNOWN)
             test.last_line = self.log.last_line
@@ -96,14 +96,13 @@ class Documents:
 
     def close(self, last_line: int) -> None:
         """Finish the open test, if there is one."""
-        test, self.test, self.streaming = self.test, None, False
+        test, self.test = self.test, None
         if test is not None:
             test.finish(min(last_line, max(test.last_line, test.first_line)))
 
-    def _open(self, position: int) -> Test:
+    def _open(self, position: int, form: str = "json") -> Test:
         self.close(self.log.last_line)
         number = self.line(position)
-        form = "json-stream" if self.streaming else "json"
         run = self.recorder.run("iperf3", number)
         self.test = Test(self.recorder, self.log, run, number, form, last_line=number)
         self.tests.append(self.test)
@@ -115,7 +114,6 @@ class Documents:
         if self.text.startswith('"event"', first):
             return self._event(begin)
         self.close(self.log.last_line)
-        self.streaming = False
         return self._whole(begin)
 
     # --- a stream of events
@@ -135,9 +133,7 @@ class Documents:
     def _other_event(self, node: js.Members, begin: int) -> None:
         name, content = node.value("event"), node.object("data")
         if name == "start" or self.test is None:
-            self.close(self.log.last_line)
-            self.streaming = True
-            self._open(begin)
+            self._open(begin, "json-stream")
         test = self.test
         assert test is not None
         if name == "start":
@@ -164,10 +160,12 @@ class Documents:
                 if text[place : place + 1] == "{":
                     test = test or self._open(begin)
                     try:
-                        end = js.members(text, place, node)
-                    finally:
+                        place = js.members(text, place, node)
+                    except js.JsonError:
+                        test.cut = True
                         self._section(key, node, test)
-                    place = end
+                        raise
+                    self._section(key, node, test)
                 else:
                     value, place = js.read(text, place)
                     if key == "error" and isinstance(value, js.Leaf):
@@ -370,7 +368,7 @@ class Documents:
         )
         self._total(sent, "sender", SUM, role, test)
         self._total(received, "receiver", SUM, role, test)
-        if not sent.pairs and not received.pairs:
+        if not sent.pairs and not received.pairs and not test.cut:
             self._total(mixed, "mixed", SUM, role, test)
 
     def _of_direction(self, node: js.Members, name: str, direction: int) -> js.Members:

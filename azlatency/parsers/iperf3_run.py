@@ -133,6 +133,8 @@ class Test:
     """Datagrams sent where a line of its own counts them (3.1 and older): line, stream, count."""
     out_of_order: list[tuple[int, str, Quantity]] = field(default_factory=list)
     ended: bool = False
+    cut: bool = False
+    """A document that stops in the middle."""
     done: bool = False
     """The closing words of a client stand in the text."""
     is_paced: bool = False
@@ -371,13 +373,14 @@ class Test:
             if sent and sent >= expected and not omitted and not row.mixed:
                 loss = 1 - received / sent
                 if sent > expected:
-                    text = f"{sent - expected:g} datagrams of {sent:g} came after the last one the receiver knows of"
+                    text = f"{sent - expected:.0f} datagrams of {sent:.0f} came after the last one the receiver knows of"
                     run.event("tail_loss", "warning", text, row.line)
+                counted = f"1 - {received:.0f} received / {sent:.0f} sent"
             else:
                 loss = row.lost.value / expected
+                counted = f"{row.lost.value:.0f} lost / {expected:.0f} expected"
             if not _percent_agrees(row.percent, loss):
-                text = f"1 - {received:g} received / {sent or expected:g} sent = {loss:.6g}, printed {row.percent} %"
-                run.event("loss_recomputed", "info", text, row.line)
+                run.event("loss_recomputed", "info", f"{counted} = {loss:.6g}, printed {row.percent} %", row.line)
             value = Quantity(loss, "fraction", row.percent or "", None)
             run.metric("loss", value, row.line, stream=name, scope=scope)
 
@@ -456,7 +459,8 @@ class Test:
         if self.interleaved:
             text = "client and server wrote into the same log; their rows are told apart by their columns"
             run.event("interleaved", "warning", text, self.first_line)
-        end_run(run, has_numbers=numbers, ended=self.ended or self._all_totals(), last_line=self.last_line)
+        ended = not self.cut and (self.ended or self._all_totals())
+        end_run(run, has_numbers=numbers, ended=ended, last_line=self.last_line)
 
     def _all_totals(self) -> bool:
         """Whether the last rows of the summary are there, though the closing words are not."""
