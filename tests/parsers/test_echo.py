@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+HEADER = "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us\n"
+ROWS = """\
+1,2026-11-21 01:47:31.837115,1795225651837134845,1795225651857078090,19943.245
+2,2026-11-21 01:47:31.891334,1795225651891356290,1795225651891477156,120.866
+3,2026-11-21 01:47:31.921187,1795225651921212273,1795225651921331895,119.622
+"""
+
+
+def test_round_trips_are_exact_to_the_nanosecond(read) -> None:
+    log = read(HEADER + ROWS, "timings.csv")
+    assert list(log.samples[0].rtt_ns) == [19_943_245, 120_866, 119_622]
+    assert list(log.samples[0].sent_ns) == [0, 54_221_445, 84_077_428]
+    assert log.tables.records("runs")[0]["started_at"] == "2026-11-21T01:47:31.837134Z"
+    assert log.codes() == []
+
+
+def test_a_clock_set_back_between_sending_and_receiving(read) -> None:
+    row = "4,2026-11-21 01:47:32.000000,1795225652000000000,1795225651999000000,-1000.000\n"
+    log = read(HEADER + ROWS + row)
+    assert list(log.samples[0].rtt_ns)[-1] is None
+    assert log.codes() == ["clock_step"]
+
+
+def test_a_clock_set_back_between_two_packets(read) -> None:
+    row = "4,2026-11-21 01:47:22.000000,1795225642000000000,1795225642000120000,120.000\n"
+    log = read(HEADER + ROWS + row)
+    assert list(log.samples[0].rtt_ns)[-1] is None
+    assert log.codes() == ["clock_step"]
+
+
+def test_a_row_whose_columns_contradict_each_other(read) -> None:
+    log = read(HEADER + ROWS.replace("120.866", "121.866"))
+    assert list(log.samples[0].rtt_ns) == [19_943_245, None, 119_622]
+    assert log.codes("error") == ["value_conflict"]
+
+
+def test_a_row_cut_short_is_an_unknown_line(read) -> None:
+    log = read((HEADER + ROWS)[:-3])
+    assert log.unknown() == 1
+    assert len(log.samples[0].seq) == 2
+
+
+def test_the_packet_that_ended_the_run_is_lost(read) -> None:
+    stamp = "2026-11-21 01:47:32.001 - "
+    log = read(
+        f"{stamp}INFO - Starting Echo Client - logging to a.log\n"
+        f"{stamp}INFO - Sending packet #1 (64 bytes)...\n"
+        f"{stamp}INFO - Received response for packet #1 in 120.866 μs\n"
+        f"{stamp}INFO - Sending packet #2 (64 bytes)...\n"
+        f"{stamp}ERROR - TCP CONNECTION DROP: Connection closed by server\n"
+    )
+    assert list(log.samples[0].status) == ["ok", "lost"]
+    assert log.runs[0]["status"] == "interrupted"
+    assert log.codes("warning") == ["connection_drop"]

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+
+def test_the_five_pairs_of_the_zone_notes(seed) -> None:
+    notes = seed("azure-cni-zone-pairs.md")
+    lat, bw = notes.of("qperf", test="tcp_lat"), notes.of("qperf", test="tcp_bw")
+    assert [notes.value("rtt_mean", run) for run in lat] == [33_800, 77_600, 121_000, 1_436_000, 1_398_000]
+    assert [notes.metric("rtt_mean", run)["printed"] for run in lat] == ["16.9", "38.8", "60.5", "718", "699"]
+    assert {notes.runs[run]["printed_as"] for run in lat} == {"half_round_trip"}
+    assert notes.value("observations", lat[0]) == 295_149
+    assert notes.value("throughput", bw[0], side="receiver") == 22.56e9
+    assert notes.value("sent", bw[0], side="sender") == 430_972
+    assert notes.runs[lat[0]]["requested_duration_ns"] == 10 * 10**9
+    assert notes.runs[lat[0]]["heading"] == "Notes / Azure CNI / Inside single node"
+
+
+def test_three_significant_digits_with_zeros_stripped(read) -> None:
+    log = read("tcp_lat:\n    latency   =  16.9 us\n    msg_rate  =    59 K/sec\n")
+    assert log.metric("message_rate")["resolution"] == 50
+    assert log.metric("rtt_mean")["resolution"] == 100
+
+
+def test_milliseconds_are_not_lost(read) -> None:
+    assert read("tcp_lat:\n    latency  =  1.69 ms\n").value("rtt_mean") == 3_380_000
+
+
+def test_a_read_over_rdma_is_a_full_completion(read) -> None:
+    log = read("rc_lat:\n    latency  =  12.2 us\nrc_rdma_read_lat:\n    latency  =  21.4 us\n")
+    assert [log.value("rtt_mean", run) for run in (0, 1)] == [24_400, 21_400]
+    assert [row["printed_as"] for row in log.runs] == ["half_round_trip", "round_trip"]
+    assert {row["protocol"] for row in log.runs} == {"rdma"}
+
+
+def test_a_million_messages(read) -> None:
+    log = read("tcp_bw:\n    bw  =  3.51 GB/sec\n    send_msgs  =  6.42 million\n    recv_max_cqe  =  21 \n")
+    row = log.metric("sent", side="sender")
+    assert (row["value"], row["resolution"], row["unit"]) == (6_420_000, 5_000, "count")
+    assert log.unknown() == 0
+
+
+def test_latency_and_rate_that_contradict_each_other(read) -> None:
+    log = read("tcp_lat:\n    latency   =  16.9 us\n    msg_rate  =  29.5 K/sec\n")
+    assert log.codes() == ["rate_mismatch"]
+
+
+def test_udp_latency_that_a_lost_datagram_may_have_made(read) -> None:
+    log = read("udp_lat:\n    latency        =  188 ms\n    loc_send_msgs  =    9 \n    loc_recv_msgs  =    8 \n")
+    assert log.codes("warning") == ["udp_loss_possible"]
+    assert read("tcp_lat:\n    latency  =  188 ms\n").codes() == []
+
+
+def test_glued_headers_are_refused(read) -> None:
+    assert read("tcp_lattcp_bw:\n    bw  =  2 GB/sec\n").runs == []
+
+
+@pytest.mark.parametrize("line", ["bw  =  1.2.3 GB/sec", "bw  =  12,34 GB/sec", "bw  =  2 GX/sec", "wb  =  2 GB/sec"])
+def test_what_is_no_number_is_an_unknown_line(read, line: str) -> None:
+    log = read(f"tcp_bw:\n    {line}\n")
+    assert log.unknown() == 1
+    assert log.tables.rows["metrics"] == []
+
+
+def test_message_size_from_the_command_or_from_the_counts(read) -> None:
+    block = "tcp_lat:\n    latency  =  50 us\n"
+    assert read("# qperf h -t 2 tcp_lat\n" + block).runs[0]["message_bytes"] == 1
+    assert read("# qperf h -m 64K tcp_lat\n" + block).runs[0]["message_bytes"] is None
+    counts = "    loc_send_bytes  =  8.23 KB\n    loc_send_msgs   =  8,228 \n"
+    assert read(block + counts).runs[0]["message_bytes"] == 1

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+BANNER = "sockperf: == version #3.7-no.git ==\n"
+THROUGHPUT = """\
+sockperf: Total of 57223 messages sent in 1.000 sec
+sockperf: NOTE: test was performed, using msg-size=1472. For getting maximum throughput use more
+sockperf: Summary: Message Rate is 57223 [msg/sec]
+sockperf: Summary: BandWidth is {}
+"""
+
+
+def test_half_round_trips_of_the_zone_notes(seed) -> None:
+    notes = seed("azure-cni-zone-pairs.md")
+    runs = notes.of("sockperf")
+    assert [notes.value("rtt_mean", run) for run in runs] == [33_582, 75_290, 121_126, 1_416_780, 1_397_890]
+    assert notes.quantile(0.99, runs[0]) == 49_098
+    assert notes.metric("rtt_mean", runs[0])["printed"] == "16.791"
+    assert {notes.runs[run]["printed_as"] for run in runs} == {"half_round_trip"}
+
+
+def test_round_trips_of_the_availability_set_notes(seed) -> None:
+    notes = seed("availability-sets-vs-zones.md")
+    runs = notes.of("sockperf")
+    assert [notes.value("rtt_mean", run) for run in runs] == [94_790, 85_902, 54_516, 45_570]
+    assert notes.quantile(0.99999, runs[0]) == 773_712
+    assert {notes.runs[run]["printed_as"] for run in runs} == {"round_trip"}
+    assert [notes.runs[run]["message_bytes"] for run in runs] == [1400, 350, 1400, 350]
+
+
+@pytest.mark.parametrize(
+    ("printed", "bits"),
+    [
+        ("80.330 MBps (642.641 Mbps)", 80.330 * 8 * 2**20),
+        ("80.330139160 GBps (642.641113281 Gbps)", 80.330139160 * 8 * 2**20),
+        ("0.080 GBps (0.643 Gbps)", 0.080 * 8000 * 2**20),
+    ],
+)
+def test_the_unit_of_bandwidth_is_proven_by_the_message_rate(read, printed: str, bits: float) -> None:
+    log = read(BANNER + THROUGHPUT.format(printed))
+    assert log.value("throughput", side="sender") == pytest.approx(bits)
+
+
+def test_bandwidth_whose_unit_nothing_proves_is_missing(read) -> None:
+    log = read(BANNER + "sockperf: Summary: BandWidth is 80.330139160 GBps (642.641113281 Gbps)\n")
+    assert log.value("throughput", side="sender") is None
+    assert "unit_unproven" in log.codes("warning")
+
+
+def test_stars_of_markdown_are_no_part_of_a_number(read) -> None:
+    log = read(
+        BANNER + "**sockperf: Summary: Round trip is 1892.600 usec**\n"
+        "sockperf: Total 105413 observations; each percentile contains 1054.13 observations\n"
+        "sockperf: ---> MAX observation = **11541.068**\nsockperf: ---> percentile 99.999 = **11533.498**\n"
+    )
+    assert (log.value("rtt_mean"), log.value("rtt_max")) == (1_892_600, 11_541_068)
+    assert log.quantile(0.99999) == 11_533_498
+    assert log.unknown() == 0
