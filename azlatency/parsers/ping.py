@@ -93,6 +93,7 @@ class _Samples:
     place: dict[int, int] = field(default_factory=dict)
     """Index of the first sample of each sequence number."""
     turns: int = 0
+    highest: int = -1
     last: int = 0
 
     def unwrap(self, printed: int) -> int:
@@ -126,6 +127,7 @@ class _Samples:
         elif index is not None and status != "duplicate":
             return
         self.place.setdefault(seq, len(self.seq))
+        self.highest = max(self.highest, seq)
         self.seq.append(seq)
         self.sent.append(sent)
         self.rtt.append(rtt)
@@ -143,6 +145,7 @@ class _Samples:
         self.low += [None] * len(seq)
         self.high += [None] * len(seq)
         self.turns, self.last = divmod(seq[-1], _SEQUENCE_NUMBERS)
+        self.highest = seq[-1]
 
 
 class _Ping(LineLog):
@@ -225,7 +228,7 @@ class _Ping(LineLog):
         numbers = np.array([samples.seq[-1] % _SEQUENCE_NUMBERS, *map(int, printed)])
         steps = np.diff(numbers)
         steps[steps < -_SEQUENCE_NUMBERS // 2] += _SEQUENCE_NUMBERS
-        if samples.seq[-1] != max(samples.place) or (steps <= 0).any() or (numbers >= _SEQUENCE_NUMBERS).any():
+        if samples.seq[-1] != samples.highest or (steps <= 0).any() or (numbers >= _SEQUENCE_NUMBERS).any():
             return False
         stamped = seconds[0] != ""
         if stamped != (self.first_stamp is not None) or ("" in seconds) == stamped:
@@ -286,7 +289,7 @@ class _Ping(LineLog):
         if name and self.run.row.get("server") is None:
             self.run.set(server=name[1])
 
-    @data(WINDOWS_STATISTICS, hint=":")
+    @data("|".join(WINDOWS_STATISTICS.values()), hint=":")
     def windows_statistics(self, line: Line, match: re.Match[str]) -> None:
         self._summary_begins(line)
         self.windows = True
@@ -672,8 +675,8 @@ _INSIDE = {
     "ing": r"-{2,3} .{0,200}\b[Pp]ing6?\b.{0,200} -{2,3}",
     "пінгування": r"-{2,3} .{1,300} -{2,3}",
     "icmp_seq=": r"(?:\[[\d.]{1,24}\] )?\d{1,6} \D.{1,300}icmp_seq ?=\d{1,10} .{1,80}",
-    "bytes from": r"\d{1,6} bytes from .{1,200} seq=\d{1,10} ttl=.{1,80}",
-    ":": WINDOWS_STATISTICS,
+    " seq=": r"\d{1,6} bytes from .{1,200} seq=\d{1,10} ttl=.{1,80}",
+    **WINDOWS_STATISTICS,
     '"ttl": ': r'(?:\[[\d.]{1,24}\] )?\{"bytes": \d+, "host": .{1,300}"ttl": .{1,200}\}',
     '"transmitted": ': r'(?:\[[\d.]{1,24}\] )?\{"host": .{1,300}"transmitted": .{1,400}\}',
     "ping": r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}",

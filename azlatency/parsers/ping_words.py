@@ -36,24 +36,22 @@ WINDOWS_HEADERS = {
     "nl": ("Pingen naar", rf"Pingen naar {_HOST} met (\d+) bytes(?: aan)? gegevens:"),
 }
 
-#: First line of the summary; the one group that matches is the host.
-WINDOWS_STATISTICS = _any(
-    (
-        r"Ping statistics for (\S+?):",
-        r"Ping-Statistik für (\S+?):",
-        r"Estadísticas de ping para (\S+?):",
-        r"Statistiques Ping pour (\S+?) ?:",
-        r"Statistiche Ping per (\S+?):",
-        r"Estatísticas do Ping para (\S+?):",
-        r"Statystyka badania ping dla (\S+?):",
-        r"Статистика Ping для (\S+?):",
-        r"(\S+) için Ping istatistikleri:",
-        r"(\S+) 的 Ping 统计信息:",
-        r"(\S+) の ping 統計:",
-        r"(\S+)에 대한 Ping 통계:",
-        r"Ping-statistieken voor (\S+?):",
-    )
-)
+#: First line of the summary, with a literal of it; the group is the host.
+WINDOWS_STATISTICS = {
+    "Ping stat": r"Ping statistics for (\S+?):",
+    "Ping-Stat": r"Ping-Statistik für (\S+?):",
+    "Estadísticas": r"Estadísticas de ping para (\S+?):",
+    "Statistiques": r"Statistiques Ping pour (\S+?) ?:",
+    "Statistiche": r"Statistiche Ping per (\S+?):",
+    "Estatísticas": r"Estatísticas do Ping para (\S+?):",
+    "Statystyka": r"Statystyka badania ping dla (\S+?):",
+    "Статистика": r"Статистика Ping для (\S+?):",
+    "istatistikleri": r"(\S+) için Ping istatistikleri:",
+    "统计信息": r"(\S+) 的 Ping 统计信息:",
+    "ping 統計": r"(\S+) の ping 統計:",
+    "Ping 통계": r"(\S+)에 대한 Ping 통계:",
+    "statistieken": r"Ping-statistieken voor (\S+?):",
+}
 
 WINDOWS_TIMEOUTS = (
     _any(
