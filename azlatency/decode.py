@@ -32,6 +32,7 @@ from azlatency.grammar import Line
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000
+_PIECE = 1024**2
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
@@ -207,19 +208,26 @@ def _decompress(raw: bytes, shown: str) -> bytes:
         if raw.startswith(magic):
             try:
                 with reader(io.BytesIO(raw)) as stream:
-                    plain = stream.read(LARGEST_SOURCE + 1)
+                    return _read_bounded(stream, shown)
             except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
                 raise SourceError(f"{shown}:1: damaged compressed file ({error}); copy it again") from None
-            if len(plain) > LARGEST_SOURCE:
-                raise SourceError(f"{shown}:1: more than {LARGEST_SOURCE} bytes when decompressed; split it")
-            return bytes(plain)
     return raw
+
+
+def _read_bounded(stream: Any, shown: str) -> bytes:
+    """Everything in the stream, piece by piece: a small file that unpacks to a huge one stops at the bound."""
+    plain = bytearray()
+    while piece := stream.read(_PIECE):
+        plain += piece
+        if len(plain) > LARGEST_SOURCE:
+            raise SourceError(f"{shown}:1: more than {LARGEST_SOURCE} bytes when decompressed; split it")
+    return bytes(plain)
 
 
 def _open_zstd(stream: io.BytesIO) -> Any:
     import pyarrow as pa
 
-    return pa.CompressedInputStream(pa.PythonFile(stream), "zstd")
+    return pa.CompressedInputStream(pa.BufferReader(stream.getvalue()), "zstd")
 
 
 def _zip_members(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
@@ -229,7 +237,7 @@ def _zip_members(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
             _check_bounds(shown, [entry.file_size for entry in members])
             for entry in members:
                 with archive.open(entry) as stream:
-                    yield from _member(stream.read(LARGEST_SOURCE + 1), shown, entry.filename)
+                    yield from _member(_read_bounded(stream, shown), shown, entry.filename)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error, EOFError) as error:
         yield SourceError(f"{shown}:1: damaged or encrypted zip archive ({error}); unpack it yourself")
 
@@ -242,7 +250,7 @@ def _tar_members(plain: bytes, shown: str) -> Iterator[Source | SourceError]:
             for entry in members:
                 stream = archive.extractfile(entry)
                 if stream is not None:
-                    yield from _member(stream.read(), shown, entry.name)
+                    yield from _member(_read_bounded(stream, shown), shown, entry.name)
     except (tarfile.TarError, EOFError) as error:
         yield SourceError(f"{shown}:1: damaged tar archive ({error}); unpack it yourself")
 
@@ -250,7 +258,7 @@ def _tar_members(plain: bytes, shown: str) -> Iterator[Source | SourceError]:
 def _member(raw: bytes, shown: str, member: str) -> Iterator[Source | SourceError]:
     """One archive member; an archive inside an archive is not opened."""
     label = f"{shown}!{member}"
-    if any(part.startswith(".") for part in Path(member).parts):
+    if any(part.startswith(".") and part != ".." for part in Path(member).parts):
         return
     try:
         yield source_from_bytes(_decompress(raw, label), label, sha256=hashlib.sha256(raw).hexdigest())

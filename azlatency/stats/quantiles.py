@@ -92,22 +92,25 @@ def bracket(
 def printed_quantiles(
     quantiles: pd.DataFrame, metrics: pd.DataFrame, *, confidence: float = 0.95, labels: pd.DataFrame | None = None
 ) -> list[Estimate]:
-    """Every printed round-trip quantile of every run with its bracket, in order of run and q.
+    """Every printed round-trip quantile with its bracket, in order of run and q.
 
     ``quantiles`` and ``metrics``: tables of a study; minimum and maximum come from the metrics rtt_min and rtt_max.
-    ``labels``: frame indexed by run_id whose columns become the estimates' labels.
+    ``labels``: frame indexed by run_id; only its runs are looked at, in its order, and its columns become the
+    estimates' labels.
     """
     printed = quantiles[(quantiles["metric"] == "rtt") & quantiles["rank"].notna()]
     extremes = metrics[metrics["metric"].isin(["rtt_min", "rtt_max"])]
     estimates: list[Estimate] = []
-    for run_id, table in printed.groupby("run_id", sort=False):
+    tables = {str(run_id): table for run_id, table in printed.groupby("run_id", sort=False)}
+    for run_id in tables if labels is None else [each for each in labels.index if each in tables]:
+        table = tables[run_id]
         n = int(table["n"].iloc[0])
         known = dict(zip(table["rank"].astype(int), table["value_ns"].astype(float), strict=True))
         for metric, value in extremes.loc[extremes["run_id"] == run_id, ["metric", "value"]].itertuples(index=False):
             known[1 if metric == "rtt_min" else n] = float(value)
         ranks = sorted(known)
         values = [known[rank] for rank in ranks]
-        own = {} if labels is None or run_id not in labels.index else labels.loc[run_id].to_dict()
+        own = {} if labels is None else labels.loc[run_id].to_dict()
         for q in sorted(table["q"].astype(float)):
             name = f"p{100 * q:g}"
             estimates.append(

@@ -9,11 +9,11 @@ Scope = Literal["within_run", "across_runs"]
 
 #: Refusals and warnings by stable code, in the words that a reader sees.
 CODES = {
-    "no_replication": "one run: nothing can be said about the path, only about this connection in these minutes",
-    "two_runs": "two runs: the interval exists but is very wide",
+    "no_replication": "nothing can be said about the path, only about this connection in these minutes",
+    "two_runs": "the interval exists but is very wide",
     "within_run_floor": "packets of one connection are not independent: the true interval is wider than this",
     "tail_unresolved": "too few observations lie above this percentile to bound it",
-    "unbounded_upper": "no upper bound: the percentile may lie beyond the largest observation",
+    "unbounded_upper": "the percentile may lie beyond the largest observation",
     "maximum_in_disguise": "the printed percentile is the largest observation",
     "no_values": "no value to work with",
     "constant": "all values are equal",
@@ -62,7 +62,7 @@ class Estimate:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The warnings and refusals in words."""
-        return tuple(CODES[code] for code in self.codes)
+        return tuple(f"{SHORT[code]}: {CODES[code]}" for code in self.codes)
 
     def row(self) -> dict[str, Any]:
         """One row of a frame: the labels, then the fields, codes joined by blanks."""

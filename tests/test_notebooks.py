@@ -1,0 +1,108 @@
+"""The rules of the notebooks: thin, parameterised, stored with outputs; and the numbers of the two first studies."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+MOST_LINES = 8
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request: pytest.FixtureRequest) -> Any:
+    return nbformat.read(request.param, as_version=4)
+
+
+def code_cells(notebook: Any) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_there_are_notebooks() -> None:
+    assert len(NOTEBOOKS) >= 3
+
+
+def test_one_cell_holds_the_typed_parameters(notebook: Any) -> None:
+    tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    assert len(tagged) == 1
+    lines = tagged[0].source.splitlines()
+    for line, node in zip(lines, ast.parse(tagged[0].source).body, strict=True):
+        assert isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Constant)
+        assert "  # " in line, "each parameter has a comment"
+    assert "study" in [node.target.id for node in ast.parse(tagged[0].source).body]
+
+
+def test_cells_are_thin(notebook: Any) -> None:
+    for cell in code_cells(notebook):
+        assert len(cell.source.splitlines()) <= MOST_LINES
+        assert not cell.source.rstrip().endswith(";")
+        for node in ast.walk(ast.parse(cell.source)):
+            assert not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.For | ast.While | ast.Lambda)
+            if isinstance(node, ast.Import):
+                assert {alias.name for alias in node.names} <= {"azlatency", "pandas"}
+            assert not isinstance(node, ast.ImportFrom)
+
+
+def test_prose_stands_before_code_and_the_title_asks_a_question(notebook: Any) -> None:
+    first = notebook.cells[0]
+    assert first.cell_type == "markdown"
+    assert first.source.startswith("# ")
+    assert "**Question:**" in first.source
+    headings = [
+        line.removeprefix("## ")
+        for cell in notebook.cells
+        for line in cell.source.splitlines()
+        if line.startswith("## ")
+    ]
+    assert headings[-2:] == ["Findings", "Method and provenance"]
+
+
+def test_outputs_are_stored_and_in_order(notebook: Any) -> None:
+    cells = code_cells(notebook)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert sum(bool(cell.outputs) for cell in cells) >= len(cells) - 2
+    for cell in cells:
+        assert not any(output.output_type in ("error", "stream") for output in cell.outputs)
+    assert not {"papermill", "execution"} & set(notebook.metadata)
+
+
+def text_of(stem: str) -> str:
+    path = next(path for path in NOTEBOOKS if path.stem == stem)
+    notebook = nbformat.read(path, as_version=4)
+    outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
+    return "\n".join(output.get("data", {}).get("text/plain", "") for output in outputs)
+
+
+#: The summary table of the second study's notes: iperf3 (Gbit/s), ntttcp (Gbit/s), qperf (us), sockperf (us).
+SUMMARY = {
+    "Single node": ("25.7", "98.39", "16.9", "16.791"),
+    "AZ1 - AZ1": ("11.8", "11.82", "38.8", "37.645"),
+    "AZ1 - AZ2": ("11.8", "11.82", "60.5", "60.563"),
+    "AZ2 - AZ3": ("8.25", "11.91", "718", "708.390"),
+    "AZ1 - AZ3": ("7.91", "11.87", "699", "698.945"),
+}
+
+
+@pytest.mark.parametrize("path", SUMMARY)
+def test_the_second_studys_summary_is_reproduced(path: str) -> None:
+    table = text_of("00_what_was_measured").split("The headline numbers as printed")[1].split("Printed tokens")[0]
+    (line,) = (line for line in table.splitlines() if line.startswith(path))
+    iperf3, ntttcp, qperf, sockperf = SUMMARY[path]
+    cells = line.removeprefix(path).split("  ")
+    cells = [cell.strip() for cell in cells if cell.strip()]
+    assert cells[0] == f"{iperf3} Gbits/sec"
+    assert cells[1] == f"{ntttcp} Gbps"
+    assert cells[-2] == f"{qperf} us"
+    assert cells[-1] == f"{sockperf} usec"
+
+
+def test_the_pages_show_what_the_authors_could_not_see() -> None:
+    latency, throughput = text_of("01_latency"), text_of("02_throughput")
+    assert "p99.999 of 6,738 observations" in latency
+    assert "1862.908†" in latency and "1149.838†" in latency
+    assert "half a round trip" in latency
+    assert "never left it" in throughput
