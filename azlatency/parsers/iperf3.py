@@ -389,7 +389,11 @@ class Iperf3Parser:
         _weak("Accepted connection from ", r"Accepted connection from \S{1,253}, port \d{1,5}"),
         _weak(" connected to ", _CONNECTED),
         _weak("/sec", _ROW),
-        Signature('"start"', re.compile(r'\{?\s*"start"\s*:\s*\{.*'), weak=True),
+        # Spelled out, for every interval has a "start" too.
+        *(
+            Signature(hint, re.compile(r'\{?\s*"start"\s*:\s*\{.*'), weak=True)
+            for hint in ('"start":\t{', '"start": {', '"start":{')
+        ),
         Signature('"event"', re.compile(r'\{\s*"event"\s*:\s*"(?:start|interval|end|error)"\s*,\s*"data".*'),
         weak=True),
     )

@@ -265,8 +265,8 @@ class Documents:
     def _interval(self, value: Any, begin: int, end: int, test: Test) -> None:
         if not isinstance(value, dict):
             return
-        self._mark(begin, end, DATA)
         number = self.line(begin)
+        self.recorder.ledger.mark_range(number, self.line(end - 1), DATA)
         streams = [one for one in value.get("streams") or [] if isinstance(one, dict)]
         test.bidir = test.bidir or len({bool(one.get("sender")) for one in streams if "sender" in one}) > 1
         for one in streams:
@@ -432,6 +432,9 @@ class Documents:
 
     def _error(self, leaf: js.Leaf, test: Test) -> None:
         text, number = str(leaf.value), self._data(leaf)
+        if test.server and test.summary and "unexpectedly closed" in text:
+            test.run.event("message", "info", f"iperf3 said: {text}", number)  # the client left without a word
+            return
         if "terminated" not in text:
             test.failure = (number, text.removeprefix("error - "))
             return

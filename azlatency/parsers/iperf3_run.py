@@ -3,13 +3,21 @@
 Both readers collect `Row` objects in a `Test`; `Test.finish` names the streams, writes metrics and intervals, and
 checks what must hold. Names of streams: null for the test as a whole (``[SUM]`` or the only stream), the socket
 number of one of several streams, and with ``--bidir`` the role as the log prints it: ``TX-C`` (client sends),
-``RX-C`` (client receives) and ``TX-S``, ``RX-S`` in a server's log, with the number of the stream behind it: ``TX-C
-5``. The two directions are never added."""
+``RX-C`` (client receives) and ``TX-S``, ``RX-S`` in a server's log, with the number of the stream behind it, as in
+``TX-C 5``. The two directions are never added.
+
+Events: ``rate_mismatch`` (a rate that cannot follow from the printed bytes and times), ``omit_boundary`` (the same in
+the first interval behind omitted seconds), ``zero_is_missing``, ``receiver_gt_sender``, ``tail_loss``,
+``loss_recomputed``, ``duration_overrun`` (more than 5 %), ``tail_interval``, ``interval_gap``, ``duplicate_interval``,
+``duplicate_json_key``, ``paced``, ``interleaved``, ``unit_ambiguous``, ``message``, ``interrupted``, ``truncated``,
+``malformed``, ``failed``, ``no_data``.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -373,7 +381,8 @@ class Test:
             if sent and sent >= expected and not omitted and not row.mixed:
                 loss = 1 - received / sent
                 if sent > expected:
-                    text = f"{sent - expected:.0f} datagrams of {sent:.0f} came after the last one the receiver knows of"
+                    late = f"{sent - expected:.0f} of {sent:.0f} datagrams"
+                    text = f"{late} came after the last one that the receiver knows of"
                     run.event("tail_loss", "warning", text, row.line)
                 counted = f"1 - {received:.0f} received / {sent:.0f} sent"
             else:
@@ -413,7 +422,7 @@ class Test:
                 omitted=row.omitted,
                 line=row.line,
             )
-        self._tails(list(seen.values()))
+        self._series(list(seen.values()))
 
     def _check_interval(self, row: Row) -> None:
         if row.rate is None or row.bytes is None or not row.rate.value:
@@ -430,16 +439,21 @@ class Test:
         severity = "info" if boundary and shift <= _LONGEST_SHIFT * implied else "warning"
         self.run.event("omit_boundary" if boundary else "rate_mismatch", severity, text, row.line)
 
-    def _tails(self, rows: list[Row]) -> None:
-        """A last interval much shorter than the others must not weigh as much as they do."""
+    def _series(self, rows: list[Row]) -> None:
+        """Holes between the intervals of a direction, and a last one too short to weigh as much as the others."""
         for side, role in sorted({(row.side or "", row.role or "") for row in rows}):
             own = [row for row in rows if (row.side or "", row.role or "") == (side, role) and not row.omitted]
             if len(own) < 2:
                 continue
-            last = max(own, key=lambda row: (row.start_ns, row.line))
-            if last.length_ns < _SHORT_TAIL * median(row.length_ns for row in own):
+            own.sort(key=lambda row: (row.start_ns, row.line))
+            usual, last = median(row.length_ns for row in own), own[-1]
+            if last.length_ns < _SHORT_TAIL * usual:
                 text = f"the last interval lasts {last.length_ns / 1e9:g} s only; weigh intervals by their length"
                 self.run.event("tail_interval", "info", text, last.line)
+            for before, after in pairwise(own):
+                if after.start_ns - before.end_ns > _SHORT_TAIL * usual:
+                    text = f"no interval from {before.end_ns / 1e9:g} s to {after.start_ns / 1e9:g} s; rows are missing"
+                    self.run.event("interval_gap", "warning", text, after.line)
 
     def _end(self) -> None:
         run = self.run
