@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from azlatency.parsers import Log
 from azlatency.record import Row, Run
 
 
@@ -28,6 +29,13 @@ def closed_loop_share(n: int, mean_ns: float, duration_ns: int) -> float | None:
     the duration is unknown.
     """
     return n * mean_ns / duration_ns if duration_ns else None
+
+
+def unfinished_line(log: Log) -> int:
+    """Number of the log's last line where no line feed ends it, else 0: a number at its very end may be cut short."""
+    source = log.source
+    at_end = log.last_line >= source.line_count and not source.text.endswith("\n")
+    return log.last_line if at_end else 0
 
 
 def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None:

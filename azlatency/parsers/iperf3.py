@@ -38,6 +38,7 @@ from datetime import UTC, datetime
 
 from azlatency.grammar import BLANK, Ledger, Line, LineLog, data, known
 from azlatency.parsers import Log, Signature
+from azlatency.parsers.common import unfinished_line
 from azlatency.parsers.iperf3_json import Documents
 from azlatency.parsers.iperf3_run import Connection, Row, Test
 from azlatency.record import Recorder
@@ -72,6 +73,7 @@ _DATE = "%a, %d %b %Y %H:%M:%S"
 class _Iperf3(LineLog):
     def __init__(self, log: Log, recorder: Recorder, documents: Documents) -> None:
         self.log, self.recorder, self.documents = log, recorder, documents
+        self.unfinished = unfinished_line(log)
         self.test: Test | None = None
         self.tests: list[Test] = []
         self.version: str | None = None
@@ -221,6 +223,9 @@ class _Iperf3(LineLog):
     def row(self, line: Line, match: re.Match[str]) -> None:
         test = self._row_test(line)
         label = match["label"]
+        if line.number == self.unfinished and label is None:
+            test.run.event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
+            return
         # Up to 3.1 the summary row of UDP has no label.
         unlabelled = self.in_summary and label is None and match["jitter"] is not None
         total = label in ("sender", "receiver") or unlabelled

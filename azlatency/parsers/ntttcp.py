@@ -48,7 +48,7 @@ from typing import Any
 from azlatency.grammar import DATA, KNOWN, Ledger, Line, LineLog, data, known
 from azlatency.parsers import Log, Signature
 from azlatency.parsers import jsontext as js
-from azlatency.parsers.common import end_run
+from azlatency.parsers.common import end_run, unfinished_line
 from azlatency.record import Recorder
 from azlatency.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
@@ -201,6 +201,7 @@ class _Console(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
         self.result = _Result(log, recorder, log.first_line, "linux-console")
+        self.unfinished = unfinished_line(log)
         self.version: str | None = None
         self.sends = self.listens = self.totals = False
         self.level: str | None = None
@@ -320,8 +321,18 @@ class _Console(LineLog):
         self.result.duration = quantity(match[1], "sec")
         self.result.run.set(duration_ns=nanoseconds(match[1], "sec"))
 
+    def _cut(self, line: Line) -> bool:
+        """Whether the number at the end of the line may have lost digits: no unit and no line feed follow it."""
+        cut = line.number == self.unfinished
+        if cut:
+            text = "the last line is cut, its number is left out"
+            self.result.run.event("unfinished_line", "info", text, line.number)
+        return cut
+
     @data(r"total bytes\s{0,20}:(\d{1,20})", hint="total bytes")
     def total_bytes(self, line: Line, match: re.Match[str]) -> None:
+        if self._cut(line):
+            return
         self.result.add("transferred", exact_bytes(match[1]), line.number)
 
     @data(r"throughput\s{0,20}:([\d.]{1,15})([KMGT]?bps)", hint="throughput")
@@ -334,6 +345,8 @@ class _Console(LineLog):
 
     @data(r"(retrans segs|tx_packets|rx_packets|cpu cores)\s{0,20}:(\d{1,20})", hint=":")
     def whole(self, line: Line, match: re.Match[str]) -> None:
+        if self._cut(line):
+            return
         metrics = {
             "retrans segs": "retransmits",
             "tx_packets": "packets_sent",
@@ -357,6 +370,8 @@ class _Console(LineLog):
 
     @data(r"cycles/byte\s{0,20}:([\d.]{1,15})", hint="cycles/byte")
     def cycles(self, line: Line, match: re.Match[str]) -> None:
+        if self._cut(line):
+            return
         self.result.add("cycles_per_byte", quantity(match[1], "cycles/byte"), line.number, scope="host")
         if self.version is not None and self.version.startswith("1.1"):
             self.result.ended = True
@@ -380,6 +395,8 @@ class _Console(LineLog):
 
     @data(r"[\d.]{1,20}(?:\s{1,20}[\d.]{1,20}){1,20}", hint="")
     def numbers(self, line: Line, match: re.Match[str]) -> None:
+        if self._cut(line):
+            return
         tokens = match[0].split()
         if len(tokens) != len(self.columns):
             text = f"{len(tokens)} numbers under {len(self.columns)} names"

@@ -63,6 +63,16 @@ def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
         assert by_run(part, "intervals", intervals) <= by_run(whole, "intervals", intervals), f"cut after line {length}"
 
 
+@pytest.mark.parametrize("name", ["3.12-tcp-omit.txt", "3.1-udp.txt", "3.14-server-bidir-P2.log", "3.12-udp.txt"])
+def test_a_row_cut_in_the_middle_gives_no_number(name: str) -> None:
+    text = fixture(name)
+    whole = read(text)
+    for length in range(len(text) // 2, len(text), 7):
+        part = read(text[:length])
+        for table, names in (("metrics", ("metric", "side", "stream", "value")), ("intervals", ("start_ns", "bytes"))):
+            assert by_run(part, table, names) <= by_run(whole, table, names), text[:length][-80:]
+
+
 @pytest.mark.parametrize("path", [path for path in LOGS if path.suffix == ".json"], ids=lambda path: path.name)
 def test_a_document_cut_anywhere_keeps_what_was_complete(path: Path) -> None:
     text = path.read_text("utf-8")

@@ -170,6 +170,14 @@ def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
             assert part.records("runs")[0]["status"] != "complete", f"cut after line {length}"
 
 
+@pytest.mark.parametrize("name", ["1.4.0-sender.txt", "1.1.0-sender-verbose.log", "1.4.3-receiver.xml"])
+def test_a_line_cut_in_the_middle_gives_no_number(name: str) -> None:
+    text = fixture(name)
+    whole = rows(read(text))
+    for length in range(len(text) // 2, len(text), 5):
+        assert rows(read(text[:length])) <= whole, text[:length][-80:]
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
