@@ -381,11 +381,16 @@ class Study:
     name: str
     folder: Path
     info: dict[str, Any]
+    version: str
+    """Digest of the import it was loaded from; tables of two imports are never mixed."""
 
     def table(self, name: str) -> pd.DataFrame:
-        """One table of data-model.md. Raises `KeyError` for an unknown one."""
+        """One table of data-model.md. Raises `KeyError` for an unknown one, `LogError` after another import."""
         schema.names(name)
-        return to_frame(_read_table(self.folder, name))
+        table = _read_table(self.folder, name)
+        if _digest([self.folder / _STAMP]) != self.version:
+            raise LogError(f"{self.name}: imported anew since it was loaded; load it again")
+        return to_frame(table)
 
     @cached_property
     def sources(self) -> pd.DataFrame:
@@ -453,7 +458,8 @@ def load(name: str, *, processed: Path | None = None) -> Study:
         raise LogError(
             f"{name}: no such study in {root}; imported: {', '.join(known) or 'none'} (azlatency import --all)"
         )
-    return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")))
+    version = _digest([folder / _STAMP])
+    return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
 
 
 __all__ = [

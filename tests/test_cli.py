@@ -1,0 +1,186 @@
+"""The command line as a user runs it: what it prints, its exit codes, one line for what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from azlatency import schema
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def azlatency(
+    *arguments: object, stdin: bytes = b"", cwd: Path | None = None, **env: str
+) -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(
+        [sys.executable, "-m", "azlatency", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "120", **env},
+        check=False,
+    )
+    assert b"Traceback" not in result.stderr
+    return subprocess.CompletedProcess(result.args, result.returncode, result.stdout.decode(), result.stderr.decode())
+
+
+@pytest.fixture
+def log(raw: Path) -> Path:
+    return raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
+
+
+def test_json_is_the_contract(log: Path) -> None:
+    result = azlatency("parse", log, "--format", "json")
+    assert result.returncode == 0
+    content = json.loads(result.stdout)
+    assert list(content) == [name for name in schema.TABLES if name != "samples"]
+    for name, rows in content.items():
+        for row in rows:
+            assert tuple(row) == schema.names(name)
+    (run,) = content["runs"]
+    assert run["tool"] == "sockperf" and run["printed_as"] == "half_round_trip"
+    mean = next(row for row in content["metrics"] if row["metric"] == "rtt_mean")
+    assert (mean["value"], mean["printed"], mean["line"]) == (1_397_890.0, "698.945", 13)
+
+
+def test_samples_on_request() -> None:
+    log = next(path for path in sorted((FIXTURES / "ping").glob("*.log")) if "ipu_c5" in path.name or "c5" in path.name)
+    assert "samples" not in json.loads(azlatency("parse", log, "--format", "json").stdout)
+    content = json.loads(azlatency("parse", log, "--format", "json", "--samples").stdout)
+    assert tuple(content["samples"][0]) == schema.names("samples")
+
+
+def test_one_table_as_csv(log: Path) -> None:
+    result = azlatency("parse", log, "--format", "csv", "--table", "quantiles")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["q"] for row in rows][:2] == ["0.99999", "0.9999"]
+    assert rows[0]["resolved"] == "False"
+
+
+def test_a_readable_table(log: Path) -> None:
+    result = azlatency("parse", log, "--format", "table")
+    assert "sockperf.log:1-26" in result.stdout
+    assert "1,397.89" in result.stdout, "a round trip, not the printed half"
+    assert "complete" in result.stdout
+
+
+def test_standard_input(log: Path) -> None:
+    result = azlatency("parse", "-", "--format", "json", stdin=log.read_bytes())
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["sources"][0]["path"] == "<stdin>"
+
+
+def test_a_pipe_gets_json_by_default(log: Path) -> None:
+    assert json.loads(azlatency("parse", log).stdout)["runs"]
+
+
+def test_explain_names_the_line_that_convinced(log: Path) -> None:
+    result = azlatency("parse", log, "--explain")
+    assert "sockperf.log:2: claim of sockperf: 'sockperf: == version" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("empty.log", b"", "empty.log:1: empty file"),
+        ("unknown.log", b"hello\nworld\n", "unknown.log:1: no log of a known tool (echo, iperf3, latte, ntttcp, ping"),
+        ("binary.log", bytes(range(256)) * 9, "binary.log:1: binary file"),
+        (
+            "cut.log",
+            b"sockperf: == version #3.7-no.git ==\nsockperf: Starting test...\n",
+            "cut.log:2: the log stops before",
+        ),
+    ],
+)
+def test_what_is_useless_is_one_line_and_exit_1(tmp_path: Path, name: str, content: bytes, says: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    result = azlatency("parse", name, cwd=tmp_path)
+    assert result.returncode == 1
+    assert says in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_missing_file_is_one_line_and_exit_1(tmp_path: Path) -> None:
+    result = azlatency("parse", "missing.log", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (1, "missing.log: No such file or directory; check the path\n")
+
+
+def test_a_bad_file_does_not_hide_the_good_ones(tmp_path: Path, log: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(bytes(range(256)) * 9)
+    shutil.copy(log, tmp_path / "b.log")
+    result = azlatency("parse", tmp_path, "--format", "json")
+    assert result.returncode == 1
+    assert len(json.loads(result.stdout)["runs"]) == 1
+    assert "a.bin:1: binary file" in result.stderr
+
+
+def test_strict_stops_at_the_first_error(tmp_path: Path) -> None:
+    (tmp_path / "cut.log").write_bytes(b"sockperf: == version #3.7-no.git ==\n")
+    result = azlatency("parse", "--strict", "cut.log", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("cut.log:1: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["parse"], ["parse", "x", "--format", "xml"], ["parse", "x", "--table", "nonsense"], ["import"], ["nonsense"],
+     ["import", "--all", "--study", "x"], ["import", "--study", "../x"]],
+)  # fmt: skip
+def test_usage_errors_exit_2(arguments: list[str]) -> None:
+    assert azlatency(*arguments).returncode == 2
+
+
+def test_import_and_its_summary(tmp_path: Path, raw: Path) -> None:
+    shutil.copytree(raw / "westeurope-availability-set-vs-zones", tmp_path / "data" / "raw" / "as")
+    result = azlatency("import", "--all", cwd=tmp_path)
+    assert result.returncode == 0
+    assert result.stdout.startswith("as: 2 iperf3, 2 ping, 4 sockperf (8 files parsed, 0 unchanged)")
+    assert "missing metadata: zone (4 runs)" in result.stderr
+    assert "unchanged" in azlatency("import", "--study", "as", cwd=tmp_path).stdout
+
+
+def test_an_import_of_nothing_usable_exits_1(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text("hello\n")
+    result = azlatency("import", "x.log", "--study", "mine", "--out", tmp_path / "out", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "not recognised: x.log:1:" in result.stderr
+
+
+def test_a_broken_manifest_is_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "raw" / "broken"
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text("[study\n", "utf-8")
+    result = azlatency("import", "--study", "broken", cwd=tmp_path)
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert "study.toml:1:" in result.stderr
+
+
+def test_an_unknown_study_lists_the_known(tmp_path: Path, raw: Path) -> None:
+    shutil.copytree(raw / "uksouth-echo-latency", tmp_path / "data" / "raw" / "uksouth-echo-latency")
+    result = azlatency("import", "--study", "nothing", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "studies in data/raw: uksouth-echo-latency" in result.stderr
+
+
+def test_hostile_text_is_shown_as_text(tmp_path: Path, log: Path) -> None:
+    """Escape sequences and markup in a log reach neither the terminal nor the table."""
+    hostile = log.read_bytes() + b"\n\x1b]0;owned\x07\x1b[2J[red]not markup[/red]\n"
+    (tmp_path / "h.log").write_bytes(hostile)
+    result = azlatency("parse", "h.log", "--format", "table", cwd=tmp_path)
+    assert "\x1b" not in result.stdout + result.stderr
+    assert "[red]not markup[/red]" in result.stdout
+
+
+def test_version_and_help() -> None:
+    assert azlatency("--version").stdout.startswith("azlatency ")
+    assert "Examples:" in azlatency("parse", "--help").stdout
