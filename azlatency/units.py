@@ -141,6 +141,12 @@ def nanoseconds(token: str, unit: str) -> int:
     return int((number(token) * factor).to_integral_value())
 
 
+def scale(unit: str) -> float:
+    """How many canonical units one printed unit is, for numbers that a file holds as numbers. Raises `UnitError`."""
+    canonical_unit(unit)
+    return float(_UNITS[unit][1])
+
+
 def canonical_unit(unit: str) -> str:
     """The canonical unit that a printed unit is converted to. Raises `UnitError`."""
     try:

@@ -35,10 +35,12 @@ from azlatency.parsers import Log
 from azlatency.parsers import jsontext as js
 from azlatency.parsers.iperf3_run import SUM, Connection, Row, Test
 from azlatency.record import Recorder
-from azlatency.units import Quantity, count, exact_bytes, nanoseconds, quantity
+from azlatency.units import Quantity, count, exact_bytes, nanoseconds, quantity, scale
 
 _SIGNIFICANT = 6  # iperf3 3.0 prints six digits and strips zeros
-_MICROSECOND_SLACK = 1000.0
+_SECOND, _MICROSECOND = scale("sec"), scale("us")
+# Times have six decimals, in 3.0 six significant digits.
+_FIVE_DIGITS = 1e-5 * _SECOND
 _FORWARD, _REVERSE = 0, 1
 
 
@@ -480,17 +482,17 @@ def _plain_row(one: dict[str, Any], stream: str, role: str | None, number: int) 
         line=number,
         stream=stream,
         role=role,
-        start_ns=round(start * 1e9),
-        end_ns=round(end * 1e9),
-        slack_ns=_MICROSECOND_SLACK + 1e4 * max(end, 0.0),
-        seconds_ns=seconds * 1e9 if isinstance(seconds := one.get("seconds"), int | float) else None,
+        start_ns=round(start * _SECOND),
+        end_ns=round(end * _SECOND),
+        slack_ns=_MICROSECOND + _FIVE_DIGITS * max(end, 0.0),
+        seconds_ns=seconds * _SECOND if isinstance(seconds := one.get("seconds"), int | float) else None,
         bytes=_plain_quantity(size, "bytes"),
         rate=_plain_quantity(rate, "bit/s"),
         omitted=bool(one.get("omitted")),
         retransmits=_plain_quantity(one.get("retransmits"), "count"),
         cwnd=_plain_quantity(one.get("snd_cwnd"), "bytes"),
-        rtt_ns=round(rtt * 1000) if isinstance(rtt, int | float) and rtt > 0 else None,
-        jitter=_plain_quantity(one.get("jitter_ms"), "ns", 1e6),
+        rtt_ns=round(rtt * _MICROSECOND) if isinstance(rtt, int | float) and rtt > 0 else None,
+        jitter=_plain_quantity(one.get("jitter_ms"), "ns", scale("ms")),
         lost=_plain_quantity(one.get("lost_packets"), "count"),
         datagrams=_plain_quantity(one.get("packets"), "count"),
     )

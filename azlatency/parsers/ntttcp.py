@@ -50,7 +50,7 @@ from azlatency.parsers import Log, Signature
 from azlatency.parsers import jsontext as js
 from azlatency.parsers.common import end_run, unfinished_line
 from azlatency.record import Recorder
-from azlatency.units import Quantity, count, exact_bytes, nanoseconds, quantity
+from azlatency.units import Quantity, count, exact_bytes, nanoseconds, quantity, scale
 
 _OVERRUN = 1.05
 _LEVEL = re.compile(r"(\*\*)?\d\d:\d\d:\d\d (INFO|ERR|DBG) ?:\s?")
@@ -531,7 +531,7 @@ class _Fields:
             self.result.run.event("unit_epoch", "info", text, line)
             whole = quantity(token, "MEG")
             # Cut, not rounded: up to one MB more.
-            self.result.add("transferred", Quantity(whole.value, "bytes", token, float(1024**2)), line)
+            self.result.add("transferred", Quantity(whole.value, "bytes", token, scale("MEG")), line)
         else:
             self.result.add("transferred", quantity(token, "MB" if self.linux else "MEG"), line)
         if "mbps" in self.rates:
