@@ -144,7 +144,7 @@ def nanoseconds(token: str, unit: str) -> int:
 def scale(unit: str) -> float:
     """How many canonical units one printed unit is, for numbers that a file holds as numbers. Raises `UnitError`."""
     canonical_unit(unit)
-    return float(_UNITS[unit][1])
+    return _UNITS[unit][1] / (100 if unit == "%" else 1)
 
 
 def canonical_unit(unit: str) -> str:
