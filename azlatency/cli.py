@@ -50,7 +50,7 @@ def main() -> None:
     try:
         app()
     except (LogError, ManifestError) as error:
-        print(error, file=sys.stderr)
+        _say(str(error))
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
@@ -58,6 +58,12 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted; nothing half-written is left", file=sys.stderr)
         sys.exit(130)
+
+
+def _say(message: str) -> None:
+    """One line on standard error; file names are untrusted too, so control characters are shown, not sent."""
+    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in message)
+    print(shown, file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:
@@ -95,7 +101,7 @@ def parse(
     format = format or (Format.table if sys.stdout.isatty() else Format.json)
     tables, unreadable = _read(files, explain)
     for message in unreadable:
-        print(message, file=sys.stderr)
+        _say(message)
     errors = tables.errors()
     if strict and (unreadable or errors):
         raise LogError((unreadable + errors)[0])
@@ -106,7 +112,7 @@ def parse(
     else:
         _print_tables(tables, table)
     for message in errors:
-        print(message, file=sys.stderr)
+        _say(message)
     if errors or unreadable or not tables.rows["runs"]:
         raise typer.Exit(1)
 
@@ -116,7 +122,7 @@ def _read(files: list[str], explain: bool) -> tuple[Tables, list[str]]:
     from azlatency.decode import SourceError, expand, expand_bytes
     from azlatency.reader import Tables, parse_source
 
-    say = (lambda text: print(text, file=sys.stderr)) if explain else None
+    say = _say if explain else None
     tables = Tables()
     unreadable: list[str] = []
     seen: dict[str, str] = {}
@@ -126,7 +132,7 @@ def _read(files: list[str], explain: bool) -> tuple[Tables, list[str]]:
             if isinstance(source, SourceError):
                 unreadable.append(str(source))
             elif (first := seen.setdefault(source.source_id, source.path)) != source.path:
-                print(f"{source.path}: the same bytes as {first}; read once", file=sys.stderr)
+                _say(f"{source.path}: the same bytes as {first}; read once")
             else:
                 tables.extend(parse_source(source, explain=say))
     return tables, unreadable
@@ -209,7 +215,7 @@ def report(
     print(f"{out / 'index.html'}")
     if failed:
         for message in failed:
-            print(message, file=sys.stderr)
+            _say(message)
         raise typer.Exit(1)
 
 
@@ -246,7 +252,7 @@ def _print_summary(summary: ImportSummary) -> None:
         ("left out", summary.duplicates + summary.ignored),
     ):
         for line in lines:
-            print(f"  {title}: {line}", file=sys.stderr)
+            _say(f"  {title}: {line}")
     if summary.missing:
         missing = ", ".join(f"{key} ({count} runs)" for key, count in summary.missing.items())
-        print(f"  missing metadata: {missing}; say it in study.toml", file=sys.stderr)
+        _say(f"  missing metadata: {missing}; say it in study.toml")

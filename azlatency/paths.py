@@ -19,7 +19,7 @@ _NAMES = {"sockperf": "sockperf", "echo": "echo test"}
 def described_runs(study: Study) -> pd.DataFrame:
     """One row a run, indexed by run_id, with ``path``, ``method``, ``file`` and the columns of ``runs``.
 
-    ``path`` is the scenario of the manifest, else "client → server". In the order of the manifest's scenarios, then of files.
+    ``path`` is the scenario of the manifest, else "client → server". Order: the manifest's scenarios, then files.
     """
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs["path"] = [
