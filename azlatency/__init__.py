@@ -29,8 +29,9 @@ _HOMES = {
     "findings": "azlatency.findings",
     "schema": "azlatency.schema",
     "evidence": "azlatency.stats.evidence",
-    "means": "azlatency.stats.means",
-    "quantiles": "azlatency.stats.quantiles",
+    "printed_quantiles": "azlatency.stats.quantiles",
+    "by_path": "azlatency.stats.means",
+    "across_runs": "azlatency.stats.means",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 

@@ -3,34 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Scope = Literal["within_run", "across_runs"]
+Verdict = Literal["different", "different_within_margin", "equivalent", "undetermined"]
+SCOPES: tuple[str, ...] = get_args(Scope)
 
-#: Refusals and warnings by stable code, in the words that a reader sees.
-CODES = {
-    "no_replication": "nothing can be said about the path, only about this connection in these minutes",
-    "two_runs": "the interval exists but is very wide",
-    "within_run_floor": "packets of one connection are not independent: the true interval is wider than this",
-    "tail_unresolved": "too few observations lie above this percentile to bound it",
-    "unbounded_upper": "the percentile may lie beyond the largest observation",
-    "maximum_in_disguise": "the printed percentile is the largest observation",
-    "no_values": "no value to work with",
-    "constant": "all values are equal",
-    "not_positive": "a value is zero or negative: no logarithm",
+#: Refusals and warnings by stable code: a word or two for a table cell, and the sentence that a reader sees.
+_CODES = {
+    "no_values": ("no value", "there is no value to work with"),
+    "no_replication": (
+        "one run",
+        "nothing can be said about the path, only about this connection in these minutes",
+    ),
+    "two_runs": ("two runs", "the interval exists but is very wide"),
+    "few_clusters": ("few clusters", "too few independent groups for this method"),
+    "bootstrap_few_units": ("too few to resample", "fewer than 20 units: a bootstrap interval would be too narrow"),
+    "within_run_floor": (
+        "floor",
+        "packets of one connection are not independent: the true interval is wider than this",
+    ),
+    "tail_unresolved": ("too few above", "too few observations lie above this percentile to bound it"),
+    "unbounded_upper": ("no upper bound", "the percentile may lie beyond the largest observation"),
+    "maximum_in_disguise": ("is the maximum", "the printed percentile is the largest observation"),
+    "interpolated": ("interpolated", "read between printed values under a smooth law; approximate"),
+    "extrapolated": ("extrapolated", "beyond the data, under the fitted tail"),
+    "extrapolation_too_far": ("too far", "more than a hundred times beyond the data: no extrapolation"),
+    "gpd_misfit": ("tail does not fit", "the fitted tail does not describe the exceedances"),
+    "mean_tail_dominated": ("tail-dominated", "a few observations carry the mean: quote the median and the spike rate"),
+    "long_memory": ("long memory", "the uncertainty keeps growing with the block length: no within-run interval holds"),
+    "nonstationary": ("shifted", "the level shifted during the run: summarise each segment"),
+    "quantised": ("quantised", "the values come in steps as wide as the interval or in too few distinct ones"),
+    "unit_unknown": ("unit unknown", "the log does not say what was measured; say whether it is a round trip"),
+    "unit_conflict": ("unit conflict", "the label and the closed-loop identity disagree on half or full round trip"),
+    "type_p_mismatch": ("other packets", "different kinds of packets: a difference of definitions, not of paths"),
+    "cannot_reach_alpha": ("cannot decide", "no data of this size can give a p-value small enough"),
+    "ratio_unbounded": ("ratio unbounded", "the denominator may be zero: the ratio has no bound"),
+    "separation": (
+        "separated",
+        "every value of one group lies beyond the other: only the exact permutation test holds",
+    ),
+    "constant": ("constant", "all values are equal"),
+    "not_positive": ("not positive", "a value is zero or negative: no logarithm"),
+    "loss_censored": ("loss", "more was lost than lies above this percentile: counted as late, it is infinite"),
+    "clock_step": ("clock step", "the clock was set during the run"),
+    "short_series": ("short series", "fewer than 30 intervals: autocorrelation cannot be judged"),
+    "burst_test": ("burst", "a test of less than 60 s shows the burst, not what lasts"),
+    "host_wide_counter": ("whole machine", "the counter holds all traffic of the machine, not of this path"),
+    "logical_zone": ("logical zones", "zone numbers are per subscription: give the map to physical zones"),
+    "initiator_only": (
+        "initiators",
+        "round trips cross both directions: this compares initiators and says nothing about one way",
+    ),
+    "wide": ("wide", "the interval is wider than the estimate"),
 }
-#: The same in a word or two, for the cells of a table whose notes give the sentences.
-SHORT = {
-    "no_replication": "one run",
-    "two_runs": "two runs",
-    "within_run_floor": "floor",
-    "tail_unresolved": "too few above",
-    "unbounded_upper": "no upper bound",
-    "maximum_in_disguise": "is the maximum",
-    "no_values": "no value",
-    "constant": "constant",
-    "not_positive": "not positive",
-}
+CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
+SHORT = {code: word for code, (word, _) in _CODES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +66,8 @@ class Estimate:
     """An estimate, its interval and what may be said of it.
 
     ``estimate``, ``low``, ``high`` in ``unit`` (``None`` where refused or unbounded); ``n`` observations (``scope``
-    within_run) or runs (across_runs); ``confidence`` of the interval; ``method`` with its source; ``codes``: keys of
-    `CODES`.
+    within_run) or runs (across_runs), ``n_effective`` of them independent; ``confidence`` of the interval; ``method``
+    with its source; ``assumptions`` and ``diagnostics`` that speak for or against it; ``codes``: keys of `CODES`.
     """
 
     what: str
@@ -53,6 +81,9 @@ class Estimate:
     method: str
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
+    n_effective: float | None = None
+    assumptions: tuple[str, ...] = ()
+    diagnostics: dict[str, float | int | str | bool] = field(default_factory=dict)
 
     @property
     def refused(self) -> bool:
@@ -62,7 +93,7 @@ class Estimate:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The warnings and refusals in words."""
-        return tuple(f"{SHORT[code]}: {CODES[code]}" for code in self.codes)
+        return explain(self.codes)
 
     def row(self) -> dict[str, Any]:
         """One row of a frame: the labels, then the fields, codes joined by blanks."""
@@ -74,6 +105,7 @@ class Estimate:
             "high": self.high,
             "unit": self.unit,
             "n": self.n,
+            "n_effective": self.n_effective,
             "scope": self.scope,
             "confidence": self.confidence,
             "method": self.method,
@@ -88,3 +120,85 @@ class Estimate:
         high = "∞" if self.high is None else f"{self.high:.6g}"
         interval = f"{100 * self.confidence:g} % [{low}, {high}]"
         return f"{self.what}: {self.estimate:.6g} {self.unit}, {interval}, {self.scope}, n = {self.n}{remarks}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two things compared: effect first, then what may be concluded within a practical margin.
+
+    ``ratio`` (first over second) and ``difference`` (first minus second) are estimates; ``p`` of the test named in
+    ``method`` and ``attainable_p``, the smallest that data of this size can give (``None`` where no test was made);
+    ``margin`` is relative (0.05 = 5 %). ``verdict`` follows from the intervals, never from ``p`` alone.
+    """
+
+    what: str
+    ratio: Estimate
+    difference: Estimate | None
+    verdict: Verdict
+    margin: float
+    p: float | None
+    attainable_p: float | None
+    scope: Scope
+    method: str
+    codes: tuple[str, ...] = ()
+    labels: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The warnings and refusals in words."""
+        return explain(self.codes)
+
+    def row(self) -> dict[str, Any]:
+        """One row of a frame."""
+        difference = self.difference
+        return {
+            **self.labels,
+            "what": self.what,
+            "verdict": self.verdict,
+            "margin": self.margin,
+            "ratio": self.ratio.estimate,
+            "ratio_low": self.ratio.low,
+            "ratio_high": self.ratio.high,
+            "difference": None if difference is None else difference.estimate,
+            "difference_low": None if difference is None else difference.low,
+            "difference_high": None if difference is None else difference.high,
+            "unit": None if difference is None else difference.unit,
+            "p": self.p,
+            "attainable_p": self.attainable_p,
+            "scope": self.scope,
+            "method": self.method,
+            "codes": " ".join(self.codes),
+        }
+
+    def __str__(self) -> str:
+        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
+        verdict = self.verdict.replace("_", " ")
+        if self.ratio.estimate is None or self.ratio.low is None or self.ratio.high is None:
+            return f"{self.what}: {verdict}{remarks}"
+        interval = f"{100 * self.ratio.confidence:g} % [{self.ratio.low:.4g}, {self.ratio.high:.4g}]"
+        return (
+            f"{self.what}: {verdict} at a margin of {100 * self.margin:g} %; "
+            f"ratio {self.ratio.estimate:.4g}, {interval}, {self.scope}{remarks}"
+        )
+
+
+def explain(codes: tuple[str, ...]) -> tuple[str, ...]:
+    """Each code as its word and its sentence."""
+    return tuple(f"{SHORT[code]}: {CODES[code]}" for code in codes)
+
+
+def verdict_of(
+    low: float | None, high: float | None, inner_low: float | None, inner_high: float | None, margin: float
+) -> Verdict:
+    """The verdict lattice for a ratio.
+
+    ``low``, ``high``: its interval at the confidence asked for; ``inner_low``, ``inner_high``: the one at twice the
+    error (90 % where 95 % was asked), as the two one-sided tests need (Schuirmann 1987). Margins: 1/(1+d) and 1+d.
+    """
+    differs = (low is not None and low > 1) or (high is not None and high < 1)
+    within = (
+        inner_low is not None and inner_high is not None and inner_low > 1 / (1 + margin) and inner_high < 1 + margin
+    )
+    if differs:
+        return "different_within_margin" if within else "different"
+    return "equivalent" if within else "undetermined"
