@@ -44,9 +44,12 @@ class Format(StrEnum):
 
 def main() -> None:
     """Entry point of the command; every expected failure is one line on standard error."""
+    import warnings
+
     from azlatency.manifest import ManifestError
     from azlatency.reader import LogError
 
+    warnings.showwarning = lambda message, *_args, **_options: _say(f"warning: {message}")
     try:
         app()
     except (LogError, ManifestError) as error:
@@ -159,7 +162,8 @@ def _print_tables(tables: Tables, table: str | None) -> None:
     if table is not None:
         console.print(plain_table(tables.records(table), table))
         return
-    console.print(run_summary(tables))
+    if tables.rows["runs"]:
+        console.print(run_summary(tables))
     paths = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
     for event in tables.rows["events"]:
         if event["severity"] == "warning":
