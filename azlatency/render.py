@@ -1,0 +1,420 @@
+"""What stands in an executed notebook -> safe HTML. The layout is in templates/; here is what must not go wrong.
+
+Log text is hostile by assumption, and so is what a manifest says: all text is escaped, Markdown gives no HTML of its
+own and no link but plain ones, and of markup only the following passes, rebuilt from its parsed form: our tables,
+matplotlib's SVG, and MathML made from LaTeX.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+from xml.etree import ElementTree
+
+from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from nbconvert.filters.markdown_mistune import MarkdownWithMath
+
+FINDINGS_TYPE = "application/vnd.azlatency.findings+json"
+
+# --- markup that passes
+
+_TABLE_TAGS = """
+table caption colgroup col thead tbody tfoot tr th td p br span abbr em strong code small sub sup
+"""
+_TABLE_ATTRIBUTES = "class scope colspan rowspan headers abbr title lang span"
+_MATH_TAGS = """
+math mrow mi mn mo ms mtext mspace mfrac msqrt mroot mstyle msub msup msubsup munder mover munderover mmultiscripts
+mprescripts none mtable mtr mtd mpadded mphantom menclose
+"""
+_MATH_ATTRIBUTES = """
+display mathvariant stretchy fence form separator lspace rspace linethickness movablelimits accent accentunder
+displaystyle scriptlevel width height depth voffset columnalign columnspacing rowspacing columnlines rowlines notation
+minsize maxsize largeop symmetric
+"""
+_SVG_TAGS = frozenset(
+    """
+svg g defs path use clipPath mask rect line polyline polygon circle ellipse image text tspan linearGradient
+radialGradient stop pattern marker symbol
+    """.split()  # noqa: SIM905
+)
+_SVG_ATTRIBUTES = frozenset(
+    """
+id d x y x1 x2 y1 y2 dx dy cx cy r rx ry fx fy width height viewBox points transform style class opacity offset href
+preserveAspectRatio clip-path clip-rule mask fill fill-opacity fill-rule stroke stroke-width stroke-opacity
+stroke-linecap stroke-linejoin stroke-dasharray stroke-dashoffset stroke-miterlimit stop-color stop-opacity
+gradientUnits gradientTransform clipPathUnits patternUnits patternTransform markerWidth markerHeight refX refY orient
+font-family font-size font-style font-weight text-anchor dominant-baseline
+    """.split()  # noqa: SIM905
+)
+#: Characters up to which a cell stays on one line.
+_SHORT = 36
+#: Rows above which a table scrolls in a window of its own.
+_MANY_ROWS = 40
+_RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
+_CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
+
+
+def own_table(html: str) -> Markup | None:
+    """A table of azlatency's, rebuilt; None where anything but one harmless ``<table>`` is in it."""
+    soup = _harmless(html, _TABLE_TAGS, _TABLE_ATTRIBUTES, strict=True)
+    if soup is None:
+        return None
+    found = [node for node in soup.contents if str(node).strip()]
+    if len(found) != 1 or getattr(found[0], "name", None) != "table":
+        return None
+    for head in soup.find_all("th", scope=False):
+        head["scope"] = "col" if head.find_parent("thead") else "row"
+    for cell in soup.select("tbody th, tbody td"):
+        # Cells stay on one line but for these: a browser breaks every cell to its narrowest before a table scrolls.
+        if len(cell.get_text()) > _SHORT:
+            cell["class"] = " ".join([*filter(None, cell.get_attribute_list("class")), "long"])
+    for caption in soup.find_all("caption"):
+        # Of its own width, so that it can stay in view when the table is scrolled.
+        stay = soup.new_tag("span", attrs={"class": "stay"})
+        stay.extend(list(caption.contents))
+        caption.append(stay)
+    return Markup(str(found[0]))
+
+
+def mathml(latex: str, *, block: bool = False) -> Markup:
+    """LaTeX as MathML; the source text where it cannot be read."""
+    from latex2mathml.converter import convert
+
+    mark = "$$" if block else "$"
+    source = Markup('<code class="latex">{}{}{}</code>').format(mark, latex, mark)
+    try:
+        # latex2mathml does not escape what stands in \text{}: its result is as hostile as its input.
+        soup = _harmless(convert(latex, display="block" if block else "inline"), _MATH_TAGS, _MATH_ATTRIBUTES)
+    except Exception:  # its errors have no common class, and some are IndexError and KeyError
+        return source
+    return source if soup is None else Markup(str(soup).strip())
+
+
+def _harmless(html: str, tags: str, attributes: str, strict: bool = False) -> BeautifulSoup | None:
+    """The parsed HTML, or None if an element is not one of ``tags``.
+
+    Attributes that are not in ``attributes`` are dropped; with ``strict`` they are refused.
+    """
+    from bs4 import BeautifulSoup, Tag
+    from bs4.element import NavigableString
+
+    allowed, harmless = tags.split(), attributes.split()
+    soup = BeautifulSoup(html, "html.parser")
+    for node in list(soup.descendants):
+        if isinstance(node, Tag):
+            unknown = [name for name in node.attrs if name not in harmless]
+            if node.name not in allowed or (strict and unknown):
+                return None
+            for name in unknown:
+                del node.attrs[name]
+        elif type(node) is not NavigableString:
+            return None  # a comment, a doctype, a CDATA section
+    return soup
+
+
+def svg(source: str, prefix: str, title: str, described_by: str = "") -> Markup | None:
+    """A figure as inline SVG without anything that acts or loads; None where it is not SVG.
+
+    ``prefix`` is put before every id, so that figures on one page do not share them; ``title`` is its accessible name;
+    ``described_by`` the id of the element that holds the text alternative.
+    """
+    try:
+        if re.search(r"<!ENTITY", source, re.I):
+            return None
+        root = ElementTree.fromstring(source)
+    except ElementTree.ParseError:
+        return None
+    if _local(root.tag) != "svg":
+        return None
+    used = set(re.findall(r"#([^\s\"')]+)", source))
+    _clean_svg(root, prefix, used)
+    name = ElementTree.Element("title", {"id": f"{prefix}title"})
+    name.text = title
+    root.insert(0, name)
+    root.attrib |= {"role": "img", "aria-labelledby": f"{prefix}title"}
+    if described_by:
+        root.set("aria-describedby", described_by)
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _clean_svg(element: ElementTree.Element, prefix: str, used: set[str]) -> None:
+    """Drop elements and attributes that are not known to be harmless, and ids that nothing refers to.
+
+    Namespaces go, HTML knows them.
+    """
+    element.tag = _local(element.tag)
+    element.text = element.text if element.tag in ("text", "tspan") else None
+    kept: dict[str, str] = {}
+    for qualified, value in element.attrib.items():
+        name = _local(qualified)
+        new = _svg_value(name, value, prefix)
+        if name in _SVG_ATTRIBUTES and new is not None and (name != "id" or value in used):
+            kept[name] = new
+    element.attrib.clear()
+    element.attrib.update(kept)
+    for child in list(element):
+        child.tail = child.tail if element.tag in ("text", "tspan") else None
+        if isinstance(child.tag, str) and _local(child.tag) in _SVG_TAGS:
+            _clean_svg(child, prefix, used)
+        else:
+            element.remove(child)
+
+
+def _svg_value(name: str, value: str, prefix: str) -> str | None:
+    """An attribute's value with ids prefixed; None where it would load something."""
+    if name == "id":
+        return prefix + value
+    if name == "href":
+        if value.startswith("#"):
+            return f"#{prefix}{value[1:]}"
+        return value if _RASTER.fullmatch(value) else None
+    if name in ("d", "points", "x", "y"):
+        # A hundredth of a point is finer than any screen or printer, and halves the page.
+        value = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+        return " ".join(value.split())
+    if any(not target.strip("\"'").startswith("#") for target in _CSS_URL.findall(value)):
+        return None
+    if "\\" in value or "@" in value or "expression" in value:
+        return None  # CSS escapes could spell url( in another way
+    return _CSS_URL.sub(lambda found: f"url(#{prefix}{found[1].strip(chr(34) + chr(39))[1:]})", value)
+
+
+def _local(name: Any) -> str:
+    return str(name).rsplit("}", 1)[-1]
+
+
+def png(data: str, alt: str) -> Markup | None:
+    """A PNG as an image inside the page; None where it is no base64."""
+    try:
+        content = base64.b64encode(base64.b64decode("".join(data.split()), validate=True)).decode()
+    except (binascii.Error, ValueError):
+        return None
+    return Markup('<img src="data:image/png;base64,{}" alt="{}">').format(content, alt)
+
+
+# --- Markdown
+
+#: A link leads to a page of the site or, as plain text does, to the web; everything else stays text.
+_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+|#[\w-]+|[\w-][\w./-]*\.(?:html|ipynb)(?:#[\w-]+)?")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of the page, for its table of contents."""
+
+    level: int
+    id: str
+    text: str
+
+
+def markdown(source: str, headings: list[Heading] | None = None) -> Markup:
+    """Markdown with maths as HTML. Headings get ids and are added to ``headings``."""
+    return Markup(_markdown(headings if headings is not None else []).render(source))
+
+
+def markdown_line(source: str) -> Markup:
+    """One sentence of Markdown, without the paragraph around it."""
+    html = markdown(source).strip()
+    inner = html.removeprefix("<p>").removesuffix("</p>")
+    return Markup(inner if "<p>" not in inner else html)
+
+
+def plain_text(source: str) -> str:
+    """Markdown without its marks."""
+    return markdown(source).striptags()
+
+
+def _markdown(headings: list[Heading]) -> MarkdownWithMath:
+    from nbconvert.filters.markdown_mistune import MarkdownWithMath
+
+    renderer, inline = _markdown_classes()
+    return MarkdownWithMath(renderer=renderer(headings), inline=inline(hard_wrap=False))
+
+
+@lru_cache(maxsize=1)
+def _markdown_classes() -> tuple[Any, Any]:
+    """nbconvert's Markdown with safe links, ids, scopes and MathML; built on first use, because the import is slow."""
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MathInlineParser
+
+    class Inline(MathInlineParser):
+        """Dollar signs as pandoc reads them: "$5 and $6" and "$HOME or $PATH" are no mathematics."""
+
+        SPECIFICATION: ClassVar[dict[str, str]] = {
+            **MathInlineParser.SPECIFICATION,
+            "inline_math_tex": r"(?<![$\\])\$(?!\s)(?P<math_inline_tex>[^$]+?)(?<![\s\\])\$(?![\d$])",
+        }
+
+    class Renderer(IPythonRenderer):
+        """HTML that only says what the Markdown says."""
+
+        def __init__(self, headings: list[Heading]) -> None:
+            super().__init__(escape=True, allow_harmful_protocols=False)
+            self._headings = headings
+
+        def heading(self, text: str, level: int, **_: Any) -> str:
+            plain = Markup(text).striptags()
+            heading = Heading(level, _slug(plain, {each.id for each in self._headings}), plain)
+            self._headings.append(heading)
+            return f'<h{level} id="{heading.id}">{text}</h{level}>\n'
+
+        def link(self, text: str, url: str, title: str | None = None) -> str:
+            if not _LINK.fullmatch(url):
+                return f"{text} ({escape(url)})"
+            url = re.sub(r"\.ipynb(?=#|$)", ".html", url) if "//" not in url else url
+            rel = ' rel="noopener noreferrer"' if "//" in url else ""
+            return f'<a href="{escape(url)}"{rel}>{text}</a>'
+
+        def image(self, text: str, url: str, title: str | None = None) -> str:
+            return f"[{text}]"  # a page loads nothing; text is escaped already
+
+        def inline_math(self, body: str) -> str:
+            return mathml(body)
+
+        def block_math(self, body: str) -> str:
+            return mathml(body, block=True)
+
+        def latex_environment(self, name: str, body: str) -> str:
+            return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", block=True)
+
+        def table(self, text: str) -> str:
+            return f'<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n{text}</table></div>\n'
+
+        def table_cell(self, text: str, align: str | None = None, head: bool = False) -> str:
+            kind = ' class="number"' if align == "right" else ""
+            return f'<th scope="col"{kind}>{text}</th>\n' if head else f"<td{kind}>{text}</td>\n"
+
+    return Renderer, Inline
+
+
+def _slug(text: str, taken: set[str]) -> str:
+    """An id from a heading's text, not in ``taken``; without underscores, which only ids of figures have."""
+    slug = re.sub(r"[\W_]+", "-", text.lower()).strip("-")[:60] or "section"
+    unique, number = slug, 1
+    while unique in taken or unique in ("main", "contents"):
+        number += 1
+        unique = f"{slug}-{number}"
+    return unique
+
+
+def highlighted(code: str) -> Markup:
+    """Python code as HTML, with the classes of pygments."""
+    return Markup(_highlighter()(code))
+
+
+@lru_cache(maxsize=1)
+def _highlighter() -> Any:
+    from nbconvert.filters.highlight import Highlight2HTML
+
+    return Highlight2HTML(pygments_lexer="ipython3")
+
+
+# --- outputs
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding of a page; ``text`` is Markdown."""
+
+    kind: str
+    text: str
+
+    @property
+    def html(self) -> Markup:
+        """The sentence as HTML."""
+        return markdown_line(self.text)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An output as the template shows it: ``kind`` names the macro, the rest is for it.
+
+    ``html`` is safe, ``text``, ``title`` and ``alt`` are text.
+    """
+
+    kind: str
+    id: str = ""
+    html: Markup = field(default_factory=Markup)
+    title: str = ""
+    text: str = ""
+    alt: str = ""
+    long: bool = False
+    findings: tuple[Finding, ...] = ()
+
+
+class Outputs:
+    """Turns the outputs of one page into `Shown`, numbers its figures and collects its findings."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self._count = 0
+
+    def show(self, output: Mapping[str, Any]) -> Shown:
+        """How an output of a code cell is shown; what is not known to be ours comes as text."""
+        kind = output["output_type"]
+        if kind == "stream":
+            return Shown("stream", title=str(output["name"]), text=str(output["text"]))
+        if kind == "error":
+            trace = "\n".join(output["traceback"]) or f"{output['ename']}: {output['evalue']}"
+            return Shown("error", title=f"{output['ename']}: {output['evalue']}", text=trace)
+        return self._data(output["data"], dict(output.get("metadata", {}).get("azlatency", {})))
+
+    def _data(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Shown:
+        self._count += 1
+        ours = said.get("kind")
+        shown = None
+        if FINDINGS_TYPE in data:
+            shown = self._findings(data[FINDINGS_TYPE])
+        elif ours == "table" and (table := own_table(data.get("text/html", ""))) is not None:
+            rows = table.count("<tr")
+            shown = Shown(
+                "table", html=table, title=str(said.get("caption") or _caption(table)), long=rows > _MANY_ROWS
+            )
+        elif "image/svg+xml" in data or "image/png" in data:
+            shown = self._figure(data, said)
+        elif "text/markdown" in data:
+            shown = Shown("markdown", html=markdown(data["text/markdown"]))
+        return shown or _as_text(data)
+
+    def _figure(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Shown | None:
+        plain = str(data.get("text/plain", ""))
+        alt = str(said.get("alt") or plain)
+        caption = str(said.get("caption") or "")
+        name = caption or (alt.splitlines() or ["Figure"])[0]
+        prefix = f"o{self._count}_"
+        image = svg(data["image/svg+xml"], prefix, name, f"{prefix}alt") if "image/svg+xml" in data else None
+        if image is None and "image/png" in data:
+            image = png(data["image/png"], name)
+        return None if image is None else Shown("figure", prefix, image, title=caption, alt=alt)
+
+    def _findings(self, records: Any) -> Shown | None:
+        try:
+            found = tuple(Finding(str(each["kind"]), str(each["text"])) for each in records)
+        except (TypeError, KeyError):
+            return None
+        if any(each.kind not in ("act", "info") for each in found):
+            return None
+        self.findings += found
+        return Shown("findings", findings=found)
+
+
+def _as_text(data: Mapping[str, Any]) -> Shown:
+    """Any other output: its text form, else the source of whatever it is."""
+    if "text/plain" in data:
+        return Shown("text", text=str(data["text/plain"]))
+    text = next(iter(data.values()), "")
+    return Shown("text", text=text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, indent=1))
+
+
+def _caption(table: Markup) -> str:
+    found = re.search(r"<caption[^>]*>(.*?)</caption>", table, re.S)
+    return Markup(found[1]).striptags() if found else "Table"
