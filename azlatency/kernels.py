@@ -280,22 +280,23 @@ def normalise(nb: Any, known_ids: Sequence[str] = ()) -> Any:
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     nb.metadata = type(nb.metadata)({"kernelspec": kernel, "language_info": language})
     nb.nbformat, nb.nbformat_minor = 4, 5
-    executed = 0
+    count = 0
+    ended = False
     taken: set[str] = set()
     for cell in nb.cells:
-        for key in ("papermill", "execution"):
+        for key in ("papermill", "execution", *(() if cell.metadata.get("tags") else ("tags",))):
             cell.metadata.pop(key, None)
         cell.id = _cell_id(cell, known_ids, taken)
         if cell.cell_type != "code":
             continue
-        count = None
-        if cell.execution_count is not None:
-            executed += 1
-            count = executed
-        cell.execution_count = count
+        # Counted here: what a dying kernel still says of the count is a matter of chance.
+        ran = bool(cell.source.strip()) and not ended
+        count += ran
+        cell.execution_count = count if ran else None
         for output in cell.outputs:
             if output.output_type == "execute_result":
-                output.execution_count = count
+                output.execution_count = cell.execution_count
+            ended = ended or output.output_type == "error"
             _scrub(output)
     return nb
 

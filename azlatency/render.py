@@ -40,6 +40,9 @@ display mathvariant stretchy fence form separator lspace rspace linethickness mo
 displaystyle scriptlevel width height depth voffset columnalign columnspacing rowspacing columnlines rowlines notation
 minsize maxsize largeop symmetric
 """
+_MATH_ARGUMENTS = {
+    "mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3,
+}  # fmt: skip
 _SVG_TAGS = frozenset(
     """
 svg g defs path use clipPath mask rect line polyline polygon circle ellipse image text tspan linearGradient
@@ -97,7 +100,16 @@ def mathml(latex: str, *, block: bool = False) -> Markup:
         soup = _harmless(convert(latex, display="block" if block else "inline"), _MATH_TAGS, _MATH_ATTRIBUTES)
     except Exception:  # its errors have no common class, and some are IndexError and KeyError
         return source
-    return source if soup is None else Markup(str(soup).strip())
+    return Markup(str(soup).strip()) if soup is not None and _is_whole(soup) else source
+
+
+def _is_whole(math: BeautifulSoup) -> bool:
+    """Whether every command was understood and has its arguments: latex2mathml lets an incomplete formula pass."""
+    for tag in math.find_all(True):
+        wanted = _MATH_ARGUMENTS.get(tag.name)
+        if wanted is not None and len(tag.find_all(True, recursive=False)) != wanted:
+            return False
+    return not any("\\" in leaf.get_text() for leaf in math.find_all(["mi", "mo"]))
 
 
 def _harmless(html: str, tags: str, attributes: str, strict: bool = False) -> BeautifulSoup | None:
