@@ -32,6 +32,14 @@ _HOMES = {
     "printed_quantiles": "azlatency.stats.quantiles",
     "by_path": "azlatency.stats.means",
     "across_runs": "azlatency.stats.means",
+    "compare": "azlatency.stats.comparison",
+    "compare_summaries": "azlatency.stats.comparison",
+    "compare_quantiles": "azlatency.stats.comparison",
+    "shift_function": "azlatency.stats.comparison",
+    "adjust": "azlatency.stats.multiplicity",
+    "rank_effect": "azlatency.stats.rankeffect",
+    "PrintedTable": "azlatency.stats.tablebounds",
+    "superiority_bounds": "azlatency.stats.tablebounds",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 
@@ -43,7 +51,8 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'azlatency' has no attribute {name!r}")
     module = importlib.import_module(home)
-    return module if home.rpartition(".")[2] == name else getattr(module, name)
+    # A function named like its module wins over the module.
+    return getattr(module, name, module) if home.rpartition(".")[2] == name else getattr(module, name)
 
 
 def __dir__() -> list[str]:
