@@ -44,9 +44,23 @@ def _styled(draw: Any) -> Any:
     @wraps(draw)
     def run(*args: Any, **keywords: Any) -> Any:
         with style():
-            return draw(*args, **keywords)
+            chart = draw(*args, **keywords)
+            if isinstance(chart, Chart):
+                _freeze(chart.figure)
+            return chart
 
     return run
+
+
+def _freeze(figure: Figure) -> None:
+    """Lay the figure out and leave it so: the layout engine moves things a little at each drawing."""
+    for _ in range(2):
+        figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    # The solver's answer differs from run to run in the last digits.
+    for axis in figure.axes:
+        left, bottom, width, height = (round(float(side), 6) for side in axis.get_position().bounds)
+        axis.set_position((left, bottom, width, height))
 
 
 def _colour(index: int) -> tuple[str, str]:
@@ -258,8 +272,17 @@ def _forest(
         if expected is not None:
             axis.axvline(expected / scale, color="black", linestyle="--", linewidth=1)
             if axis is axes[0]:
-                axis.annotate("expected", (expected / scale, 1.0), (3, 2), xycoords=("data", "axes fraction"),
-                              textcoords="offset points", fontsize=7.5)  # fmt: skip
+                axis.annotate(
+                    "expected",
+                    (expected / scale, 0.03),
+                    (-2, 0),
+                    xycoords=("data", "axes fraction"),
+                    textcoords="offset points",
+                    fontsize=7.5,
+                    rotation=90,
+                    ha="right",
+                    va="bottom",
+                )
     for axis, method in zip(axes, methods, strict=True):
         chosen = runs[value] if shared else runs.loc[runs["method"] == method, value]
         logarithmic = _scale_values(axis, chosen.astype(float) / scale)
