@@ -78,6 +78,11 @@ _UNITS: dict[str, tuple[str, int | Decimal]] = {
     # XML of ntttcp for Linux before May 2021 calls 2**20 bit/s an mbps (formats-throughput 1.3).
     "ntttcp old mbps": ("bit/s", 1024**2),
     "cycles/byte": ("cycles/byte", 1),
+    # netperf: decimal bits, binary bytes (netlib.c format_units); processor time for 1024 bytes.
+    **{f"10^{power}bits/s": ("bit/s", 10**power) for power in (0, 3, 6, 9)},
+    **{name + "/s": ("bit/s", 8 * factor) for name, factor in _powers("KMG", 1024, "Bytes").items()},
+    "Trans/s": ("1/s", 1),
+    "us/KB": ("ns/byte", Decimal(1000) / 1024),
     # qperf: processor time for a decimal gigabyte, and counts from a million on.
     **{name + "/GB": ("ns/byte", Decimal(factor).scaleb(-9)) for name, factor in _TIME.items()},
     "million": ("count", 10**6),
@@ -144,7 +149,7 @@ def nanoseconds(token: str, unit: str) -> int:
 def scale(unit: str) -> float:
     """How many canonical units one printed unit is, for numbers that a file holds as numbers. Raises `UnitError`."""
     canonical_unit(unit)
-    return _UNITS[unit][1] / (100 if unit == "%" else 1)
+    return float(_UNITS[unit][1]) / (100 if unit == "%" else 1)
 
 
 def canonical_unit(unit: str) -> str:

@@ -30,18 +30,22 @@ from azlatency.grammar import Line
 from azlatency.record import Recorder
 
 GROUP = "azlatency.parsers"
+_BLANKS_BETWEEN = 4
 
 
 class Signature(NamedTuple):
     """A line that shows a log: a literal that it contains and a pattern for the stripped line, matched in full.
 
     A line that begins a log cuts the text there. A ``weak`` one stands in the middle or at the end of a log: it counts
-    only where no log of the same tool began above it in the same block, as in a paste of the closing lines.
+    only where no log of the same tool began above it in the same block, as in a paste of the closing lines. ``then`` is
+    what the next line that is not blank must be, where the first alone would fit several tools; such a claim drops
+    those of other tools on the same line.
     """
 
     hint: str
     pattern: re.Pattern[str]
     weak: bool = False
+    then: re.Pattern[str] | None = None
 
 
 class Claim(NamedTuple):
@@ -154,6 +158,8 @@ def claims(source: Source) -> list[Claim]:
     lines = source.lines
     joined = "\n".join(line.text for line in lines)
     found: set[Claim] = set()
+    proven: dict[int, str] = {}
+    tentative: set[Claim] = set()
     hints: dict[str, list[tuple[str, Signature]]] = {}
     for tool, parser in parsers().items():
         for signature in parser.signatures:
@@ -165,10 +171,43 @@ def claims(source: Source) -> list[Claim]:
             for tool, signature in signatures:
                 if signature.weak and _goes_on(lines, index, last.get(tool)):
                     last[tool] = index
-                elif signature.pattern.fullmatch(text):
-                    found.add(Claim(index, tool, lines[index], signature.weak))
+                elif signature.pattern.fullmatch(text) and (follows := _follows(source, index, signature)) is not False:
+                    claim = Claim(index, tool, lines[index], signature.weak)
                     last[tool] = index
-    return sorted(found)
+                    if follows is None:
+                        tentative.add(claim)
+                        continue
+                    found.add(claim)
+                    if signature.then is not None:
+                        proven[index] = tool
+    return _of_one_tool(found, tentative, proven)
+
+
+def _follows(source: Source, index: int, signature: Signature) -> bool | None:
+    """Whether the next line that is not blank is as the signature asks; None where the text ends before it is whole."""
+    if signature.then is None:
+        return True
+    lines = source.lines
+    below = next((line for line in lines[index + 1 : index + 1 + _BLANKS_BETWEEN] if line.text.strip()), None)
+    if below is not None and signature.then.fullmatch(below.text.strip()):
+        return True
+    cut = below is not None and below.number == source.line_count and not source.text.endswith("\n")
+    return None if cut or (below is None and index + _BLANKS_BETWEEN >= len(lines)) else False
+
+
+def _of_one_tool(found: set[Claim], tentative: set[Claim], proven: dict[int, str]) -> list[Claim]:
+    """All claims in order, without those that the line below gives to another tool.
+
+    Where the text ends before that line, the tool whose log goes on from above has it.
+    """
+    owner = dict(proven)
+    ordered = sorted(found)
+    for claim in tentative:
+        above = [each for each in ordered if each.position < claim.position]
+        if above and above[-1].tool == claim.tool:
+            owner[claim.position] = claim.tool
+            found.add(claim)
+    return sorted(claim for claim in found if owner.get(claim.position, claim.tool) == claim.tool)
 
 
 def _goes_on(lines: Sequence[Line], index: int, last: int | None) -> bool:

@@ -13,8 +13,10 @@ from azlatency.parsers import claims
 from azlatency.reader import Tables, parse_source
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-TOOLS = ("echo", "latte", "ping", "qperf", "sockperf")
-LOGS = sorted(path for tool in TOOLS for path in (FIXTURES / tool).iterdir() if not path.name.endswith(".json"))
+TOOLS = ("echo", "fping", "lagscope", "latte", "netperf", "ping", "psping", "qperf", "sockperf")
+LOGS = sorted(
+    path for tool in TOOLS for path in (FIXTURES / tool).iterdir() if not path.name.endswith((".expected.json", ".md"))
+)
 MOST_CUTS = 120
 
 
@@ -85,7 +87,7 @@ def opening(path: Path) -> bool:
 @pytest.mark.parametrize("tool", TOOLS)
 def test_two_logs_in_a_file_are_the_runs_of_both(tool: str) -> None:
     logs = [path for path in LOGS if path.parent.name == tool and path.suffix == ".log" and opening(path)]
-    for first, second in zip(logs, [*logs[1:], logs[0]], strict=True):
+    for first, second in zip(logs, [*logs[1:], *logs[:1]], strict=True):
         joined = first.read_bytes() + second.read_bytes()
         apart = [*values(parse_source(source_from_bytes(first.read_bytes(), first.name)))]
         apart += values(parse_source(source_from_bytes(second.read_bytes(), second.name)))
