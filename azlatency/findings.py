@@ -55,18 +55,25 @@ def measured(study: Study, evidence: pd.DataFrame) -> Findings:
     return Findings.of(found)
 
 
-def latency(runs: pd.DataFrame, across: Sequence[Estimate], within: Sequence[Estimate]) -> Findings:
-    """Of latency: what can be said of the paths, what only of connections, what of no tail."""
+def latency(
+    runs: pd.DataFrame, medians: Sequence[Estimate], means: Sequence[Estimate], within: Sequence[Estimate]
+) -> Findings:
+    """Of latency: what can be said of the paths, what only of connections, what of no tail.
+
+    Medians stand before means; a path and method that print no median enter by their mean.
+    """
     if not len(runs):
         return Findings.of([Finding("info", "No log of this study gives a latency.")])
     found: list[Finding] = []
+    have = {(each.labels["path"], each.labels["method"]) for each in medians}
+    across = [*medians, *(each for each in means if (each.labels["path"], each.labels["method"]) not in have)]
     answered = [each for each in across if not each.refused]
     for each in answered:
         assert each.estimate is not None and each.low is not None and each.high is not None
-        level = f"{100 * each.confidence:g} %"
+        value, low, high = (f"{number / _MICROSECOND:,.4g}" for number in (each.estimate, each.low, each.high))
         text = (
-            f"{each.what}: typical median round trip {each.estimate / _MICROSECOND:,.4g} µs, "
-            f"{level} interval {each.low / _MICROSECOND:,.4g} – {each.high / _MICROSECOND:,.4g} µs over {each.n} runs."
+            f"{each.what}: typical {'median' if each in medians else 'mean'} round trip {value} µs, "
+            f"{100 * each.confidence:g} % interval {low} – {high} µs over {each.n} runs."
         )
         found.append(Finding("info", text))
     single = [each for each in across if "no_replication" in each.codes]

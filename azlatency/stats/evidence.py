@@ -59,6 +59,8 @@ def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
+    if not len(runs):
+        return pd.DataFrame()
     metrics = study.metrics[study.metrics["metric"].isin(["rtt_mean", "throughput"]) & study.metrics["stream"].isna()]
     rank = metrics["side"].map({"receiver": 0, "sender": 1}).fillna(0).astype(int)
     metrics = metrics.assign(rank=rank).sort_values("rank", kind="stable").drop_duplicates("run_id").set_index("run_id")
