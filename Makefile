@@ -79,7 +79,7 @@ test: lint data ## lint, types, tests, and the stored outputs of the notebooks
 	@$(PY) -m pytest -q -n $(JOBS) -m "not slow" tests
 ifneq ($(NOTEBOOKS),)
 	@echo "Notebooks"
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env notebooks
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg notebooks
 endif
 
 .PHONY: test-slow
