@@ -20,8 +20,8 @@ class Quantity:
     """One printed number.
 
     ``value`` in the canonical ``unit``; ``printed`` the token exactly as in the log; ``resolution`` half the width of
-    the rounding interval in the canonical unit, or ``None`` for an exact value such as a count; ``printed_unit`` the unit
-    as the log spells it. ``printed`` is ``None`` for a value that follows exactly from printed ones.
+    the rounding interval in the canonical unit, or ``None`` for an exact value such as a count; ``printed_unit`` the
+    unit as the log spells it. ``printed`` is ``None`` for a value that follows exactly from printed ones.
     """
 
     value: float
@@ -58,6 +58,26 @@ _QPERF_BYTES = {"bytes": 1, **{prefix + "B": 1000**power for power, prefix in en
 _QPERF_RATES = {name + "/sec": 8 * factor for name, factor in (_QPERF_BYTES | _IEC_BYTES).items()}
 _QPERF_BITS = {"bits/sec": 1, **{prefix + "b/sec": 1000**power for power, prefix in enumerate("KMGT", start=1)}}
 
+# fio: binary prefixes carry an i since 2.15, before that K, M and G were binary without one (its num2str.c). Rates in
+# bits (unit_base=1) are rates of bytes all the same.
+_FIO_PREFIXES = {"": 1, "k": 1000, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4} | {
+    prefix + "i": 1024**power for power, prefix in enumerate("KMGT", start=1)
+}
+_FIO = {
+    **{f"fio {prefix}B": ("bytes", factor) for prefix, factor in _FIO_PREFIXES.items()},
+    **{f"fio {prefix}B/s": ("bytes/s", factor) for prefix, factor in _FIO_PREFIXES.items()},
+    **{f"fio {prefix}bit/s": ("bytes/s", Decimal(factor) / 8) for prefix, factor in _FIO_PREFIXES.items()},
+    **{f"fio old {name}": ("bytes", factor) for name, factor in _powers("KMGT", 1024, "B").items()},
+    **{f"fio old {name}": ("bytes/s", factor) for name, factor in _powers("KMGT", 1024, "B/s").items()},
+    **{f"fio {name}": ("1/s", factor) for name, factor in _powers("kMG", 1000, "IOPS").items()},
+}
+# iostat: kB and MB are binary; a block, like a sector, is 512 bytes whatever the disk says.
+_IOSTAT_SIZES = {"blocks": 512, "sectors": 512, **_powers("kMGTP", 1024, "B")}
+_IOSTAT = {
+    **{f"iostat {name}": ("bytes", factor) for name, factor in _IOSTAT_SIZES.items()},
+    **{f"iostat {name}/s": ("bytes/s", factor) for name, factor in _IOSTAT_SIZES.items()},
+}
+
 _UNITS: dict[str, tuple[str, int | Decimal]] = {
     **{name: ("ns", factor) for name, factor in _TIME.items()},
     **{name: ("bytes", factor) for name, factor in (_IPERF_BYTES | _IEC_BYTES | _QPERF_BYTES).items()},
@@ -86,6 +106,11 @@ _UNITS: dict[str, tuple[str, int | Decimal]] = {
     # qperf: processor time for a decimal gigabyte, and counts from a million on.
     **{name + "/GB": ("ns/byte", Decimal(factor).scaleb(-9)) for name, factor in _TIME.items()},
     "million": ("count", 10**6),
+    **_FIO,
+    **_IOSTAT,
+    "/s": ("1/s", 1),
+    "rps": ("1/s", 1),
+    "requests": ("count", 1),
 }
 
 
@@ -122,7 +147,7 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
     scale = Decimal(factor) / 100 if unit == "%" else Decimal(factor)
     half_last_digit = Decimal(5).scaleb(exponent - 1) * scale
     # Some tools give a common name a meaning of their own; what they print is the common name.
-    return Quantity(float(value * scale), canonical, token, float(half_last_digit), unit.split()[-1])
+    return Quantity(float(value * scale), canonical, token, float(half_last_digit), unit.rsplit(maxsplit=1)[-1])
 
 
 def count(token: str) -> Quantity:

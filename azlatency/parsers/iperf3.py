@@ -393,14 +393,16 @@ class Iperf3Parser:
         _weak("Server listening on ", r"Server listening on \d{1,5}(?: \(test #\d{1,9}\))?"),
         _weak("Accepted connection from ", r"Accepted connection from \S{1,253}, port \d{1,5}"),
         _weak(" connected to ", _CONNECTED),
-        _weak("/sec", _ROW),
+        # One space before a short time is iperf 2's form.
+        _weak("/sec", r"(?!\[[ \w]{1,8}\] \d{1,2}\.)" + _ROW),
         # Spelled out, for every interval has a "start" too.
         *(
             Signature(hint, re.compile(r'\{?\s*"start"\s*:\s*\{.*'), weak=True)
             for hint in ('"start":\t{', '"start": {', '"start":{')
         ),
-        Signature('"event"', re.compile(r'\{\s*"event"\s*:\s*"(?:start|interval|end|error)"\s*,\s*"data".*'),
-        weak=True),
+        Signature(
+            '"event"', re.compile(r'\{\s*"event"\s*:\s*"(?:start|interval|end|error)"\s*,\s*"data".*'), weak=True
+        ),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
