@@ -1,0 +1,57 @@
+"""Where the JSON documents of a log stand: positions in its text, lines of its source, marks of the ledger."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from itertools import accumulate
+
+from azlatency.grammar import DATA, KNOWN
+from azlatency.parsers import Log
+from azlatency.parsers import jsontext as js
+from azlatency.parsers.common import unfinished_line
+from azlatency.record import Recorder
+
+
+class Places:
+    """The text of a log and the line of each position in it."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        # Without a line feed at its end the text may stop inside a number, which the reader must see.
+        self.text = "\n".join(line.text for line in log.lines) + ("" if unfinished_line(log) else "\n")
+        self.starts = [0, *accumulate(len(line.text) + 1 for line in log.lines)]
+
+    def index(self, position: int) -> int:
+        """Index in the log of the line that the position stands in."""
+        return min(bisect.bisect_right(self.starts, position), len(self.log.lines)) - 1
+
+    def line(self, position: int) -> int:
+        """Number of the line that the position stands in."""
+        return self.log.lines[self.index(position)].number
+
+    def mark(self, begin: int, end: int, kind: int) -> None:
+        """Mark every line between two positions."""
+        for index in range(self.index(begin), self.index(max(end - 1, begin)) + 1):
+            self.recorder.ledger.mark(self.log.lines[index].number, kind)
+
+    def data(self, leaf: js.Leaf) -> int:
+        """Mark the line of a value as data and return its number."""
+        number = self.line(leaf.position)
+        self.recorder.ledger.mark(number, DATA)
+        return number
+
+    def read(self, index: int, document: Callable[[int], int]) -> tuple[int, js.JsonError | None]:
+        """Read the document that begins in line ``index`` with ``document(begin) -> end``.
+
+        Returns the index of the first line behind it, and the fault where the text is cut or goes wrong.
+        """
+        begin = self.text.index("{", self.starts[index])
+        try:
+            end = document(begin)
+        except js.JsonError as error:
+            behind = len(self.log.lines) if error.at_end else max(self.index(error.position), self.index(begin) + 1)
+            self.mark(begin, min(self.starts[behind], len(self.text)), KNOWN)
+            return behind, error
+        self.mark(begin, end, KNOWN)
+        return self.index(end - 1) + 1, None
