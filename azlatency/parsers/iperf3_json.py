@@ -231,8 +231,11 @@ class Documents:
             return
         milliseconds = leaf.value if leaf is not None and isinstance(leaf.value, int) else None
         if milliseconds is not None and abs(milliseconds / 1000 - seconds) < 2:
-            test.run.set(started_at=datetime.fromtimestamp(milliseconds // 1000, UTC).replace(
-                microsecond=milliseconds % 1000 * 1000))
+            test.run.set(
+                started_at=datetime.fromtimestamp(milliseconds // 1000, UTC).replace(
+                    microsecond=milliseconds % 1000 * 1000
+                )
+            )
         else:
             test.run.set(started_at=datetime.fromtimestamp(int(seconds), UTC))
         self._mark(node.position, node.position + 1, DATA)

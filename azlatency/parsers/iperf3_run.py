@@ -270,8 +270,9 @@ class Test:
 
     def paced(self, text: str, line: int) -> None:
         """The test was told how fast to send: its rate is a target, not what the path can do."""
-        if not any(event["code"] == "paced" and event["run_id"] == self.run.run_id for event in
-        self.recorder.rows["events"]):
+        if not any(
+            event["code"] == "paced" and event["run_id"] == self.run.run_id for event in self.recorder.rows["events"]
+        ):
             self.run.event("paced", "info", text, line)
 
     def _several(self) -> bool:
@@ -321,8 +322,9 @@ class Test:
         if row.cwnd is not None:
             run.metric("cwnd_max", row.cwnd, row.line, side="sender", stream=name, scope=scope)
         if row.datagrams is not None:
-            run.metric("datagrams", row.datagrams, row.line, side=row.datagrams_side or row.side, stream=name,
-            scope=scope)
+            run.metric(
+                "datagrams", row.datagrams, row.line, side=row.datagrams_side or row.side, stream=name, scope=scope
+            )
         for metric, value in (("jitter", row.jitter), ("lost", row.lost)):
             if value is not None:
                 run.metric(metric, value, row.line, side="receiver", stream=name, scope=scope)

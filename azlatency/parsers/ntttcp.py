@@ -432,12 +432,15 @@ class _Console(LineLog):
         ("Test ", r"Test (?:warmup completed|run completed|cycle finished)\."),
         ("Test cooldown", r"Test cooldown is in progress\.\.\."),
         ("***", r"\*\*\* .{1,120}"),
-        (":", _SETTINGS := (
-            r"(?:connections|threads|ports|cpu affinity|client address|domain|server port starting at|"
-            r"(?:sender|receiver) socket buffer \(bytes\)|tcp nodelay|test (?:warm-up|duration|cool-down) \(sec\)|"
-            r"show system tcp retransmit|show .{1,40}|save output to (?:xml|json) file:?|quiet mode|verbose mode|"
-            r"bandwidth limit.{0,40}|hint.{0,40}):\s{1,40}\S.{0,200}"
-        )),
+        (
+            ":",
+            _SETTINGS := (
+                r"(?:connections|threads|ports|cpu affinity|client address|domain|server port starting at|"
+                r"(?:sender|receiver) socket buffer \(bytes\)|tcp nodelay|test (?:warm-up|duration|cool-down) \(sec\)|"
+                r"show system tcp retransmit|show .{1,40}|save output to (?:xml|json) file:?|quiet mode|verbose mode|"
+                r"bandwidth limit.{0,40}|hint.{0,40}):\s{1,40}\S.{0,200}"
+            ),
+        ),
         ("UDP send size", r"the UDP send size is too big\. use the max value.{0,40}"),
         ("user limits", r"user limits for maximum number of open files: .{1,80}"),
         ("Interface:", r"Interface:\[\S{1,40}\]\s{1,20}Address: \S{1,80}"),
@@ -595,9 +598,7 @@ class _Xml(LineLog):
             self.result.ended = True
             self.close(line.number)
 
-    @data(
-        r"<(?P<name>\w{1,60})(?: metric=\"(?P<metric>[^\"]{0,40})\")?>(?P<value>[^<>]{0,600})</(?P=name)>", hint="</"
-    )
+    @data(r"<(?P<name>\w{1,60})(?: metric=\"(?P<metric>[^\"]{0,40})\")?>(?P<value>[^<>]{0,600})</(?P=name)>", hint="</")
     def element(self, line: Line, match: re.Match[str]) -> None:
         if self.fields is None or self.result is None:
             return
@@ -665,9 +666,7 @@ def _json_fields(report: js.Members, fields: _Fields, number: Callable[[int], in
                 recorder.ledger.mark(number(leaf.position), DATA)
 
 
-def _json_thread(
-    thread: js.Members, result: _Result, number: Callable[[int], int], recorder: Recorder
-) -> None:
+def _json_thread(thread: js.Members, result: _Result, number: Callable[[int], int], recorder: Recorder) -> None:
     """The rate of one thread; the rates in KB and MB beside it say the same."""
     index = thread.value("index")
     for metric, leaf in _readings(thread.get("throughputs")):
