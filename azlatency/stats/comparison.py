@@ -196,7 +196,7 @@ def compare(
     if statistic not in ("geometric", "mean") or (paired and statistic == "mean"):
         raise ValueError(f"statistic = {statistic!r}: 'geometric', or 'mean' for unpaired runs")
     first, second = run_values(a, value, unit), run_values(b, value, unit)
-    setting = _Setting(margin, confidence, floor, first.unit, what, dict(labels or {}), seed)
+    setting = Setting(margin, confidence, floor, first.unit, what, dict(labels or {}), seed)
     codes = list(refusals((a, b), value))
     if first.unit != second.unit:
         codes.append("unit_conflict")
@@ -214,7 +214,7 @@ def compare(
     return _unpaired(first.values, second.values, setting, statistic, missing)
 
 
-class _Setting(NamedTuple):
+class Setting(NamedTuple):
     """What every branch of a comparison needs to write its result."""
 
     margin: float | str
@@ -231,7 +231,7 @@ class _Setting(NamedTuple):
         return 2 * self.confidence - 1
 
 
-def _refused(setting: _Setting, codes: tuple[str, ...], n: int, scope: Scope) -> Comparison:
+def _refused(setting: Setting, codes: tuple[str, ...], n: int, scope: Scope) -> Comparison:
     ratio = Estimate(
         setting.what, None, None, None, "ratio", n, scope, setting.confidence, "none", codes, dict(setting.labels)
     )
@@ -242,7 +242,7 @@ def _refused(setting: _Setting, codes: tuple[str, ...], n: int, scope: Scope) ->
 
 
 def _unpaired(
-    x: FloatArray, y: FloatArray, setting: _Setting, statistic: Literal["geometric", "mean"], missing: int
+    x: FloatArray, y: FloatArray, setting: Setting, statistic: Literal["geometric", "mean"], missing: int
 ) -> Comparison:
     import numpy as np
 
@@ -270,7 +270,7 @@ def _unpaired(
 
 
 def _log_bounds(
-    first: Summary, second: Summary, setting: _Setting, margin: float, diagnostics: dict[str, Any]
+    first: Summary, second: Summary, setting: Setting, margin: float, diagnostics: dict[str, Any]
 ) -> tuple[float, tuple[float | None, float | None], tuple[float | None, float | None]]:
     """Ratio of geometric means with its outer and inner interval."""
     ratio = math.exp(first.mean - second.mean)
@@ -283,7 +283,7 @@ def _log_bounds(
 
 
 def _fieller_bounds(
-    first: Summary, second: Summary, setting: _Setting, codes: list[str], diagnostics: dict[str, Any]
+    first: Summary, second: Summary, setting: Setting, codes: list[str], diagnostics: dict[str, Any]
 ) -> tuple[float | None, tuple[float | None, float | None], tuple[float | None, float | None]]:
     """Ratio of arithmetic means with its outer and inner interval."""
     if second.mean == 0:
@@ -299,7 +299,7 @@ def _fieller_bounds(
 
 
 def _difference(
-    point: float, found: Welch | None, n: int, setting: _Setting, method: str, codes: Sequence[str]
+    point: float, found: Welch | None, n: int, setting: Setting, method: str, codes: Sequence[str]
 ) -> Estimate:
     """Difference of means in the unit of the values."""
     low, high = (None, None) if found is None else (found.low, found.high)
@@ -319,7 +319,7 @@ def _difference(
 
 
 def _result(
-    setting: _Setting,
+    setting: Setting,
     ratio: float | None,
     bounds: tuple[float | None, float | None],
     difference: Estimate,
@@ -367,7 +367,7 @@ def _result(
     )
 
 
-def _paired(first: RunValues, second: RunValues, setting: _Setting, codes: list[str], missing: int) -> Comparison:
+def _paired(first: RunValues, second: RunValues, setting: Setting, codes: list[str], missing: int) -> Comparison:
     """Rounds in which both sides have a value."""
     import numpy as np
 
@@ -385,7 +385,7 @@ def _paired(first: RunValues, second: RunValues, setting: _Setting, codes: list[
     return compare_rounds(x, y, setting, {"missing": missing, "rounds_alone": alone})
 
 
-def compare_rounds(x: FloatArray, y: FloatArray, setting: Any, diagnostics: dict[str, Any]) -> Comparison:
+def compare_rounds(x: FloatArray, y: FloatArray, setting: Setting, diagnostics: dict[str, Any]) -> Comparison:
     """The paired comparison of positive, aligned values, at least two of them; ``setting`` as made by `compare`."""
     import numpy as np
 
@@ -405,7 +405,7 @@ def compare_rounds(x: FloatArray, y: FloatArray, setting: Any, diagnostics: dict
         verdict = verdict_of(*bounds, math.exp(inner[0]), math.exp(inner[1]), margin)
         error = float(logs.std(ddof=1)) / math.sqrt(rounds)
         equal = tost(mean, error, rounds - 1, -math.log1p(margin), math.log1p(margin))
-        diagnostics["tost_p"] = equal.p
+        diagnostics.update(tost_p=equal.p, t_p=2 * tost(abs(mean), error, rounds - 1, 0.0, math.inf).p_low)
     raw = student_interval(x - y, setting.confidence)
     point = float((x - y).mean())
     found = None if raw is None else Welch(point, 0.0, rounds - 1, 0.0, 0.0, *raw)
@@ -455,7 +455,7 @@ def compare_summaries(
     Packets of one connection depend on each other, so the true intervals are wider; the verdict stays ``undetermined``
     and what the floor alone would say stands in ``ratio.diagnostics["verdict_at_floor"]``. There is no p-value.
     """
-    setting = _Setting(margin, confidence, None, unit, what, dict(labels or {}), 0)
+    setting = Setting(margin, confidence, None, unit, what, dict(labels or {}), 0)
     first, second = Summary(*first), Summary(*second)
     if min(first.n, second.n) < 1:
         return _refused(setting, ("no_values",), 0, "within_run")
@@ -509,7 +509,7 @@ def compare_quantiles(
     """
     scope: Scope = "within_run" if "within_run" in (a.scope, b.scope) else "across_runs"
     name = what or f"{a.what} against {b.what}" + (", these two connections" if scope == "within_run" else "")
-    setting = _Setting(margin, min(a.confidence, b.confidence), None, a.unit, name, dict(labels or {}), 0)
+    setting = Setting(margin, min(a.confidence, b.confidence), None, a.unit, name, dict(labels or {}), 0)
     codes = [*a.codes, *b.codes, *(("no_replication",) if scope == "within_run" else ())]
     if a.unit != b.unit or a.confidence != b.confidence:
         return _refused(setting, ("unit_conflict",), a.n + b.n, scope)
