@@ -54,6 +54,7 @@ _SUMMARY = (
 _HEADER_BYTES = 8
 _DEFAULT_REPLY_BYTES = 64
 _DAY = 24 * 3600
+_SECOND = nanoseconds("1", "sec")
 _CUMULATIVE_GROWTH = 1.5
 
 
@@ -121,6 +122,7 @@ class _Fping(LineLog):
         """As in `LineLog`; the list of ``-C`` may be of any length and is told by its tokens."""
         host, colon, values = line.text.strip().partition(" : ")
         tokens = values.split()
+        host = host.rstrip()
         if colon and len(host.split()) == 1 and tokens and all(_LISTED.fullmatch(token) for token in tokens):
             ledger.mark(line.number, DATA)
             if not (self._is_cut(line, tokens) and self._unfinished(line)):
@@ -155,7 +157,7 @@ class _Fping(LineLog):
         rtt = nanoseconds(match["time"], "ms")
         sent = None
         if match["seconds"] is not None:
-            sent = int(match["seconds"]) * 10**9 + int(match["fraction"]) * 10_000 - rtt
+            sent = nanoseconds(f"{match['seconds']}.{match['fraction']}", "sec") - rtt
         if int(match["bytes"]) == _DEFAULT_REPLY_BYTES:
             host.run.set(message_bytes=_DEFAULT_REPLY_BYTES - _HEADER_BYTES)
         host.add(seq, rtt, "ok", sent)
@@ -402,8 +404,8 @@ class _Fping(LineLog):
             run.interval(
                 side=None,
                 stream=None,
-                start_ns=index * step * 10**9,
-                end_ns=(index + 1) * step * 10**9,
+                start_ns=index * step * _SECOND,
+                end_ns=(index + 1) * step * _SECOND,
                 rtt_ns=None if block.mean is None else round(block.mean.value),
                 lost=max(block.sent - block.received, 0),
                 datagrams=block.sent,

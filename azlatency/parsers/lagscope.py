@@ -46,7 +46,7 @@ from azlatency.units import Quantity, count, nanoseconds, quantity
 _CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d) ")
 _LABEL = r"\d\d:\d\d:\d\d (?:INFO|DBG ): ?"
 _US = r"(\d{1,12}\.\d{3})us"
-_MICROSECOND = 1000
+_SECOND, _MICROSECOND = nanoseconds("1", "sec"), nanoseconds("1", "us")
 _DAY = 24 * 3600
 _SECOND_LAST_PERCENTILE = 0.99991
 _DEFAULT_BYTES = 4
@@ -305,12 +305,13 @@ class _Lagscope(LineLog):
         if self.began is None or self.completed is None:
             return
         seconds = (self.completed - self.began) % _DAY
-        elapsed = Quantity(seconds * 1e9, "ns", None, 1e9)
+        elapsed = Quantity(float(seconds * _SECOND), "ns", None, float(_SECOND))
         run.metric("elapsed", elapsed, self.extremes_line or run.row["first_line"])
         observations = run.value("observations")
-        if mean is not None and observations and observations * mean > elapsed.value + 1e9:
-            needed = observations * mean / 1e9
-            text = f"{observations:.0f} pings of {mean / 1000:g} us take {needed:.0f} s, but {seconds} s passed; edited"
+        if mean is not None and observations and observations * mean > elapsed.value + _SECOND:
+            needed = observations * mean / _SECOND
+            what = f"{observations:.0f} pings of {mean / _MICROSECOND:g} us"
+            text = f"{what} take {needed:.0f} s, but {seconds} s passed; the log is edited"
             run.event("impossible_duration", "error", text, self.extremes_line)
 
 
@@ -404,7 +405,6 @@ class LagscopeParser:
         Signature("lagscope ", re.compile(r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}")),
         Signature(_CSV_HEADER, re.compile(re.escape(_CSV_HEADER))),
         Signature('"latencies":[', re.compile(r'(?:\{\s{0,20})?"latencies":\[.{0,100}')),
-        Signature("[socket:", re.compile(rf"{_LABEL}New connection: local:\d+ \[socket:\d+\] --> \S{{1,100}}"), True),
         Signature("Ping statistics for", re.compile(rf"{_LABEL}Ping statistics for \S{{1,100}}:"), weak=True),
         Signature("successful Pings:", re.compile(rf"{_LABEL}\s*Number of successful Pings: \d+"), weak=True),
         Signature("Latency(us)", re.compile(r"Percentile\s{1,20}Latency\(us\)"), weak=True),

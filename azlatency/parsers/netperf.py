@@ -73,7 +73,7 @@ _PERCENT = r"(-?\d{1,3}\.\d\d)"
 _DEMAND = r"(-?\d{1,9}\.\d{3})"
 _UNIT = r"((?:10\^[0369]bits|[KMG]?Bytes|Trans)/s)(?:ec)?"
 _DECADES = ("UNIT_USEC", "TEN_USEC", "HUNDRED_USEC", "UNIT_MSEC", "TEN_MSEC", "HUNDRED_MSEC", "UNIT_SEC", "TEN_SEC")
-_MICROSECOND = 1000
+_SECOND, _MILLISECOND, _MICROSECOND = (nanoseconds("1", unit) for unit in ("sec", "ms", "us"))
 _FEW_TRANSACTIONS = 100
 _STALL = 2.0
 _RATE_TOLERANCE = 2e-3
@@ -103,6 +103,7 @@ class _Netperf(LineLog):
         self.header_text = ""
         self.banner_head: str | None = None
         self.unit: str | None = None
+        self.titled = False
         self.values: dict[str, tuple[str, int]] = {}
         self.interims: list[dict[str, str | int]] = []
         self.indexed: dict[tuple[str, int], tuple[str, int]] = {}
@@ -142,7 +143,7 @@ class _Netperf(LineLog):
         if not text[:1].isalnum() or len(text) > 8000 or "=" in text:
             return False
         glue = "" if self.header_text.endswith(",") else " "
-        for candidate in (text, self.header_text + glue + text if self.header_text else ""):
+        for candidate in (self.header_text + glue + text if self.header_text else "", text):
             titles = candidate.split(",")
             if not candidate or not all(title in NAMES for title in titles[:-1]):
                 continue
@@ -205,6 +206,10 @@ class _Netperf(LineLog):
     def per_second(self, line: Line, match: re.Match[str]) -> None:
         self.unit = "Trans/s"
 
+    @data(r"Local /Remote", hint="Local /Remote")
+    def titles(self, line: Line, match: re.Match[str]) -> None:
+        self.titled = True
+
     @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SECONDS}\s+{_RATE}", hint=".")
     @data(
         rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SECONDS}\s+{_RATE}"
@@ -217,7 +222,8 @@ class _Netperf(LineLog):
         self.run.metric("request_bytes", exact_bytes(match[3]), line.number)
         self.run.metric("response_bytes", exact_bytes(match[4]), line.number)
         self._elapsed(match[5], line)
-        self._rate(match[6], self.unit or self._assumed(line), line)
+        # Under titles that name another unit nothing may be assumed.
+        self._rate(match[6], self.unit or (None if self.titled else self._assumed(line)), line)
         if match.re.groups > 6:
             self._processors(line, match[7], match[8], match[9], match[10], per_transaction=True)
 
@@ -330,7 +336,7 @@ class _Netperf(LineLog):
                 "rate": rate,
                 "unit": unit,
                 "ns": nanoseconds(seconds, "sec"),
-                "stop": int(stop_ms) * 10**6,
+                "stop": int(stop_ms) * _MILLISECOND,
             }
         )
 
@@ -350,7 +356,7 @@ class _Netperf(LineLog):
     # --- failures
 
     @data(r"(establish.control.{1,400})", hint="establish")
-    @data(r"((?:netperf|recv_response|send_omni\w*|catcher|shutdown_control): .{1,300})", hint=": ")
+    @data(r"((?:netperf|recv_response|send_omni\w*|shutdown_control): .{1,300})", hint=": ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         self.failures.append((match[1], line.number))
 
@@ -366,7 +372,6 @@ class _Netperf(LineLog):
     known = known(
         ("!!!", r"!!! (?:WARNING|This implies that there was.{1,80}|must be investigated.{1,60})"),
         ("!!!", r"!!!\s{10,40}(?:Local|Remote) CPU util\s{1,4}: -?\d{1,6}\.\d{3}%"),
-        ("Local /Remote", r"Local /Remote"),
         ("Socket Size", r"Socket Size\s+Request\s+Resp\.\s+Elapsed.{0,60}"),
         ("Send   Recv", r"Send\s+Recv\s+(?:Size\s+Size\s+Time.{0,80}|Send\s+Recv\s+.{0,60})"),
         ("Recv   Send", r"Recv\s+Send\s+Send(?:\s+Utilization\s+Service Demand)?"),
@@ -603,8 +608,8 @@ class _Netperf(LineLog):
         low, high = (run.value(f"{prefix}_{name}") for name in ("min", "max"))
         if low is not None and high is not None and printed.value > (high - low) / 2 + 2 * _MICROSECOND:
             text = (
-                f"a deviation of {found[0]} us is impossible between {low / 1000:g} and {high / 1000:g} us; all three "
-                "are left out: the log is edited"
+                f"a deviation of {found[0]} us is impossible between {low / _MICROSECOND:g} and "
+                f"{high / _MICROSECOND:g} us; all three are left out: the log is edited"
             )
             run.event("impossible_spread", "error", text, found[1])
             for name in ("min", "max"):
@@ -632,7 +637,7 @@ class _Netperf(LineLog):
         if rate is None or self.duration is None:
             return None
         printed, half = quantity(rate[0], "Trans/s"), self.duration.resolution or 0.0
-        low, high = (max(self.duration.value + sign * half, 0.0) / 1e9 * printed.value for sign in (-1, 1))
+        low, high = (max(self.duration.value + sign * half, 0.0) / _SECOND * printed.value for sign in (-1, 1))
         return low, high
 
     def _quantiles(self, prefix: str) -> None:
@@ -704,7 +709,7 @@ class _Netperf(LineLog):
             text = "the burst is not printed; no round trip follows from the rate"
             run.event("burst_unknown", "warning", text, number)
         elif self.kind == "rr":
-            rtt = (1 + (self.burst or 0)) * 1e9 / rate.value
+            rtt = (1 + (self.burst or 0)) * _SECOND / rate.value
             run.metric("rtt_from_rate", Quantity(rtt, "ns", None, rtt * (rate.resolution or 0) / rate.value), number)
 
     def _interims(self) -> None:
@@ -726,7 +731,7 @@ class _Netperf(LineLog):
             if value.unit == "bit/s":
                 throughput = value.value
             elif self.kind == "rr" and self.burst is not None and value.value:
-                rtt = round((1 + self.burst) * 1e9 / value.value)
+                rtt = round((1 + self.burst) * _SECOND / value.value)
             self.run.interval(
                 side=None,
                 stream=None,
@@ -750,12 +755,13 @@ class _Netperf(LineLog):
         if printed := self._number("RT_LATENCY"):
             rtt = quantity(printed[0], "us").value
         if rate and rtt and self.burst is not None:
-            product = rate * rtt / 1e9
+            product = rate * rtt / _SECOND
             if abs(product / (1 + self.burst) - 1) > _RATE_TOLERANCE:
                 text = f"rate times round trip is {product:.4g}, not 1 + burst = {1 + self.burst}"
                 run.event("rate_mismatch", "warning", text, line)
             elif mean and self.kind == "rr" and rtt > _STALL * mean:
-                text = f"the rate implies {rtt / 1000:g} us a round trip, the mean is {mean / 1000:g}: the test stalled"
+                means = f"{rtt / _MICROSECOND:g} and {mean / _MICROSECOND:g}"
+                text = f"{means} us a round trip by the rate and by the mean: the test stalled"
                 run.event("stall", "warning", text, line)
         width = run.value("throughput_ci_width")
         if width is not None and self.asked_width is not None and width > self.asked_width:
@@ -767,12 +773,12 @@ class _Netperf(LineLog):
         """A lost datagram and a Ctrl-C leave no other trace than too few transactions and too short a run."""
         run, row = self.run, self.run.row
         duration, asked = row.get("duration_ns"), row.get("requested_duration_ns")
-        if rate and duration and row.get("test") == "udp_rr" and rate * duration / 1e9 < _FEW_TRANSACTIONS:
-            text = f"about {rate * duration / 1e9:.0f} transactions: a lost datagram may have ended the test"
+        if rate and duration and row.get("test") == "udp_rr" and rate * duration / _SECOND < _FEW_TRANSACTIONS:
+            text = f"about {rate * duration / _SECOND:.0f} transactions: a lost datagram may have ended the test"
             run.event("udp_loss_possible", "warning", text, line)
         if duration and asked and duration < 0.9 * asked and row["status"] == "complete":
             run.set(status="interrupted")
-            text = f"{duration / 1e9:g} of {asked / 1e9:g} s: ended early; the output says nothing of it"
+            text = f"{duration / _SECOND:g} of {asked / _SECOND:g} s: ended early; the output says nothing of it"
             run.event("interrupted", "warning", text, line)
 
 
@@ -788,9 +794,9 @@ def _human_tables(lines: Sequence[Line]) -> dict[int, tuple[int, dict[str, str]]
     """
     found: dict[int, tuple[int, dict[str, str]]] = {}
     for index, line in enumerate(lines):
-        if not (line.text[:1].isdigit() or line.text[:2].lstrip("-").isdigit()) or index == 0:
+        if "," in line.text or not (line.text[:1].isdigit() or line.text[:2].lstrip("-").isdigit()):
             continue
-        for height in range(1, min(4, index) + 1):
+        for height in range(min(4, index), 0, -1):
             block = [each.text for each in lines[index - height : index]]
             if not block[0].strip() or len(line.text) > 4000 or any(len(text) > 4000 for text in block):
                 continue
@@ -814,7 +820,7 @@ def _columns(titles: list[str], values: str) -> dict[str, str] | None:
     for start, stop in zip(starts, [*starts[1:], width], strict=True):
         parts = [text[start:stop].strip() for text in padded]
         name = NAMES.get(" ".join(part for part in parts[:-1] if part))
-        if name is None or not parts[-1]:
+        if name is None or not parts[-1] or "," in parts[-1]:
             return None
         result[name] = parts[-1]
     return result or None
