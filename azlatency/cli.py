@@ -1,4 +1,4 @@
-"""The command line: ``azlatency parse``, ``import``, ``report``. Errors are one line, ``file:line: what, and what to
+"""The command line: ``parse``, ``check``, ``manifest``, ``import``, ``report``. Errors are one line, ``file:line: what, and what to
 do``.
 
 Exit codes: 0 done; 1 nothing recognised, or an error in a log; 2 usage.
@@ -65,8 +65,12 @@ def main() -> None:
 
 def _say(message: str) -> None:
     """One line on standard error; file names are untrusted too, so control characters are shown, not sent."""
-    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in message)
-    print(shown, file=sys.stderr)
+    print(_shown(message), file=sys.stderr)
+
+
+def _shown(text: str) -> str:
+    """Text without control characters."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
 def _version(wanted: bool) -> None:
@@ -201,6 +205,59 @@ def import_(
         usable = usable and summary.usable
     if not usable:
         raise typer.Exit(1)
+
+
+@app.command()
+def check(
+    sources: Annotated[list[str], typer.Argument(help="Logs, archives or folders; - reads standard input.")],
+) -> None:
+    """Say of each file in plain words whether and for what it can be used.
+
+    Example: azlatency check ~/dump.zip
+    """
+    from azlatency.checking import check as check_tables
+
+    tables, unreadable = _read(sources, explain=False)
+    checks = check_tables(tables)
+    for each in checks:
+        print("\n".join(_shown(line) for line in str(each).splitlines()))
+    for message in unreadable:
+        print(f"{_shown(message)}")
+    useless = len(unreadable) + sum(each.grade == "useless" for each in checks)
+    limited = sum(each.grade == "limited" for each in checks)
+    total = len(checks) + len(unreadable)
+    print(f"{total} files: {total - useless - limited} good, {limited} with care, {useless} useless")
+    if useless or not total:
+        raise typer.Exit(1)
+
+
+@app.command()
+def manifest(
+    folder: Annotated[Path, typer.Argument(help="Folder of logs.")],
+    write: Annotated[bool, typer.Option("--write", help="Write FOLDER/study.toml instead of printing it.")] = False,
+) -> None:
+    """Draft a study.toml from what the logs and file names say; the gaps are for you to fill.
+
+    Example: azlatency manifest data/raw/mine --write
+    """
+    from azlatency.drafting import draft
+
+    if not folder.is_dir():
+        raise typer.BadParameter(f"{folder} is no folder")
+    target = folder / "study.toml"
+    if write and target.exists():
+        raise typer.BadParameter(f"{target} exists and is not written over")
+    tables, unreadable = _read([str(folder)], explain=False)
+    for row in tables.rows["sources"]:
+        row["path"] = Path(row["path"]).relative_to(folder).as_posix()
+    text = draft(folder.resolve().name, tables, [row["path"] for row in tables.rows["sources"]])
+    for message in unreadable:
+        _say(message)
+    if write:
+        target.write_text(text, "utf-8")
+        print(f"{target}: drafted; fill in what is marked")
+    else:
+        print(text, end="")
 
 
 @app.command()

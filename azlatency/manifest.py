@@ -28,10 +28,12 @@ from typing import Any
 
 from azlatency.record import Row
 from azlatency.schema import MANIFEST_COLUMNS
+from azlatency.zones import ZoneMap, ZoneMapError, pseudonym, read_zone_maps
 
 FILE_NAME = "study.toml"
 _STUDY_KEYS = {
     "name", "title", "question", "date", "emulated", "source", "notes", "runs", "reported", "baseline",
+    "zone_maps", "pseudonymise_subscriptions",
     "region", "subscription", "vm_size", "accelerated_networking", "placement",
 }  # fmt: skip
 #: Keys of an entry that the log may say as well; the rest only the manifest knows.
@@ -84,6 +86,7 @@ class Manifest:
     folder: Path
     study: dict[str, Any] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
+    zones: ZoneMap = field(default_factory=ZoneMap)
     files: list[Path] = field(default_factory=list)
     """The files it was read from; their content decides whether an import is stale."""
 
@@ -94,7 +97,7 @@ class Manifest:
     def is_own_file(self, path: str) -> bool:
         """Whether a path relative to the folder is part of the manifest, not a log."""
         named = [self.study.get(key) for key in ("runs", "reported", "baseline")]
-        return path in (*_OWN_FILES, *named)
+        return path in (*_OWN_FILES, *named, *self.study.get("zone_maps", []))
 
     def ignored(self, path: str) -> str | None:
         """The reason why a file is left out, or None."""
@@ -118,6 +121,27 @@ class Manifest:
         run["study"] = self.name
         run.update(self._with_defaults(values))
         events += _contradictions(run, values, places)
+        events += self._physical_zones(run)
+        return events
+
+    def _physical_zones(self, run: Row) -> list[tuple[str, str, str]]:
+        """Fill in physical zones from the map of the run's subscription; where both speak they must agree."""
+        events = []
+        subscription = run.get("subscription")
+        for logical, physical, region in (
+            ("zone", "physical_zone", "region"),
+            ("peer_zone", "peer_physical_zone", "peer_region"),
+        ):
+            found = self.zones.physical(subscription, run.get(region), run.get(logical))
+            if found is None:
+                continue
+            if run.get(physical) not in (None, found):
+                text = f"{physical} is {run[physical]!r} in the manifest and {found!r} in the zone map; correct one"
+                events.append(("manifest_contradiction", "error", text))
+            else:
+                run[physical] = found
+        if subscription is not None and self.study.get("pseudonymise_subscriptions"):
+            run["subscription"] = pseudonym(subscription)
         return events
 
     def _with_defaults(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -187,6 +211,12 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
         manifest.entries += _csv_entries(folder / study["runs"])
         manifest.files.append(folder / study["runs"])
     manifest.files += [folder / study[key] for key in ("reported", "baseline") if key in study]
+    maps = [folder / name for name in study.get("zone_maps", [])]
+    manifest.files += maps
+    try:
+        manifest.zones = read_zone_maps(maps)
+    except ZoneMapError as error:
+        raise ManifestError(str(error)) from None
     return manifest
 
 
