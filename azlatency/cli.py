@@ -1,5 +1,6 @@
-"""The command line: ``parse``, ``check``, ``manifest``, ``import``, ``report``. Errors are one line, ``file:line: what, and what to
-do``.
+"""The command line: ``parse``, ``check``, ``manifest``, ``import``, ``report``.
+
+Errors are one line, ``file:line: what, and what to do``.
 
 Exit codes: 0 done; 1 nothing recognised, or an error in a log; 2 usage.
 """
@@ -218,7 +219,8 @@ def check(
     from azlatency.checking import check as check_tables
 
     tables, unreadable = _read(sources, explain=False)
-    checks = check_tables(tables)
+    described = {path for source in sources for path in _manifest_files(source)}
+    checks = [each for each in check_tables(tables) if each.path not in described]
     for each in checks:
         print("\n".join(_shown(line) for line in str(each).splitlines()))
     for message in unreadable:
@@ -229,6 +231,18 @@ def check(
     print(f"{total} files: {total - useless - limited} good, {limited} with care, {useless} useless")
     if useless or not total:
         raise typer.Exit(1)
+
+
+def _manifest_files(source: str) -> list[str]:
+    """The paths, as they are shown, of the files of a study's folder that describe it and are no logs."""
+    from azlatency.manifest import FILE_NAME, read_manifest
+
+    folder = Path(source)
+    if source == "-" or not (folder / FILE_NAME).is_file():
+        return []
+    manifest = read_manifest(folder)
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path.as_posix() for path in files if manifest.is_own_file(path.relative_to(folder).as_posix())]
 
 
 @app.command()

@@ -111,5 +111,5 @@ def _amazon(content: Any, subscription: str | None) -> Iterable[tuple[tuple[str 
 
 
 def pseudonym(subscription: str) -> str:
-    """A name that tells subscriptions apart without naming them: the same for the same id, not reversible by reading."""
+    """A name that tells subscriptions apart without naming them: the same for the same id."""
     return "subscription-" + hashlib.sha256(subscription.lower().encode()).hexdigest()[:8]
