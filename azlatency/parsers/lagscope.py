@@ -27,7 +27,8 @@ bounds. A percentile is the order statistic floor(p (n+1) / 100). A known fault 
 those that break the order are refused. The last histogram row is open-ended.
 
 The exit status is the number of pings modulo 256, and 0 for a refused connection: it says nothing. Times of day have no
-date and whole seconds, so the run's duration is known to a second; n times the mean cannot be more.
+date and whole seconds, so the run's duration is known to a second; n times the mean cannot be more. A histogram without
+a line of lagscope above is not claimed: latte prints the same titles.
 """
 
 from __future__ import annotations
@@ -408,7 +409,6 @@ class LagscopeParser:
         Signature("Ping statistics for", re.compile(rf"{_LABEL}Ping statistics for \S{{1,100}}:"), weak=True),
         Signature("successful Pings:", re.compile(rf"{_LABEL}\s*Number of successful Pings: \d+"), weak=True),
         Signature("Latency(us)", re.compile(r"Percentile\s{1,20}Latency\(us\)"), weak=True),
-        Signature("Interval(usec)", re.compile(r"Interval\(usec\)\s{1,20}Frequency"), weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

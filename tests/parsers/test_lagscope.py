@@ -147,9 +147,8 @@ def test_a_frequency_table_cut_in_the_middle(read) -> None:
 
 
 def test_published_tables() -> None:
-    tables = public("lisa__hist_15us.log")
-    assert sum(row["count"] for row in tables.rows["histograms"]) == 1_000_000
-    assert {row["status"] for row in tables.rows["runs"]} == {"truncated"}
+    # latte prints the same titles; a bare table may be of either.
+    assert public("lisa__hist_15us.log").rows["runs"] == []
     refused = [row for row in public("lisa__percentile_1.0.1.log").rows["events"] if row["code"] == "not_monotone"]
     assert len(refused) == 1
     assert {row["q"] for row in public("readme__percentile_0.1.2.log").rows["quantiles"]} >= {0.5, 0.99999}
