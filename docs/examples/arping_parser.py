@@ -1,0 +1,51 @@
+"""arping (iputils): ARP round trips inside one network segment.
+
+    ARPING 10.9.0.2 from 10.9.0.1 va
+    Unicast reply from 10.9.0.2 [02:44:DC:B1:D9:87]  0.573ms
+    Sent 5 probes (1 broadcast(s))
+    Received 5 response(s)
+
+Versions seen: iputils 20221126. Every number is a round trip. Ignored: which of the probes were broadcasts.
+"""
+
+import re
+
+from azlatency.grammar import LineLog, data
+from azlatency.parsers import Signature
+from azlatency.parsers.common import end_run
+from azlatency.units import count, nanoseconds
+
+
+class _Arping(LineLog):
+    def __init__(self, log, recorder):
+        self.run = recorder.run("arping", log.first_line, test="echo", protocol="arp", printed_as="round_trip")
+        self.rtts = []
+
+    @data(r"ARPING (\S{1,50}) from (\S{1,50}) \S{1,20}", hint="ARPING ")
+    def header(self, line, match):
+        self.run.set(server=match[1], client=match[2])
+
+    @data(r"Unicast reply from \S{1,50} \[[0-9A-F:]{17}\]\s{1,4}([\d.]{1,12})ms", hint="reply from")
+    def reply(self, line, match):
+        self.rtts.append(nanoseconds(match[1], "ms"))
+
+    @data(r"(Sent|Received) (\d{1,9}) (?:probes|response)\(?s?\)?.{0,40}", hint=" ")
+    def total(self, line, match):
+        self.run.metric(match[1].lower(), count(match[2]), line.number)
+
+
+class ArpingParser:
+    """Reads arping."""
+
+    tool, commands = "arping", ("arping",)
+    signatures = (Signature("ARPING ", re.compile(r"ARPING \S{1,50} from \S{1,50} \S{1,20}")),)
+
+    def parse(self, log, recorder):
+        reader = _Arping(log, recorder)
+        reader.feed(log.lines, recorder.ledger)
+        n = len(reader.rtts)
+        reader.run.samples(seq=range(1, n + 1), sent_ns=[None] * n, rtt_ns=reader.rtts, status=["ok"] * n)
+        end_run(reader.run, has_numbers=n > 0, ended=reader.run.value("received") is not None, last_line=log.last_line)
+
+
+PARSER = ArpingParser()
