@@ -161,7 +161,7 @@ class Job:
         """Whether this is the same print in another form (``--output-format=normal,json``)."""
         if (self.name, self.group, self.date) != (other.name, other.group, other.date) or self.date is None:
             return False
-        return self.dialect != other.dialect and _runtimes(self) == _runtimes(other) != {}
+        return self.dialect != other.dialect and _runtimes(self).items() <= _runtimes(other).items()
 
 
 def _runtimes(job: Job) -> dict[str, int]:
@@ -270,9 +270,9 @@ def _write_job(job: Job, recorder: Recorder, log: Log) -> None:
     run = recorder.run("fio", first, last_line=max(job.last_line, job.line))
     active = [one for one in job.directions.values() if not one.idle]
     _describe(job, run, log)
-    if job.count is not None:
+    if active and job.count is not None:
         run.metric("jobs", Quantity(float(job.count), "count", str(job.count), None), job.line)
-    if job.depth is not None:
+    if active and job.depth is not None:
         run.metric("io_depth", Quantity(float(job.depth[0]), "count", job.depth[0], None), job.depth[1])
     for one in active:
         _write_direction(job, one, run)

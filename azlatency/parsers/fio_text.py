@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from azlatency.grammar import Ledger, Line, LineLog, data, known
+from azlatency.grammar import KNOWN, Ledger, Line, LineLog, data, known
 from azlatency.parsers import Log
 from azlatency.parsers.common import unfinished_line
 from azlatency.parsers.fio_run import (
+    ALL_CLIENTS,
     LATENCIES,
     Direction,
     Job,
@@ -67,6 +68,12 @@ class Text(LineLog):
             text, host = text[found.end() :], found[1]
         if self.percentiles is not None and not text.startswith("|"):
             self.percentiles = None
+        if line.number == self.unfinished and text[-1:].isdigit():
+            # The number that the text ends with may have been longer.
+            ledger.mark(line.number, KNOWN)
+            text = "the last line is cut, its numbers are left out"
+            self.recorder.event("unfinished_line", "info", text, line.number)
+            return True
         ok = super().read(Line(line.number, text), ledger)
         if host and self.job is not None and self.job.host is None and self.job.line == line.number:
             self.job.host = host
@@ -214,16 +221,9 @@ class Text(LineLog):
         if self.last is None or self.percentiles is None or self.job is None:
             return
         metric, unit = self.percentiles
-        if line.number == self.unfinished and self.in_cut(match[0]):
-            return
         for q, token in _PERCENTILE.findall(match[0]):
             value = percentile(token, unit, old=self.job.old)
             self.last.percentiles.append(Percentile(metric, quantity(q, "%").value, value, line.number))
-
-    @staticmethod
-    def in_cut(text: str) -> bool:
-        """Whether a row without its line feed may stop inside a number; its closing bracket says that it does not."""
-        return not text.rstrip(",").endswith("]")
 
     @data(
         rf"bw \( {{0,6}}([kKMGT]?i?(?:B|bit)) {{0,4}}/s\): min={_PLAIN}, max={_PLAIN}, per={_PLAIN}%, avg={_PLAIN}, "
@@ -231,7 +231,7 @@ class Text(LineLog):
         hint="bw (",
     )
     def bandwidth_samples(self, line: Line, match: re.Match[str]) -> None:
-        if self.last is None or self._cut(line):
+        if self.last is None:
             return
         old = self.job is not None and self.job.old and match[1] in ("B", "KB", "MB", "GB", "TB")
         # Since 2.15 the prefix tells; its samples are bytes even where the rates above are bits.
@@ -247,7 +247,7 @@ class Text(LineLog):
         hint="iops ",
     )
     def iops_samples(self, line: Line, match: re.Match[str]) -> None:
-        if self.last is None or self._cut(line):
+        if self.last is None:
             return
         for name, token in zip(("iops_min", "iops_max", "iops_mean", "iops_sd"), match.groups()[:4], strict=True):
             self.last.add(name, replace(quantity(token, "fio IOPS"), printed_unit="IOPS"), line.number)
@@ -282,7 +282,7 @@ class Text(LineLog):
         self._issued(line, numbers[:3], numbers[3:6], numbers[6:])
 
     def _issued(self, line: Line, total: list[int], short: list[int], dropped: list[int]) -> None:
-        if self.job is None or self._cut(line):
+        if self.job is None:
             return
         self.job.cut = False
         for index, name in enumerate(_DIRECTIONS):
@@ -322,10 +322,6 @@ class Text(LineLog):
 
     # --- the end
 
-    def _cut(self, line: Line) -> bool:
-        """A number at the very end of a text without its line feed may be cut short."""
-        return line.number == self.unfinished
-
     def _note(self, code: str, severity: str, text: str, line: Line) -> None:
         if self.job is not None:
             self.job.notes.append((code, severity, text, line.number))
@@ -352,17 +348,9 @@ class Text(LineLog):
     def close(self, next_line: int) -> None:
         """The invocation is over: what was announced and gave no result was cut or failed."""
         self._finish_job()
-        results = {job.name for job in self.jobs if job.line < next_line}
-        left = [(number, match) for name, (number, match) in self.definitions.items() if name not in results]
+        left = [one for name, one in self.definitions.items() if not self._answered(name, one[0])]
         if self.failures and not left:
-            failed = next((job for job in reversed(self.jobs) if job.dialect == "fio-text"), None)
-            if failed is not None and self.had_results:
-                failed.failures.extend(self.failures)
-            else:
-                first = self.failures[0][0]
-                self.jobs.append(
-                    Job("", first, "fio-text", self.version, failures=self.failures, last_line=self.failures[-1][0])
-                )
+            self._fail()
         for number, match in left:
             job = Job(match[1], number, "fio-text", self.version, last_line=next_line - 1, cut=True)
             job.failures, self.failures = self.failures, []
@@ -370,6 +358,20 @@ class Text(LineLog):
             self._define_from(job, number, match)
             self.jobs.append(job)
         self.definitions, self.version, self.signal, self.failures = {}, None, None, []
+
+    def _answered(self, name: str, number: int) -> bool:
+        """Whether a result follows on the announcement; a document answers all that was announced above it."""
+        later = (job for job in self.jobs if job.line > number)
+        return any(job.name in (name, ALL_CLIENTS) or job.dialect.startswith("fio-json") for job in later)
+
+    def _fail(self) -> None:
+        """Errors that no result follows on: they belong to the last one, or are all there is."""
+        last = next((job for job in reversed(self.jobs) if job.dialect == "fio-text"), None)
+        if last is not None and self.had_results:
+            last.failures.extend(self.failures)
+            return
+        first, final = self.failures[0][0], self.failures[-1][0]
+        self.jobs.append(Job("", first, "fio-text", self.version, failures=self.failures, last_line=final))
 
     def _define_from(self, job: Job, number: int, match: re.Match[str]) -> None:
         self.definitions[job.name] = (number, match)

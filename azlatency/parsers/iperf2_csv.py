@@ -38,9 +38,10 @@ class Rows:
         self.log, self.recorder = log, recorder
         self.unfinished = unfinished_line(log)
         self.test: Test | None = None
+        self.fields = 0
 
     def read(self) -> None:
-        """Read all rows; a row at 0.0 behind the total of its stream begins another test."""
+        """Read all rows; one at 0.0 behind the total of its stream, or of another protocol, begins another test."""
         for line in self.log.lines:
             text = line.text.strip()
             if not text:
@@ -62,7 +63,11 @@ class Rows:
         stream = "SUM" if fields[5] == "-1" else fields[5]
         start, end = fields[6].split("-")
         ends = self._ends(fields)
-        if self.test is not None and (self._other(stream, ends) or self.test.over(stream, starts=float(start))):
+        changed = len(fields) != self.fields
+        self.fields = len(fields)
+        if self.test is not None and (
+            changed or self._other(stream, ends) or self.test.over(stream, starts=float(start))
+        ):
             self.test.finish()
             self.test = None
         test = self.test or self._open(line, fields)
