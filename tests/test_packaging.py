@@ -119,7 +119,10 @@ def test_built_in_parsers_are_registered_as_plug_ins() -> None:
     entries = project()["entry-points"]["azlatency.parsers"]
     assert entries == {
         tool: f"azlatency.parsers.{tool}:PARSER"
-        for tool in ("sockperf", "qperf", "iperf3", "ntttcp", "latte", "ping", "echo")
+        for tool in (
+            *("sockperf", "qperf", "iperf3", "iperf2", "ntttcp", "latte", "ping", "echo"),
+            *("fping", "psping", "lagscope", "netperf", "fio", "iostat"),
+        )
     }
     assert project()["scripts"] == {"azlatency": "azlatency.cli:main"}
 
