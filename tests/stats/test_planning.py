@@ -1,0 +1,207 @@
+"""How many runs: oracles, refusals, and the sentences that are printed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from across_cases import cases, content, generator, normal
+
+from azlatency.stats.planning import (
+    confirm,
+    expected_bounds,
+    may_stop,
+    n_for_mean,
+    rounds_needed,
+    runs_needed,
+    smallest_n,
+)
+from azlatency.stats.repeats import repeats, repeats_by_path, samples_per_run, variance_components
+
+
+@pytest.mark.parametrize("case", cases("repeats_hierarchy", "confirm-exact|"))
+def test_exact_confirm(case: dict[str, Any]) -> None:
+    given, due = case["input"], case["expected"]
+    plan = confirm(given["x"], given["rel"], confidence=given["conf"], smallest=given["s_min"])
+    assert plan.needed == due["repeats_exact_ranks"]
+    z = 1.959963984540054
+
+    def le_boudec(n: int, p: float, confidence: float) -> tuple[int, int]:
+        return math.floor((n - z * math.sqrt(n)) / 2), math.ceil(1 + (n + z * math.sqrt(n)) / 2)
+
+    approximate = confirm(given["x"], given["rel"], smallest=given["s_min"], ranks=le_boudec)
+    assert approximate.needed == due["repeats_leboudec_ranks"]
+    for each in due["mean_ci_bounds"]:
+        found = expected_bounds(np.array(given["x"]), each["s"], given["conf"])
+        assert found == pytest.approx((each["s"], each["lower"], each["upper"]), rel=case["tolerance"]["rel"])
+
+
+def test_confirm_equals_brute_force() -> None:
+    from itertools import combinations
+
+    values = generator(1).lognormal(0, 0.3, 11)
+    subsets = np.sort(np.array(list(combinations(values, 7))), axis=1)
+    assert expected_bounds(values, 7)[1:] == pytest.approx((subsets[:, 0].mean(), subsets[:, 6].mean()))
+
+
+@pytest.mark.parametrize("case", cases("repeats_hierarchy", "runs-needed-t-log|"))
+def test_runs_needed(case: dict[str, Any]) -> None:
+    """The oracle takes the pilot's spread as it is; the plan takes its upper bound and is never smaller."""
+    plan = runs_needed(case["input"]["run_means"], case["input"]["rel"], confidence=case["input"]["conf"])
+    assert plan.at_pilot_spread == case["expected"]["runs"]
+    assert plan.needed is not None and plan.low is not None
+    assert plan.low <= plan.at_pilot_spread <= plan.needed == plan.high
+
+
+def test_the_upper_bound_of_the_spread_keeps_its_promise() -> None:
+    """With the pilot's own spread the plan is too small half the time; with its upper 80 % bound one time in five."""
+    random, spread, enough, enough_naive = generator(2), 0.05, 0, 0
+    truth = next(r for r in range(2, 999) if _half(r, spread) <= math.log(1.02))
+    for _ in range(400):
+        plan = runs_needed(np.exp(random.normal(0, spread, 6)), 0.02)
+        assert plan.needed is not None and plan.at_pilot_spread is not None
+        enough += plan.needed >= truth
+        enough_naive += plan.at_pilot_spread >= truth
+    assert 0.75 <= enough / 400 <= 0.9
+    assert enough_naive / 400 < 0.6
+
+
+def _half(runs: int, spread: float) -> float:
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, runs - 1)) * spread / math.sqrt(runs)
+
+
+@pytest.mark.parametrize("case", cases("summary_tests", "n-for-mean|"))
+def test_n_for_mean(case: dict[str, Any]) -> None:
+    given = case["input"]
+    found = n_for_mean(given["mean"], given["sd"], given["rel_halfwidth"], given["conf"])
+    assert found._asdict() == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("order_statistic_ci", "min-n-"))
+def test_smallest_n(case: dict[str, Any]) -> None:
+    given, due = case["input"], case["expected"]
+    for sides, name in (
+        ("two", "equal_tailed_two_sided"),
+        ("upper", "one_sided_upper"),
+        ("range", "thompson_two_sided"),
+    ):
+        assert smallest_n(given["p"], given["conf"], sides=sides) == due[name]  # type: ignore[arg-type]
+
+
+def test_smallest_n_of_the_document() -> None:
+    assert [smallest_n(p) for p in (0.99, 0.999, 0.9999, 0.99999)] == [368, 3688, 36887, 368887]
+    assert [smallest_n(p, sides="upper") for p in (0.99, 0.999, 0.9999, 0.99999, 1 - 1e-6)] == [
+        299, 2995, 29956, 299572, 2995732]  # fmt: skip
+    with pytest.raises(ValueError, match="between"):
+        smallest_n(1.0)
+
+
+def test_rounds_before_any_test_can_decide() -> None:
+    assert (rounds_needed(), rounds_needed(3)) == (6, 7)
+    assert (rounds_needed(paired=False), rounds_needed(3, paired=False)) == (4, 5)
+    with pytest.raises(ValueError, match="at least one"):
+        rounds_needed(0)
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ([], "no_values"),
+        ([1.0], "no_replication"),
+        ([1.0, 1.1], "few_clusters"),
+        ([1.0, 1.1, 1.2, 1.15], "few_clusters"),
+        ([2.0] * 6, "constant"),
+        ([1.0, 0.0, 2.0, 3.0, 4.0], "not_positive"),
+        ([math.nan, math.nan], "no_values"),
+    ],
+)
+def test_plans_that_are_refused(values: list[float], code: str) -> None:
+    plan = runs_needed(values)
+    assert plan.needed is None and plan.more is None and plan.codes == (code,)
+    assert plan.row() and ("between" in str(plan)) == (code == "few_clusters")
+
+
+def test_confirm_refuses_few_runs_and_says_when_all_are_not_enough() -> None:
+    assert confirm([1.0] * 10).codes == ("few_clusters",) and confirm([]).codes == ("no_values",)
+    assert confirm([0.0] * 20).codes == ("not_positive",)
+    wide = confirm(generator(3).lognormal(0, 1, 30), 0.01)
+    assert wide.needed is None and wide.low == 31 and "more than can be named" in str(wide)
+    assert confirm([5.0] * 30).needed == 10
+
+
+def test_may_stop() -> None:
+    random = generator(4)
+    assert not may_stop([5.0, 5.0, 5.0]).stop and not may_stop([]).stop
+    narrow = np.exp(random.normal(0, 0.02, 30))
+    assert may_stop(narrow).stop
+    assert not may_stop(np.exp(random.normal(0, 0.5, 30))).stop
+    late = narrow.copy()
+    late[-1] *= 1.3
+    assert "not seen before" in may_stop(late).reason
+
+
+# --- repeats
+
+
+def test_repeats() -> None:
+    case = next(each for each in content("repeats_hierarchy")["cases"] if each["id"].startswith("runs-needed"))
+    values = case["input"]["run_means"]
+    result = repeats(values, what="path")
+    assert result.sd == pytest.approx(np.std(values, ddof=1)) and result.repeatability == pytest.approx(2.8 * result.sd)
+    assert result.ratio == pytest.approx(max(values) / min(values))
+    assert result.cv is not None and result.cv_low is not None and result.cv_high is not None
+    assert result.cv_low < result.cv < result.cv_high and "6 runs vary" in str(result)
+
+
+@pytest.mark.parametrize("case", cases("repeats_hierarchy", "variance-components|"))
+def test_variance_components(case: dict[str, Any]) -> None:
+    due, rel = case["expected"], case["tolerance"]["rel"]
+    y = np.round(60 + np.repeat(2 * normal(6, 72), 40) + 1.5 * normal(240, 71), 3)
+    assert y.sum() == pytest.approx(case["input"]["check_sum"])
+    found = variance_components(y.reshape(6, 40))
+    assert found is not None
+    names = ("ms_between", "ms_within", "var_between_anova", "var_within", "icc", "grand_mean", "se_run_level",
+             "design_effect")  # fmt: skip
+    assert tuple(found) == pytest.approx([due[name] for name in names], rel=rel)
+    assert found.var_between == pytest.approx(due["lmer_var_between"], rel=case["tolerance"]["lmer_rel"])
+    # From run values and their errors within runs: the same components.
+    means = y.reshape(6, 40).mean(axis=1)
+    by_runs = repeats(means, errors=[math.sqrt(found.var_within / 40)] * 6)
+    assert by_runs.var_between == pytest.approx(due["var_between_anova"], rel=rel)
+    # The run-level interval of the oracle is Student's t on the run means.
+    from azlatency.stats.comparison import student_interval
+
+    assert student_interval(means, 0.95) == pytest.approx(due["ci95_t_run_level"], rel=rel)
+    assert found.se_runs / math.sqrt(found.design_effect) == pytest.approx(due["se_naive_iid"], rel=rel)
+
+
+@pytest.mark.parametrize("case", cases("repeats_hierarchy", "kalibera-jones"))
+def test_samples_per_run(case: dict[str, Any]) -> None:
+    given = case["input"]
+    found = samples_per_run(given["var_within"], given["var_between"], given["cost_run_s"], given["cost_sample_s"])
+    assert found == case["expected"]["n1"]
+    assert samples_per_run(1.0, 0.0, 60, 1e-4) is None
+    with pytest.raises(ValueError, match="cost"):
+        samples_per_run(1.0, 1.0, 0, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [([], "no_values"), ([1.0], "no_replication"), ([1.0, 2.0], "two_runs"), ([3.0] * 4, "constant"),
+     ([-1.0, 2.0], "not_positive")],
+)  # fmt: skip
+def test_hard_repeats(values: list[float], code: str) -> None:
+    result = repeats(values)
+    assert code in result.codes and str(result) and result.row()["codes"]
+    assert variance_components(np.zeros((1, 5))) is None and variance_components(np.zeros((3, 3))) is None
+
+
+def test_repeats_by_path() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"path": ["a", "a", "b"], "method": "x", "median_ns": [1.0, 2.0, None]})
+    assert [each.runs for each in repeats_by_path(frame, "median_ns")] == [2]
