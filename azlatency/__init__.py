@@ -48,7 +48,7 @@ _HOMES = {
     "adjust": "azlatency.stats.multiplicity",
     "agreement": "azlatency.stats.agreement",
     "Agreement": "azlatency.stats.agreement",
-    "check": "azlatency.stats.baseline",
+    "check_expectation": "azlatency.stats.baseline",
     "check_baseline": "azlatency.stats.baseline",
     "check_percentile": "azlatency.stats.baseline",
     "runs_needed": "azlatency.stats.planning",

@@ -122,7 +122,7 @@ def limits_of(expectation: Mapping[str, Any]) -> tuple[float | None, float | Non
     return tuple(None if each is None else float(each) for each in found)  # type: ignore[return-value]
 
 
-def check(
+def check_expectation(
     values: Any,
     expectation: Mapping[str, Any],
     *,
@@ -319,7 +319,9 @@ def check_baseline(
         for key, group in groups:
             labels = dict(zip(keys, key, strict=False))
             runs = group.rename(columns={"value": _named(str(metric), each)})
-            results.append(check(runs, each, value=_named(str(metric), each), confidence=confidence, labels=labels))
+            results.append(
+                check_expectation(runs, each, value=_named(str(metric), each), confidence=confidence, labels=labels)
+            )
     return results
 
 

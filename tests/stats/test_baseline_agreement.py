@@ -14,8 +14,8 @@ from across_cases import cases
 import azlatency as az
 from azlatency.stats.agreement import Agreement, agreement, bland_altman
 from azlatency.stats.baseline import (
-    check,
     check_baseline,
+    check_expectation,
     check_percentile,
     limits_of,
     tolerance_factor,
@@ -29,7 +29,7 @@ from azlatency.stats.result import CODES
 @pytest.mark.parametrize("case", cases("misc_latency", "spec|throughput"))
 def test_specifications(case: dict[str, Any]) -> None:
     given, due, rel = case["input"], case["expected"], case["tolerance"]["rel"]
-    result = check(given["x"], {"relation": "at_least", "low": given["limit"]}, confidence=given["conf"])
+    result = check_expectation(given["x"], {"relation": "at_least", "low": given["limit"]}, confidence=given["conf"])
     assert result.status == due["verdict"]
     assert result.p_meets == pytest.approx(due.get("p", due.get("p_meets")), rel=rel)
     if "lower_conf_bound_mean" in due:
@@ -147,42 +147,45 @@ def test_hard_pairs(x: list[float], y: list[float], code: str) -> None:
 
 def test_at_most_is_the_mirror_of_at_least() -> None:
     limit, values = 2.0e6, [1.7e6, 1.8e6, 1.75e6, 1.72e6]
-    assert check(values, {"relation": "at_most", "high": limit, "unit": "ns"}).status == "meets"
+    assert check_expectation(values, {"relation": "at_most", "high": limit, "unit": "ns"}).status == "meets"
     assert (
-        check([4e6 - each for each in values], {"relation": "at_most", "high": limit, "unit": "ns"}).status == "fails"
+        check_expectation([4e6 - each for each in values], {"relation": "at_most", "high": limit, "unit": "ns"}).status
+        == "fails"
     )
-    assert check([1.9e6, 2.2e6, 2.0e6], {"relation": "at_most", "high": limit}).status == "inconclusive"
+    assert check_expectation([1.9e6, 2.2e6, 2.0e6], {"relation": "at_most", "high": limit}).status == "inconclusive"
 
 
 def test_between_needs_both_sides() -> None:
     wanted = {"relation": "between", "low": 40e3, "high": 50e3, "unit": "ns", "name": "network latency"}
-    assert check([44e3, 45e3, 46e3, 45e3], wanted).status == "meets"
-    assert check([30e3, 31e3, 30.5e3], wanted).status == "fails"
-    assert check([49e3, 51e3, 50e3], wanted).status == "inconclusive"
-    about = check([10.9e9, 11.1e9, 11.0e9], {"relation": "about", "low": 11e9, "high": 11e9, "unit": "bit/s"})
+    assert check_expectation([44e3, 45e3, 46e3, 45e3], wanted).status == "meets"
+    assert check_expectation([30e3, 31e3, 30.5e3], wanted).status == "fails"
+    assert check_expectation([49e3, 51e3, 50e3], wanted).status == "inconclusive"
+    about = check_expectation(
+        [10.9e9, 11.1e9, 11.0e9], {"relation": "about", "low": 11e9, "high": 11e9, "unit": "bit/s"}
+    )
     assert about.status == "meets" and (about.limit_low, about.limit_high) == pytest.approx((9.9e9, 12.1e9))
 
 
 def test_a_slip_of_units_is_not_judged() -> None:
     """Seed 003: "40-50ms" between two VMs of one region."""
     wanted = {"relation": "between", "low": 40e6, "high": 50e6, "unit": "ns", "printed": "40-50ms"}
-    result = check([84e3, 86e3, 85e3], wanted)
+    result = check_expectation([84e3, 86e3, 85e3], wanted)
     assert result.status == "inconclusive" and "unit_slip" in result.codes and CODES["unit_slip"] in str(result)
 
 
 def test_half_or_full_only_what_holds_for_both_is_said() -> None:
     wanted = {"relation": "between", "low": 40e3, "high": 50e3, "unit": "ns", "printed_as": "unknown"}
-    result = check([44e3, 45e3, 46e3, 45e3], wanted)
+    result = check_expectation([44e3, 45e3, 46e3, 45e3], wanted)
     assert result.status == "inconclusive" and "unit_unknown" in result.codes
-    assert check([400e3, 410e3, 405e3], wanted).status == "fails"
+    assert check_expectation([400e3, 410e3, 405e3], wanted).status == "fails"
 
 
 def test_short_tests_show_the_burst() -> None:
     wanted = {"relation": "at_least", "low": 4e9, "unit": "bit/s", "name": "bandwidth"}
     frame = pd.DataFrame({"throughput": [11.8e9, 11.7e9, 11.9e9], "duration_ns": [10e9, 10e9, 10e9]})
-    result = check(frame, wanted)
+    result = check_expectation(frame, wanted)
     assert result.status == "meets" and result.ratio == pytest.approx(2.95) and "burst_test" in result.codes
-    assert "burst_test" not in check(frame.assign(duration_ns=120e9), wanted).codes
+    assert "burst_test" not in check_expectation(frame.assign(duration_ns=120e9), wanted).codes
 
 
 @pytest.mark.parametrize(
@@ -191,7 +194,7 @@ def test_short_tests_show_the_burst() -> None:
      ([math.nan], "no_values")],
 )  # fmt: skip
 def test_hard_specifications(values: list[float], code: str) -> None:
-    result = check(values, {"relation": "at_least", "low": 4.0})
+    result = check_expectation(values, {"relation": "at_least", "low": 4.0})
     assert code in result.codes and str(result) and result.row()["codes"]
     assert result.status == "inconclusive" or code == "two_runs"
 

@@ -94,8 +94,10 @@ def test_smallest_n(case: dict[str, Any]) -> None:
 
 def test_smallest_n_of_the_document() -> None:
     assert [smallest_n(p) for p in (0.99, 0.999, 0.9999, 0.99999)] == [368, 3688, 36887, 368887]
-    assert [smallest_n(p, sides="upper") for p in (0.99, 0.999, 0.9999, 0.99999, 1 - 1e-6)] == [
-        299, 2995, 29956, 299572, 2995732]  # fmt: skip
+    assert [smallest_n(p, sides="upper") for p in (0.99, 0.999, 0.9999, 0.99999)] == [299, 2995, 29956, 299572]
+    # One in a million: the smallest n with (1 - 1e-6)^n <= .05; -ln(.05) * 1e6, often quoted, is one more.
+    n = smallest_n(1 - 1e-6, sides="upper")
+    assert n == 2_995_731 and n * math.log1p(-1e-6) <= math.log(0.05) < (n - 1) * math.log1p(-1e-6)
     with pytest.raises(ValueError, match="between"):
         smallest_n(1.0)
 
