@@ -153,6 +153,16 @@ def parser_version() -> str:
     return f"{__version__}+{digest.hexdigest()[:8]}"
 
 
+@cache
+def _signatures_by_hint() -> dict[str, list[tuple[str, Signature]]]:
+    """All signatures of all parsers, by the literal that is searched for."""
+    hints: dict[str, list[tuple[str, Signature]]] = {}
+    for tool, parser in parsers().items():
+        for signature in parser.signatures:
+            hints.setdefault(signature.hint, []).append((tool, signature))
+    return hints
+
+
 def claims(source: Source) -> list[Claim]:
     """Every claim of every parser on the source, in order of line."""
     lines = source.lines
@@ -160,11 +170,9 @@ def claims(source: Source) -> list[Claim]:
     found: set[Claim] = set()
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
-    hints: dict[str, list[tuple[str, Signature]]] = {}
-    for tool, parser in parsers().items():
-        for signature in parser.signatures:
-            hints.setdefault(signature.hint, []).append((tool, signature))
-    for hint, signatures in hints.items():
+    for hint, signatures in _signatures_by_hint().items():
+        if hint not in joined:
+            continue
         last: dict[str, int] = {}
         for index in lines_with(hint, joined):
             text = lines[index].text.strip()
