@@ -86,6 +86,8 @@ class _Host:
     final: bool = False
     whole: bool = False
     """Nothing of it can be missing: a summary, a list or a single verdict."""
+    highest: int = -1
+    """Highest number of a probe; a lower one begins another log."""
     errors: int = 0
     duplicates: int = 0
     last_line: int = 0
@@ -95,12 +97,8 @@ class _Host:
         self.rtt.append(rtt)
         self.status.append(status)
         self.sent.append(sent)
-
-    @property
-    def highest(self) -> int:
-        return max(
-            (seq for seq, status in zip(self.seq, self.status, strict=True) if status != "duplicate"), default=-1
-        )
+        if status != "duplicate":
+            self.highest = max(self.highest, seq)
 
 
 class _Fping(LineLog):

@@ -377,19 +377,24 @@ def _read_json(log: Log, recorder: Recorder) -> None:
         found: Any = json.loads(text)
     except ValueError:
         found, whole = None, False
-    pairs = [(int(match[1]), int(match[2]), text.count("\n", 0, match.end())) for match in _PAIR.finditer(text)]
+    pairs = []
+    number, counted = log.first_line, 0
+    for match in _PAIR.finditer(text):
+        number += text.count("\n", counted, match.end())
+        counted = match.end()
+        pairs.append((int(match[1]), int(match[2]), number))
     if whole and not (isinstance(found, dict) and len(found.get("latencies", [])) == len(pairs)):
         run.set(status="failed")
         run.event("malformed", "error", "not the frequency table that lagscope writes", log.first_line)
         return
     for line in log.lines:
         recorder.ledger.mark(line.number, DATA if line.text.strip() else BLANK)
-    for latency, number, line_index in pairs:
+    for latency, frequency, number in pairs:
         low = latency * _MICROSECOND
         bounds = {"low_ns": low, "high_ns": low + _MICROSECOND}
-        run.bucket(metric="rtt", stream=None, count=number, line=log.first_line + line_index, **bounds)
+        run.bucket(metric="rtt", stream=None, count=frequency, line=number, **bounds)
     if pairs and whole:
-        total = Quantity(float(sum(number for _, number, _ in pairs)), "count", None, None)
+        total = Quantity(float(sum(frequency for _, frequency, _ in pairs)), "count", None, None)
         run.metric("observations", total, log.first_line)
         run.event("floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line)
         about = "the log beside this file describes the same run; count one of the two"
