@@ -21,7 +21,12 @@ _LIMITS = {
     "tail_loss": "its loss is a lower bound",
     "udp_loss_possible": "a lost datagram may have stalled it: its mean can be far too high",
     "receiver_side": "it repeats the run of the sender's log: do not count it twice",
+    "same_run_as_log": "it repeats the run of the log beside it: do not count it twice",
     "same_run_as_csv": "it repeats the run of the CSV beside it: do not count it twice",
+    "not_monotone": "its percentiles contradict one another and are left out",
+    "impossible_spread": "its mean, range and sd cannot belong together: it may have been edited",
+    "impossible_duration": "its probes do not fit into its time: it may have been edited",
+    "unit_assumed": "a unit is not printed and was assumed",
     "clock_step": "its clock was set during the run: the marked samples are void",
     "value_conflict": "it says two different things of one number",
     "identity_failed": "its numbers do not fit one another: it may have been edited",
@@ -72,6 +77,8 @@ def _uses(tables: Tables, run: Row) -> list[str]:
     uses = []
     if "rtt_mean" in names:
         uses.append("the mean round trip")
+    elif "rtt_from_rate" in names:
+        uses.append("the mean round trip by its rate")
     supported = [
         row["q"] for row in tables.rows["quantiles"] if row["run_id"] == run["run_id"] and (row["beyond"] or 0) >= 1
     ]
@@ -79,6 +86,8 @@ def _uses(tables: Tables, run: Row) -> list[str]:
         uses.append(f"percentiles up to p{100 * max(supported):g}")
     if any(block.run_id == run["run_id"] for block in tables.samples):
         uses.append("single round trips")
+    if "connect_mean" in names:
+        uses.append("connect times (no round trips)")
     if "throughput" in names:
         uses.append("throughput")
     if names & {"bandwidth", "iops"}:

@@ -32,7 +32,7 @@ def text(value: Any) -> str:
     """A cell: empty where the value is missing, yes or no for a truth value, else its text."""
     if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return "yes" if value else "no"
     return str(value)
 
@@ -275,7 +275,7 @@ def printed_latency(study: Study, runs: pd.DataFrame) -> Table | Note:
         cells += [text(tokens.get((run_id, name))) or "–" for name in ("rtt_mean", "rtt_sd", "rtt_min")]
         for level in levels:
             found = printed.get((run_id, level))
-            mark = "†" if found is not None and not found.resolved else ""
+            mark = "†" if found is not None and text(found.resolved) == "no" else ""
             cells.append("–" if found is None else f"{found.printed}{mark}")
         rows.append((*cells, text(tokens.get((run_id, "rtt_max"))) or "–"))
     headers = ("run", "quantity", "unit", "n", "mean", "sd", "min", *(f"p{100 * level:g}" for level in levels), "max")

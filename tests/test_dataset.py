@@ -63,7 +63,7 @@ def test_samples_are_partitioned_by_tool(raw: Path, out: Path) -> None:
     import_study("emulated-zones", out=out)
     loaded = load("emulated-zones", processed=out)
     folders = {path.name for path in (out / "emulated-zones" / "samples").iterdir()}
-    assert folders == {"tool=echo", "tool=ping", "tool=sockperf"}
+    assert folders == {"tool=echo", "tool=fping", "tool=ping", "tool=sockperf"}
     counts = loaded.samples.groupby("tool").size()
     assert counts["sockperf"] == 9553
     assert (loaded.samples["rtt_ns"].dropna() > 0).all()
