@@ -90,6 +90,10 @@ test-slow: data ## the tests that take long
 fixtures: setup ## run the real tools between network namespaces and read what they print (root; tools from the system)
 	@$(PY) tools/real_tools.py
 
+.PHONY: conformance
+conformance: setup ## compare the parsers with every log of ../shared/corpus, where it is
+	@$(PY) tools/conformance
+
 .PHONY: lint
 lint: setup ## ruff and mypy
 	@echo "Lint and types"

@@ -378,7 +378,7 @@ class Documents:
 
     def _of_direction(self, node: js.Members, name: str, direction: int) -> js.Members:
         found = [one for one in node.all(name) if isinstance(one, js.Members)]
-        if len(found) > 1 and direction == _FORWARD and name == "sum_sent":
+        if len(found) > 1 and direction == _FORWARD and name in ("sum_sent", "sum"):
             text = f"{len(found)} members {name!r}: one for each direction; both are kept"
             test = self.test
             if test is not None:

@@ -1,0 +1,201 @@
+"""Compare every log of the corpora with what is expected of it; print the table; exit 1 for what is not explained.
+
+    python tools/conformance [FOLDER] [--only TOOL]
+
+FOLDER holds `generated`, `public`, `emulated` and `loopback`; without it, ../shared/corpus beside the project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from azlatency.decode import SourceError, expand
+from azlatency.reader import Tables, parse_source
+from conformance import naive
+from conformance.core import Case
+from conformance.tools import MAPPINGS
+
+ROOT = Path(__file__).parents[2]
+CORPORA = ("generated", "public", "emulated", "loopback")
+EXCEPTIONS = Path(__file__).with_name("exceptions.toml")
+NO_LOGS = (".md", ".tb", ".stderr")
+GOAL = 0.99
+
+
+@dataclass
+class Tally:
+    """Counts of one tool and dialect."""
+
+    files: int = 0
+    values: int = 0
+    equal: int = 0
+    missing: int = 0
+    wrong: int = 0
+    excepted: int = 0
+    untold: int = 0
+    unknown: int = 0
+
+
+@dataclass
+class Findings:
+    """What came of all files."""
+
+    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    unexplained: int = 0
+    seen: set[str] = field(default_factory=set)
+
+
+def main() -> int:
+    """Run the comparison; the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT.parent / "shared" / "corpus")
+    parser.add_argument("--only", help="one tool, as the corpora name its folder")
+    options = parser.parse_args()
+    if not options.folder.is_dir():
+        print(f"no corpora at {options.folder}: nothing compared")
+        return 0
+    exceptions = tomllib.loads(EXCEPTIONS.read_text("utf-8"))
+    findings = Findings()
+    begin = time.perf_counter()
+    for name, path, companion in logs(options.folder):
+        tool = name.split("/")[1]
+        if options.only in (None, tool):
+            one_log(name, path, companion, tool, exceptions, findings)
+    return report(findings, exceptions, time.perf_counter() - begin, everything=options.only is None)
+
+
+def logs(folder: Path) -> Iterator[tuple[str, Path, Path | None]]:
+    """Every log with its name below the corpora and the file of its expected values, if it has one."""
+    for corpus in CORPORA:
+        for path in sorted(entry for entry in (folder / corpus).rglob("*") if entry.is_file()):
+            name = path.relative_to(folder).as_posix()
+            beside = (path.with_name(path.stem + ".expected.json"), path.with_suffix(".json"))
+            companion = next((each for each in beside if each.exists() and each != path), None)
+            if path.name in ("manifest.csv", "truth.json") or path.suffix in NO_LOGS:
+                continue
+            if path.name.endswith((".expected.json", ".peer.json")):
+                continue
+            if corpus in ("emulated", "loopback"):
+                companion = None
+            elif companion is None and path.suffix == ".json":
+                continue  # the expected values of a log
+            yield name, path, companion
+
+
+def one_log(
+    name: str, path: Path, companion: Path | None, tool: str, exceptions: dict[str, dict[str, str]], findings: Findings
+) -> None:
+    """Read one log, compare it, and count what came of it."""
+    tables = read(path)
+    document = json.loads(companion.read_text("utf-8")) if companion else {}
+    case = Case(path, name, document, tables)
+    try:
+        if companion is not None and "expected" in document:
+            MAPPINGS[tool](case)
+        else:
+            naive.compare(case)
+    except Exception as error:  # a mapping that trips over a log is a finding of its own
+        findings.lines.append(f"{name}: mapping failed: {error!r}")
+        findings.unexplained += 1
+    dialect = next((run.get("dialect") for run in case.runs), None) or "none"
+    tally = findings.tallies.setdefault((tool, dialect), Tally())
+    tally.files += 1
+    excused: dict[str, str] = {}
+    for pattern, reasons in exceptions.items():
+        excused |= reasons if fnmatch(name, pattern) else {}
+    _lines(case, tally, findings, excused)
+    _values(case, tally, findings, excused)
+
+
+def read(path: Path) -> Tables:
+    """The tables of one log."""
+    tables = Tables()
+    for source in expand(path):
+        if not isinstance(source, SourceError):
+            tables.extend(parse_source(source))
+    return tables
+
+
+def _lines(case: Case, tally: Tally, findings: Findings, excused: dict[str, str]) -> None:
+    for row in case.tables.rows["sources"]:
+        kinds = ("data", "known", "blank", "prose", "unknown")
+        if row["lines"] != sum(row[f"lines_{kind}"] for kind in kinds):
+            findings.lines.append(f"{case.name}: lines do not add up")
+            findings.unexplained += 1
+        unknown = row["lines_unknown"]
+        tally.unknown += unknown
+        if not unknown:
+            continue
+        first = next((e for e in case.tables.rows["events"] if e["code"] == "unknown_line"), None)
+        shown = f"{case.name}:{first['line'] if first else 1}: {unknown} unknown lines"
+        findings.seen.add(f"{case.name} unknown")
+        findings.lines.append(f"{shown}: {excused.get('unknown') or 'NOT EXPLAINED'}")
+        findings.unexplained += "unknown" not in excused
+
+
+def _values(case: Case, tally: Tally, findings: Findings, excused: dict[str, str]) -> None:
+    for check in case.checks:
+        tally.values += 1
+        verdict = check.verdict
+        if verdict == "equal":
+            tally.equal += 1
+            continue
+        reason = _reason(check.key, excused)
+        if reason is not None:
+            findings.seen.add(f"{case.name} {reason}")
+            tally.excepted += 1
+        elif verdict == "missing":
+            tally.missing += 1
+        else:
+            tally.wrong += 1
+        found = f", found {check.found[:4]}" if check.found else ""
+        because = excused[reason] if reason is not None else "NOT EXPLAINED"
+        findings.lines.append(f"{case.name}: {check.key} {verdict}: expected {check.expected}{found}: {because}")
+        findings.unexplained += reason is None and verdict == "wrong"
+    untold = case.untold()
+    tally.untold += len(untold)
+    findings.lines += [f"{case.name}: {key}: no mapping" for key in untold]
+
+
+def _reason(key: str, excused: dict[str, str]) -> str | None:
+    """The exception that covers a key: itself or one of its parents."""
+    return next((name for name in excused if key == name or key.startswith(name + ".")), None)
+
+
+def report(findings: Findings, exceptions: dict[str, dict[str, str]], seconds: float, *, everything: bool) -> int:
+    """Print the list and the table; the exit code."""
+    for line in findings.lines:
+        print(line)
+    if everything:
+        for name, reasons in exceptions.items():
+            for key in reasons:
+                if not any(fnmatch(seen, f"{name} {key}") for seen in findings.seen):
+                    print(f"{name}: {key}: this exception no longer occurs; remove it")
+                    findings.unexplained += 1
+    columns = ("files", "values", "equal", "excepted", "missing", "wrong", "untold", "unknown")
+    print(f"\n{'tool':10} {'dialect':34} " + " ".join(f"{column:>8}" for column in columns))
+    total = Tally()
+    for (tool, dialect), tally in sorted(findings.tallies.items()):
+        numbers = [getattr(tally, column) for column in columns]
+        print(f"{tool:10} {dialect:34} " + " ".join(f"{number:8}" for number in numbers))
+        for column in columns:
+            setattr(total, column, getattr(total, column) + getattr(tally, column))
+    print(f"{'all':10} {'':34} " + " ".join(f"{getattr(total, column):8}" for column in columns))
+    present = 1 - (total.missing + total.untold) / max(total.values + total.untold, 1)
+    print(f"\n{present:.2%} of the expected values present, {total.wrong} wrong, {seconds:.0f} s")
+    return int(findings.unexplained > 0 or present < GOAL)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,149 @@
+"""A log with its expected values, the questions a mapping asks about its tables, and what came of each comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from azlatency.reader import Tables
+
+EXACT = 1e-9
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One expected value, in the canonical unit, and all values that the tables hold in its place."""
+
+    key: str
+    expected: Any
+    found: list[Any]
+    tolerance: float
+
+    @property
+    def verdict(self) -> str:
+        """``equal``, ``missing`` or ``wrong``."""
+        if not self.found:
+            return "missing"
+        return "equal" if any(self._same(value) for value in self.found) else "wrong"
+
+    def _same(self, value: Any) -> bool:
+        if isinstance(value, str) or isinstance(self.expected, str):
+            return str(value) == str(self.expected)
+        return math.isclose(value, self.expected, rel_tol=self.tolerance, abs_tol=1e-9)
+
+
+@dataclass
+class Case:
+    """One log: its expected values, its tables, and the comparisons made so far."""
+
+    path: Path
+    name: str
+    document: Row
+    tables: Tables
+    checks: list[Check] = field(default_factory=list)
+    told: set[str] = field(default_factory=set)
+
+    @property
+    def expected(self) -> Row:
+        """The expected values, as the corpus writes them."""
+        return self.document.get("expected") or {}
+
+    @property
+    def runs(self) -> list[Row]:
+        """Rows of the table runs."""
+        return self.tables.rows["runs"]
+
+    def text(self) -> str:
+        """The log as text, for what the expected values refer to without repeating it."""
+        return self.path.read_bytes().decode("utf-8", "replace")
+
+    # ------------------------------------------------------------------------------------------- what the tables hold
+
+    def of(self, **columns: Any) -> list[int]:
+        """Ordinals of the runs with these columns."""
+        return [i for i, run in enumerate(self.runs) if all(run.get(name) == value for name, value in columns.items())]
+
+    def column(self, name: str, run: int | None = None) -> list[Any]:
+        """A column of the table runs, null left out."""
+        rows = self.runs if run is None else self.runs[run : run + 1]
+        return [row[name] for row in rows if row.get(name) is not None]
+
+    def metric(self, name: str, run: int | None = None, **where: Any) -> list[float]:
+        """Values of a metric; ``side`` and ``stream`` narrow it down."""
+        return [row["value"] for row in self._rows("metrics", run, metric=name, **where)]
+
+    def quantile(self, q: float, run: int | None = None, **where: Any) -> list[float]:
+        """Values of a quantile."""
+        rows = self._rows("quantiles", run, **{"metric": "rtt", **where})
+        return [row["value_ns"] for row in rows if math.isclose(row["q"], q, abs_tol=1e-9)]
+
+    def intervals(self, run: int | None = None, **where: Any) -> list[Row]:
+        """Rows of the table intervals."""
+        return list(self._rows("intervals", run, **where))
+
+    def buckets(self, run: int | None = None, **where: Any) -> list[Row]:
+        """Rows of the table histograms."""
+        return list(self._rows("histograms", run, **where))
+
+    def samples(self, run: int | None = None, *, statuses: Iterable[str] = ("ok",)) -> list[int | None]:
+        """Round trips of the samples in order, those with one of the statuses; intervals as their middle."""
+        found: list[int | None] = []
+        for block in self.tables.samples:
+            if run is None or block.run_id == self.runs[run]["run_id"]:
+                pairs = zip(block.rtt_ns, block.status, strict=True)
+                found += [_plain(rtt) for rtt, status in pairs if _plain(status) in statuses]
+        return found
+
+    def codes(self) -> set[str]:
+        """Codes of all events."""
+        return {row["code"] for row in self.tables.rows["events"]}
+
+    def _rows(self, table: str, run: int | None, **where: Any) -> Iterator[Row]:
+        run_id = None if run is None else (self.runs[run]["run_id"] if run < len(self.runs) else "none")
+        for row in self.tables.rows[table]:
+            if run_id in (None, row["run_id"]) and all(row.get(name) == value for name, value in where.items()):
+                yield row
+
+    # ---------------------------------------------------------------------------------------------- what is compared
+
+    def check(self, key: str, expected: Any, found: list[Any], *, tolerance: float = EXACT) -> None:
+        """Compare one expected value; null is no expectation."""
+        self.told.add(key)
+        if expected is not None:
+            self.checks.append(Check(key, expected, found, tolerance))
+
+    def facts(self, *keys: str) -> None:
+        """Name keys that hold words, remarks or values derived from others: nothing of the data model."""
+        self.told.update(keys)
+
+    def untold(self) -> list[str]:
+        """Keys of the expected values that the mapping passed over."""
+        covered = tuple(self.told)
+        return [key for key in leaves(self.expected) if not any(_within(key, each) for each in covered)]
+
+
+Mapping = Callable[[Case], None]
+
+
+def leaves(value: Any, prefix: str = "") -> Iterator[str]:
+    """Dotted paths of all values in a document."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from leaves(inner, f"{prefix}.{name}" if prefix else str(name))
+    elif isinstance(value, list) and value and isinstance(value[0], dict | list):
+        for position, inner in enumerate(value):
+            yield from leaves(inner, f"{prefix}.{position}")
+    elif value is not None:
+        yield prefix
+
+
+def _within(key: str, told: str) -> bool:
+    return key == told or key.startswith(told + ".")
+
+
+def _plain(value: Any) -> Any:
+    return value.as_py() if hasattr(value, "as_py") else (value.item() if hasattr(value, "item") else value)
