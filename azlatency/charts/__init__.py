@@ -1,0 +1,12 @@
+"""One function a chart: results and frames in, one `Chart` out. A chart computes nothing but positions on paper.
+
+Every chart has a caption that says what is drawn and how uncertainty is shown, and a text alternative with the numbers.
+Where there is nothing to draw the function returns a `Note` with the reason.
+"""
+
+from azlatency.charts.base import spread
+from azlatency.charts.forests import latency_forest, throughput_forest
+from azlatency.charts.percentiles import percentile_curves
+from azlatency.charts.series import throughput_series
+
+__all__ = ["latency_forest", "percentile_curves", "spread", "throughput_forest", "throughput_series"]

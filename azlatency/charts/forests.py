@@ -1,0 +1,134 @@
+"""One value a run, path by path, with the interval of the path where runs repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.charts.base import GIGABIT, MICROSECOND, WIDTH, new_figure, plain_log_ticks, styled
+from azlatency.display import Chart, Note
+from azlatency.stats.result import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_ONE_AXIS = 200
+
+
+@styled
+def latency_forest(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str = "median_ns") -> Chart | Note:
+    """Each path's run values (µs, round trip) and, where runs repeat, the path's interval; one panel a method.
+
+    ``runs``: `azlatency.paths.latency_runs`; ``estimates``: `azlatency.stats.means.by_path` of the same column.
+    """
+    name = {"median_ns": "median", "mean_ns": "mean"}[value]
+    return _forest(
+        runs, estimates, value, scale=MICROSECOND, label=f"{name} round trip of a run, µs", unit="µs",
+        what=f"{name} round trip", expected=None,
+    )  # fmt: skip
+
+
+@styled
+def throughput_forest(
+    runs: pd.DataFrame, estimates: Sequence[Estimate], *, expected: float | None = None
+) -> Chart | Note:
+    """Each path's goodput by run, its interval where runs repeat, and ``expected`` (bit/s) as a dashed line."""
+    return _forest(
+        runs, estimates, "throughput", scale=GIGABIT, label="goodput of a run, Gbit/s", unit="Gbit/s", what="goodput",
+        expected=expected,
+    )  # fmt: skip
+
+
+def _forest(
+    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, *, scale: float, label: str, unit: str, what: str,
+    expected: float | None,
+) -> Chart | Note:  # fmt: skip
+    runs = runs[runs[value].notna()]
+    if not len(runs):
+        return Note(f"No chart: no log of this study gives a {what}.")
+    methods = list(dict.fromkeys(runs["method"]))
+    paths = list(dict.fromkeys(runs["path"]))
+    # Methods on one axis where they are of one order; a UDP test that lost nearly everything gets an axis of its own.
+    positive = runs.loc[runs[value] > 0, value].astype(float)
+    shared = len(positive) == len(runs) and positive.max() <= _ONE_AXIS * positive.min()
+    heights = [runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
+    figure, axes = new_figure(
+        len(methods), 1, WIDTH, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),
+        sharex=shared, gridspec_kw={"height_ratios": [count + 1 for count in heights]},
+    )  # fmt: skip
+    by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
+    for axis, method in zip(axes, methods, strict=True):
+        own = runs[runs["method"] == method]
+        names = [path for path in paths if path in set(own["path"])]
+        for row, path in enumerate(names):
+            values = own.loc[own["path"] == path, value].astype(float) / scale
+            _forest_row(axis, row, list(values), by_key.get((path, method)), scale)
+        axis.set_yticks(range(len(names)), names)
+        axis.set_ylim(len(names) - 0.5, -0.5)
+        axis.set_title(method)
+        axis.grid(axis="y", visible=False)
+        if expected is not None:
+            axis.axvline(expected / scale, color="black", linestyle="--", linewidth=1)
+            if axis is axes[0]:
+                axis.annotate(
+                    "expected",
+                    (expected / scale, 0.03),
+                    (-2, 0),
+                    xycoords=("data", "axes fraction"),
+                    textcoords="offset points",
+                    fontsize=7.5,
+                    rotation=90,
+                    ha="right",
+                    va="bottom",
+                )
+    for axis, method in zip(axes, methods, strict=True):
+        chosen = runs[value] if shared else runs.loc[runs["method"] == method, value]
+        logarithmic = _scale_values(axis, chosen.astype(float) / scale)
+        if axis is axes[-1] or not shared:
+            axis.set_xlabel(label + (" (log)" if logarithmic else ""))
+    level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
+    several = any(not each.refused for each in estimates)
+    caption = f"{what.capitalize()} by path and method; a dot is a run. " + (
+        f"Bar: {level} interval of the path's typical run (t on logarithms of run values)."
+        if several
+        else "No path was measured twice with one method, so there is no interval: a second run may fall elsewhere."
+    )
+    if expected is not None:
+        caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
+    return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)))
+
+
+def _scale_values(axis: Axes, values: pd.Series) -> bool:
+    """A logarithmic axis where the values spread widely and none is zero, else a linear one from zero."""
+    if values.min() > 0 and values.max() > 8 * values.min():
+        axis.set_xscale("log")
+        plain_log_ticks(axis.xaxis)
+        return True
+    axis.set_xlim(left=-0.02 * axis.get_xlim()[1])
+    return False
+
+
+def _forest_row(axis: Axes, row: int, values: list[float], estimate: Estimate | None, scale: float) -> None:
+    if estimate is not None and not estimate.refused:
+        assert estimate.estimate is not None and estimate.low is not None and estimate.high is not None
+        axis.plot([estimate.low / scale, estimate.high / scale], [row, row], color="#0072B2", linewidth=2.2, zorder=2)
+        axis.plot(
+            [estimate.estimate / scale], [row], "|", color="#0072B2", markersize=11, markeredgewidth=2.2, zorder=3
+        )
+    axis.plot(values, [row] * len(values), "o", color="#D55E00", markersize=4.5, markerfacecolor="none", zorder=4)
+
+
+def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estimates: list[Estimate]) -> str:
+    by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
+    lines = []
+    for (path, method), group in runs.groupby(["path", "method"], sort=False):
+        values = ", ".join(f"{float(each) / scale:,.5g}" for each in group[value])
+        line = f"{path}, {method}: {values} {unit}"
+        estimate = by_key.get((path, method))
+        if estimate is not None and not estimate.refused:
+            assert estimate.low is not None and estimate.high is not None and estimate.estimate is not None
+            low, high = estimate.low / scale, estimate.high / scale
+            line += f"; typical {estimate.estimate / scale:,.5g} [{low:,.5g}, {high:,.5g}]"
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,142 @@
+"""Percentile curves on a nines axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.charts.base import MICROSECOND, WIDTH, colour_of, new_figure, nines, plain_log_ticks, spread, styled
+from azlatency.display import Chart, Note
+from azlatency.stats.result import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BRACKETS_SHOWN = 10
+_PATHS_SIDE_BY_SIDE = 5
+
+
+@styled
+def percentile_curves(estimates: Sequence[Estimate]) -> Chart | Note:
+    """Printed percentile tables as curves on a nines axis, each point with its bracket.
+
+    ``estimates`` as `azlatency.stats.quantiles.printed_quantiles` gives them, with labels run_id, path, method and q.
+    """
+    drawn = [each for each in estimates if each.estimate is not None]
+    if not drawn:
+        return Note("No chart: no log of this study prints percentiles.")
+    methods = list(dict.fromkeys(each.labels["method"] for each in drawn))
+    paths = list(dict.fromkeys(each.labels["path"] for each in drawn))
+    columns = min(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
+    rows = math.ceil(len(methods) / columns)
+    figure, axes = new_figure(rows, columns, WIDTH, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
+    for axis, method in zip(axes, methods, strict=False):
+        _curve_panel(axis, [each for each in drawn if each.labels["method"] == method], paths, method, columns > 1)
+    for axis in axes[len(methods) :]:
+        axis.set_visible(False)
+    for axis in axes[::columns]:
+        axis.set_ylabel("round trip, µs (log)")
+    level = f"{100 * drawn[0].confidence:g} %"
+    caption = (
+        f"Round-trip percentiles as printed, one line a run. Bars: {level} brackets at the floor of independent "
+        f"packets (the truth is wider); hollow: the percentile is only the run's maximum; arrow: no upper bound. "
+        f"Panels of more than {_BRACKETS_SHOWN} runs leave the bars to the table."
+    )
+    return Chart(figure, caption, _alt_of_estimates(drawn, MICROSECOND, "µs"))
+
+
+def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], method: str, narrow: bool) -> None:
+    """One method: the runs of all paths, labelled at their right ends."""
+    runs: dict[str, list[Estimate]] = {}
+    for each in estimates:
+        runs.setdefault(str(each.labels["run_id"]), []).append(each)
+    # Side by side rather than on top of one another: brackets of several paths stay readable.
+    step = min(0.05, 0.3 / len(paths))
+    ends: dict[str, tuple[float, str]] = {}
+    for curve in runs.values():
+        path = curve[0].labels["path"]
+        colour, style = colour_of(paths.index(path))
+        shift = (paths.index(path) - (len(paths) - 1) / 2) * step
+        x = [nines(each.labels["q"]) + shift for each in curve]
+        y = [each.estimate / MICROSECOND for each in curve if each.estimate is not None]
+        axis.plot(x, y, linestyle=style, color=colour, alpha=0.85 if len(runs) <= len(paths) else 0.5, zorder=3)
+        for position, value, each in zip(x, y, curve, strict=True):
+            _bracket_mark(axis, position, value, each, colour, bare=len(runs) > _BRACKETS_SHOWN)
+        ends.setdefault(path, (y[-1], colour))
+    shown = sorted({each.labels["q"] for each in estimates})
+    axis.set_yscale("log")
+    ticks = _apart(shown, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if narrow else 0.15)
+    axis.set_xticks([nines(q) for q in ticks], [f"p{100 * q:g}" for q in ticks], rotation=50, ha="right")
+    axis.set_xlim(nines(shown[0]) - 0.15, nines(shown[-1]) + 0.2)
+    axis.set_title(method)
+    plain_log_ticks(axis.yaxis)
+    _label_ends(axis, ends)
+
+
+def _bracket_mark(axis: Axes, x: float, y: float, each: Estimate, colour: str, *, bare: bool) -> None:
+    disguise = "maximum_in_disguise" in each.codes
+    size = 3 if bare else 4
+    axis.plot([x], [y], "o", color=colour, markersize=size, markerfacecolor="white" if disguise else colour, zorder=4)
+    if bare:
+        return
+    low = y if each.low is None else each.low / MICROSECOND
+    if each.high is not None:
+        axis.plot([x, x], [low, each.high / MICROSECOND], color=colour, linewidth=1, zorder=2)
+        return
+    axis.plot([x, x], [low, y], color=colour, linewidth=1, zorder=2)
+    axis.annotate(
+        "",
+        (x, y),
+        (0, 11),
+        textcoords="offset points",
+        arrowprops={"arrowstyle": "<-", "color": colour, "lw": 1},
+        zorder=2,
+    )
+
+
+def _apart(levels: Sequence[float], least: float) -> list[float]:
+    """The quantiles to label: as many as stand ``least`` nines apart, the median and the nines before the quartiles."""
+    kept: list[float] = []
+    for q in sorted(levels, key=lambda q: (q in (0.25, 0.75), q)):
+        if all(abs(nines(q) - nines(other)) >= least for other in kept):
+            kept.append(q)
+    return sorted(kept)
+
+
+def _label_ends(axis: Axes, ends: dict[str, tuple[float, str]]) -> None:
+    """Name each path right of the axes, moved apart where they would overlap, with a thin leader."""
+    low, high = axis.get_ylim()
+
+    def height(value: float) -> float:
+        return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
+
+    order = sorted(ends, key=lambda path: ends[path][0])
+    spots = spread([height(ends[path][0]) for path in order], least=0.075)
+    for path, spot in zip(order, spots, strict=True):
+        value, colour = ends[path]
+        axis.annotate(
+            path,
+            (1.0, height(value)),
+            (1.05, spot),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            fontsize=8,
+            color=colour,
+            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "shrinkA": 0, "shrinkB": 0},
+            annotation_clip=False,
+        )
+
+
+def _alt_of_estimates(estimates: Sequence[Estimate], scale: float, unit: str) -> str:
+    lines: dict[str, list[str]] = {}
+    for each in estimates:
+        assert each.estimate is not None
+        low = "" if each.low is None else f"{each.low / scale:,.6g}"
+        high = "∞" if each.high is None else f"{each.high / scale:,.6g}"
+        title = f"{each.labels['path']}, {each.labels['method']}"
+        lines.setdefault(str(each.labels["run_id"]) + title, [title + f", n = {each.n:,}:"]).append(
+            f"{each.what} {each.estimate / scale:,.6g} [{low}, {high}]"
+        )
+    return "\n".join(parts[0] + " " + "; ".join(parts[1:]) + f" {unit}" for parts in lines.values())
