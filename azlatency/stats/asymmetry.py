@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from azlatency.stats import exact
 from azlatency.stats.comparison import Setting, compare, compare_rounds, student_interval
 from azlatency.stats.matrices import decompose, hodge, triangles
+from azlatency.stats.means import across_runs
 from azlatency.stats.multiplicity import adjust, adjust_p
 from azlatency.stats.ranking import RankSet, rank_sets
 from azlatency.stats.result import Comparison, Estimate, Scope, Verdict, explain
@@ -52,6 +53,7 @@ class Asymmetry:
     shown; ``p_adjusted`` (Holm) and ``p_max_t`` are of exact sign flips. ``null``: pairs within one zone, where nothing
     is due. ``node_effects`` and ``curls`` (latency only): what an initiator adds, and the sum around each triangle, 0
     for any initiators. ``detours``: corrected triangle excess, > 0 where the detour is shorter. ``ranking``: rank sets.
+    ``cells``: the typical value of each direction with its interval, labels ``from`` and ``to`` (refused for one run).
     """
 
     what: str
@@ -76,6 +78,7 @@ class Asymmetry:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    cells: tuple[Estimate, ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -205,7 +208,7 @@ def _groups(frame: pd.DataFrame, metric: Metric) -> Iterable[tuple[str, pd.DataF
     """Runs by method. A reverse stream is the same method: only the data go the other way, and that is looked at."""
     if "method" not in frame.columns:
         return [("", frame)]
-    if metric != "latency":
+    if metric != "latency" and len(frame):
         frame = frame.assign(method=frame["method"].str.replace(" stream-reverse", "", regex=False))
     return [(str(method), group) for method, group in frame.groupby("method", sort=False)]
 
@@ -282,6 +285,9 @@ def _one(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Se
     setting = base._replace(unit=unit, what=what, labels={"metric": metric, "method": method})
     same_test = frame if metric == "latency" or "test" not in frame.columns else frame.drop(columns="test")
     codes = list(refusals([same_test], column))
+    if "placement" in frame.columns:
+        # What never left a host says nothing about a zone.
+        frame = frame[frame["placement"].isna() | (frame["placement"] != "same_host")]
     runs, zones, left_out = directed(frame, metric, column)
     if metric == "retransmits":
         runs = [each._replace(value=each.value + COUNT_OFFSET) for each in runs]
@@ -352,20 +358,34 @@ def _answer(
     together: list[tuple[str, str]] = []
     for i, j in combinations(cells.nodes, 2):
         if (i, j) in cells.every and (j, i) in cells.every:
-            (together if zones.get(i) is not None and zones.get(i) == zones.get(j) else apart).append((i, j))
+            (apart if _apart(i, j, zones) else together).append((i, j))
     pairs = _tested([((i, j), _pair(i, j, cells, setting, tuple(codes))) for i, j in apart], cells, setting)
     null = tuple(_pair(i, j, cells, setting, tuple(codes)) for i, j in together)
     effects, curls, share = _initiators(cells, apart, setting) if metric == "latency" else ((), (), None)
-    detours = _detours(cells, apart, zones, setting) if metric == "latency" else ()
+    # A round trip crosses both directions: triangles and ranks can do with one initiator of a pair.
+    known = [way for way in cells.every if _apart(*way, zones)]
+    detours = _detours(cells, known, zones, setting) if metric == "latency" else ()
     rounds = {each for way in cells.by_round.values() for each in way}
     if not apart:
-        codes.append("no_values")
+        codes.append("one_direction")
     return Asymmetry(
         setting.what, metric, setting.unit, cells.nodes, m, parts.s, parts.k, parts.share, pairs, null, effects, curls,
-        share, detours, _ranking(cells, apart, setting) if metric == "latency" else (), len(rounds),
+        share, detours, _ranking(cells, known, setting) if metric == "latency" else (), len(rounds),
         setting.confidence, codes=tuple(dict.fromkeys(codes)), labels=setting.labels,
         diagnostics={"runs": len(runs), "left_out": left_out,
                      "without_round": sum(each.round is None for each in runs)},
+        cells=_directions(cells, setting),
+    )  # fmt: skip
+
+
+def _directions(cells: Cells, setting: Setting) -> tuple[Estimate, ...]:
+    """Each direction's typical value over rounds (over all its runs where no round is known), with its interval."""
+    return tuple(
+        across_runs(
+            list(cells.by_round[way].values()) or values, unit=setting.unit, confidence=setting.confidence,
+            what=_ARROW.join(way), labels={**setting.labels, "from": way[0], "to": way[1]},
+        )
+        for way, values in cells.every.items()
     )  # fmt: skip
 
 
@@ -481,20 +501,29 @@ def _max_t(ways: list[tuple[str, str]], cells: Cells, setting: Setting) -> list[
     return [None if math.isnan(each) else float(each) for each in p]
 
 
+def _apart(i: str, j: str, zones: Mapping[str, str]) -> bool:
+    """Whether two nodes are of different zones, as far as their zones are known."""
+    return i != j and (zones.get(i) is None or zones.get(i) != zones.get(j))
+
+
+def _both(ways: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Both directions of pairs."""
+    return [*ways, *((j, i) for i, j in ways)]
+
+
 def _complete(cells: Cells, ways: list[tuple[str, str]]) -> list[Hashable]:
-    """Rounds in which every direction of these pairs was measured."""
-    both = [*ways, *((j, i) for i, j in ways)]
-    if not both:
+    """Rounds in which each of these directions was measured."""
+    if not ways:
         return []
-    return [each for each in cells.by_round[both[0]] if all(each in cells.by_round[way] for way in both)]
+    return [each for each in cells.by_round[ways[0]] if all(each in cells.by_round[way] for way in ways)]
 
 
 def _matrix(cells: Cells, ways: list[tuple[str, str]], nodes: list[str], one: Hashable | None) -> FloatArray:
-    """The matrix of one round (or of typical values where ``one`` is None), both directions of ``ways``."""
+    """The matrix of one round (or of typical values where ``one`` is None), the directions ``ways`` of it."""
     import numpy as np
 
     m = np.full((len(nodes), len(nodes)), np.nan)
-    for i, j in (*ways, *((j, i) for i, j in ways)):
+    for i, j in ways:
         value = _geometric(cells.every[i, j]) if one is None else cells.by_round[i, j][one]
         m[nodes.index(i), nodes.index(j)] = value
     return m
@@ -509,8 +538,8 @@ def _initiators(
     if not ways:
         return (), (), None
     nodes = [node for node in cells.nodes if any(node in way for way in ways)]
-    rounds = _complete(cells, ways)
-    ks = [decompose(_matrix(cells, ways, nodes, each)).k for each in (rounds or [None])]
+    rounds = _complete(cells, _both(ways))
+    ks = [decompose(_matrix(cells, _both(ways), nodes, each)).k for each in (rounds or [None])]
     per_round = np.array([hodge(k).node_effects for k in ks])
     effects = tuple(
         _over_rounds(
@@ -553,7 +582,10 @@ def _detours(
     own, source = _own_zone(cells, nodes, zones)
     found: dict[tuple[int, int, int], list[tuple[float, float]]] = {}
     for each in rounds or [None]:
-        for triple in triangles(decompose(_matrix(cells, ways, nodes, each)).s, own):
+        m = _matrix(cells, ways, nodes, each)
+        # Where one initiator is missing, the other's round trip stands for both.
+        m = np.where(np.isfinite(m), m, m.T)
+        for triple in triangles(decompose(m).s, own):
             found.setdefault((triple.i, triple.j, triple.via), []).append((triple.excess, triple.ratio))
     estimates, p = [], []
     for (i, j, via), values in found.items():
@@ -601,12 +633,15 @@ def _own_zone(cells: Cells, nodes: list[str], zones: Mapping[str, str]) -> tuple
 
 
 def _ranking(cells: Cells, ways: list[tuple[str, str]], setting: Setting) -> tuple[RankSet, ...]:
-    """Pairs by the mean of both directions in rounds where both are known."""
+    """Pairs by the mean of both directions in rounds where both are known, or by the only direction."""
     groups: dict[str, Mapping[Hashable, float] | list[float]] = {}
     for i, j in ways:
-        there, back = cells.by_round[i, j], cells.by_round[j, i]
+        if f"{j} - {i}" in groups:
+            continue
+        there = cells.by_round[i, j]
+        back = cells.by_round.get((j, i), there)
         common = {each: (there[each] + back[each]) / 2 for each in there if each in back}
-        groups[f"{i} - {j}"] = common or [*cells.every[i, j], *cells.every[j, i]]
+        groups[f"{i} - {j}"] = common or [*cells.every[i, j], *cells.every.get((j, i), ())]
     return tuple(rank_sets(groups, unit=setting.unit, confidence=setting.confidence))
 
 

@@ -16,6 +16,7 @@ _CODES = {
         "one run",
         "nothing can be said about the path, only about this connection in these minutes",
     ),
+    "one_direction": ("one direction", "no pair of zones was measured in both directions"),
     "two_runs": ("two runs", "the interval exists but is very wide"),
     "few_clusters": ("few clusters", "too few independent groups for this method"),
     "bootstrap_few_units": ("too few to resample", "fewer than 20 units: a bootstrap interval would be too narrow"),

@@ -215,6 +215,21 @@ def test_one_run_in_each_direction_is_shown_and_not_judged() -> None:
     assert all((each.low, each.high) == (1, 3) and each.codes == ("no_replication",) for each in result.ranking)
 
 
+def test_one_direction_of_each_pair_still_gives_triangles_and_ranks() -> None:
+    """Seed 001: medians of one direction, one run each; no violation, and nothing is judged."""
+    values = {("1", "1"): 33.408, ("1", "2"): 52.745, ("1", "3"): 700.618, ("2", "3"): 711.131}
+    frame = pd.DataFrame(
+        [{"path": "x", "zone": i, "peer_zone": j, "median_ns": 2e3 * value} for (i, j), value in values.items()]
+    )
+    result = one(asymmetry(frame))
+    assert not result.pairs and "one_direction" in result.codes and CODES["one_direction"] in str(result)
+    found = {each.what: each for each in result.detours}
+    far = found["zone 2 - zone 3 against the detour over zone 1"]
+    assert far.diagnostics["ratio"] == pytest.approx(0.987743678424346) and not far.diagnostics["violated"]
+    assert far.estimate == pytest.approx(-8.824 * 2e3) and far.codes == ("no_replication",)
+    assert [each.what for each in result.ranking] == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
+
+
 def test_runs_without_rounds_are_compared_unpaired() -> None:
     frame = rounds_of(ONE_WAY, {**NO_COST, "az1a": 60e3}, 6, 0.01, 6).drop(columns="round")
     result = one(asymmetry(frame))
@@ -359,13 +374,26 @@ def test_the_order_of_the_emulated_paths_is_within_the_rank_sets(emulated: az.St
     order = {"az1a - az2a": 1, "az1a - az3a": 2, "az2a - az3a": 3}  # 120, 700 and 720 us of programmed delay
     for result in asymmetry(emulated, metric="latency"):
         for each in result.ranking:
-            assert each.low <= order[each.what] <= each.high
+            name = " - ".join(sorted(each.what.split(" - ")))  # the echo test ran in one direction only
+            assert each.low <= order[name] <= each.high
 
 
 def test_ntttcp_counts_for_the_whole_machine(emulated: az.Study) -> None:
     found = {each.labels["method"]: each for each in asymmetry(emulated, metric="retransmits")}
     assert "host_wide_counter" in found["ntttcp"].codes
     assert "host_wide_counter" not in found["iperf3 TCP"].codes
+
+
+def test_each_direction_has_its_typical_value(emulated: az.Study) -> None:
+    for each in asymmetry(emulated):
+        for cell in each.cells:
+            typical = each.matrix().loc[cell.labels["from"], cell.labels["to"]]
+            assert cell.estimate is None or cell.estimate == pytest.approx(typical)
+
+
+def test_a_study_without_runs_has_no_directions(raw: Path, tmp_path: Path) -> None:
+    az.import_study("cassandra-vm-baseline", [raw / "cassandra-vm-baseline"], out=tmp_path)
+    assert asymmetry(az.load("cassandra-vm-baseline", processed=tmp_path)) == []
 
 
 def test_every_answer_prints_and_makes_rows(emulated: az.Study) -> None:
