@@ -86,6 +86,10 @@ endif
 test-slow: data ## the tests that take long
 	@$(PY) -m pytest -q -n $(JOBS) -m slow tests
 
+.PHONY: bench
+bench: data ## what the project costs, as ratios to peers measured in the same run
+	@$(PY) -m benchmarks
+
 .PHONY: fixtures
 fixtures: setup ## run the real tools between network namespaces and read what they print (root; tools from the system)
 	@$(PY) tools/real_tools.py
