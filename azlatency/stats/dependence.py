@@ -284,6 +284,20 @@ class Dependence:
         return shown if self.memory is None else {**shown, "memory_d": self.memory}
 
 
+def _ranks(x: np.ndarray) -> np.ndarray:
+    """Ranks of ``x`` (n,), ties averaged; from 50,000 values on to a thousandth of n, without sorting them all."""
+    import numpy as np
+
+    n = len(x)
+    if n < 50_000:
+        from scipy.stats import rankdata
+
+        return np.asarray(rankdata(x))
+    thin = np.sort(x[:: n // 25_000])
+    edges = np.unique(thin[:: len(thin) // 1000])
+    return np.searchsorted(edges, x).astype("float64")
+
+
 def dependence(x: np.ndarray) -> Dependence:
     """Autocorrelation time, effective n and the check for long memory of a series ``x`` (n,); ``inf`` is allowed.
 
@@ -292,10 +306,9 @@ def dependence(x: np.ndarray) -> Dependence:
     called so, on ARFIMA series with d = 0.2 and 0.4 (n = 20,000) about 80-95 %.
     """
     import numpy as np
-    from scipy.stats import rankdata
 
     n = len(x)
-    ranks = rankdata(x)
+    ranks = _ranks(x)
     finite = bool(np.isfinite(x).all()) if n else True
     rank_tau, reach = _initial_sequence(ranks)
     tau = max(autocorrelation_time(x) if finite else rank_tau, 1.0)
