@@ -16,7 +16,7 @@ LAYERS = [
     ["units"],
     ["grammar", "schema"],
     ["decode"],
-    ["record"],
+    ["record", "wrapping"],
     ["parsers"],
     ["transcript", "zones"],
     ["manifest"],
@@ -24,14 +24,16 @@ LAYERS = [
     ["checking", "drafting"],
     ["dataset"],
     ["stats.result", "stats.dependence"],
-    ["stats.quantiles", "stats.means", "stats.evidence", "paths"],
+    ["stats.quantiles", "stats.means", "stats.evidence", "paths", "programmed"],
     ["stats.exceedance", "stats.tail", "stats.stability"],
     ["stats.exact", "stats.runvalues", "stats.tablebounds", "stats.matrices"],
     ["stats.comparison", "stats.multiplicity", "stats.rankeffect"],
-    ["stats.ranking", "stats.planning", "stats.repeats", "stats.agreement"],
+    ["stats.ranking", "stats.planning", "stats.repeats", "stats.agreement", "stats.placement"],
     ["stats.asymmetry", "stats.baseline"],
     ["display"],
-    ["charts", "tables", "findings", "terminal"],
+    ["tables"],
+    ["answers", "answers_tail", "findings_tail", "findings_zones"],
+    ["charts", "findings", "terminal"],
     ["kernels", "render"],
     ["report"],
     ["cli"],
@@ -48,7 +50,7 @@ def module_name(path: Path) -> str:
 
 def package_of(name: str) -> str:
     """The modules of a package of one layer count as one."""
-    return next((package for package in ("parsers", "charts") if name.split(".")[0] == package), name)
+    return next((package for package in ("parsers", "charts") if name.partition(".")[0] == package), name)
 
 
 def imports(path: Path) -> set[str]:
