@@ -298,8 +298,10 @@ def _ranks(x: np.ndarray) -> np.ndarray:
     return np.searchsorted(edges, x).astype("float64")
 
 
-def dependence(x: np.ndarray) -> Dependence:
-    """Autocorrelation time, effective n and the check for long memory of a series ``x`` (n,); ``inf`` is allowed.
+def dependence(data: Any) -> Dependence:
+    """Autocorrelation time, effective n and the check for long memory of a series (n,) in the order of sending.
+
+    Missing values are left out; ``inf`` is allowed and counts as the largest.
 
     Long memory: the batch ladder of the ranks grows, or their memory parameter is above 0.1 and above 0 (one-sided
     1 %). Ranks, because a few large values hide the dependence of the rest. On AR(1) series about 3 % of the runs are
@@ -307,6 +309,7 @@ def dependence(x: np.ndarray) -> Dependence:
     """
     import numpy as np
 
+    x, _ = series(data)
     n = len(x)
     ranks = _ranks(x)
     finite = bool(np.isfinite(x).all()) if n else True

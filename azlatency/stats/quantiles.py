@@ -460,6 +460,8 @@ def _runs_of(samples: pd.DataFrame, labels: pd.DataFrame | None) -> Iterator[tup
     """(run_id, lower values, upper values) of each run of a samples frame; the same array twice for exact values."""
     import numpy as np
 
+    if not {"run_id", "rtt_ns"} <= set(samples.columns):
+        raise ValueError(f"samples need the columns run_id and rtt_ns, not {', '.join(map(str, samples.columns))}")
     status = samples["status"].fillna("ok") if "status" in samples else None
     if status is not None:
         samples = samples[~status.isin(["warmup", "duplicate"])]

@@ -304,6 +304,11 @@ def test_a_frame_of_samples_gives_each_run_and_across_them() -> None:
     assert chosen.labels == {"run_id": "r3", "path": "a", "q": 0.5}
 
 
+def test_a_frame_of_something_else_is_an_error() -> None:
+    with pytest.raises(ValueError, match="run_id and rtt_ns, not value"):
+        quantiles(pd.DataFrame({"value": [1.0]}))
+
+
 def test_a_series_of_pandas_may_miss_values() -> None:
     result = one(pd.Series([1, 2, None, 4] * 30, dtype="Int64"), 0.5)
     assert result.n == 90 and result.diagnostics["missing"] == 30
