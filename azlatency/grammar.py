@@ -129,12 +129,12 @@ class LineLog:
 
     def read(self, line: Line, ledger: Ledger) -> bool:
         """Apply the first rule that matches the whole line; false where none does."""
-        text = line.text
+        text = line.text.strip()
         if len(text) > LONGEST_LINE:
             return False
         if self.prefix is not None and (found := self.prefix.match(text)):
-            text = text[found.end() :]
-        text = text.strip().removeprefix("^C")
+            text = text[found.end() :].lstrip()
+        text = text.removeprefix("^C")
         if not text:
             # A terminal echoes Ctrl-C; what the tool prints next may stand on the same line.
             ledger.mark(line.number, KNOWN)

@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency import schema
 from azlatency.decode import Source, SourceError, expand
@@ -20,10 +20,14 @@ from azlatency.grammar import DATA
 from azlatency.parsers import Claim, claims, parser_version, parsers
 from azlatency.record import Recorder, Row, SampleBlock
 from azlatency.transcript import cut, settle
+from azlatency.wrapping import Unwrapped, candidates, sample
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+
+_MOST_READINGS = 3
 
 
 class LogError(ValueError):
@@ -118,10 +122,58 @@ def parse_sources(sources: Iterable[Source]) -> Iterator[Tables]:
 
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None) -> Tables:
     """Tables of one decoded source; never raises on odd text."""
-    recorder = Recorder(source)
-    found = claims(source)
+    readings = _readings(source)
+    chosen, best = readings[0], _read(readings[0])
+    for reading in readings[1:]:
+        recorder = _read(reading)
+        if _unknown(recorder) < _unknown(best):
+            chosen, best = reading, recorder
     if explain is not None:
-        _explain(source, found, explain)
+        _explain(source, chosen.claims, explain)
+    return _tables(best)
+
+
+class _Reading(NamedTuple):
+    """A text with what the parsers claim of it, and what was taken away from around its lines."""
+
+    source: Source
+    claims: list[Claim]
+    wrapping: Unwrapped | None = None
+
+
+def _readings(source: Source) -> list[_Reading]:
+    """The source as it stands and, where that shows as many logs, the same without what stands around its lines.
+
+    The latter alone where more logs are recognised in it; else that reading is right which leaves fewer unknown lines.
+    """
+    plain = _Reading(source, claims(source))
+    most = _weight(plain.claims)
+    best: list[_Reading] = []
+    for proposal in candidates(source, claimed=bool(plain.claims), surely=most[0] > 0):
+        found = claims(sample(proposal.source))
+        if _weight(found) > most:
+            most, best = _weight(found), []
+        if found and _weight(found) == most:
+            best = [*best, _Reading(proposal.source, found, proposal)][-_MOST_READINGS:]
+    best = [reading._replace(claims=claims(reading.source)) for reading in best]
+    return best if best and most[0] > _weight(plain.claims)[0] else [plain, *best]
+
+
+def _weight(found: list[Claim]) -> tuple[int, int]:
+    """Claims that begin a log, then all of them."""
+    return sum(not claim.weak for claim in found), len(found)
+
+
+def _unknown(recorder: Recorder) -> int:
+    return recorder.ledger.counts()["lines_unknown"]
+
+
+def _read(reading: _Reading) -> Recorder:
+    """Everything in one text, written into a recorder of its own."""
+    source, found, wrapping = reading
+    recorder = Recorder(source)
+    if wrapping is not None:
+        recorder.event("unwrapped", "info", f"{wrapping.what}: no part of the log", wrapping.line)
     done = cut(source, found)
     for log in done.logs:
         _parse_log(recorder, log)
@@ -141,7 +193,7 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
     if not recorder.rows["runs"] and not done.conflicts:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(parsers())})"
         recorder.event("not_recognised", "error", f"{what}; see azlatency parse --explain", 1)
-    return _tables(recorder)
+    return recorder
 
 
 def _parse_log(recorder: Recorder, log: Any) -> None:

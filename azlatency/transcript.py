@@ -22,11 +22,12 @@ _HEADING = re.compile(r"(#{1,6})\s+(\S.{0,300}?)\s*#*")
 _PROMPT = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
     r"(?:\[?(?P<user>[\w.-]{1,64})@(?P<host>[\w.-]{1,64})(?::|\s)[^#$%>]{0,200}[#$%]"
+    r"|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%](?=\s)"
     r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>)"
     r"\s*(?P<command>.{0,2000})"
 )
 # A bare "# " or "$ " begins comments and headings as well; only the command of a known tool makes it a prompt.
-_BARE_PROMPT = re.compile(r"[#$%>]\s+(?P<command>\S.{0,2000})")
+_BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
 _SENTENCES_IN_NOTES = 3
@@ -192,7 +193,8 @@ def _prompt(text: str, commands: set[str]) -> tuple[str | None, str | None] | No
     if match := _PROMPT.fullmatch(text):
         return match["command"].strip() or None, match["host"]
     if match := _BARE_PROMPT.fullmatch(text):
-        first = next((word for word in match["command"].split() if word not in ("sudo", "time")), "")
+        words = (word for word in match["command"].split() if word not in ("sudo", "time") and "=" not in word)
+        first = next(words, "")
         if first.rsplit("/", 1)[-1] in commands:
             return match["command"].strip(), None
     return None

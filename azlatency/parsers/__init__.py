@@ -145,7 +145,7 @@ def parser_version() -> str:
     """
     digest = hashlib.sha256()
     package = Path(__file__).parents[1]
-    reading = ("units", "grammar", "schema", "decode", "record", "transcript", "reader")
+    reading = ("units", "grammar", "schema", "decode", "record", "transcript", "wrapping", "reader")
     for path in (*(package / f"{name}.py" for name in reading), *sorted(package.glob("parsers/*.py"))):
         digest.update(path.read_bytes())
     for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):

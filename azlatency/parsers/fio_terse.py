@@ -45,7 +45,8 @@ def read_line(text: str, number: int) -> Job | None:
         if not _direction(job, block, kind, number):
             return None
     tail = fields[behind:]
-    if not all(_NUMBER.fullmatch(field) for field in tail[:_TAIL]):
+    shares = tail[_TAIL + _DISK - 1 :: _DISK]
+    if not all(_NUMBER.fullmatch(field.removesuffix("%")) for field in (*tail[:_TAIL], *shares)):
         return None
     job.process = [("cpu_user", _share(tail[0]), number), ("cpu_system", _share(tail[1]), number)]
     for start in range(_TAIL, len(tail), _DISK):
