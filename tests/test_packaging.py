@@ -164,11 +164,11 @@ def test_make_lists_its_targets() -> None:
         assert re.search(rf"^ +make {target} +\w", done.stdout, re.MULTILINE), f"make help does not explain {target}"
 
 
-def test_ci_script_is_executable_and_runs_tests_then_report() -> None:
+def test_ci_script_is_executable_and_runs_tests_report_and_real_tools() -> None:
     script = ROOT / ".ci/run"
     assert script.stat().st_mode & stat.S_IXUSR
     commands = [line for line in script.read_text(encoding="utf-8").splitlines() if line.startswith("make ")]
-    assert commands == ["make test", "make report"]
+    assert commands == ["make test", "make report", "make fixtures"]
 
 
 def find_python(folder: Path, *candidates: str) -> subprocess.CompletedProcess[str]:
