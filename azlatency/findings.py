@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.display import Finding, Findings
+from azlatency.findings_zones import asymmetry
 from azlatency.stats.result import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.dataset import Study
+
+__all__ = ["asymmetry", "latency", "measured", "throughput"]
 
 _MICROSECOND, _GIGABIT = 1e3, 1e9
 

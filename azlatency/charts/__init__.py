@@ -8,5 +8,14 @@ from azlatency.charts.base import spread
 from azlatency.charts.forests import latency_forest, throughput_forest
 from azlatency.charts.percentiles import percentile_curves
 from azlatency.charts.series import throughput_series
+from azlatency.charts.zones import asymmetry_forest, zone_matrices
 
-__all__ = ["latency_forest", "percentile_curves", "spread", "throughput_forest", "throughput_series"]
+__all__ = [
+    "asymmetry_forest",
+    "latency_forest",
+    "percentile_curves",
+    "spread",
+    "throughput_forest",
+    "throughput_series",
+    "zone_matrices",
+]

@@ -1,0 +1,285 @@
+"""Results of the statistics across runs as readable tables: one function a table, for notebooks and pages.
+
+As in `azlatency.tables` every function returns a `Table`, or a `Note` with the reason where there is nothing to show,
+and computes nothing but units and layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from azlatency.display import Note, Table
+from azlatency.stats.result import CODES, SHORT, Comparison, Estimate
+from azlatency.tables import gigabits, micros, remarks, whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.stats.asymmetry import Asymmetry
+
+_SCALES = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "count": (1.0, "segments")}
+_ARROW = " → "
+VERDICTS = {
+    "different": "different",
+    "different_within_margin": "different, but within the margin",
+    "equivalent": "equal in practice",
+    "undetermined": "undetermined",
+}
+
+
+def notes_of(codes: Iterable[str]) -> list[str]:
+    """A note for each code: the word that stands in the cells and its sentence."""
+    return [f"{SHORT[code].capitalize()}: {CODES[code]}." for code in dict.fromkeys(codes)]
+
+
+def between(low: float | None, high: float | None, scale: float = 1.0, form: str = ",.4g") -> str:
+    """An interval, empty where there is none."""
+    return "" if low is None or high is None else f"{low / scale:{form}} – {high / scale:{form}}"
+
+
+# --- both directions
+
+
+def directions(found: Sequence[Asymmetry]) -> Table | Note:
+    """What each method measured in both directions, and the answer in a word; ``found`` as `azlatency.asymmetry`."""
+    if not found:
+        return Note("This study holds no log of a path between two ends, so there are no directions to compare.")
+    rows = [
+        (
+            each.metric,
+            str(each.labels.get("method", "")),
+            whole(len(each.nodes)),
+            whole(len(each.pairs)),
+            whole(each.rounds),
+            _answer(each),
+            remarks(code for code in each.codes if code != "initiator_only"),
+        )
+        for each in found
+    ]
+    headers = ("what", "method", "ends", "pairs of zones, both ways", "rounds", "directions", "remark")
+    codes = [code for each in found for code in each.codes if code != "initiator_only"]
+    return Table("What was measured in both directions", headers, rows, frozenset({2, 3, 4}), notes_of(codes))
+
+
+def _answer(each: Asymmetry) -> str:
+    if each.refused:
+        return "no answer"
+    if not each.pairs:
+        return "no pair in both directions"
+    if each.different:
+        return "differ: " + ", ".join(f"{pair.labels['from']}{_ARROW}{pair.labels['to']}" for pair in each.different)
+    if each.symmetric_enough:
+        return "equal in practice in every pair"
+    if not any(pair.ratio.low is not None for pair in each.pairs):
+        return "one round: shown, not judged"
+    return "undetermined"
+
+
+def both_ways(found: Sequence[Asymmetry], metric: str = "latency") -> Table | Note:
+    """Every pair by every method: both directions, their ratio and difference, and the verdict."""
+    own = [each for each in found if each.metric == metric and (each.pairs or each.null)]
+    if not own:
+        return Note(f"No pair of ends of this study was measured in both directions for {metric}.")
+    scale, unit = _SCALES.get(own[0].unit, (1.0, own[0].unit))
+    rows = []
+    for each in own:
+        matrix = each.matrix() / scale
+        for pair in (*each.pairs, *each.null):
+            start, end = str(pair.labels["from"]), str(pair.labels["to"])
+            rows.append(
+                (
+                    f"{start} ↔ {end}" + (" (one zone)" if pair in each.null else ""),
+                    str(each.labels["method"]),
+                    whole(pair.ratio.n),
+                    f"{matrix.loc[start, end]:,.4g}",
+                    f"{matrix.loc[end, start]:,.4g}",
+                    "" if pair.ratio.estimate is None else f"{pair.ratio.estimate:.3f}",
+                    between(pair.ratio.low, pair.ratio.high, form=".2f" if (pair.ratio.high or 0) < 100 else ",.2g"),
+                    VERDICTS[pair.verdict] if pair.ratio.low is not None else "one round",
+                    remarks(code for code in pair.codes if code not in ("initiator_only", "no_replication")),
+                )
+            )
+    rows.sort(key=lambda row: ("(one zone)" in row[0], row[0]))
+    headers = (
+        "pair", "method", "rounds", f"there, {unit}", f"back, {unit}", "ratio", "interval", "verdict", "remark"
+    )  # fmt: skip
+    codes = [code for each in own for pair in (*each.pairs, *each.null) for code in pair.codes]
+    title = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits (plus ½)"}[metric]
+    return Table(
+        f"{title} in both directions (scope: across runs)", headers, rows, frozenset(range(2, 7)), notes_of(codes)
+    )
+
+
+def initiators(found: Sequence[Asymmetry]) -> Table | Note:
+    """What each initiator adds to its round trips, and the rest around each triangle that no initiator explains."""
+    own = [each for each in found if each.node_effects]
+    if not own:
+        return Note(
+            "No initiator effects: no pair of different zones was measured in both directions, so what an initiator "
+            "adds cannot be told from the path."
+        )
+    rows = [
+        (
+            str(each.labels["method"]),
+            one.what,
+            whole(one.n),
+            micros(one.estimate),
+            between(one.low, one.high, 1e3, ",.1f"),
+            remarks(code for code in one.codes if code != "initiator_only"),
+        )
+        for each in own
+        for one in (*each.node_effects, *each.curls)
+    ]
+    codes = [code for each in own for one in (*each.node_effects, *each.curls) for code in one.codes]
+    headers = ("method", "what", "rounds", "adds, µs", "interval, µs", "remark")
+    return Table(
+        "What initiators add, and what they cannot explain (scope: across runs)", headers, rows, frozenset({2, 3, 4}),
+        notes_of(codes),
+    )  # fmt: skip
+
+
+def detours(found: Sequence[Asymmetry]) -> Table | Note:
+    """The direct way against each detour, corrected for the inside of the zone that the detour passes."""
+    own = [each for each in found if each.detours]
+    if not own:
+        return Note("No triangle: no three zones of this study were measured pair by pair by one method.")
+    rows = [
+        (
+            one.what,
+            str(each.labels["method"]),
+            whole(one.n),
+            micros(one.estimate),
+            between(one.low, one.high, 1e3, ",.0f"),
+            f"{float(one.diagnostics['ratio']):.2f}",
+            "yes" if one.diagnostics["violated"] else "no" if one.low is not None else "one round: not judged",
+        )
+        for each in own
+        for one in each.detours
+    ]
+    sources = dict.fromkeys(str(one.diagnostics["own_zone"]) for each in own for one in each.detours)
+    notes = [f"The inside of the zone passed: {'; '.join(sources)}."]
+    headers = (
+        "direct way and detour", "method", "rounds", "direct less detour, µs", "interval, µs", "direct ÷ detour",
+        "detour shorter?",
+    )  # fmt: skip
+    return Table("Triangles (scope: across runs)", headers, sorted(rows), frozenset({2, 3, 4, 5}), notes)
+
+
+def ranks(found: Sequence[Asymmetry]) -> Table | Note:
+    """Every rank that the data cannot exclude, for each pair of zones."""
+    own = [each for each in found if each.ranking]
+    if not own:
+        return Note("No ranks: fewer than two pairs of zones were measured by one method.")
+    rows = [
+        (
+            str(each.labels["method"]),
+            one.what,
+            whole(one.level.n),
+            micros(one.level.estimate),
+            between(one.level.low, one.level.high, 1e3, ",.1f"),
+            str(one.low) if one.low == one.high else f"{one.low} to {one.high}",
+            remarks(one.codes),
+        )
+        for each in own
+        for one in each.ranking
+    ]
+    level = f"{100 * own[0].confidence:g} %"
+    headers = ("method", "pair", "rounds", "round trip, µs", f"{level} interval, µs", "rank, 1 = shortest", "remark")
+    notes = [f"The ranks of one method hold together with {level} confidence.",
+             *notes_of(code for each in own for one in each.ranking for code in one.codes)]  # fmt: skip
+    return Table("Ranks of the pairs (scope: across runs)", headers, rows, frozenset({2, 3, 4}), notes)
+
+
+# --- beside what was programmed
+
+_REAL = "The network of this study was not programmed: its true one-way delays and rates are known to nobody."
+
+
+def programmed_delays(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table | Note:
+    """Programmed one-way delays beside the round trips measured from both ends.
+
+    ``links``: `azlatency.programmed_links`; ``found``: `azlatency.asymmetry`.
+    """
+    if not len(links):
+        return Note(_REAL)
+    rows = []
+    for each in found:
+        for pair in each.pairs if each.metric == "latency" else ():
+            start, end = str(pair.labels["from"]), str(pair.labels["to"])
+            there, back = links.loc[start + _ARROW + end], links.loc[end + _ARROW + start]
+            cells = {(cell.labels["from"], cell.labels["to"]): cell for cell in each.cells}
+            matrix = each.matrix()
+            rows.append(
+                (
+                    f"{start} ↔ {end}",
+                    str(each.labels["method"]),
+                    micros(there["mean_ns"], 0),
+                    micros(back["mean_ns"], 0),
+                    micros(there["mean_ns"] + back["mean_ns"], 0),
+                    micros(there["achieved_ns"] + back["achieved_ns"], 0),
+                    _with_interval(matrix.loc[start, end], cells[start, end]),
+                    _with_interval(matrix.loc[end, start], cells[end, start]),
+                    VERDICTS[pair.verdict] if pair.ratio.low is not None else "one round",
+                )
+            )
+    if not rows:
+        return Note("The network was programmed, but no method measured round trips in both directions.")
+    headers = (
+        "pair", "method", "programmed there", "programmed back", "sum of both", "sum the emulator achieved",
+        "measured from the first", "measured from the second", "directions",
+    )  # fmt: skip
+    notes = [
+        "All in µs. Programmed: mean one-way delay with its jitter; achieved: what the emulator itself noted when "
+        "idle. A round trip of a tool also holds the two hosts' own time, so it is expected above both sums."
+    ]
+    title = "Round trips beside the programmed one-way delays"
+    return Table(title, headers, sorted(rows), frozenset(range(2, 8)), notes)
+
+
+def _with_interval(value: Any, cell: Estimate) -> str:
+    ends = between(cell.low, cell.high, 1e3, ",.0f")
+    return micros(value, 0) + (f" ({ends})" if ends else "")
+
+
+def programmed_rates(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table | Note:
+    """Programmed rates of both directions beside the goodputs measured in them."""
+    if not len(links):
+        return Note(_REAL)
+    rows = []
+    for each in found:
+        for pair in each.pairs if each.metric == "throughput" else ():
+            start, end = str(pair.labels["from"]), str(pair.labels["to"])
+            there, back = (links.loc[_ARROW.join(way), "rate"] for way in ((start, end), (end, start)))
+            matrix = each.matrix()
+            rows.append(
+                (
+                    f"{start} ↔ {end}",
+                    str(each.labels["method"]),
+                    gigabits(there),
+                    gigabits(back),
+                    f"{there / back:.2f}",
+                    gigabits(matrix.loc[start, end]),
+                    gigabits(matrix.loc[end, start]),
+                    "" if pair.ratio.estimate is None else f"{pair.ratio.estimate:.2f}",
+                    between(pair.ratio.low, pair.ratio.high, form=".2f"),
+                    _holds(pair, there / back),
+                )
+            )
+    if not rows:
+        return Note("The network was programmed, but no method measured goodput in both directions.")
+    headers = (
+        "pair", "method", "programmed there", "programmed back", "ratio", "measured there", "measured back", "ratio",
+        "interval", "programmed ratio in it?",
+    )  # fmt: skip
+    notes = [
+        "Rates in Gbit/s. A programmed rate is a ceiling of the link with all headers; goodput is what the application "
+        "got. A tool that does not fill the link shows no ratio of links."
+    ]
+    return Table("Goodput beside the programmed rates", headers, sorted(rows), frozenset(range(2, 9)), notes)
+
+
+def _holds(pair: Comparison, due: float) -> str:
+    if pair.ratio.low is None or pair.ratio.high is None:
+        return "one round"
+    return "yes" if pair.ratio.low <= due <= pair.ratio.high else "no"
