@@ -27,6 +27,8 @@ _HOMES = {
     "programmed_links": "azlatency.programmed",
     "charts": "azlatency.charts",
     "tables": "azlatency.tables",
+    "placement": "azlatency.stats.placement",
+    "answers_tail": "azlatency.answers_tail",
     "answers": "azlatency.answers",
     "findings": "azlatency.findings",
     "schema": "azlatency.schema",

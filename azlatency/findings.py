@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.display import Finding, Findings
+from azlatency.findings_tail import placement
 from azlatency.findings_zones import asymmetry
 from azlatency.stats.result import Estimate
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from azlatency.dataset import Study
 
-__all__ = ["asymmetry", "latency", "measured", "throughput"]
+__all__ = ["asymmetry", "latency", "measured", "placement", "throughput"]
 
 _MICROSECOND, _GIGABIT = 1e3, 1e9
 

@@ -7,6 +7,7 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 from azlatency.charts.base import spread
 from azlatency.charts.forests import latency_forest, throughput_forest
 from azlatency.charts.percentiles import percentile_curves
+from azlatency.charts.placement import placement_values, single_changes
 from azlatency.charts.series import throughput_series
 from azlatency.charts.zones import asymmetry_forest, zone_matrices
 
@@ -14,6 +15,8 @@ __all__ = [
     "asymmetry_forest",
     "latency_forest",
     "percentile_curves",
+    "placement_values",
+    "single_changes",
     "spread",
     "throughput_forest",
     "throughput_series",

@@ -1,0 +1,89 @@
+"""The sentences that the pages on placement, tails and stability end with. Each number comes from the results given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from azlatency.display import Finding, Findings
+from azlatency.stats.placement import Change, Condition, contradicting
+
+_MICROSECOND = 1e3
+
+
+def placement(found: Sequence[Condition], steps: Sequence[Change], others: Sequence[Change]) -> Findings:
+    """Of placement: what repeated runs support, what single runs cannot, what a text says, what contradicts itself."""
+    if not found:
+        return Findings.of([Finding("info", "No latency was measured or reported in this study.")])
+    sentences: list[Finding] = []
+    supported = [each for each in steps if each.comparison is not None and each.comparison.ratio.low is not None]
+    for placement in dict.fromkeys(each.other.placement for each in supported):
+        sentences.append(_step([each for each in supported if each.other.placement == placement]))
+    single = [each for each in (*steps, *others) if each.comparison and "no_replication" in each.comparison.codes]
+    if single:
+        text = (
+            f"{len(single)} comparisons rest on a single run a side: they describe two connections and support no "
+            "ranking of placements. Repeat the runs, in rounds, before you choose a placement by them."
+        )
+        sentences.append(Finding("act", text))
+    sentences += _disagreeing_texts(found)
+    for one, two in contradicting(steps):
+        slower, faster = (one, two) if one.ratio_low > 1 else (two, one)
+        text = (
+            f"{slower.other.method} saw {slower.other.path} slower than {slower.base.path} "
+            f"({slower.ratio_low:.2f} times), {faster.other.method} saw it faster ({faster.ratio_high:.2f} times): "
+            "with single runs even the direction is open."
+        )
+        sentences.append(Finding("act", text))
+    reported = [each for each in (*steps, *others) if each.comparison is None]
+    if reported:
+        text = (
+            f"{len(reported)} comparisons rest on numbers that stand only in a text. They can be quoted, not tested: "
+            "neither the number of runs nor their spread is known for every one."
+        )
+        sentences.append(Finding("info", text))
+    same_host = [each for each in found if each.placement == "same_host"]
+    if same_host:
+        low, high = (f(v for each in same_host for v in each.values) / _MICROSECOND for f in (min, max))
+        text = (
+            f"{low:,.4g} – {high:,.4g} µs on one host never touched the network: the round trip of two programs, "
+            "not of a placement to choose."
+        )
+        sentences.append(Finding("info", text))
+    return Findings.of(sentences)
+
+
+def _step(own: Sequence[Change]) -> Finding:
+    """One step from a placement to another by all methods and paths whose runs repeat."""
+    ratios = [each.comparison.ratio for each in own if each.comparison is not None]
+    points = [ratio.estimate for ratio in ratios if ratio.estimate is not None]
+    lows, highs = (
+        [end for end in ends if end is not None] for ends in zip(*((r.low, r.high) for r in ratios), strict=True)
+    )
+    bases = " and ".join(dict.fromkeys(f"{each.base.path} ({_words(each.base.placement)})" for each in own))
+    methods = " and ".join(dict.fromkeys(each.other.method for each in own))
+    span = f"{points[0]:.2f}" if len(points) == 1 else f"{min(points):.2f} to {max(points):.2f}"
+    text = (
+        f"{_words(own[0].other.placement).capitalize()}: {span} times the round trip of {bases}, {len(own)} "
+        f"comparisons of repeated runs by {methods}; {100 * ratios[0].confidence:g} % intervals from {min(lows):.2f} "
+        f"to {max(highs):.2f}."
+    )
+    return Finding("info", text.replace("1 comparisons", "1 comparison"))
+
+
+def _disagreeing_texts(found: Sequence[Condition]) -> list[Finding]:
+    """Where a text gives another number than the log of the same run."""
+    logged = {each.path: each for each in found if each.origin == "log" and each.runs == 1}
+    sentences = []
+    for each in found:
+        log = logged.get(each.path)
+        if each.origin == "reported" and log is not None and each.statistic == log.statistic:
+            text = (
+                f"{each.path}: the text says {each.values[0] / _MICROSECOND:,.6g} µs, its own log prints "
+                f"{log.values[0] / _MICROSECOND:,.6g} µs. Trust the log."
+            )
+            sentences += [] if each.values[0] == log.values[0] else [Finding("act", text)]
+    return sentences
+
+
+def _words(placement: str | None) -> str:
+    return (placement or "placement not said").replace("_", " ")
