@@ -6,7 +6,7 @@ and computes nothing but units and layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from azlatency.display import Note, Table
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.asymmetry import Asymmetry
+    from azlatency.stats.baseline import Conformance
+    from azlatency.stats.planning import PercentileSize, Plan, ZoneRounds
 
 _SCALES = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "count": (1.0, "segments")}
 _ARROW = " → "
@@ -283,3 +285,190 @@ def _holds(pair: Comparison, due: float) -> str:
     if pair.ratio.low is None or pair.ratio.high is None:
         return "one round"
     return "yes" if pair.ratio.low <= due <= pair.ratio.high else "no"
+
+
+# --- baselines
+
+
+def conformance(results: Sequence[Conformance]) -> Table | Note:
+    """Each expectation beside the runs that measured it; ``results``: `azlatency.check_baseline`."""
+    if not results:
+        return Note("This study has no baseline, so there is nothing to hold its runs against.")
+    measured = [each for each in results if each.mean is not None]
+    if not measured:
+        return Note(
+            "No run of this study measured what the baseline expects: every expectation stays inconclusive. What would "
+            "have to be run stands below."
+        )
+    rows = []
+    for each in measured:
+        scale, unit = _EXPECTED.get(each.unit, (1.0, each.unit))
+        rows.append(
+            (
+                f"{each.what}, {each.labels.get('path', '')}",
+                str(each.labels.get("method", "")),
+                _limits(each),
+                whole(each.runs),
+                f"{(each.mean or 0.0) / scale:,.5g} {unit}",
+                between(each.low, each.high, scale),
+                "" if each.ratio is None else f"{each.ratio:.2f}",
+                each.status,
+                whole(each.decides),
+                remarks(each.codes),
+            )
+        )
+    level = f"{100 * measured[0].confidence:g} %"
+    headers = (
+        "expectation", "method", "expected", "runs", "mean run", f"one-sided {level} bounds", "× limit", "verdict",
+        "runs to decide", "remark",
+    )  # fmt: skip
+    notes = ["× limit: the mean over the nearer limit; 1.00 lies within."]
+    return Table("Expected and measured (scope: across runs)", headers, rows, frozenset({3, 4, 5, 6, 8}),
+                 [*notes, *notes_of(code for each in measured for code in each.codes)])  # fmt: skip
+
+
+_EXPECTED = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
+
+
+def _limits(each: Conformance) -> str:
+    scale, unit = _EXPECTED.get(each.unit, (1.0, each.unit))
+    low, high = (None if limit is None else f"{limit / scale:,.4g}" for limit in (each.limit_low, each.limit_high))
+    if low is None:
+        return f"≤ {high} {unit}"
+    return f"≥ {low} {unit}" if high is None else f"{low} – {high} {unit}"
+
+
+def still_to_run(results: Sequence[Conformance], expectations: Sequence[Mapping[str, Any]]) -> Table | Note:
+    """For each expectation that is not decided everywhere: what was run, what is missing, the command where known."""
+    if not expectations:
+        return Note("This study has no baseline: write what its VMs should deliver into its folder (baseline.toml).")
+    rows = []
+    for each in expectations:
+        own = [result for result in results if result.what == each.get("name")]
+        open_ones = [result for result in own if result.status == "inconclusive"]
+        if not open_ones:
+            continue
+        runs = sum(result.runs for result in own)
+        decides = [result.decides for result in open_ones if result.decides is not None]
+        missing = "runs of any kind" if not runs else (
+            f"up to {max(decides)} runs of a path" if decides else "repeats on each path"
+        )  # fmt: skip
+        lasting = "60 s or longer" if str(each.get("unit")) in ("bit/s", "bytes/s", "1/s") else "any length"
+        how = each.get("command") or each.get("conditions") or "not said"
+        rows.append(
+            (str(each.get("name")), str(each.get("tool") or "any"), whole(runs), missing, lasting, str(how))
+        )  # fmt: skip
+    if not rows:
+        return Note("Every expectation is decided on every path that was measured.")
+    headers = ("expectation", "tool", "runs so far", "missing", "each run", "command or conditions, as the source says")
+    notes = [
+        "A test of throughput or disk shorter than 60 s shows a burst that may be granted for a while, not what lasts: "
+        "where a command asks for less, lengthen it."
+    ]
+    return Table("What would have to be run", headers, rows, frozenset({2}), notes)
+
+
+def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table:
+    """How many VMs must be measured before their worst is a limit that a share of all VMs keeps."""
+    rows = [(f"{100 * share:g} % of all VMs", whole(count)) for share, count in vms]
+    headers = ("the worst measured value is kept by", f"VMs to measure, at {100 * confidence:g} % confidence")
+    return Table("From these VMs to every VM", headers, rows, frozenset({1}))
+
+
+# --- planning
+
+
+def plans(found: Sequence[Plan]) -> Table | Note:
+    """Runs needed path by path; ``found``: `azlatency.plans_by_path`."""
+    if not found:
+        return Note("This study holds no runs to learn a spread from: begin with a handful of rounds of every path.")
+    known = [each for each in found if each.at_pilot_spread is not None]
+    if not known:
+        return Note(
+            f"Each of {len(found)} combinations of path and method was measured once: one run shows no spread, so no "
+            "number of runs can be derived from it. Begin with a handful of rounds."
+        )
+    rows = [
+        (
+            str(each.labels["path"]),
+            str(each.labels["method"]),
+            whole(each.done),
+            whole(each.at_pilot_spread),
+            f"{whole(each.low)} – {whole(each.high) or '∞'}",
+            whole(each.high) or "more than can be named",
+            "range only: few runs" if "few_clusters" in each.codes else remarks(each.codes),
+        )
+        for each in known
+    ]
+    headers = (
+        "path", "method", "done", "at the pilot's spread", "range", "plan with", "remark"
+    )  # fmt: skip
+    notes = [f"{known[0].what}, {100 * known[0].confidence:g} % confidence; {known[0].method}."]
+    if len(known) < len(found):
+        notes.append(f"{len(found) - len(known)} further combinations were measured once or without any spread.")
+    return Table(
+        f"{known[0].what[0].upper()}{known[0].what[1:]} (scope: across runs)", headers, rows, frozenset(range(2, 6)),
+        notes,
+    )  # fmt: skip
+
+
+def confirmed(found: Sequence[Plan]) -> Table | Note:
+    """What exact CONFIRM says of paths with many runs; ``found``: `azlatency.confirm_by_path`."""
+    if not found:
+        return Note("This study holds no runs.")
+    answered = [each for each in found if not each.codes]
+    if not answered:
+        most = max(each.done for each in found)
+        return Note(
+            f"No path of this study has enough runs: CONFIRM looks back at more than ten runs of one path and method, "
+            f"and the most that any has here is {most}."
+        )
+    rows = [
+        (
+            str(each.labels["path"]),
+            str(each.labels["method"]),
+            whole(each.done),
+            whole(each.needed) or f"more than {whole(each.done)}",
+        )
+        for each in answered
+    ]
+    headers = ("path", "method", "runs done", "runs that would have done")
+    notes = [f"{answered[0].what}; {answered[0].method}."]
+    return Table("CONFIRM, exact (scope: across runs)", headers, rows, frozenset({2, 3}), notes)
+
+
+def smallest_sizes(found: Sequence[PercentileSize]) -> Table:
+    """Fewest observations for each percentile; ``found``: `azlatency.percentile_sizes`."""
+    runs = found[0].runs
+    rows = [
+        (
+            f"p{100 * each.q:.6g}",
+            whole(each.two),
+            whole(each.upper),
+            whole(each.range),
+            f"{each.enough:,} of {each.runs:,}" if runs else "no runs",
+        )
+        for each in found
+    ]
+    headers = (
+        "percentile",
+        "for both bounds",
+        "for an upper bound",
+        "smallest to largest",
+        "runs with enough for both",
+    )
+    notes = [
+        "Independent observations. Packets of one connection are not: with a dependence that makes ten packets worth "
+        "one, ten times as many are needed."
+    ]
+    return Table("Fewest observations of one run", headers, rows, frozenset({1, 2, 3, 4}), notes)
+
+
+def rounds(found: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table:
+    """Fewest rounds before a test can decide; ``found``: `azlatency.rounds_by_zones`, ``runs`` those of the study."""
+    rows = [(str(each.zones), whole(each.pairs), whole(each.rounds), whole(each.unpaired)) for each in found]
+    headers = ("zones", "pairs to tell apart", "rounds, both ends in each", "or runs on each side, without rounds")
+    known = runs["round"].dropna() if len(runs) else ()
+    done = f"This study has {len(set(known))} rounds." if len(known) else "This study was not measured in rounds."
+    notes = [done, "That is when a test can begin to decide, not when it will: plan more."]
+    return Table("Before any test can reach its level", headers, rows, frozenset(range(4)), notes)

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.display import Finding, Findings
+from azlatency.tables import in_unit
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.asymmetry import Asymmetry
+    from azlatency.stats.baseline import Conformance
+    from azlatency.stats.planning import PercentileSize, Plan, ZoneRounds
     from azlatency.stats.result import Comparison
 
 _MICROSECOND = 1e3
@@ -79,3 +82,79 @@ def _hidden(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) 
             "shows it, as none can."
         )
     return texts
+
+
+def baseline(results: Sequence[Conformance]) -> Findings:
+    """Of a baseline: how many expectations are met, failed or open, and why they are open."""
+    if not results:
+        return Findings.of([Finding("info", "This study has no baseline: nothing is expected of its VMs.")])
+    measured = [each for each in results if each.mean is not None]
+    missing = len({each.what for each in results if each.mean is None})
+    said: list[Finding] = []
+    for status, kind in (("fails", "act"), ("meets", "info")):
+        for each in measured:
+            if each.status == status and each.mean is not None:
+                where = f"{each.labels.get('path', '')}, {each.labels.get('method', '')}"
+                text = (
+                    f"{each.what}, {where}: {status}, {in_unit(each.mean, each.mean, each.unit)} in {each.runs} runs."
+                )
+                said.append(Finding(kind, text))  # type: ignore[arg-type]
+    still = [each for each in measured if each.status == "inconclusive"]
+    if still:
+        single = sum(each.runs == 1 for each in still)
+        why = "" if not single else ": each is a single run, which has no bounds" if single == len(still) else (
+            f", {single} of them because a single run has no bounds"
+        )  # fmt: skip
+        text = f"{len(still)} of {len(measured)} comparisons with the baseline are inconclusive{why}."
+        said.append(Finding("act", text))
+        far = [each for each in still if each.ratio is not None and not 0.5 <= each.ratio <= 2]
+        if far:
+            low, high = (pick(each.ratio or 0.0 for each in far) for pick in (min, max))
+            text = (
+                f"{len(far)} of these are far from what is expected ({low:.2f} to {high:.2f} times the nearer limit): "
+                "look at the expectation before the VM."
+            )
+            said.append(Finding("info", text))
+    if any("unit_slip" in each.codes for each in measured):
+        said.append(Finding("act", "A measured value is a hundred times off or more: compare the units first."))
+    if any("burst_test" in each.codes for each in measured):
+        said.append(Finding("act", "Some tests ran for less than a minute: they show the burst, not what lasts."))
+    if missing:
+        total = len({each.what for each in results})
+        text = f"{missing} of {total} expectations were measured by no run; the page lists what would have to be run."
+        said.append(Finding("act", text))
+    return Findings.of(said)
+
+
+def planning(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequence[ZoneRounds]) -> Findings:
+    """Of planning: how many runs, which percentiles the runs support, how many rounds for three zones."""
+    said: list[Finding] = []
+    known = [each for each in plans if each.at_pilot_spread is not None]
+    alone = len(plans) - len(known)
+    if known:
+        reached = [each for each in known if each.high is not None and each.high <= each.done]
+        aim = known[0].what.removeprefix("runs ")
+        text = f"{len(reached)} of {len(known)} repeated combinations of path and method have runs enough {aim}."
+        said.append(Finding("info", text))
+        worst = max(known, key=lambda each: (each.high is None, each.high or 0))
+        most = "more than can be named" if worst.high is None else f"up to {worst.high:,}"
+        where = f"{worst.labels['path']} ({worst.labels['method']}), whose {worst.done} runs spread the most"
+        said.append(Finding("act", f"The path that needs the most is {where}: {most} {worst.what}."))
+    if alone:
+        text = (
+            f"{alone} of {len(plans)} combinations of path and method show no spread (one run, or equal values): "
+            "no number of runs follows from them. Measure a handful of rounds first."
+        )
+        said.append(Finding("act", text))
+    if sizes and sizes[0].runs:
+        good = [each for each in sizes if each.enough == each.runs]
+        deepest = f"p{100 * good[-1].q:.6g}" if good else "no percentile"
+        some = [each for each in sizes if each.enough]
+        reach = f"the longest reach p{100 * some[-1].q:.6g}" if some else "none reaches any"
+        text = f"Every run has observations enough for {deepest} with both bounds, if they were independent; {reach}."
+        said.append(Finding("info", text))
+    three = next((each for each in rounds if each.zones == 3), None)
+    if three is not None:
+        text = f"Before the pairs of three zones can be told apart by an exact test, {three.rounds} rounds are needed."
+        said.append(Finding("info", text))
+    return Findings.of(said)

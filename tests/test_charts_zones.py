@@ -77,3 +77,70 @@ def test_the_emulated_network_beside_its_truth(study: Any) -> None:
     for each in found:
         if each.metric == "latency" and each.rounds >= 3:
             numbers_of(matrix, *(cell.low / 1e3 for cell in each.cells if cell.low is not None))
+
+
+# --- baselines
+
+
+def test_baselines(study: Any) -> None:
+    results = az.check_baseline(study)
+    chart = charts.baseline_bullets(results)
+    measured = [each for each in results if each.mean is not None]
+    if measured:
+        assert isinstance(chart, Chart)
+        assert_fit_to_print("bullets", chart)
+        assert all(each.status in chart.alt for each in measured)
+    else:
+        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
+    for table in (answers.conformance(results), answers.still_to_run(results, study.expectations)):
+        assert isinstance(table, Note | Table) and repr(table)
+    assert az.findings.baseline(results).findings
+
+
+def test_a_baseline_without_logs_lists_what_would_have_to_be_run(study: Any) -> None:
+    if study.name != "cassandra-vm-baseline":
+        return
+    table = answers.still_to_run(az.check_baseline(study), study.expectations)
+    assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
+    assert any(row[-1].startswith("fio --name=4-disks") for row in table.rows)
+    assert "12 of 12 expectations were measured by no run" in repr(az.findings.baseline(az.check_baseline(study)))
+
+
+@pytest.mark.parametrize("relation", ["at_least", "at_most", "about", "between"])
+@pytest.mark.parametrize("values", [[5e9], [5e9, 5.1e9, 5.2e9], [1e9, 9e9], [4e10, 4.1e10, 4.2e10]])
+def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float]) -> None:
+    wanted = {"name": "bandwidth", "relation": relation, "low": 4e9, "high": 6e9, "unit": "bit/s"}
+    result = az.check_expectation(values, wanted, labels={"path": "a → b", "method": "iperf3"})
+    chart = charts.baseline_bullets([result])
+    assert isinstance(chart, Chart)
+    assert_fit_to_print(relation, chart)
+    assert result.status in chart.alt
+
+
+def test_how_many_vms_speak_for_all() -> None:
+    table = answers.vms_needed(az.vms_by_share(0.95), 0.95)
+    assert ("95 % of all VMs", "59") in table.rows
+
+
+# --- planning
+
+
+def test_plans(study: Any) -> None:
+    for runs in (az.latency_runs(study), az.throughput_runs(study)):
+        plans = az.plans_by_path(runs)
+        curves = az.precision_curves(runs, plans)
+        for name, chart in (("runs", charts.runs_needed_forest(plans)), ("curves", charts.precision_chart(curves))):
+            if isinstance(chart, Note):
+                assert chart.text.startswith("No chart: ") and study.name != "emulated-zones"
+            else:
+                assert_fit_to_print(name, chart)
+                assert "done" in chart.alt
+        sizes, rounds = az.percentile_sizes(runs.get("n", [])), az.rounds_by_zones()
+        for table in (
+            answers.plans(plans),
+            answers.confirmed(az.confirm_by_path(runs)),
+            answers.smallest_sizes(sizes),
+            answers.rounds(rounds, runs),
+        ):
+            assert isinstance(table, Note | Table) and repr(table)
+        assert az.findings.planning(plans, sizes, rounds).findings

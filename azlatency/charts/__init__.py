@@ -5,17 +5,22 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 """
 
 from azlatency.charts.base import spread
+from azlatency.charts.baseline import baseline_bullets
 from azlatency.charts.forests import latency_forest, throughput_forest
 from azlatency.charts.percentiles import percentile_curves
 from azlatency.charts.placement import placement_values, single_changes
+from azlatency.charts.planning import precision_chart, runs_needed_forest
 from azlatency.charts.series import throughput_series
 from azlatency.charts.zones import asymmetry_forest, zone_matrices
 
 __all__ = [
     "asymmetry_forest",
+    "baseline_bullets",
     "latency_forest",
     "percentile_curves",
     "placement_values",
+    "precision_chart",
+    "runs_needed_forest",
     "single_changes",
     "spread",
     "throughput_forest",

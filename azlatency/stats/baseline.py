@@ -253,6 +253,13 @@ def vms_for_tolerance(share: float = 0.95, confidence: float = 0.95) -> int:
     return math.ceil(math.log(1 - confidence) / math.log(share))
 
 
+def vms_by_share(
+    confidence: float = 0.95, shares: Iterable[float] = (0.5, 0.8, 0.9, 0.95, 0.99)
+) -> list[tuple[float, int]]:
+    """(share, `vms_for_tolerance`) for each share."""
+    return [(share, vms_for_tolerance(share, confidence)) for share in shares]
+
+
 # --- a percentile as a specification
 
 

@@ -11,18 +11,19 @@ Sources: Maricq et al., OSDI 2018 (CONFIRM), here in closed form instead of 200 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from azlatency.stats import exact
 from azlatency.stats.comparison import summary
 from azlatency.stats.quantiles import order_statistic_ranks
 from azlatency.stats.result import Scope, explain
-from azlatency.stats.runvalues import refusals, run_values
+from azlatency.stats.runvalues import floats, refusals, run_values, value_column
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
@@ -143,12 +144,12 @@ def runs_needed(
 
 def _runs_for(spread: float, relative: float, confidence: float) -> int | None:
     """Smallest R with t * spread / sqrt(R) <= log(1 + relative); the left side falls with R, so it is bisected."""
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
     wanted = math.log1p(relative)
 
     def enough(runs: int) -> bool:
-        return float(student.ppf((1 + confidence) / 2, runs - 1)) * spread / math.sqrt(runs) <= wanted
+        return float(stdtrit(runs - 1, (1 + confidence) / 2)) * spread / math.sqrt(runs) <= wanted
 
     return _smallest(enough, 2)
 
@@ -164,6 +165,74 @@ def _smallest(enough: Callable[[int], bool], start: int) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def plans_by_path(
+    runs: pd.DataFrame,
+    relative: float = 0.05,
+    *,
+    confidence: float = 0.95,
+    assurance: float = 0.8,
+    value: str | None = None,
+) -> list[Plan]:
+    """`runs_needed` for each path and method of a frame of `azlatency.paths`, labels path and method.
+
+    ``value``: the column with one number a run; by default the median, else the mean, else the throughput of a method.
+    """
+    plans = []
+    for method, own in runs.groupby("method", sort=False) if len(runs) else ():
+        column = value_column(own, value)
+        for path, group in own[own[column].notna()].groupby("path", sort=False):
+            labels = {"path": path, "method": method, "value": column}
+            plans.append(runs_needed(group[column], relative, confidence=confidence, assurance=assurance,
+                                     labels=labels))  # fmt: skip
+    return plans
+
+
+#: Relative half-widths for which curves are drawn.
+PRECISIONS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
+
+
+def precision_curves(
+    runs: pd.DataFrame,
+    plans: Iterable[Plan],
+    relatives: Sequence[float] = PRECISIONS,
+    *,
+    confidence: float = 0.95,
+    assurance: float = 0.8,
+) -> list[list[Plan]]:
+    """For each method the path that needs the most of its ``plans``: its `runs_needed` at each precision.
+
+    ``runs``: the frame that ``plans_by_path`` got. Methods without a path of two runs that differ have no curve.
+    """
+    worst: dict[object, Plan] = {}
+    for each in plans:
+        found = worst.get(each.labels["method"])
+        if each.at_pilot_spread and (found is None or each.at_pilot_spread > (found.at_pilot_spread or 0)):
+            worst[each.labels["method"]] = each
+    curves = []
+    for plan in worst.values():
+        own = runs[(runs["path"] == plan.labels["path"]) & (runs["method"] == plan.labels["method"])]
+        values = own[plan.labels["value"]].dropna()
+        curves.append(
+            [
+                runs_needed(values, relative, confidence=confidence, assurance=assurance,
+                            labels={**plan.labels, "relative": relative})
+                for relative in relatives
+            ]
+        )  # fmt: skip
+    return curves
+
+
+def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: float = 0.95) -> list[Plan]:
+    """`confirm` for each path and method of a frame of `azlatency.paths`, labels path and method."""
+    plans = []
+    for method, own in runs.groupby("method", sort=False) if len(runs) else ():
+        column = value_column(own)
+        for path, group in own[own[column].notna()].groupby("path", sort=False):
+            plan = confirm(group[column], relative, confidence=confidence)
+            plans.append(replace(plan, labels={"path": path, "method": method}))
+    return plans
 
 
 class SampleSize(NamedTuple):
@@ -301,6 +370,50 @@ def rounds_needed(tests: int = 1, confidence: float = 0.95, *, paired: bool = Tr
         raise ValueError(f"tests = {tests}: at least one")
     smallest = exact.attainable_paired if paired else (lambda runs: exact.attainable_unpaired(runs, runs))
     return _smallest(lambda runs: smallest(runs) * tests < 1 - confidence, 2) or _MOST
+
+
+class PercentileSize(NamedTuple):
+    """`smallest_n` of a percentile for each kind of bound, and how many of ``runs`` runs have as many for ``two``."""
+
+    q: float
+    two: int
+    upper: int
+    range: int
+    enough: int
+    runs: int
+
+
+def percentile_sizes(
+    sizes: Iterable[Any] = (),
+    confidence: float = 0.95,
+    levels: Sequence[float] = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999),
+) -> list[PercentileSize]:
+    """`smallest_n` for each level; ``sizes``: observations of each run that exists (unknown ones are left out)."""
+    known = [float(each) for each in floats(sizes) if math.isfinite(each)]
+    found = []
+    for q in levels:
+        two, upper, span = (smallest_n(q, confidence, sides=sides) for sides in ("two", "upper", "range"))
+        found.append(PercentileSize(q, two, upper, span, sum(each >= two for each in known), len(known)))
+    return found
+
+
+class ZoneRounds(NamedTuple):
+    """`rounds_needed` before the pairs of some zones can be told apart: in rounds, and unpaired on each side."""
+
+    zones: int
+    pairs: int
+    rounds: int
+    unpaired: int
+
+
+def rounds_by_zones(zones: Iterable[int] = (2, 3, 4, 5, 6), confidence: float = 0.95) -> list[ZoneRounds]:
+    """`rounds_needed` for all pairs of so many zones."""
+    found = []
+    for count in zones:
+        pairs = count * (count - 1) // 2
+        paired, unpaired = (rounds_needed(pairs, confidence, paired=each) for each in (True, False))
+        found.append(ZoneRounds(count, pairs, paired, unpaired))
+    return found
 
 
 # --- stopping

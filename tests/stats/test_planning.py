@@ -6,9 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from across_cases import cases, content, generator, normal
 
+import azlatency as az
 from azlatency.stats.planning import (
     confirm,
     expected_bounds,
@@ -207,3 +209,46 @@ def test_repeats_by_path() -> None:
 
     frame = pd.DataFrame({"path": ["a", "a", "b"], "method": "x", "median_ns": [1.0, 2.0, None]})
     assert [each.runs for each in repeats_by_path(frame, "median_ns")] == [2]
+
+
+# --- whole studies
+
+
+def _runs() -> pd.DataFrame:
+    rows = [("a → b", "tool", value) for value in (100.0, 101.0, 99.0, 102.0, 100.5)]
+    rows += [("a → c", "tool", value) for value in (100.0, 130.0, 90.0, 110.0, 95.0)]
+    rows += [("a → d", "tool", 100.0)]
+    return pd.DataFrame(rows, columns=["path", "method", "median_ns"])
+
+
+def test_plans_by_path_are_those_of_each_path() -> None:
+    runs = _runs()
+    found = {each.labels["path"]: each for each in az.plans_by_path(runs, 0.05)}
+    for path in ("a → b", "a → c"):
+        alone = az.runs_needed(runs.loc[runs["path"] == path, "median_ns"], 0.05)
+        assert (found[path].needed, found[path].low, found[path].high) == (alone.needed, alone.low, alone.high)
+    assert found["a → d"].codes == ("no_replication",)
+    assert az.plans_by_path(runs.head(0)) == []
+
+
+def test_the_curve_is_of_the_path_that_needs_the_most_and_falls() -> None:
+    runs = _runs()
+    (curve,) = az.precision_curves(runs, az.plans_by_path(runs))
+    assert {each.labels["path"] for each in curve} == {"a → c"}
+    needed = [each.high for each in curve]
+    assert needed == sorted(needed, key=lambda each: -(each or 0))
+
+
+def test_confirm_by_path_refuses_few_runs() -> None:
+    runs = pd.DataFrame({"path": "a → b", "method": "tool", "median_ns": [100.0 + each % 7 for each in range(40)]})
+    (found,) = az.confirm_by_path(runs, 0.05)
+    assert found.needed == az.confirm(runs["median_ns"], 0.05).needed
+    assert {each.codes for each in az.confirm_by_path(_runs())} == {("few_clusters",)}
+
+
+def test_sizes_and_rounds() -> None:
+    by_level = {each.q: each for each in az.percentile_sizes([100, 4000, None])}
+    assert (by_level[0.999].two, by_level[0.999].upper, by_level[0.999].range) == (3688, 2995, 2995)
+    assert (by_level[0.999].enough, by_level[0.999].runs) == (1, 2)
+    three = az.rounds_by_zones([3])[0]
+    assert (three.pairs, three.rounds, three.unpaired) == (3, 7, 5)
