@@ -6,11 +6,15 @@ As in `azlatency.tables`, nothing is computed here but units and layout.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 from azlatency.display import Note, Table
+from azlatency.stats.intime import Ends, Rate, RunInTime, Segments
 from azlatency.stats.placement import Change, Condition
 from azlatency.stats.result import CODES, SHORT
-from azlatency.tables import micros, text, whole
+from azlatency.stats.stability import Lifetime
+from azlatency.tables import explained, gigabits, micros, remarks, text, whole
 
 _SAID = {"vm_size": "VM size", "accelerated_networking": "accelerated networking", "message_bytes": "message size"}
 _VERDICTS = {
@@ -100,3 +104,174 @@ def _conclusion(each: Change) -> str:
     if "no_replication" in each.comparison.codes:
         return "none: one run" + unsaid
     return _VERDICTS[each.comparison.verdict] + unsaid
+
+
+# --- stability
+
+
+def runs_in_time(found: Sequence[RunInTime]) -> Table | Note:
+    """Every run with samples: how long, what was lost, jitter, shifts; ``found`` as `intime.runs_in_time`."""
+    if not found:
+        return Note("No log of this study holds samples in time: whether its runs were stable cannot be asked.")
+    rows = []
+    for each in found:
+        shifts = each.stability.shifts
+        confirmed = sum(shift.confirmed for shift in shifts)
+        stable = {True: "no shift", False: f"{confirmed} confirmed", None: "too short to tell"}[each.stability.stable]
+        if each.stability.stable and shifts:
+            stable = f"{len(shifts)} unconfirmed"
+        low, high = each.drift.slope.low, each.drift.slope.high
+        rows.append(
+            (
+                f"{each.path}, {each.method}",
+                whole(len(each.rtt)),
+                "" if each.seconds is None else f"{each.seconds:,.1f}",
+                whole(each.lost),
+                micros(each.jitter, 1),
+                stable,
+                "" if low is None or high is None else f"{low / 1e3:+,.1f} – {high / 1e3:+,.1f}",
+                whole(each.steps) if each.sent is not None else "no times",
+            )
+        )
+    headers = ("run", "probes", "seconds", "lost", "jitter, µs", "level", "drift, µs", "clock set")
+    notes = [
+        "Jitter: median difference of neighbouring round trips. Drift: interval of the change from begin to end.",
+        "Level: shifts of block medians; confirmed by a test that holds for dependent packets.",
+    ]
+    return Table("Every run with samples, in time", headers, rows, frozenset({1, 2, 3, 4, 6, 7}), notes)
+
+
+def shifts(found: Sequence[RunInTime]) -> Table | Note:
+    """Each level shift with size, time and confirmation; ``found`` as `intime.runs_in_time`."""
+    if not found:
+        return Note("Without samples no level shift can be looked for.")
+    rows = []
+    for each in found:
+        for shift in each.stability.shifts:
+            in_packets = each.sent is None
+            when = [moment if in_packets else moment / 1e9 for moment in (shift.at, shift.at_low, shift.at_high)]
+            change = shift.change
+            rows.append(
+                (
+                    f"{each.path}, {each.method}",
+                    f"{when[0]:,.1f} ({when[1]:,.1f} – {when[2]:,.1f})" + (" probes" if in_packets else " s"),
+                    micros(change.estimate),
+                    "" if change.low is None else f"{micros(change.low)} – {micros(change.high)}",
+                    f"{100 * shift.relative:+.1f} %",
+                    "confirmed" if shift.confirmed else "not confirmed",
+                    "yes" if shift.practical else "no",
+                )
+            )
+    if not rows:
+        tried = sum(each.stability.stable is not None for each in found)
+        return Note(f"No level shift in any of the {tried} runs that are long enough to tell.")
+    headers = ("run", "after (interval)", "change, µs", "interval, µs", "relative", "state", "beyond the margin")
+    return Table("Level shifts", headers, rows, frozenset({2, 3, 4}))
+
+
+def lifetimes(life: Lifetime) -> Table | Note:
+    """How long connections lived, censored ones counted; ``life`` as `intime.connections`."""
+    if not life.n:
+        return Note("No log of this study follows a connection in time: nothing can be said of how long one lives.")
+    rows = [
+        ("connections followed", whole(life.n)),
+        ("of them cut off", whole(life.losses)),
+        ("followed for, seconds together", f"{life.seconds:,.1f}"),
+        ("median lifetime, seconds", "not reached" if life.median.estimate is None else f"{life.median.estimate:,.1f}"),
+        (
+            "losses, at most one in … seconds",
+            "no bound" if not life.rate.high else f"{1 / life.rate.high:,.0f} ({100 * life.rate.confidence:g} %)",
+        ),
+    ]
+    note = "A connection that was alive at the end of its test is censored: it lived at least so long."
+    return Table("Life of the connections", ("what", "value"), rows, frozenset({1}), (note,))
+
+
+def ends(found: Ends | None) -> Table | Note:
+    """When connections broke, as a text says it; ``found`` as `intime.reported_ends`."""
+    if found is None:
+        return Note("No text of this study says when a connection broke.")
+    rows = [
+        (path, printed, f"{gap:,.0f}", lasted)
+        for path, printed, gap, lasted in zip(found.paths, found.printed, found.gaps, found.lasted, strict=True)
+    ]
+    notes = ["Reported, time zone not stated. Ends within a minute of each other are hardly independent events."]
+    headers = ("connection", "broke at, as printed", "seconds after the first", "said to have lasted")
+    return Table("How the connections ended, as reported", headers, rows, frozenset({2}), notes)
+
+
+def segments(found: Sequence[Segments]) -> Table | Note:
+    """The event test on reported segments; ``found`` as `intime.reported_segments`."""
+    if not found:
+        return Note("No text of this study reports segments of a run, and no connection of its logs broke.")
+    rows = []
+    for each in found:
+        others = [later - earlier for earlier, later in pairwise(each.values[:-1])]
+        p, least = each.event.p, each.event.attainable_p
+        rows.append(
+            (
+                each.path,
+                micros(each.event.change, 2),
+                ", ".join(micros(other, 2) for other in others),
+                "" if p is None else f"{p:.2f}",
+                "" if least is None else f"{least:.2f}",
+                "" if each.drift.p is None else f"{each.drift.p:.2f}",
+                remarks(each.event.codes),
+            )
+        )
+    codes = dict.fromkeys(code for each in found for code in each.event.codes)
+    notes = [
+        "p: share of the changes between neighbouring segments, the last among them, that are at least as large.",
+        *(f"{SHORT[code].capitalize()}: {CODES[code]}." for code in codes),
+    ]
+    headers = (
+        "connection",
+        "last change, µs",
+        "changes before, µs",
+        "p",
+        "smallest possible p",
+        "p of a trend",
+        "remark",
+    )
+    return Table("Was the last change unusual?", headers, rows, frozenset({1, 3, 4, 5}), notes)
+
+
+def reported_spread(found: Sequence[dict[str, Any]]) -> Table | Note:
+    """Reported percentiles beside the mean; ``found`` as `intime.spread_of_reported`."""
+    if not found:
+        return Note("No text of this study reports percentiles of a run in time.")
+    names = [name for name in ("min", "mean", "p95", "p99", "max") if any(name in each for each in found)]
+    rows = []
+    for each in found:
+        ratios = [each[name] / each["mean"] if name in each and "mean" in each else None for name in ("p95", "p99")]
+        values = [micros(each.get(name), 0) for name in names]
+        rows.append((str(each["path"]), *values, *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios)))
+    headers = ("connection", *(f"{name}, µs" for name in names), "p95 ÷ mean", "p99 ÷ mean")
+    note = "Reported: the samples behind these numbers were not published. The maximum is one packet."
+    return Table("Spread of the round trips, as reported", headers, rows, frozenset(range(1, len(headers))), (note,))
+
+
+def rates(found: Sequence[Rate]) -> Table | Note:
+    """Streams in time; ``found`` as `intime.rates_in_time`."""
+    if not found:
+        return Note("No log of this study reports throughput by interval.")
+    rows = []
+    for each in found:
+        mean = each.mean
+        thrown = each.throttled
+        fall = {True: f"after {thrown.at_s or 0:,.0f} s", False: "no", None: "too few to tell"}[thrown.found]
+        rows.append(
+            (
+                f"{each.path}, {each.method}",
+                whole(each.intervals),
+                f"{each.seconds:,.0f}",
+                gigabits(mean.estimate),
+                "" if mean.low is None else f"{gigabits(mean.low)} – {gigabits(mean.high)}",
+                "" if each.spread is None else f"{100 * each.spread:.1f} %",
+                fall,
+                remarks(mean.codes),
+            )
+        )
+    notes = explained([each.mean for each in found])
+    headers = ("run", "intervals", "seconds", "Gbit/s", "interval", "sd ÷ mean", "fell to a lower level", "remark")
+    return Table("Throughput in time (scope: within run)", headers, rows, frozenset({1, 2, 3, 4, 5}), notes)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from azlatency.display import Finding, Findings
+from azlatency.stats.intime import Ends, Rate, RunInTime, Segments
 from azlatency.stats.placement import Change, Condition, contradicting
 
 _MICROSECOND = 1e3
@@ -87,3 +89,71 @@ def _disagreeing_texts(found: Sequence[Condition]) -> list[Finding]:
 
 def _words(placement: str | None) -> str:
     return (placement or "placement not said").replace("_", " ")
+
+
+def stability(
+    found: Sequence[RunInTime],
+    segments: Sequence[Segments],
+    ends: Ends | None,
+    spread: Sequence[dict[str, Any]],
+    rates: Sequence[Rate],
+) -> Findings:
+    """Of stability: shifts that were confirmed, what could not be asked, what a text's last segments do not show."""
+    sentences: list[Finding] = []
+    if found:
+        told = [each for each in found if each.stability.stable is not None]
+        shifted = [each for each in told if not each.stability.stable]
+        lost = sum(each.lost for each in found)
+        probes = sum(len(each.rtt) for each in found)
+        text = (
+            f"{len(shifted)} of {len(told)} runs that are long enough to tell show a confirmed level shift; "
+            f"{lost:,} of {probes:,} probes got no answer."
+        )
+        sentences.append(Finding("info", text))
+        names = ", ".join(dict.fromkeys(f"{each.path} ({each.method})" for each in shifted))
+        if shifted:
+            sentences.append(Finding("act", f"Summarise these runs by segment, not as a whole: {names}."))
+        longest = max((each.seconds or 0.0 for each in found), default=0.0)
+        text = f"The longest run lasted {longest:,.4g} s: nothing is known about anything that takes longer."
+        sentences.append(Finding("info", text))
+    for each in segments:
+        if each.event.p is None or each.event.attainable_p is None:
+            continue
+        text = (
+            f"{each.path}: the last change before the connection broke, {each.event.change / _MICROSECOND:+,.5g} µs, "
+            f"has p = {each.event.p:.2g}; the smallest that {each.event.windows} segments can give is "
+            f"{each.event.attainable_p:.2g}, so they cannot show that it was unusual."
+        )
+        sentences.append(Finding("act", text))
+    if ends is not None and ends.together:
+        text = (
+            f"{ends.together + 1} of the {len(ends.paths)} connections broke within a minute of each other: that "
+            "points to something they share, and they count as one event, not as several."
+        )
+        sentences.append(Finding("info", text))
+    if ends is not None and len(set(ends.lasted)) == 1 and ends.lasted[0]:
+        text = (
+            f"Every connection is said to have lasted {ends.lasted[0]}, yet the ends lie "
+            f"{max(ends.gaps) / 60:,.0f} min apart and the starts are not given: a lifetime cannot be derived."
+        )
+        sentences.append(Finding("act", text))
+    known = [each for each in spread if "mean" in each]
+    if len(known) > 1:
+        ratios = {str(each["path"]): each["p99"] / each["mean"] for each in known}
+        listed = ", ".join(f"{path} {ratio:.2f}" for path, ratio in ratios.items())
+        sentences.append(Finding("info", f"The reported p99 in terms of the mean: {listed}."))
+    short = [each for each in rates if "burst_test" in each.mean.codes]
+    if short:
+        text = f"{len(short)} of {len(rates)} streams lasted less than 60 s: they show a burst, not what lasts."
+        sentences.append(Finding("act", text))
+    for rate in rates:
+        thrown = rate.throttled
+        if thrown.burst_rate is not None and thrown.sustained_rate is not None:
+            text = (
+                f"{rate.path} ({rate.method}) fell from {thrown.burst_rate / 1e9:.3g} to "
+                f"{thrown.sustained_rate / 1e9:.3g} Gbit/s after {thrown.at_s or 0:.0f} s."
+            )
+            sentences.append(Finding("act", text))
+    if not sentences:
+        sentences.append(Finding("info", "This study holds nothing in time: no samples, no intervals, no segments."))
+    return Findings.of(sentences)

@@ -28,7 +28,7 @@ LAYERS = [
     ["stats.exceedance", "stats.tail", "stats.stability"],
     ["stats.exact", "stats.runvalues", "stats.tablebounds", "stats.matrices"],
     ["stats.comparison", "stats.multiplicity", "stats.rankeffect"],
-    ["stats.ranking", "stats.planning", "stats.repeats", "stats.agreement", "stats.placement"],
+    ["stats.ranking", "stats.planning", "stats.repeats", "stats.agreement", "stats.placement", "stats.intime"],
     ["stats.asymmetry", "stats.baseline"],
     ["display"],
     ["tables"],

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from chart_checks import check
+from chart_checks import assert_fit_to_print
 
 import azlatency as az
 from azlatency import charts
 from azlatency.display import Chart, Note
+from azlatency.stats.intime import RunInTime
 from azlatency.stats.placement import FACTORS
 
 MOST_BYTES = 200_000
@@ -29,6 +31,8 @@ def draw(study: Any) -> dict[str, Chart | Note]:
     return {
         "placement": charts.placement_values(az.placement.of_widest_methods(found)),
         "changes": charts.single_changes(changes[:30]),
+        "series": charts.run_series(az.intime.runs_in_time(study, az.latency_runs(study))),
+        "segments": charts.last_segments(az.intime.reported_segments(study.reported)),
     }
 
 
@@ -42,7 +46,7 @@ def test_charts_are_readable_and_small(drawn: dict[str, Chart | Note]) -> None:
         if isinstance(chart, Note):
             assert chart.text.startswith("No chart: "), name
             continue
-        check(name, chart)
+        assert_fit_to_print(name, chart)
         assert len(chart.svg()) < MOST_BYTES, name
         assert chart.alt and any(digit in chart.alt for digit in "123456789"), name
 
@@ -54,6 +58,23 @@ def test_the_same_data_give_the_same_bytes(study: Any, drawn: dict[str, Chart | 
             assert isinstance(again, Chart) and again.svg() == first.svg(), name
 
 
+def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
+    generator = np.random.default_rng(1)
+    x = 1e5 * np.exp(0.1 * generator.standard_normal(200_000))
+    x[120_000:] *= 1.5
+    x[[10, 20, 150_000]] = np.inf
+    sent = np.arange(len(x)) * 1e-2
+    moved = az.stability(x, sent * 1e9, block_ns=10e9)
+    run = RunInTime("A → B", "echo TCP", "complete", sent, x, 3, 1e4, 0, 2000.0, moved, az.trend(x))
+    chart = charts.run_series([run])
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("long run", chart)
+    assert len(chart.svg()) < MOST_BYTES and "(confirmed)" in chart.alt and "lost 3" in chart.alt
+
+
 def test_nothing_to_draw_is_said() -> None:
-    for chart in (charts.placement_values([]), charts.single_changes([])):
+    empty = [
+        charts.placement_values([]), charts.single_changes([]), charts.run_series([]), charts.last_segments([]),
+    ]  # fmt: skip
+    for chart in empty:
         assert isinstance(chart, Note) and chart.text.startswith("No chart: ")

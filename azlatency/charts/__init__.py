@@ -11,15 +11,18 @@ from azlatency.charts.percentiles import percentile_curves
 from azlatency.charts.placement import placement_values, single_changes
 from azlatency.charts.planning import precision_chart, runs_needed_forest
 from azlatency.charts.series import throughput_series
+from azlatency.charts.time import last_segments, run_series
 from azlatency.charts.zones import asymmetry_forest, zone_matrices
 
 __all__ = [
     "asymmetry_forest",
     "baseline_bullets",
+    "last_segments",
     "latency_forest",
     "percentile_curves",
     "placement_values",
     "precision_chart",
+    "run_series",
     "runs_needed_forest",
     "single_changes",
     "spread",

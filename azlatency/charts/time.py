@@ -1,0 +1,150 @@
+"""Round trips over the time of a run, and the last segments before a connection broke."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from azlatency.charts.base import MICROSECOND, SECOND, WIDTH, new_figure, plain_log_ticks, styled
+from azlatency.display import Chart, Note
+from azlatency.stats.intime import RunInTime, Segments
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+
+_BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#B8B8B8"
+#: Fewest probes of a run that is drawn, most panels, most columns of pixels of a panel.
+_FEWEST, _PANELS, _COLUMNS = 400, 6, 240
+
+
+@styled
+def run_series(found: Sequence[RunInTime]) -> Chart | Note:
+    """Round trips over time: range and median of each stretch, level shifts with their time intervals, losses.
+
+    ``found``: `azlatency.stats.intime.runs_in_time`. The longest runs with send times, at most six of 400 probes or
+    more; the cost of drawing does not grow with their length.
+    """
+    timed = [each for each in found if each.sent is not None and len(each.rtt) >= _FEWEST]
+    chosen = sorted(timed, key=lambda each: -(each.seconds or 0.0))[:_PANELS]
+    if not chosen:
+        reason = "no log of this study holds samples" if not found else "no run with send times is long enough"
+        return Note(f"No chart: {reason}.")
+    figure, axes = new_figure(len(chosen), 1, WIDTH, 0.5 + 1.45 * len(chosen))
+    for axis, each in zip(axes, chosen, strict=True):
+        _series(axis, each)
+        axis.set_title(f"{each.path}, {each.method}")
+        axis.set_ylabel("µs (log)")
+    axes[-1].set_xlabel("seconds since the first probe")
+    left = "" if len(chosen) == len(found) else f" The longest {len(chosen)} of {len(found)} runs with samples."
+    caption = (
+        "Round trips over time. Grey: from the smallest to the largest of each stretch; blue: its median. Orange line: "
+        "level shift (full: confirmed, dashed: not), shaded: when it may have come (95 %). Triangles at the top: "
+        "probes without answer." + left
+    )
+    return Chart(figure, caption, "\n".join(_words(each) for each in chosen))
+
+
+def _series(axis: Axes, each: RunInTime) -> None:
+    import numpy as np
+
+    assert each.sent is not None
+    edges = np.linspace(each.sent[0], each.sent[-1], min(_COLUMNS, max(len(each.rtt) // 10, 2)) + 1)
+    places = np.clip(np.searchsorted(edges, each.sent, side="right") - 1, 0, len(edges) - 2)
+    middle, low, median, high = _stretches(edges, places, each.rtt / MICROSECOND)
+    axis.fill_between(middle, low, high, color=_GREY, linewidth=0, step="mid")
+    axis.plot(middle, median, color=_BLUE, linewidth=1.1)
+    axis.set_yscale("log")
+    for shift in each.stability.shifts:
+        when, first, last = (moment / SECOND for moment in (shift.at, shift.at_low, shift.at_high))
+        axis.axvspan(first, last, color=_RED, alpha=0.18, linewidth=0)
+        axis.axvline(when, color=_RED, linewidth=1.2, linestyle="-" if shift.confirmed else "--")
+    lost = np.unique(places[~np.isfinite(each.rtt)])
+    if len(lost):
+        spots = (edges[lost] + edges[lost + 1]) / 2
+        axis.plot(spots, [0.97] * len(spots), "v", color="black", markersize=3.5, transform=axis.get_xaxis_transform())
+    axis.set_xlim(each.sent[0], each.sent[-1])
+    _ticks(axis)
+
+
+def _stretches(edges: Any, places: Any, rtt: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Middle, smallest, median and largest answered round trip of each stretch of time that holds one."""
+    import numpy as np
+
+    good = np.isfinite(rtt)
+    places, rtt = places[good], rtt[good]
+    order = np.argsort(places, kind="stable")
+    places, rtt = places[order], rtt[order]
+    which, starts = np.unique(places, return_index=True)
+    parts = np.split(rtt, starts[1:])
+    middle = (edges[which] + edges[which + 1]) / 2
+    columns = [np.array([measure(part) for part in parts]) for measure in (np.min, np.median, np.max)]
+    return middle, *columns
+
+
+def _ticks(axis: Axes) -> None:
+    """Decades on a tall axis, 1-2-5 on a flat one: a panel is an inch high."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    low, high = axis.get_ylim()
+    if math.log10(high / low) < 1.2:
+        plain_log_ticks(axis.yaxis)
+        return
+    axis.yaxis.set_major_locator(LogLocator(numticks=5))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _words(each: RunInTime) -> str:
+    import numpy as np
+
+    answered = each.rtt[np.isfinite(each.rtt)] / MICROSECOND
+    shifts = "; ".join(
+        f"shift of {(shift.change.estimate or 0) / MICROSECOND:+,.4g} µs after {shift.at / SECOND:,.4g} s "
+        f"({'confirmed' if shift.confirmed else 'not confirmed'})"
+        for shift in each.stability.shifts
+    )
+    return (
+        f"{each.path}, {each.method}: n = {len(each.rtt):,}, lost {each.lost:,}, smallest {answered.min():,.5g}, "
+        f"median {np.median(answered):,.5g}, largest {answered.max():,.6g} µs; {shifts or 'no level shift'}"
+    )
+
+
+@styled
+def last_segments(found: Sequence[Segments]) -> Chart | Note:
+    """Reported means of consecutive segments before a connection broke, one panel a path, the last one filled.
+
+    ``found``: `azlatency.stats.intime.reported_segments`.
+    """
+    if not found:
+        return Note("No chart: no text of this study reports segments of a run.")
+    figure, axes = new_figure(1, len(found), WIDTH, 2.9)
+    for axis, each in zip(axes, found, strict=True):
+        values = [value / MICROSECOND for value in each.values]
+        axis.plot(range(len(values)), values, color=_BLUE, linewidth=1, zorder=2)
+        axis.plot(range(len(values)), values, "o", color=_BLUE, markerfacecolor="white", markersize=5, zorder=3)
+        axis.plot([len(values) - 1], values[-1:], "o", color=_RED, markersize=6, zorder=4)
+        names = [name.removeprefix("records ").removesuffix(" before the end") for name in each.names]
+        axis.set_xticks(range(len(values)), [name.removesuffix(" records") for name in names], rotation=90)
+        axis.set_xlim(-0.4, len(values) - 0.6)
+        middle = sum(values) / len(values)
+        reach = max(0.16 * middle, 1.1 * max(abs(value - middle) for value in values))
+        axis.set_ylim(middle - reach, middle + reach)
+        axis.yaxis.set_major_formatter("{x:,.0f}")
+        axis.set_title(each.path)
+    axes[0].set_ylabel("mean round trip, µs")
+    axes[len(axes) // 2].set_xlabel("records before the end")
+    caption = (
+        "Means of consecutive segments before each connection broke, as reported; the last one filled. All axes span "
+        "at least ±16 % of their middle. No spread within a segment was reported, so none can be drawn."
+    )
+    alts = []
+    for each in found:
+        shown = "; ".join(
+            f"{name}: {value / MICROSECOND:,.6g}" for name, value in zip(each.names, each.values, strict=True)
+        )
+        p = "" if each.event.p is None else f"; p = {each.event.p:.2g}, smallest possible {each.event.attainable_p:.2g}"
+        alts.append(f"{each.path}: {shown} µs{p}")
+    return Chart(figure, caption, "\n".join(alts))
