@@ -66,6 +66,7 @@ _HOMES = {
     "adjust": "azlatency.stats.multiplicity",
     "agreement": "azlatency.stats.agreement",
     "Agreement": "azlatency.stats.agreement",
+    "against": "azlatency.stats.agreement",
     "check_expectation": "azlatency.stats.baseline",
     "check_baseline": "azlatency.stats.baseline",
     "check_percentile": "azlatency.stats.baseline",

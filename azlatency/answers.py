@@ -16,6 +16,7 @@ from azlatency.tables import gigabits, micros, remarks, whole
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.agreement import Agreement
     from azlatency.stats.asymmetry import Asymmetry
     from azlatency.stats.baseline import Conformance
     from azlatency.stats.planning import PercentileSize, Plan, ZoneRounds
@@ -472,3 +473,37 @@ def rounds(found: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table:
     done = f"This study has {len(set(known))} rounds." if len(known) else "This study was not measured in rounds."
     notes = [done, "That is when a test can begin to decide, not when it will: plan more."]
     return Table("Before any test can reach its level", headers, rows, frozenset(range(4)), notes)
+
+
+# --- agreement
+
+
+def agreements(found: Sequence[Agreement]) -> Table | Note:
+    """Every two methods with common (path, round) pairs; ``found``: `azlatency.agreement`."""
+    if not found:
+        return Note("No two methods of this study measured a round trip on one path, so there is nothing to compare.")
+    rows = [
+        (
+            each.first,
+            each.second,
+            ", ".join(each.differs_in) or "nothing known",
+            whole(each.pairs),
+            "" if each.ratio.estimate is None else f"{each.ratio.estimate:.3f}",
+            between(each.ratio.low, each.ratio.high, form=".3f"),
+            "" if each.prediction is None else between(*each.prediction, form=",.3g"),
+            "" if each.tost_p is None else f"{each.tost_p:.3f}",
+            "difference of definitions" if each.differs_in else VERDICTS[each.verdict],
+            remarks(code for code in each.codes if code != "type_p_mismatch"),
+        )
+        for each in sorted(found, key=lambda each: bool(each.differs_in))
+    ]
+    level = f"{100 * found[0].ratio.confidence:g} %"
+    headers = (
+        "first", "second", "packets differ in", "pairs", "first ÷ second", f"{level} interval", "one more pair in",
+        "p, equal", "verdict", "remark",
+    )  # fmt: skip
+    notes = [
+        f"Margin ±{100 * found[0].margin:g} %. p, equal: the larger p of two one-sided tests; a small one says equal.",
+        *notes_of(code for each in found for code in each.codes),
+    ]
+    return Table("Tools beside one another (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes)

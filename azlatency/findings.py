@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.display import Finding, Findings
 from azlatency.findings_tail import placement, stability
-from azlatency.findings_zones import asymmetry, baseline, planning
+from azlatency.findings_zones import agreement, asymmetry, baseline, planning
 from azlatency.stats.result import Estimate
 
 if TYPE_CHECKING:
@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 
     from azlatency.dataset import Study
 
-__all__ = ["asymmetry", "baseline", "latency", "measured", "placement", "planning", "stability", "throughput"]
+__all__ = [
+    "agreement",
+    "asymmetry",
+    "baseline",
+    "latency",
+    "measured",
+    "placement",
+    "planning",
+    "stability",
+    "throughput",
+]
 
 _MICROSECOND, _GIGABIT = 1e3, 1e9
 

@@ -11,6 +11,7 @@ from azlatency.tables import in_unit
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.agreement import Agreement
     from azlatency.stats.asymmetry import Asymmetry
     from azlatency.stats.baseline import Conformance
     from azlatency.stats.planning import PercentileSize, Plan, ZoneRounds
@@ -157,4 +158,32 @@ def planning(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Seq
     if three is not None:
         text = f"Before the pairs of three zones can be told apart by an exact test, {three.rounds} rounds are needed."
         said.append(Finding("info", text))
+    return Findings.of(said)
+
+
+def agreement(found: Sequence[Agreement]) -> Findings:
+    """Of tools on common paths: which agree, which differ, which send other packets, which were paired once."""
+    if not found:
+        text = "No two methods of this study measured a round trip on one path: nothing can be said about agreement."
+        return Findings.of([Finding("info", text)])
+    said: list[Finding] = []
+    same = [each for each in found if not each.differs_in]
+    for each in same:
+        if each.agree is None or each.ratio.low is None or each.ratio.high is None or each.ratio.estimate is None:
+            continue
+        interval = f"ratio {each.ratio.estimate:.3f}, interval {each.ratio.low:.3f} to {each.ratio.high:.3f}"
+        verb = "agree" if each.agree else "disagree"
+        text = f"{each.first} and {each.second} {verb} within {100 * each.margin:g} % ({interval}, {each.pairs} pairs)."
+        said.append(Finding("info" if each.agree else "act", text))
+    still = [each for each in same if each.agree is None]
+    if still:
+        text = f"{len(still)} of {len(same)} pairs of tools with equal packets are undetermined: more paths or rounds."
+        said.append(Finding("act", text))
+    other = len(found) - len(same)
+    if other:
+        text = (
+            f"{other} of {len(found)} pairs of methods send different packets: what lies between them is a difference "
+            "of definitions, and neither is wrong. Compare paths within one method only."
+        )
+        said.append(Finding("act", text))
     return Findings.of(said)

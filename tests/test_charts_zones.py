@@ -144,3 +144,39 @@ def test_plans(study: Any) -> None:
         ):
             assert isinstance(table, Note | Table) and repr(table)
         assert az.findings.planning(plans, sizes, rounds).findings
+
+
+# --- agreement
+
+
+def test_agreement(study: Any) -> None:
+    found = az.agreement(study)
+    chart = charts.agreement_plot(az.against(found, "sockperf TCP 14 B"))
+    assert isinstance(answers.agreements(found), Table if found else Note)
+    assert az.findings.agreement(found).findings
+    if not found:
+        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
+        return
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("agreement", chart)
+    for each in found:
+        assert len(each.points) == each.pairs
+
+
+def test_qperf_and_sockperf_agree_where_their_packets_are_alike(study: Any) -> None:
+    if study.name != "westeurope-azure-cni":
+        return
+    (one,) = az.agreement(study)
+    assert one.agree and one.differs_in == ()
+    chart = charts.agreement_plot([one])
+    assert isinstance(chart, Chart) and "equal in practice; mean 1.01 [0.994, 1.026]" in chart.alt
+    assert "agree within 5 %" in repr(az.findings.agreement([one]))
+
+
+def test_the_reference_comes_first_with_equal_packets(study: Any) -> None:
+    found = az.agreement(study)
+    assert az.against(found, "no such tool") == sorted(found, key=lambda each: (bool(each.differs_in), -each.pairs))
+    own = az.against(found, "sockperf TCP 14 B")
+    if study.name == "emulated-zones":
+        assert all("sockperf TCP 14 B" in (each.first, each.second) for each in own)
+        assert (own[0].first, own[0].second) == ("qperf tcp_lat", "sockperf TCP 14 B")

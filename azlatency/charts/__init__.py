@@ -4,6 +4,7 @@ Every chart has a caption that says what is drawn and how uncertainty is shown, 
 Where there is nothing to draw the function returns a `Note` with the reason.
 """
 
+from azlatency.charts.agreement import agreement_plot
 from azlatency.charts.base import spread
 from azlatency.charts.baseline import baseline_bullets
 from azlatency.charts.forests import latency_forest, throughput_forest
@@ -15,6 +16,7 @@ from azlatency.charts.time import last_segments, run_series
 from azlatency.charts.zones import asymmetry_forest, zone_matrices
 
 __all__ = [
+    "agreement_plot",
     "asymmetry_forest",
     "baseline_bullets",
     "last_segments",

@@ -214,19 +214,24 @@ def _pair_panel(axis: Axes, pairs: Sequence[Comparison]) -> None:
 
 
 def _ratio_axis(axis: Axes, pairs: Sequence[Comparison]) -> None:
-    """A logarithmic axis with ticks that suit its span; intervals of two rounds may leave the page."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
-
+    """As wide as the points and most intervals need; an interval of two rounds may leave the page."""
     points = [pair.ratio.estimate or 1.0 for pair in pairs]
     ends = [end for pair in pairs for end in (pair.ratio.low, pair.ratio.high) if end]
     inside = [end for end in ends if 0.2 < end < 5]
     widest = max(abs(math.log(each)) for each in [*points, *inside, *(1 + pair.margin for pair in pairs)]) * 1.06
+    ratio_ticks(axis, widest)
+
+
+def ratio_ticks(axis: Axes, reach: float) -> None:
+    """A logarithmic axis of ratios around 1, ``reach`` (in logarithms) to either side."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+
     axis.set_xscale("log")
-    axis.set_xlim(math.exp(-widest), math.exp(widest))
-    if widest > 2.5:
+    axis.set_xlim(math.exp(-reach), math.exp(reach))
+    if reach > _RATIO_TICKS[-1][0]:
         plain_log_ticks(axis.xaxis)
         return
-    ticks = next(some for reach, some in _RATIO_TICKS if widest <= reach)
+    ticks = next(some for limit, some in _RATIO_TICKS if reach <= limit)
     axis.xaxis.set_major_locator(FixedLocator(ticks))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
     axis.xaxis.set_minor_locator(NullLocator())

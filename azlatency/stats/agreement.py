@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.stats.comparison import summary, tost
 from azlatency.stats.result import Estimate, Scope, Verdict, explain, verdict_of
@@ -33,6 +33,15 @@ METHOD = "Bland-Altman on log ratios of (path, round) pairs; two one-sided t tes
 SAME_SIZE_BYTES = 64
 
 
+class Pair(NamedTuple):
+    """What two tools measured on one path in one round (None where rounds are not known)."""
+
+    path: str
+    round: Hashable | None
+    first: float
+    second: float
+
+
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """Two tools, ``first`` over ``second``, in ``pairs`` pairs of (path, round).
@@ -40,6 +49,7 @@ class Agreement:
     ``ratio``: geometric mean ratio and its interval. ``limits``: the ratio of 95 % of pairs, as most programs print it
     (1.96 sd); ``prediction``: the ratio of one more pair by Student's t, which holds for few pairs. ``verdict``: is the
     mean ratio different from 1, equivalent, ...; with code ``type_p_mismatch`` it is about definitions, not accuracy.
+    ``points``: the pairs themselves.
     """
 
     first: str
@@ -56,6 +66,7 @@ class Agreement:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
     differs_in: tuple[str, ...] = ()
+    points: tuple[Pair, ...] = ()
 
     @property
     def agree(self) -> bool | None:
@@ -203,13 +214,22 @@ def agreement(
             continue
         differs = _differences(groups[one], groups[other], same_size)
         codes = _units(groups[one], groups[other]) + (("type_p_mismatch",) if differs else ())
-        results.append(
-            bland_altman(
-                [x[key] for key in common], [y[key] for key in common], names=(one, other), margin=margin,
-                confidence=confidence, codes=codes, differs_in=differs,
-            )
+        found = bland_altman(
+            [x[key] for key in common], [y[key] for key in common], names=(one, other), margin=margin,
+            confidence=confidence, codes=codes, differs_in=differs,
         )  # fmt: skip
+        pairs = tuple(Pair(str(key[0]), key[1], x[key], y[key]) for key in common)
+        results.append(replace(found, points=pairs))
     return results
+
+
+def against(results: Sequence[Agreement], reference: str) -> list[Agreement]:
+    """The comparisons with the method ``reference``, or all of them where no run was made with it.
+
+    Tools that send the same kind of packet stand first, then those with the most pairs.
+    """
+    own = [each for each in results if reference in (each.first, each.second)] or list(results)
+    return sorted(own, key=lambda each: (bool(each.differs_in), -each.pairs))
 
 
 def _keyed(group: pd.DataFrame, value: str) -> Mapping[tuple[Hashable, Hashable], float]:
