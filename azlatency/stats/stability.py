@@ -23,7 +23,8 @@ from azlatency.stats.result import Estimate, explain
 if TYPE_CHECKING:
     import numpy as np
 
-#: 5 % point of the self-normalised statistic (Shao & Zhang 2010); simulated size 3.8-5.5 % for rho <= .7.
+#: 5 % point of the self-normalised statistic (Shao & Zhang 2010). Its size in 6,000 simulated AR(1) series of 500
+#: blocks: 5.3, 5.1, 6.5, 12.7 % at rho = 0, .3, .7, .95; of 100 blocks: 4.8, 5.6, 10, 31 %. It confirms, nothing more.
 CRITICAL = 40.1
 #: Most blocks of the exact search, fewest for any answer, blocks a segment must hold, and most shifts looked for.
 MOST_BLOCKS, FEWEST_BLOCKS, SEGMENT, MOST_SHIFTS = 5000, 20, 5, 10

@@ -51,9 +51,12 @@ def test_fit_and_profiles(case: dict[str, Any]) -> None:
         (expected["grimshaw"]["scale"], expected["grimshaw"]["shape"]), rel=1e-5
     )
     assert law.log_likelihood == pytest.approx(expected["grimshaw"]["loglik"], rel=1e-9)
-    for package in ("evd", "ismev"):
+    # The oracle's 1e-3 is missed by the packages themselves: their optimisers stop below Grimshaw's likelihood,
+    # which is ours (xi off by 1.1e-3 in evd, 2.0e-3 in ismev). So: close, and never less likely.
+    for package, height in (("evd", expected["evd"]["loglik"]), ("ismev", -expected["ismev"]["nllh"])):
         assert law.scale == pytest.approx(expected[package]["scale"], rel=1e-3)
         assert law.shape == pytest.approx(expected[package]["shape"], rel=2.1e-3)
+        assert law.log_likelihood >= height - 1e-9
     # evd reads its profile of the shape off a spline, to about 5e-4; ours is exact: see the next test.
     for own, due in zip(profile_shape(y), expected["profile_ci95"]["shape"], strict=True):
         if due is not None:
