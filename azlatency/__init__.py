@@ -27,6 +27,7 @@ _HOMES = {
     "programmed_links": "azlatency.programmed",
     "charts": "azlatency.charts",
     "tables": "azlatency.tables",
+    "runtails": "azlatency.stats.runtails",
     "intime": "azlatency.stats.intime",
     "placement": "azlatency.stats.placement",
     "answers_tail": "azlatency.answers_tail",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.display import Finding, Findings
-from azlatency.findings_tail import placement, stability
+from azlatency.findings_tail import placement, stability, tail
 from azlatency.findings_zones import agreement, asymmetry, baseline, planning
 from azlatency.stats.result import Estimate
 
@@ -18,17 +18,7 @@ if TYPE_CHECKING:
 
     from azlatency.dataset import Study
 
-__all__ = [
-    "agreement",
-    "asymmetry",
-    "baseline",
-    "latency",
-    "measured",
-    "placement",
-    "planning",
-    "stability",
-    "throughput",
-]
+__all__ = ["agreement", "asymmetry", "baseline", "latency", "measured", "placement", "planning", "stability", "tail", "throughput"]
 
 _MICROSECOND, _GIGABIT = 1e3, 1e9
 

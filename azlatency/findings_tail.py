@@ -8,6 +8,8 @@ from typing import Any
 from azlatency.display import Finding, Findings
 from azlatency.stats.intime import Ends, Rate, RunInTime, Segments
 from azlatency.stats.placement import Change, Condition, contradicting
+from azlatency.stats.result import Estimate
+from azlatency.stats.runtails import RunTail
 
 _MICROSECOND = 1e3
 
@@ -156,4 +158,46 @@ def stability(
             sentences.append(Finding("act", text))
     if not sentences:
         sentences.append(Finding("info", "This study holds nothing in time: no samples, no intervals, no segments."))
+    return Findings.of(sentences)
+
+
+def tail(found: Sequence[RunTail], curves: Sequence[Estimate], printed: Sequence[Estimate]) -> Findings:
+    """Of tails: which percentiles have an interval, which fits are refused or contradicted, what the limit costs."""
+    sentences: list[Finding] = []
+    for q, name in ((0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"), (0.999999, "One in a million")):
+        own = [one for each in found for one in each.quantiles if one.labels["q"] == q]
+        held = [one for one in own if one.low is not None and one.high is not None]
+        if own:
+            text = f"{name}: {len(held)} of {len(own)} runs with samples have a two-sided interval."
+            sentences.append(Finding("info", text))
+    refused = [each for each in found if each.fit.refused]
+    if refused:
+        text = f"{len(refused)} of {len(found)} tails are refused a fit: nothing is extrapolated from them."
+        sentences.append(Finding("info", text))
+    contradicted = [each for each in found if each.contradicted]
+    for each in contradicted:
+        assert each.own_level is not None and each.own_level.low is not None
+        text = (
+            f"{each.path} ({each.method}): the fit expects at least {each.own_level.low / _MICROSECOND:,.0f} µs in a "
+            f"run of this length, the largest seen is {each.largest / _MICROSECOND:,.0f} µs. Do not extrapolate "
+            "from it."
+        )
+        sentences.append(Finding("act", text))
+    answered = [each for each in found if each.million is not None and not each.million.refused]
+    if found and not answered:
+        sentences.append(Finding("act", "No run is long enough for a round trip that is passed once in a million."))
+    unsupported = [each for each in curves if {"tail_unresolved", "unbounded_upper"} & set(each.codes)]
+    if curves:
+        text = f"{len(unsupported)} of {len(curves)} printed percentiles have too few packets above for an upper bound."
+        sentences.append(Finding("act" if unsupported else "info", text))
+    if printed:
+        highs = [each.high for each in printed if each.high is not None]
+        text = (
+            f"The printed tables allow up to {100 * max(highs):.3g} % of packets above the limit on the worst run, and "
+            f"at most {100 * min(highs):.2g} % on the best."
+        )
+        sentences.append(Finding("info", text))
+    if not sentences:
+        text = "This study holds neither samples nor printed percentiles: nothing can be said of its tails."
+        sentences.append(Finding("info", text))
     return Findings.of(sentences)

@@ -28,7 +28,9 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def draw(study: Any) -> dict[str, Chart | Note]:
     found = az.placement.conditions(study, az.latency_runs(study))
     changes = [each for factor in FACTORS for each in az.placement.changes(found, factor)]
+    runs = az.latency_runs(study)
     return {
+        "tails": charts.tail_curves(az.runtails.tails_of_runs(study, runs, limit=1e6), limit=1e6),
         "placement": charts.placement_values(az.placement.of_widest_methods(found)),
         "changes": charts.single_changes(changes[:30]),
         "series": charts.run_series(az.intime.runs_in_time(study, az.latency_runs(study))),
@@ -74,7 +76,8 @@ def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
 
 def test_nothing_to_draw_is_said() -> None:
     empty = [
-        charts.placement_values([]), charts.single_changes([]), charts.run_series([]), charts.last_segments([]),
+        charts.placement_values([]), charts.single_changes([]), charts.run_series([]), charts.tail_curves([]),
+        charts.last_segments([]),
     ]  # fmt: skip
     for chart in empty:
         assert isinstance(chart, Note) and chart.text.startswith("No chart: ")

@@ -12,6 +12,7 @@ from azlatency.charts.percentiles import percentile_curves
 from azlatency.charts.placement import placement_values, single_changes
 from azlatency.charts.planning import precision_chart, runs_needed_forest
 from azlatency.charts.series import throughput_series
+from azlatency.charts.tail import tail_curves
 from azlatency.charts.time import last_segments, run_series
 from azlatency.charts.zones import asymmetry_forest, zone_matrices
 
@@ -28,6 +29,7 @@ __all__ = [
     "runs_needed_forest",
     "single_changes",
     "spread",
+    "tail_curves",
     "throughput_forest",
     "throughput_series",
     "zone_matrices",

@@ -187,7 +187,7 @@ def profile_level(excesses: np.ndarray, rate: float, confidence: float = 0.95) -
         with np.errstate(invalid="ignore", divide="ignore"):
             logs = np.where(inner > -1, np.log1p(np.maximum(inner, -1)), -np.inf).sum(axis=1)
             shape_term = np.where(np.abs(shapes) < 1e-9, (y / scales[:, None]).sum(axis=1), (1 + 1 / shapes) * logs)
-        value = -len(y) * np.log(scales) - shape_term
+            value = -len(y) * np.log(scales) - shape_term
         return np.where(np.isfinite(value) & (shapes > -1), value, -np.inf)
 
     def deviance(level: float) -> float:
