@@ -141,9 +141,13 @@ class LineLog:
             return True
         for rule in self._grammar:
             if rule.hint in text and (match := rule.pattern.fullmatch(text)):
-                ledger.mark(line.number, rule.kind)
                 if rule.handler is not None:
-                    getattr(self, rule.handler)(line, match)
+                    try:
+                        getattr(self, rule.handler)(line, match)
+                    except (ValueError, ArithmeticError):
+                        # It looks like a line of the tool, but a number, a date or a time in it is none.
+                        return False
+                ledger.mark(line.number, rule.kind)
                 return True
         return False
 

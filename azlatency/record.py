@@ -51,7 +51,7 @@ class Recorder:
         row["status"] = "complete"
         row.update(fields)
         self.rows["runs"].append(row)
-        return Run(self, run_id, row)
+        return Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
 
     def event(self, code: str, severity: str, text: str, line: int, run_id: str | None = None) -> None:
         """Tell something about a line; ``severity`` is info, warning or error."""
@@ -75,6 +75,10 @@ class Run:
     run_id: str
     row: Row
     _metrics: dict[tuple[str, str | None, str | None], Row] = field(default_factory=dict)
+    codes: set[str] = field(default_factory=set)
+    """Codes of the events told so far."""
+    _first_quantile: int = 0
+    """Rows of quantiles before this one belong to other runs; keeps a file of many runs linear."""
 
     def set(self, **fields: Any) -> None:
         """Set columns of the run's row in the table ``runs``."""
@@ -82,6 +86,7 @@ class Run:
 
     def event(self, code: str, severity: str, text: str, line: int) -> None:
         """Tell something about a line of this run."""
+        self.codes.add(code)
         self.recorder.event(code, severity, text, line, self.run_id)
 
     def metric(
@@ -121,6 +126,21 @@ class Run:
         """The value of a metric added before, in its canonical unit, or None."""
         row = self._metrics.get((name, side, stream))
         return None if row is None else row["value"]
+
+    def row_of(self, name: str, *, side: str | None = None, stream: str | None = None) -> Row | None:
+        """The row of a metric added before, or None."""
+        return self._metrics.get((name, side, stream))
+
+    def metric_rows(self, name: str) -> list[Row]:
+        """The rows of a metric added before, of every side and stream."""
+        return [row for (metric, _, _), row in self._metrics.items() if metric == name]
+
+    def quantile_rows(self, metric: str, stream: str | None = None) -> list[Row]:
+        """The quantiles of a metric added before."""
+        rows = self.recorder.rows["quantiles"][self._first_quantile :]
+        return [
+            row for row in rows if row["run_id"] == self.run_id and row["metric"] == metric and row["stream"] == stream
+        ]
 
     def drop(self, name: str, *, side: str | None = None, stream: str | None = None) -> None:
         """Take a metric back that a later line shows to be missing, not zero."""

@@ -114,6 +114,11 @@ _UNITS: dict[str, tuple[str, int | Decimal]] = {
 }
 
 
+# 10**18 bytes or microseconds; what is larger is damage, and would not fit the integer columns.
+_LARGEST_EXPONENT = 17
+_LARGEST_INTEGER = 2**63
+
+
 class UnitError(ValueError):
     """A token that is no number, or a unit that no supported tool prints."""
 
@@ -126,6 +131,8 @@ def number(token: str) -> Decimal:
         raise UnitError(f"{token!r} is not a number") from None
     if not value.is_finite():
         raise UnitError(f"{token!r} is not a finite number")
+    if value.adjusted() > _LARGEST_EXPONENT:
+        raise UnitError(f"{token[:30]!r}… is larger than anything that a tool measures")
     return value
 
 
@@ -168,7 +175,10 @@ def nanoseconds(token: str, unit: str) -> int:
     canonical, factor = _UNITS.get(unit, ("", 0))
     if canonical != "ns":
         raise UnitError(f"{unit!r} is not a unit of time")
-    return int((number(token) * factor).to_integral_value())
+    value = int((number(token) * factor).to_integral_value())
+    if not -_LARGEST_INTEGER < value < _LARGEST_INTEGER:
+        raise UnitError(f"{token!r} {unit} is longer than anything that a tool measures")
+    return value
 
 
 def scale(unit: str) -> float:

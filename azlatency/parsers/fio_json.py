@@ -20,6 +20,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -30,6 +31,7 @@ from azlatency.parsers.jsonplace import Places
 from azlatency.record import Recorder
 from azlatency.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
+_PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,12})?")
 _KINDS = ("read", "write", "trim", "mixed")
 _LISTS = ("jobs", "client_stats")
 _SAMPLES = (("min", "min"), ("max", "max"), ("mean", "mean"), ("dev", "sd"), ("stddev", "sd"))
@@ -238,6 +240,8 @@ class Documents:
         for key, leaf in node.pairs:
             # Places left in the list of percentiles are printed as "0.00" : 0.
             if not isinstance(leaf, js.Leaf) or not isinstance(leaf.value, int) or not key.strip("0."):
+                continue
+            if _PERCENT.fullmatch(key) is None:
                 continue
             value = percentile(leaf.token, unit, old=unit == "usec")
             one.percentiles.append(Percentile(metric, quantity(key, "%").value, value, self.places.data(leaf)))

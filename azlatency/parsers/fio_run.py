@@ -28,7 +28,7 @@ from datetime import datetime
 from typing import Any
 
 from azlatency.parsers import Log
-from azlatency.parsers.common import complete_quantile
+from azlatency.parsers.common import check_numbers, complete_quantile
 from azlatency.record import Recorder, Run
 from azlatency.units import Quantity, UnitError, nanoseconds, quantity, scale
 
@@ -218,7 +218,7 @@ def block_bytes(token: str, *, decimal: bool = False) -> int | None:
     text = token.strip().lower()
     digits = text.rstrip("bikm")
     unit = _BLOCK_SUFFIXES.get(text[len(digits) :])
-    if unit is None or not digits.isdigit():
+    if unit is None or not digits.isdecimal() or len(digits) > 12:
         return None
     if decimal and not text.endswith("ib"):
         unit = unit.replace("K", "k").replace("i", "")
@@ -325,6 +325,7 @@ def _write_direction(job: Job, one: Direction, run: Run) -> None:
     for metric, low, high, count, line in one.buckets:
         run.bucket(metric=metric, stream=one.name, low_ns=low, high_ns=high, count=count, line=line)
     _check_direction(job, one, run)
+    check_numbers(run, *LATENCIES.values(), stream=one.name)
 
 
 def _check_direction(job: Job, one: Direction, run: Run) -> None:

@@ -475,11 +475,16 @@ def _count(leaf: js.Leaf | None) -> Quantity | None:
     return count(leaf.token) if isinstance(leaf.value, int) else Quantity(float(leaf.value), "count", leaf.token, None)
 
 
+_LONGEST_TEST = 1e9
+
+
 def _plain_row(one: dict[str, Any], stream: str, role: str | None, number: int) -> Row | None:
     """A row of an interval, from plain values; None where its times are missing."""
     start, end, size, rate = (one.get(name) for name in ("start", "end", "bytes", "bits_per_second"))
     if not isinstance(start, int | float) or not isinstance(end, int | float):
         return None
+    if not abs(start) < _LONGEST_TEST or not abs(end) < _LONGEST_TEST:
+        return None  # damaged
     rtt = one.get("rtt")
     return Row(
         line=number,
@@ -494,7 +499,7 @@ def _plain_row(one: dict[str, Any], stream: str, role: str | None, number: int) 
         omitted=bool(one.get("omitted")),
         retransmits=_plain_quantity(one.get("retransmits"), "count"),
         cwnd=_plain_quantity(one.get("snd_cwnd"), "bytes"),
-        rtt_ns=round(rtt * _MICROSECOND) if isinstance(rtt, int | float) and rtt > 0 else None,
+        rtt_ns=round(rtt * _MICROSECOND) if isinstance(rtt, int | float) and 0 < rtt < _LONGEST_TEST else None,
         jitter=_plain_quantity(one.get("jitter_ms"), "ns", scale("ms")),
         lost=_plain_quantity(one.get("lost_packets"), "count"),
         datagrams=_plain_quantity(one.get("packets"), "count"),

@@ -193,15 +193,18 @@ def comma(text: str, position: int, closing: str) -> int:
     return place
 
 
+_LARGEST = 10**18
+
+
 def _scalar(token: str) -> Any:
     if token in _WORDS:
         return _WORDS[token]
     try:
-        return int(token)
+        value: int | float = int(token)
     except ValueError:
-        pass
-    try:
-        value = float(token)
-    except ValueError:
-        return None
-    return value if value - value == 0 else None
+        try:
+            value = float(token)
+        except ValueError:
+            return None
+    # What no tool measures is damage: nan, inf, or more digits than the integer columns hold.
+    return value if -_LARGEST < value < _LARGEST else None

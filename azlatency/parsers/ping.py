@@ -80,6 +80,10 @@ def _milliseconds(token: str) -> Quantity:
     return replace(quantity(_decimal(token), "ms"), printed=token)
 
 
+# Replies have three significant digits, cut by old versions, and steps of a microsecond.
+_REPLY_DIGITS, _REPLY_STEP = 0.0101, 1_001
+
+
 @dataclass
 class _Samples:
     """The replies of one run in order of appearance."""
@@ -556,12 +560,24 @@ class _Ping(LineLog):
             n = int(received + (run.value("duplicates") or 0))
             number = self.summary.number if self.summary else last_line
             run.metric("observations", Quantity(float(n), "count", str(n), None), number)
+            self._check_replies(n, number)
         untimed = (run.row.get("message_bytes") or _TIMED_PAYLOAD) < _TIMED_PAYLOAD or run.row.get(
             "test"
         ) == "timestamp"
         complete = self.summary is not None and (self.has_times or not received or untimed)
         has_numbers = bool(self.samples.seq) or self.summary is not None
         end_run(run, has_numbers=has_numbers, ended=complete or self.failed, last_line=self.last_line)
+
+    def _check_replies(self, n: int, number: int) -> None:
+        """The summary's extremes are those of the replies, which have fewer digits, where all of them are shown."""
+        times = [rtt for rtt in self.samples.rtt if rtt is not None]
+        if self.windows or len(times) != n:
+            return
+        for name, shown in (("min", min(times)), ("max", max(times))):
+            summed = self.run.value(f"rtt_{name}")
+            if summed is not None and abs(shown - summed) > _REPLY_DIGITS * shown + _REPLY_STEP:
+                text = f"the summary's {name} is {summed / 1e6:g} ms, that of the {n} replies {shown / 1e6:g} ms"
+                self.run.event("summary_mismatch", "error", text, number)
 
     def _describe(self) -> None:
         row, log = self.run.row, self.log

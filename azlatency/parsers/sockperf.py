@@ -47,7 +47,8 @@ _SHARE_TOLERANCE = 0.03
 _DEFAULT_MESSAGE_BYTES = 14
 _SMALLEST_MESSAGE, _LARGEST_MESSAGE = 14, 65507
 _NUMBER = r"(-?[\d.]+)"
-_ROW = re.compile(r"(?:\d+, ?)?(\d+)\.(\d{9}), ?(\d+)\.(\d{9})(?:, ?-?[\d.]+)?")
+_OPTION = re.compile(r"\d{1,9}")
+_ROW = re.compile(r"(?:\d+, ?)?(\d{1,9})\.(\d{9}), ?(\d{1,9})\.(\d{9})(?:, ?-?[\d.]+)?")
 _LONG_BAR = re.compile(r"([# ])\1{99,}")
 _BULK_ROWS = 20_000
 _SPREADS = {
@@ -180,7 +181,7 @@ class _Sockperf(LineLog):
 
     @data(r"Total (\d+) observations(?:; each percentile contains [\d.]+ observations)?", hint="observations")
     def total_observations(self, line: Line, match: re.Match[str]) -> None:
-        self.observations = int(match[1])
+        self.observations = int(count(match[1]).value)
         self._counts(line, observations=match[1])
 
     @data(r"---> (?:<?(MAX|MIN)>? )?observation =\s*([\d.]+)", hint="observation =")
@@ -206,7 +207,7 @@ class _Sockperf(LineLog):
 
     @data(r"NOTE: test was performed, using msg-size=(\d+)(?:, mps=(\d+))?\..{0,200}", hint="NOTE: test was performed")
     def throughput_note(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(message_bytes=int(match[1]))
+        self.run.set(message_bytes=int(count(match[1]).value))
 
     @data(
         r"Summary: Message Rate is (\d+) \[msg/sec\](?:, Packet Rate is about \d+ \[pkt/sec\] \(\d+ ip frags / msg\))?",
@@ -235,7 +236,7 @@ class _Sockperf(LineLog):
         hint="histogram was built",
     )
     def histogram(self, line: Line, match: re.Match[str]) -> None:
-        self.bin_us = int(match[1])
+        self.bin_us = int(count(match[1]).value)
 
     @data(r"(\d{1,9})(?:-(\d{1,12}))?\s{2,}(\d{1,12})", hint=" ")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
@@ -374,8 +375,11 @@ class _Sockperf(LineLog):
         options = self.full_log_options
         if options is not None:
             found = dict(word[2:].split("=", 1) for word in options.split() if "=" in word)
-            row["message_bytes"] = int(found.get("msg-size", _DEFAULT_MESSAGE_BYTES))
-            row["requested_duration_ns"] = nanoseconds(found["time"], "sec") if "time" in found else None
+            told = {name: token for name, token in found.items() if _OPTION.fullmatch(token)}
+            row["message_bytes"] = int(told["msg-size"]) if "msg-size" in told else None
+            if "msg-size" not in found:
+                row["message_bytes"] = _DEFAULT_MESSAGE_BYTES
+            row["requested_duration_ns"] = nanoseconds(told["time"], "sec") if "time" in told else None
             if row.get("test") is None:
                 # Only ping-pong keeps the built-in rate; under-load always has one of its own.
                 paced = found.get("mps") not in ("600000", None)
