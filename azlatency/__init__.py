@@ -68,6 +68,8 @@ _HOMES = {
     "agreement": "azlatency.stats.agreement",
     "Agreement": "azlatency.stats.agreement",
     "against": "azlatency.stats.agreement",
+    "compare_imports": "azlatency.stats.beforeafter",
+    "compare_rounds_of": "azlatency.stats.beforeafter",
     "check_expectation": "azlatency.stats.baseline",
     "check_baseline": "azlatency.stats.baseline",
     "check_percentile": "azlatency.stats.baseline",

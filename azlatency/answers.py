@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.display import Note, Table
 from azlatency.stats.result import CODES, SHORT, Comparison, Estimate
-from azlatency.tables import gigabits, micros, remarks, whole
+from azlatency.tables import gigabits, micros, remarks, text, whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.dataset import Study
     from azlatency.stats.agreement import Agreement
     from azlatency.stats.asymmetry import Asymmetry
     from azlatency.stats.baseline import Conformance
@@ -33,7 +34,7 @@ VERDICTS = {
 
 def notes_of(codes: Iterable[str]) -> list[str]:
     """A note for each code: the word that stands in the cells and its sentence."""
-    return [f"{SHORT[code].capitalize()}: {CODES[code]}." for code in dict.fromkeys(codes)]
+    return [f"{SHORT[code][0].upper()}{SHORT[code][1:]}: {CODES[code]}." for code in dict.fromkeys(codes)]
 
 
 def between(low: float | None, high: float | None, scale: float = 1.0, form: str = ",.4g") -> str:
@@ -507,3 +508,67 @@ def agreements(found: Sequence[Agreement]) -> Table | Note:
         *notes_of(code for each in found for code in each.codes),
     ]
     return Table("Tools beside one another (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes)
+
+
+# --- before and after
+
+
+def settings(after: Study, before: Study) -> Table:
+    """What two imports say of their circumstances, side by side."""
+    names = {
+        "region": "region", "vm_size": "VM size", "accelerated_networking": "accelerated networking", "date": "date",
+        "emulated": "emulated",
+    }  # fmt: skip
+    rows: list[tuple[str, ...]] = []
+    for key, title in names.items():
+        one, other = (text(study.info.get(key)) for study in (after, before))
+        same = "not known" if not one or not other else "yes" if one == other else "no"
+        rows.append((title, one or "not said", other or "not said", same))
+    counts = [whole(len(study.runs)) for study in (after, before)]
+    rows.append(("runs", *counts, ""))
+    return Table("Two imports side by side", ("what", after.name, before.name, "same?"), rows)
+
+
+def changes(found: Sequence[Comparison]) -> Table | Note:
+    """Comparisons with their verdicts and refusals; ``found``: `azlatency.compare_imports` or `compare_rounds_of`."""
+    if not found:
+        return Note(
+            "Nothing to compare: no path was measured by one tool on both sides (or in two rounds), or both sides are "
+            "the same import, or they are of different regions."
+        )
+    rows = [
+        (
+            str(each.labels["path"]),
+            str(each.labels["method"]),
+            _sides(each),
+            "" if each.ratio.estimate is None else f"{each.ratio.estimate:.3f}",
+            between(each.ratio.low, each.ratio.high, form=".3f"),
+            "" if each.p is None else f"{each.p:.3f}",
+            "refused" if each.ratio.estimate is None else VERDICTS[each.verdict],
+            remarks(each.codes),
+        )
+        for each in found
+    ]
+    level = f"{100 * found[0].ratio.confidence:g} %"
+    headers = ("path", "method", "after against before", "ratio", f"{level} interval", "exact p", "verdict", "reason")
+    notes = [f"Margin ±{100 * found[0].margin:g} %.", *notes_of(code for each in found for code in each.codes)]
+    return Table("After over before (scope: across runs)", headers, rows, frozenset({3, 4, 5}), notes)
+
+
+def _sides(each: Comparison) -> str:
+    if "first" in each.labels:
+        return f"round {each.labels['last']} against {each.labels['first']}, {each.ratio.n} paths"
+    return f"{each.labels['runs_after']} against {each.labels['runs_before']} runs"
+
+
+def lattice(margin: str) -> Table:
+    """What each verdict means: the interval against 1, and against the margin."""
+    rows = (
+        ("different", "leaves 1 out", "reaches beyond the margin", "there is a change, and it may matter"),
+        ("different, but within the margin", "leaves 1 out", "lies inside", "there is a change too small to matter"),
+        ("equal in practice", "holds 1", "lies inside", "whatever change there is does not matter"),
+        ("undetermined", "holds 1", "reaches beyond the margin", "the data allow both: measure more"),
+        ("refused", "none", "none", "not comparable, or one run: the reason stands beside it"),
+    )
+    headers = ("verdict", "the interval", f"the margin of {margin}", "in words")
+    return Table("The verdicts", headers, rows)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.display import Finding, Findings
 from azlatency.findings_tail import placement, stability, tail
-from azlatency.findings_zones import agreement, asymmetry, baseline, planning
+from azlatency.findings_zones import agreement, asymmetry, baseline, changes, planning
 from azlatency.stats.result import Estimate
 
 if TYPE_CHECKING:
@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 
     from azlatency.dataset import Study
 
-__all__ = ["agreement", "asymmetry", "baseline", "latency", "measured", "placement", "planning", "stability", "tail", "throughput"]
+__all__ = [
+    "agreement",
+    "asymmetry",
+    "baseline",
+    "changes",
+    "latency",
+    "measured",
+    "placement",
+    "planning",
+    "stability",
+    "tail",
+    "throughput",
+]
 
 _MICROSECOND, _GIGABIT = 1e3, 1e9
 

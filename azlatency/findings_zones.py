@@ -187,3 +187,33 @@ def agreement(found: Sequence[Agreement]) -> Findings:
         )
         said.append(Finding("act", text))
     return Findings.of(said)
+
+
+def changes(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Findings:
+    """Of two imports and of the rounds of one: what changed, what is equal in practice, what was refused."""
+    said: list[Finding] = []
+    for each in (*imports, *rounds):
+        ratio = each.ratio
+        if each.verdict == "different" and ratio.estimate is not None and ratio.low is not None:
+            text = f"{each.what}: changed, ratio {ratio.estimate:.3f} ({ratio.low:.3f} to {ratio.high:.3f})."
+            said.append(Finding("act", text))
+    refused = [each for each in imports if each.ratio.estimate is None]
+    if refused:
+        text = (
+            f"{len(refused)} of {len(imports)} comparisons between the two imports are refused: they cannot tell a "
+            "change of the network from a change of the measurement."
+        )
+        said.append(Finding("act", text))
+    if not imports:
+        said.append(Finding("info", "The two imports have nothing in common that could be compared."))
+    if rounds:
+        equal = sum(each.verdict in ("equivalent", "different_within_margin") for each in rounds)
+        still = sum(each.verdict == "undetermined" for each in rounds)
+        text = (
+            f"First against last round, over all paths: {equal} of {len(rounds)} methods equal in practice, {still} "
+            "undetermined."
+        )
+        said.append(Finding("info", text))
+    else:
+        said.append(Finding("info", "This study was not measured in rounds: nothing can be said about change in it."))
+    return Findings.of(said)

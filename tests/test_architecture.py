@@ -28,7 +28,7 @@ LAYERS = [
     ["stats.exceedance", "stats.tail", "stats.stability"],
     ["stats.exact", "stats.runvalues", "stats.tablebounds", "stats.matrices"],
     ["stats.comparison", "stats.multiplicity", "stats.rankeffect"],
-    ["stats.ranking", "stats.planning", "stats.repeats", "stats.agreement"],
+    ["stats.ranking", "stats.planning", "stats.repeats", "stats.agreement", "stats.beforeafter"],
     ["stats.placement", "stats.intime", "stats.runtails"],
     ["stats.asymmetry", "stats.baseline"],
     ["display"],

@@ -180,3 +180,37 @@ def test_the_reference_comes_first_with_equal_packets(study: Any) -> None:
     if study.name == "emulated-zones":
         assert all("sockperf TCP 14 B" in (each.first, each.second) for each in own)
         assert (own[0].first, own[0].second) == ("qperf tcp_lat", "sockperf TCP 14 B")
+
+
+# --- before and after
+
+
+def test_rounds_of_one_study(study: Any) -> None:
+    found = [*az.compare_rounds_of(az.latency_runs(study)), *az.compare_rounds_of(az.throughput_runs(study))]
+    chart = charts.changes_forest(found)
+    if study.name == "emulated-zones":
+        assert isinstance(chart, Chart)
+        assert_fit_to_print("changes", chart)
+    else:
+        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
+    assert isinstance(answers.changes(found), Table if found else Note)
+    assert isinstance(answers.settings(study, study), Table)
+    assert az.findings.changes([], found).findings
+
+
+def test_the_two_studies_of_west_europe_are_refused_with_reasons(tmp_path: Path) -> None:
+    names = ("westeurope-azure-cni", "westeurope-availability-set-vs-zones")
+    for name in names:
+        az.import_study(name, out=tmp_path)
+    after, before = (az.latency_runs(az.load(name, processed=tmp_path)) for name in names)
+    found = az.compare_imports(after, before)
+    assert found and all(each.ratio.estimate is None for each in found)
+    assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(found[0].codes)
+    table = answers.changes(found)
+    assert isinstance(table, Table) and {row[-2] for row in table.rows} == {"refused"}
+    assert isinstance(charts.changes_forest(found), Note)
+    assert "cannot tell a change of the network" in repr(az.findings.changes(found, []))
+
+
+def test_the_verdicts_are_explained() -> None:
+    assert [row[0] for row in answers.lattice("5%").rows] == [*answers.VERDICTS.values(), "refused"]

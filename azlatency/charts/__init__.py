@@ -14,12 +14,13 @@ from azlatency.charts.planning import precision_chart, runs_needed_forest
 from azlatency.charts.series import throughput_series
 from azlatency.charts.tail import tail_curves
 from azlatency.charts.time import last_segments, run_series
-from azlatency.charts.zones import asymmetry_forest, zone_matrices
+from azlatency.charts.zones import asymmetry_forest, changes_forest, zone_matrices
 
 __all__ = [
     "agreement_plot",
     "asymmetry_forest",
     "baseline_bullets",
+    "changes_forest",
     "last_segments",
     "latency_forest",
     "percentile_curves",

@@ -243,3 +243,31 @@ def _pair_words(pair: Comparison) -> str:
     ends = "" if low is None or high is None else f" [{low:.4g}, {high:.4g}]"
     band = f"band {1 / (1 + pair.margin):.4g} – {1 + pair.margin:.4g}"
     return f"{pair.what}, {pair.labels['method']}: {pair.ratio.estimate:.4g}{ends}, {verdict} ({band})"
+
+
+# --- after over before
+
+
+@styled
+def changes_forest(found: Sequence[Comparison]) -> Chart | Note:
+    """After over before for every comparison that has an answer, with the band of practical equality.
+
+    ``found``: `azlatency.compare_imports` or `azlatency.compare_rounds_of`.
+    """
+    drawn = [each for each in found if each.ratio.estimate is not None]
+    if not drawn:
+        why = f"each of {len(found)} comparisons is refused" if found else "there is nothing to compare"
+        return Note(f"No chart: {why}; the table says why.")
+    figure, axes = new_figure(1, 1, WIDTH, 0.2 * len(drawn) + 0.85)
+    _pair_panel(axes[0], drawn)
+    if len({each.labels["path"] for each in drawn}) > 1:
+        names = [f"{each.labels['path']}, {each.labels['method']}" for each in drawn]
+        axes[0].set_yticks(range(len(drawn)), names)
+    _ratio_axis(axes[0], drawn)
+    axes[0].set_xlabel("after ÷ before (log)")
+    level = f"{100 * drawn[0].ratio.confidence:g} %"
+    caption = (
+        f"After over before. Bar: {level} interval. Band: equal in practice. Orange: different (hollow: but within the "
+        "band); blue: equal in practice; hollow grey: undetermined."
+    )
+    return Chart(figure, caption, "\n".join(_pair_words(each) for each in drawn))

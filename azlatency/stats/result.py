@@ -54,6 +54,7 @@ _CODES = {
     "burst_test": ("burst", "a test of less than 60 s shows the burst, not what lasts"),
     "host_wide_counter": ("whole machine", "the counter holds all traffic of the machine, not of this path"),
     "logical_zone": ("logical zones", "zone numbers are per subscription: give the map to physical zones"),
+    "other_vm": ("other VM size", "the VM sizes differ: what differs may be the machine, not the network"),
     "initiator_only": (
         "initiators",
         "round trips cross both directions: this compares initiators and says nothing about one way",
