@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from azlatency.dataset import load
 from azlatency.display import Note, Table
 from azlatency.stats.intime import Ends, Rate, RunInTime, Segments
 from azlatency.stats.placement import Change, Condition
@@ -423,3 +424,21 @@ def by_time(found: Sequence[RunTail]) -> Table | Note:
     headers = ("run", "p50 by request, µs", "p50 by time, µs", "p99 by request, µs", "p99 by time, µs", "mean wait, µs")
     note = "Mean wait: of someone who comes at a random moment, for the answer that is under way."
     return Table("By request and by time", headers, rows, frozenset(range(1, 6)), (note,))
+
+
+# --- the way in
+
+
+def studies(names: Sequence[str]) -> Table | Note:
+    """The imported studies among ``names``: what they ask, what they hold."""
+    rows = []
+    for name in names:
+        study = load(name)
+        tools = ", ".join(sorted(set(study.runs["tool"]))) or "–"
+        where = "emulated lab" if study.info.get("emulated") else text(study.info.get("region")) or "not said"
+        rows.append((name, text(study.info.get("question")), where, whole(len(study.runs)), tools))
+    if not rows:
+        return Note("No study is imported yet: azlatency import --all.")
+    headers = ("study", "question", "where", "runs", "tools")
+    notes = ["A study with 0 runs holds numbers from a text, or a specification: they can be quoted, not tested."]
+    return Table("The studies", headers, rows, frozenset({3}), notes)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.display import Finding, Findings
-from azlatency.findings_tail import placement, stability, tail
+from azlatency.findings_tail import placement, stability, tail, way_in
 from azlatency.findings_zones import agreement, asymmetry, baseline, changes, planning
 from azlatency.stats.result import Estimate
 
@@ -30,6 +30,7 @@ __all__ = [
     "stability",
     "tail",
     "throughput",
+    "way_in",
 ]
 
 _MICROSECOND, _GIGABIT = 1e3, 1e9

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from azlatency.display import Finding, Findings
 from azlatency.stats.intime import Ends, Rate, RunInTime, Segments
 from azlatency.stats.placement import Change, Condition, contradicting
 from azlatency.stats.result import Estimate
 from azlatency.stats.runtails import RunTail
+
+if TYPE_CHECKING:
+    from azlatency.dataset import Study
 
 _MICROSECOND = 1e3
 
@@ -201,3 +204,25 @@ def tail(found: Sequence[RunTail], curves: Sequence[Estimate], printed: Sequence
         text = "This study holds neither samples nor printed percentiles: nothing can be said of its tails."
         sentences.append(Finding("info", text))
     return Findings.of(sentences)
+
+
+def way_in(study: Study) -> Findings:
+    """Of a study as a whole: which pages have something to say about it."""
+    kinds = {
+        "the pages on latency, placement and planning": bool(
+            len(study.samples) or study.metrics["metric"].eq("rtt_mean").any()
+        ),
+        "the page on throughput": bool((study.metrics["metric"] == "throughput").any()),
+        "the pages on tails and stability, from single packets": bool(len(study.samples)),
+        "the page on the VM's specification": bool(study.expectations),
+        "the pages on placement and stability, as far as a text goes": bool(len(study.reported)),
+    }
+    useful = [name for name, has in kinds.items() if has]
+    title = str(study.info.get("title", study.name))
+    text = f"{title}: begin with *What was measured*, then {'; '.join(useful) or 'stop: there is nothing else'}."
+    found = [Finding("info", text)]
+    if study.info.get("emulated"):
+        found.append(Finding("act", "This study is an emulated lab: it says nothing about a cloud."))
+    if not len(study.runs):
+        found.append(Finding("act", "This study holds no logs: its numbers can be quoted, not tested."))
+    return Findings.of(found)

@@ -262,7 +262,8 @@ def _notebook_files(folder: Path) -> list[Path]:
 
 
 def _chapters(folder: Path) -> tuple[Chapter, ...]:
-    return tuple(_chapter(path) for path in _notebook_files(folder))
+    """The pages of each study; index.ipynb leads through them, as the site's own index does, and is no page itself."""
+    return tuple(_chapter(path) for path in _notebook_files(folder) if path.stem != "index")
 
 
 def _chapter(path: Path) -> Chapter:
