@@ -95,23 +95,23 @@ def both_ways(found: Sequence[Asymmetry], metric: str = "latency") -> Table | No
                 (
                     f"{start} ↔ {end}" + (" (one zone)" if pair in each.null else ""),
                     str(each.labels["method"]),
+                    VERDICTS[pair.verdict] if pair.ratio.low is not None else "one round",
                     whole(pair.ratio.n),
                     f"{matrix.loc[start, end]:,.4g}",
                     f"{matrix.loc[end, start]:,.4g}",
                     "" if pair.ratio.estimate is None else f"{pair.ratio.estimate:.3f}",
                     between(pair.ratio.low, pair.ratio.high, form=".2f" if (pair.ratio.high or 0) < 100 else ",.2g"),
-                    VERDICTS[pair.verdict] if pair.ratio.low is not None else "one round",
                     remarks(code for code in pair.codes if code not in ("initiator_only", "no_replication")),
                 )
             )
     rows.sort(key=lambda row: ("(one zone)" in row[0], row[0]))
     headers = (
-        "pair", "method", "rounds", f"there, {unit}", f"back, {unit}", "ratio", "interval", "verdict", "remark"
+        "pair", "method", "verdict", "rounds", f"there, {unit}", f"back, {unit}", "ratio", "interval", "remark"
     )  # fmt: skip
     codes = [code for each in own for pair in (*each.pairs, *each.null) for code in pair.codes]
     title = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits (plus ½)"}[metric]
     return Table(
-        f"{title} in both directions (scope: across runs)", headers, rows, frozenset(range(2, 7)), notes_of(codes)
+        f"{title} in both directions (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes_of(codes)
     )
 
 
@@ -487,24 +487,23 @@ def agreements(found: Sequence[Agreement]) -> Table | Note:
         (
             each.first,
             each.second,
-            ", ".join(each.differs_in) or "nothing known",
+            f"other packets: {', '.join(each.differs_in)}" if each.differs_in else VERDICTS[each.verdict],
             whole(each.pairs),
             "" if each.ratio.estimate is None else f"{each.ratio.estimate:.3f}",
             between(each.ratio.low, each.ratio.high, form=".3f"),
             "" if each.prediction is None else between(*each.prediction, form=",.3g"),
             "" if each.tost_p is None else f"{each.tost_p:.3f}",
-            "difference of definitions" if each.differs_in else VERDICTS[each.verdict],
             remarks(code for code in each.codes if code != "type_p_mismatch"),
         )
         for each in sorted(found, key=lambda each: bool(each.differs_in))
     ]
     level = f"{100 * found[0].ratio.confidence:g} %"
     headers = (
-        "first", "second", "packets differ in", "pairs", "first ÷ second", f"{level} interval", "one more pair in",
-        "p, equal", "verdict", "remark",
+        "first", "second", "verdict", "pairs", "ratio", f"{level} interval", "one more pair in", "p, equal", "remark",
     )  # fmt: skip
     notes = [
-        f"Margin ±{100 * found[0].margin:g} %. p, equal: the larger p of two one-sided tests; a small one says equal.",
+        f"Ratio: first ÷ second. Margin ±{100 * found[0].margin:g} %.",
+        "p, equal: the larger p of two one-sided tests; a small one says equal.",
         *notes_of(code for each in found for code in each.codes),
     ]
     return Table("Tools beside one another (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes)
@@ -540,19 +539,19 @@ def changes(found: Sequence[Comparison]) -> Table | Note:
         (
             str(each.labels["path"]),
             str(each.labels["method"]),
+            "refused" if each.ratio.estimate is None else VERDICTS[each.verdict],
+            remarks(each.codes),
             _sides(each),
             "" if each.ratio.estimate is None else f"{each.ratio.estimate:.3f}",
             between(each.ratio.low, each.ratio.high, form=".3f"),
             "" if each.p is None else f"{each.p:.3f}",
-            "refused" if each.ratio.estimate is None else VERDICTS[each.verdict],
-            remarks(each.codes),
         )
         for each in found
     ]
     level = f"{100 * found[0].ratio.confidence:g} %"
-    headers = ("path", "method", "after against before", "ratio", f"{level} interval", "exact p", "verdict", "reason")
+    headers = ("path", "method", "verdict", "reason", "after against before", "ratio", f"{level} interval", "exact p")
     notes = [f"Margin ±{100 * found[0].margin:g} %.", *notes_of(code for each in found for code in each.codes)]
-    return Table("After over before (scope: across runs)", headers, rows, frozenset({3, 4, 5}), notes)
+    return Table("After over before (scope: across runs)", headers, rows, frozenset({5, 6, 7}), notes)
 
 
 def _sides(each: Comparison) -> str:
@@ -564,11 +563,11 @@ def _sides(each: Comparison) -> str:
 def lattice(margin: str) -> Table:
     """What each verdict means: the interval against 1, and against the margin."""
     rows = (
-        ("different", "leaves 1 out", "reaches beyond the margin", "there is a change, and it may matter"),
-        ("different, but within the margin", "leaves 1 out", "lies inside", "there is a change too small to matter"),
-        ("equal in practice", "holds 1", "lies inside", "whatever change there is does not matter"),
-        ("undetermined", "holds 1", "reaches beyond the margin", "the data allow both: measure more"),
-        ("refused", "none", "none", "not comparable, or one run: the reason stands beside it"),
+        ("different", "leaves 1 out", "is exceeded", "a change that may matter"),
+        ("different, but within the margin", "leaves 1 out", "is kept", "a change too small to matter"),
+        ("equal in practice", "holds 1", "is kept", "no change that matters"),
+        ("undetermined", "holds 1", "is exceeded", "both are possible: measure more"),
+        ("refused", "none", "–", "not comparable, or one run"),
     )
-    headers = ("verdict", "the interval", f"the margin of {margin}", "in words")
+    headers = ("verdict", "the interval", f"the margin, {margin}", "in words")
     return Table("The verdicts", headers, rows)

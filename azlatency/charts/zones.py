@@ -188,9 +188,10 @@ def asymmetry_forest(found: Sequence[Asymmetry], metric: str = "latency") -> Cha
     axes[-1].set_xlabel(f"ratio of the {_TITLES[metric]}s of both directions (log)")
     margin = next(pair.margin for pair in rows[keys[0]])
     level = f"{100 * own[0].confidence:g} %"
+    wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
     caption = (
         f"{_TITLES[metric].capitalize()} one way over the other, by method. Bar: {level} interval over rounds. "
-        f"Band: equal in practice (at least ±{100 * margin:g} %, wider where that is less than 1 µs). Orange: "
+        f"Band: equal in practice (±{100 * margin:g} %{wider}). Orange: "
         "different for the whole family of pairs (hollow: but within the band); blue: equal in practice; hollow grey: "
         "undetermined; no bar: one round."
     )
