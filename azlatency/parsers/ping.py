@@ -187,7 +187,7 @@ class _Ping(LineLog):
     @data(
         _STAMP + r"(?P<bytes>\d{1,6}) [^=]{1,300}?(?: ?:|,) (?:icmp_[rs]eq|icmp_req|seq|pořadí) ?=(?P<seq>\d{1,10})"
         r"(?: ident=\d+)? (?:ttl|TTL|hlim) ?=\d{1,3}"
-        rf"(?: [^\s=]{{1,20}} ?=(?P<time>{_DECIMAL}) ?{_MS})?(?P<dup> ?\(DUP!\))?",
+        rf"(?: [^\s=]{{1,20}} ?=(?P<time>{_DECIMAL}) ?{_MS})?(?P<dup> ?\(DUP!\))?(?:\s\(same route\))?",
         hint="=",
     )
     def reply(self, line: Line, match: re.Match[str]) -> None:
@@ -205,6 +205,13 @@ class _Ping(LineLog):
         if rtt is None:
             return
         samples.add(seq, rtt, "duplicate" if match["dup"] else "ok", sent)
+
+    @data(r"(?:\S{1,40}: )?Warning: time of day goes back \((-?\d{1,19})us\), taking countermeasures", hint="goes back")
+    def clock_step(self, line: Line, match: re.Match[str]) -> None:
+        text = (
+            f"the clock was set back by {match[1].lstrip('-')} us while probes were under way; times near it are wrong"
+        )
+        self.run.event("clock_step", "warning", text, line.number)
 
     @data(_STAMP + r"no answer yet for icmp_seq=(?P<seq>\d{1,10})", hint="no answer yet")
     @data(_STAMP + r"Request timeout for icmp_seq (?P<seq>\d{1,10})", hint="Request timeout")
@@ -441,6 +448,7 @@ class _Ping(LineLog):
         ("Vr HL TOS", r"Vr HL TOS\s+Len\s+ID Flg\s+off TTL Pro\s+cks\s+Src\s+Dst"),
         ("  ", r"[0-9a-f]  [0-9a-f]  [0-9a-f]{2} [0-9a-f]{4} [0-9a-f]{4}.{1,100}"),
         ("RR:", r"RR:\s.{1,200}"),
+        (".", r"(?:[\w.-]{1,200} \()?\d{1,3}(?:\.\d{1,3}){3}\)?"),  # further hops of a recorded route
     )
 
     # --- helpers

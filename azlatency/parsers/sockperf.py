@@ -47,6 +47,7 @@ _SHARE_TOLERANCE = 0.03
 _DEFAULT_MESSAGE_BYTES = 14
 _SMALLEST_MESSAGE, _LARGEST_MESSAGE = 14, 65507
 _NUMBER = r"(-?[\d.]+)"
+_COOL_DOWN_NS = 50e6
 _OPTION = re.compile(r"\d{1,9}")
 _ROW = re.compile(r"(?:\d+, ?)?(\d{1,9})\.(\d{9}), ?(\d{1,9})\.(\d{9})(?:, ?-?[\d.]+)?")
 _LONG_BAR = re.compile(r"([# ])\1{99,}")
@@ -364,10 +365,20 @@ class _Sockperf(LineLog):
                     run.event("percentile_is_max", "info", text, line.number)
         self._describe()
         self._check_unit()
+        self._check_drops()
         has_numbers = run.value("rtt_mean") is not None or run.value("throughput", side="sender") is not None
         end_run(run, has_numbers=has_numbers, ended=self.ended or self.log_has_rows, last_line=last_line)
 
     log_has_rows = False
+
+    def _check_drops(self) -> None:
+        """Replies later than the cool-down count as dropped though every message was answered (trap S3)."""
+        run = self.run
+        lost, slowest = run.row_of("lost"), run.value("rtt_max") or 0.0
+        sent, received = run.value("valid_sent"), run.value("valid_received")
+        if lost is not None and lost["value"] and sent is not None and sent == received and slowest > _COOL_DOWN_NS:
+            text = f"{lost['value']:.0f} 'dropped' though {sent:.0f} of {sent:.0f} were answered: replies after the end"
+            run.event("false_drops", "warning", text, lost["line"])
 
     def _describe(self) -> None:
         """Columns that follow from the command line or from the options line of a full log."""
@@ -398,6 +409,8 @@ class _Sockperf(LineLog):
             # Only a closed loop spends its whole time in round trips.
             closed = min(abs(share - 0.5) / 0.5, abs(share - 1.0)) <= _SHARE_TOLERANCE
             row["test"] = "ping-pong" if closed else None
+        if row.get("test") == "playback" and row.get("warmup_ns"):
+            row["warmup_ns"] = 0  # printed, but nothing is left out (trap S8)
         if row.get("test") in ("ping-pong", "under-load"):
             row["closed_loop"] = row["test"] == "ping-pong"
         row["client"] = row.get("client") or log.host
