@@ -165,7 +165,7 @@ def lagscope(case: Case, text: str) -> None:
     rows = re.findall(r"(?m)^\s*\d+,\s*\d+$", text)
     if text.startswith("Index"):
         case.check("rows", len(rows), [len(case.samples(statuses=("ok", "warmup")))])
-    if text.lstrip().startswith('{"latencies"'):
+    if '"latencies"' in text[:80]:
         counts = sum(int(each) for each in re.findall(r'"frequency":\s*(\d+)', text))
         case.check("frequency", counts, [sum(row["count"] for row in case.buckets())])
 
@@ -192,23 +192,34 @@ def netperf(case: Case, text: str) -> None:
             case.check("throughput", float(found[2]) * 1e6, case.metric("throughput"))
 
 
+def documents(text: str) -> list[dict[str, Any]]:
+    """Every JSON object that begins a line, whatever stands between them."""
+    found, position = [], 0
+    while (start := re.compile(r"(?m)^\s*\{").search(text, position)) is not None:
+        try:
+            value, position = json.JSONDecoder().raw_decode(text, start.end() - 1)
+        except ValueError:
+            position = start.end()
+            continue
+        found.append(value)
+    return found
+
+
 def iperf3(case: Case, text: str) -> None:
     """Closing rows of text; sums of JSON that a plain reader reads."""
-    if text.lstrip().startswith("{"):
-        try:
-            document = json.loads(text)
-        except ValueError:
-            return
-        duplicates = "duplicate_json_key" in case.codes()
+    for document in documents(text):
+        end = document.get("data") if document.get("event") == "end" else document.get("end")
+        if not isinstance(end, dict) or "duplicate_json_key" in case.codes():
+            continue
         for name in ("sum_sent", "sum_received"):
-            row: dict[str, Any] = (document.get("end") or {}).get(name) or {}
-            if row.get("bytes") and not duplicates:
+            row: dict[str, Any] = end.get(name) or {}
+            if row.get("bytes"):
                 found = case.metric("transferred") + case.metric("throughput")
                 case.check(f"{name}.bytes", row["bytes"], found)
                 case.check(f"{name}.rate", row["bits_per_second"], found, tolerance=1e-5)
-        return
     for line in text.splitlines():
-        if (found := _CLOSING.search(line)) and float(found[3]):
+        # A server's text may stand as one string in the JSON of its client.
+        if r"\n" not in line and (found := _CLOSING.search(line)) and float(found[3]):
             size, rate = float(found[3]) * _KIBI[found[4]], float(found[5]) * _BITS[found[6]]
             case.check("bytes", size, case.metric("transferred", side=found[7]), tolerance=1e-6)
             case.check("rate", rate, case.metric("throughput", side=found[7]), tolerance=1e-6)
@@ -225,6 +236,17 @@ def ntttcp(case: Case, text: str) -> None:
             case.check("retransmits", int(found[1]), case.metric("retransmits"))
         elif found := re.search(rf"cycles/byte\s*:\s*{_NUMBER}", line):
             case.check("cycles", float(found[1]), case.metric("cycles_per_byte"))
+    ntttcp_json(case, text)
+
+
+def ntttcp_json(case: Case, text: str) -> None:
+    """Numbers of JSON, all of them written as text."""
+    if found := re.search(rf'"metric" : "cycles/byte",\s*"value" : "{_NUMBER}"', text):
+        case.check("cycles", float(found[1]), case.metric("cycles_per_byte"))
+    if found := re.search(rf'(?s)"totalBytes" : \{{.{{0,80}}?"value" : "{_NUMBER}".*"realTime" : \{{', text):
+        mega = float(found[1])
+        near = [value for value in case.metric("transferred") if abs(value - mega * 1e6) <= 1e6]
+        case.check("megabytes", True, [bool(near)])
 
 
 def fio(case: Case, text: str) -> None:
@@ -234,6 +256,13 @@ def fio(case: Case, text: str) -> None:
         # Of text and JSON of one run in one file the JSON is kept, which has all digits.
         tolerance = 5e-3 if '"jobs"' in text else 1e-6
         case.check("iops", iops, case.metric("iops", stream=found[1]), tolerance=tolerance)
+    for line in text.splitlines():
+        fields = line.split(";")
+        if len(fields) > 100 and fields[0] == "3":
+            for stream, place in (("read", 5), ("write", 46)):
+                if int(fields[place]):
+                    case.check("terse KiB", int(fields[place]) * 1024, case.metric("transferred", stream=stream))
+                    case.check("terse IOPS", int(fields[place + 2]), case.metric("iops", stream=stream))
     start = text.find("{\n")
     try:
         document = json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else {}
