@@ -255,7 +255,7 @@ def _summarise(arrow: dict[str, pa.Table], summary: ImportSummary) -> None:
         where = f"{paths.get(event['source_id'], event['source_id'])}:{event['line']}: {event['text']}"
         if event["code"] == "not_recognised":
             summary.not_recognised.append(where)
-        elif event["severity"] == "error":
+        elif event["severity"] == "error" or event["code"] == "manifest_missing":
             summary.problems.append(where)
     summary.missing = {key: runs[key].null_count for key in WANTED if runs.num_rows and runs[key].null_count}
 

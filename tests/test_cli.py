@@ -160,6 +160,25 @@ def test_a_broken_manifest_is_one_line(tmp_path: Path) -> None:
     assert "study.toml:1:" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("entries", "says"),
+    [
+        ('[[run]]\nlog = "other/*"\nzone = "1"\n', "a.log:2: no entry of study.toml is about a.log; add one"),
+        ('[[run]]\nlog = "*"\nzone = "1"\n[[run]]\nlog = "a*"\nzone = "2"\n', "study.toml:6; keep one"),
+    ],
+)
+def test_a_log_that_the_manifest_misses_or_matches_twice_is_told(
+    tmp_path: Path, log: Path, entries: str, says: str
+) -> None:
+    folder = tmp_path / "data" / "raw" / "mine"
+    folder.mkdir(parents=True)
+    shutil.copy(log, folder / "a.log")
+    (folder / "study.toml").write_text('[study]\nregion = "westeurope"\n' + entries, "utf-8")
+    result = azlatency("import", "--study", "mine", cwd=tmp_path)
+    (line,) = (line for line in result.stderr.splitlines() if line.startswith("  errors: "))
+    assert says in line
+
+
 def test_an_unknown_study_lists_the_known(tmp_path: Path, raw: Path) -> None:
     shutil.copytree(raw / "uksouth-echo-latency", tmp_path / "data" / "raw" / "uksouth-echo-latency")
     result = azlatency("import", "--study", "nothing", cwd=tmp_path)
