@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -112,12 +112,6 @@ def parse(
     if strict and (errors := tables.errors()):
         raise LogError(errors[0])
     return tables
-
-
-def parse_sources(sources: Iterable[Source]) -> Iterator[Tables]:
-    """Tables of each source in turn."""
-    for source in sources:
-        yield parse_source(source)
 
 
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None) -> Tables:

@@ -9,12 +9,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.text import Text
+from chart_checks import texts
 
 import azlatency as az
 from azlatency import charts
-from azlatency.display import Chart, Note, style
+from azlatency.display import Chart, Note
 
 STUDIES = ("westeurope-azure-cni", "westeurope-availability-set-vs-zones", "emulated-zones")
 
@@ -39,24 +38,6 @@ def drawn(study: Any) -> dict[str, Chart]:
         ),
         "series": charts.throughput_series(study.intervals, streams),
     }
-
-
-def texts(chart: Chart) -> list[tuple[str, Any]]:
-    """Every visible text of a chart with its bounding box in pixels; of an annotation without its leader."""
-    with style():
-        figure = chart.figure
-        renderer = FigureCanvasAgg(figure).get_renderer()
-        figure.draw(renderer)
-        found = []
-        for axis in figure.axes:
-            if not axis.get_visible():
-                continue
-            items = [axis.title, axis._left_title, axis.xaxis.label, axis.yaxis.label, *axis.texts]  # type: ignore[attr-defined]
-            for which, (low, high) in ((axis.xaxis, axis.get_xlim()), (axis.yaxis, axis.get_ylim())):
-                ticks = zip(which.get_majorticklocs(), which.get_ticklabels(), strict=False)
-                items += [label for place, label in ticks if min(low, high) <= place <= max(low, high)]
-            found += [(item.get_text(), Text.get_window_extent(item, renderer)) for item in items if item.get_visible()]
-    return [(text, box) for text, box in found if text.strip()]
 
 
 def test_nothing_overlaps_or_is_cut(drawn: dict[str, Chart]) -> None:

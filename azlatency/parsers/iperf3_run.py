@@ -145,7 +145,6 @@ class Test:
     """A document that stops in the middle."""
     done: bool = False
     """The closing words of a client stand in the text."""
-    is_paced: bool = False
     unheard: bool = False
     """A client whose server did not report: the test did not come to its end."""
     failure: tuple[int, str] | None = None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 Scope = Literal["within_run", "across_runs"]
 Verdict = Literal["different", "different_within_margin", "equivalent", "undetermined"]
-SCOPES: tuple[str, ...] = get_args(Scope)
 
 #: Refusals and warnings by stable code: a word or two for a table cell, and the sentence that a reader sees.
 _CODES = {
