@@ -13,10 +13,10 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.stats.comparison import summary, tost
-from azlatency.stats.result import Estimate, Scope, Verdict, explain, verdict_of
+from azlatency.stats.result import Estimate, Result, Row, Scope, Verdict, verdict_of
 from azlatency.stats.runvalues import is_frame, parse_margin
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Result):
     """Two tools, ``first`` over ``second``, in ``pairs`` pairs of (path, round).
 
     ``ratio``: geometric mean ratio and its interval. ``limits``: the ratio of 95 % of pairs, as most programs print it
@@ -68,6 +68,13 @@ class Agreement:
     differs_in: tuple[str, ...] = ()
     points: tuple[Pair, ...] = ()
 
+    ROW: ClassVar[Row] = (
+        "first", "second", "pairs", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
+        ("ratio_high", "ratio.high"), ("limit_low", "limits.0"), ("limit_high", "limits.1"),
+        ("prediction_low", "prediction.0"), ("prediction_high", "prediction.1"), "tost_p", "verdict", "margin",
+        "agree", "differs_in", "scope", "method",
+    )  # fmt: skip
+
     @property
     def agree(self) -> bool | None:
         """Whether they agree within the margin; None where that is not the question or not decided."""
@@ -75,41 +82,10 @@ class Agreement:
             return None
         return self.verdict in ("equivalent", "different_within_margin")
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        limits, prediction = self.limits or (None, None), self.prediction or (None, None)
-        return {
-            **self.labels,
-            "first": self.first,
-            "second": self.second,
-            "pairs": self.pairs,
-            "ratio": self.ratio.estimate,
-            "ratio_low": self.ratio.low,
-            "ratio_high": self.ratio.high,
-            "limit_low": limits[0],
-            "limit_high": limits[1],
-            "prediction_low": prediction[0],
-            "prediction_high": prediction[1],
-            "tost_p": self.tost_p,
-            "verdict": self.verdict,
-            "margin": self.margin,
-            "agree": self.agree,
-            "differs_in": " ".join(self.differs_in),
-            "scope": self.scope,
-            "method": self.method,
-            "codes": " ".join(self.codes),
-        }
-
     def __str__(self) -> str:
         name = f"{self.first} over {self.second}"
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.ratio.estimate is None:
-            return f"{name}: no answer{remarks}"
+            return f"{name}: no answer{self.noted}"
         subject = f"difference of definitions ({', '.join(self.differs_in)})" if self.differs_in else (
             self.verdict.replace("_", " ")
         )  # fmt: skip
@@ -117,7 +93,7 @@ class Agreement:
         more = "" if self.prediction is None else (
             f", one more pair in [{self.prediction[0]:.4g}, {self.prediction[1]:.4g}]"
         )  # fmt: skip
-        return f"{name}: {subject}; ratio {self.ratio.estimate:.4g}{interval}{more}, {self.pairs} pairs{remarks}"
+        return f"{name}: {subject}; ratio {self.ratio.estimate:.4g}{interval}{more}, {self.pairs} pairs{self.noted}"
 
 
 def bland_altman(

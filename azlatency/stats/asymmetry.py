@@ -16,7 +16,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from azlatency.stats import exact
 from azlatency.stats.comparison import Setting, compare, compare_rounds, student_interval
@@ -24,7 +24,7 @@ from azlatency.stats.matrices import decompose, hodge, triangles
 from azlatency.stats.means import across_runs
 from azlatency.stats.multiplicity import adjust, adjust_p
 from azlatency.stats.ranking import RankSet, rank_sets
-from azlatency.stats.result import Comparison, Estimate, Scope, Verdict, explain
+from azlatency.stats.result import Comparison, Estimate, Result, Row, Scope, Verdict
 from azlatency.stats.runvalues import floats, is_frame, parse_margin, refusals, unit_of, value_column
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _ARROW = " → "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asymmetry:
+class Asymmetry(Result):
     """Both directions of every pair of one metric and one method.
 
     ``nodes``; ``m``, ``s``, ``k``: matrices of typical (geometric mean) values in ``unit``, symmetric and antisymmetric
@@ -80,15 +80,15 @@ class Asymmetry:
     diagnostics: dict[str, Any] = field(default_factory=dict)
     cells: tuple[Estimate, ...] = ()
 
+    ROW: ClassVar[Row] = (
+        "what", "metric", "nodes", ("pairs", "pairs.#"), ("different", "different.#"),
+        "symmetric_enough", "index", "share_of_nodes", "rounds", "unit", "scope", "confidence", "method",
+    )  # fmt: skip
+
     @property
     def refused(self) -> bool:
         """Whether nothing was computed; ``codes`` say why."""
         return not self.nodes
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
 
     @property
     def different(self) -> tuple[Comparison, ...]:
@@ -102,27 +102,7 @@ class Asymmetry:
             each.verdict in ("equivalent", "different_within_margin") for each in self.pairs
         )
 
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        return {
-            **self.labels,
-            "what": self.what,
-            "metric": self.metric,
-            "nodes": " ".join(self.nodes),
-            "pairs": len(self.pairs),
-            "different": len(self.different),
-            "symmetric_enough": self.symmetric_enough,
-            "index": self.index,
-            "share_of_nodes": self.share_of_nodes,
-            "rounds": self.rounds,
-            "unit": self.unit,
-            "scope": self.scope,
-            "confidence": self.confidence,
-            "method": self.method,
-            "codes": " ".join(self.codes),
-        }
-
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """The pairs (and the null within zones) as a frame."""
         import pandas as pd
 
@@ -136,9 +116,8 @@ class Asymmetry:
         return pd.DataFrame(getattr(self, which), index=list(self.nodes), columns=list(self.nodes))
 
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.refused:
-            return f"{self.what}: no answer{remarks}"
+            return f"{self.what}: no answer{self.noted}"
         subject = "initiators" if self.metric == "latency" else "data directions"
         if not self.pairs:
             found = "no pair of zones was measured in both directions"
@@ -152,7 +131,7 @@ class Asymmetry:
         turning = [each.what for each in self.curls if each.low is not None and each.high is not None
                    and not each.low <= 0 <= each.high]  # fmt: skip
         rest = f"; not by initiators alone (path choice, drift or load): {', '.join(turning)}" if turning else ""
-        return f"{self.what}: {found}{rest}, {self.rounds} rounds, {self.scope}{remarks}"
+        return f"{self.what}: {found}{rest}, {self.rounds} rounds, {self.scope}{self.noted}"
 
 
 def asymmetry(

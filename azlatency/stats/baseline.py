@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from azlatency.stats.comparison import Summary, summary
 from azlatency.stats.planning import _smallest
-from azlatency.stats.result import Scope, explain
+from azlatency.stats.result import Result, Row, Scope
 from azlatency.stats.runvalues import is_frame, refusals, run_values, unit_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ METHOD = "one-sided Student t bounds of the mean run"
 
 
 @dataclass(frozen=True, slots=True)
-class Conformance:
+class Conformance(Result):
     """Whether runs meet an expectation.
 
     ``mean`` of ``runs`` run values in ``unit``, its one-sided bounds ``low`` and ``high`` (each at ``confidence``),
@@ -72,28 +72,20 @@ class Conformance:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        names = ("what", "status", "relation", "limit_low", "limit_high", "mean", "low", "high", "ratio", "p_meets")
-        rest = ("p_fails", "decides", "unit", "runs", "scope", "confidence", "method")
-        own = {name: getattr(self, name) for name in (*names, *rest)}
-        every = {"every_low": self.every[0], "every_high": self.every[1]}
-        return {**self.labels, **own, **every, "codes": " ".join(self.codes)}
+    ROW: ClassVar[Row] = (
+        "what", "status", "relation", "limit_low", "limit_high", "mean", "low", "high", "ratio", "p_meets",
+        "p_fails", "decides", "unit", "runs", "scope", "confidence", "method", ("every_low", "every.0"),
+        ("every_high", "every.1"),
+    )  # fmt: skip
 
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.mean is None:
-            return f"{self.what}: {self.status}{remarks}"
+            return f"{self.what}: {self.status}{self.noted}"
         times = "" if self.ratio is None else f", ×{self.ratio:.3g} of what is expected"
         more = "" if self.decides is None else f"; {self.decides} runs would decide"
         bounds = "" if self.low is None else f" [{self.low:.5g}, {self.high:.5g}]"
         found = f"mean {self.mean:.5g}{bounds} {self.unit}{times}, {self.runs} runs"
-        return f"{self.what}: {self.status}; {found}{more}{remarks}"
+        return f"{self.what}: {self.status}; {found}{more}{self.noted}"
 
 
 def limits_of(expectation: Mapping[str, Any]) -> tuple[float | None, float | None]:

@@ -141,7 +141,7 @@ def mean(
         return result(centre, 0.0, float(n))
     known = dependence(x)
     weight = tail_weight(x)
-    shown |= {"median": float(np.median(x)), "sd": spread, **weight.row(), **known.diagnostics}
+    shown |= {"median": float(np.median(x)), "sd": spread, **weight.diagnostics, **known.diagnostics}
     degrees = max(known.n_effective / 2 - 1, 1.0)
     half = float(stdtrit(degrees, (1 + confidence) / 2)) * spread / math.sqrt(known.n_effective)
     if n >= 2 * BATCHES:
@@ -171,7 +171,8 @@ class TailWeight:
         """
         return self.n >= 100 and (self.share > 0.1 or self.n < 25 * self.skewness**2)
 
-    def row(self) -> dict[str, float]:
+    @property
+    def diagnostics(self) -> dict[str, float]:
         """For `Estimate.diagnostics`."""
         return {
             "top_share": self.share,

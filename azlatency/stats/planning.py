@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from azlatency.stats import exact
 from azlatency.stats.comparison import summary
 from azlatency.stats.quantiles import order_statistic_ranks
-from azlatency.stats.result import Scope, explain
+from azlatency.stats.result import Result, Row, Scope
 from azlatency.stats.runvalues import floats, refusals, run_values, value_column
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _MOST = 10**15
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Result):
     """``needed`` in all (None where refused or beyond the search), of which ``done`` exist; ``low``..``high`` bound it.
 
     ``at_pilot_spread``: what would be needed if the pilot's spread were the true one. ``reached``: enough are done.
@@ -56,42 +56,22 @@ class Plan:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
 
+    ROW: ClassVar[Row] = (
+        "what", "needed", "done", "more", "low", "high", "at_pilot_spread", "unit", "confidence", "scope", "method",
+    )  # fmt: skip
+
     @property
     def more(self) -> int | None:
         """How many are still missing."""
         return None if self.needed is None else max(0, self.needed - self.done)
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        return {
-            **self.labels,
-            "what": self.what,
-            "needed": self.needed,
-            "done": self.done,
-            "more": self.more,
-            "low": self.low,
-            "high": self.high,
-            "at_pilot_spread": self.at_pilot_spread,
-            "unit": self.unit,
-            "confidence": self.confidence,
-            "scope": self.scope,
-            "method": self.method,
-            "codes": " ".join(self.codes),
-        }
-
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.needed is not None:
-            return f"{self.what}: {self.needed} {self.unit}, {self.more} more than the {self.done} done{remarks}"
+            return f"{self.what}: {self.needed} {self.unit}, {self.more} more than the {self.done} done{self.noted}"
         if self.low is None:
-            return f"{self.what}: no answer{remarks}"
+            return f"{self.what}: no answer{self.noted}"
         high = "more than can be named" if self.high is None else str(self.high)
-        return f"{self.what}: somewhere between {self.low} and {high} {self.unit}{remarks}"
+        return f"{self.what}: somewhere between {self.low} and {high} {self.unit}{self.noted}"
 
 
 def runs_needed(

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.stats import exact
-from azlatency.stats.result import Scope, explain
+from azlatency.stats.result import Result, Row, Scope
 from azlatency.stats.runvalues import refusals, run_values
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Shift(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RankEffect:
+class RankEffect(Result):
     """``a12``: share of pairs of runs in which A is the larger (ties count half), with its interval; 0.5 = no effect.
 
     ``shift`` (Hodges-Lehmann, in ``unit``) says by how much; ``p`` of the exact permutation of rank sums, missing where
@@ -70,46 +70,24 @@ class RankEffect:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
 
+    ROW: ClassVar[Row] = (
+        "what", "a12", "low", "high", "cliffs_delta", ("shift", "shift.estimate"), ("shift_low", "shift.low"),
+        ("shift_high", "shift.high"), "unit", ("n_a", "n.0"), ("n_b", "n.1"), "p", "attainable_p", "scope",
+        "confidence", "method",
+    )  # fmt: skip
+
     @property
     def cliffs_delta(self) -> float | None:
         """2 A12 - 1."""
         return None if self.a12 is None else 2 * self.a12 - 1
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        shift = self.shift or Shift(math.nan, None, None, None)
-        return {
-            **self.labels,
-            "what": self.what,
-            "a12": self.a12,
-            "low": self.low,
-            "high": self.high,
-            "cliffs_delta": self.cliffs_delta,
-            "shift": None if self.shift is None else shift.estimate,
-            "shift_low": shift.low,
-            "shift_high": shift.high,
-            "unit": self.unit,
-            "n_a": self.n[0],
-            "n_b": self.n[1],
-            "p": self.p,
-            "attainable_p": self.attainable_p,
-            "scope": self.scope,
-            "confidence": self.confidence,
-            "method": self.method,
-            "codes": " ".join(self.codes),
-        }
-
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.a12 is None:
-            return f"{self.what}: no answer{remarks}"
+            return f"{self.what}: no answer{self.noted}"
         interval = "" if self.low is None else f", {100 * self.confidence:g} % [{self.low:.3g}, {self.high:.3g}]"
-        return f"{self.what}: A is above B in {100 * self.a12:.3g} % of pairs of runs{interval}, {self.scope}{remarks}"
+        return (
+            f"{self.what}: A is above B in {100 * self.a12:.3g} % of pairs of runs{interval}, {self.scope}{self.noted}"
+        )
 
 
 def rank_effect(

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 from azlatency.stats.means import across_runs
 from azlatency.stats.multiplicity import adjust_p
-from azlatency.stats.result import Estimate, Scope, explain
+from azlatency.stats.result import Estimate, Result, Row, Scope
 
 METHOD = "rank sets from all pairwise t tests on log run values, Holm (Mogstad et al. 2024)"
 
 
 @dataclass(frozen=True, slots=True)
-class RankSet:
+class RankSet(Result):
     """Ranks ``low``..``high`` (1 = smallest value) that a path may have; ``level`` is its typical run."""
 
     what: str
@@ -34,32 +34,14 @@ class RankSet:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        return {
-            **self.labels,
-            "what": self.what,
-            "rank_low": self.low,
-            "rank_high": self.high,
-            "of": self.of,
-            "estimate": self.level.estimate,
-            "unit": self.level.unit,
-            "n": self.level.n,
-            "scope": self.scope,
-            "confidence": self.confidence,
-            "method": self.method,
-            "codes": " ".join(self.codes),
-        }
+    ROW: ClassVar[Row] = (
+        "what", ("rank_low", "low"), ("rank_high", "high"), "of", ("estimate", "level.estimate"),
+        ("unit", "level.unit"), ("n", "level.n"), "scope", "confidence", "method",
+    )  # fmt: skip
 
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         rank = f"rank {self.low}" if self.low == self.high else f"rank {self.low} to {self.high}"
-        return f"{self.what}: {rank} of {self.of}, {100 * self.confidence:g} % for all together{remarks}"
+        return f"{self.what}: {rank} of {self.of}, {100 * self.confidence:g} % for all together{self.noted}"
 
 
 def rank_sets(

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.stats.comparison import summary
-from azlatency.stats.result import Scope, explain
+from azlatency.stats.result import Result, Row, Scope
 from azlatency.stats.runvalues import floats, refusals, run_values
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Components(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class Repeats(Result):
     """How much repeats of one path differ.
 
     ``mean`` and ``sd`` of ``runs`` run values in ``unit``; ``cv`` = sd/mean with its chi-squared bounds ``cv_low`` and
@@ -68,26 +68,18 @@ class Repeats:
     labels: dict[str, Any] = field(default_factory=dict)
     missing: int = 0
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        names = ("what", "runs", "missing", "mean", "sd", "cv", "cv_low", "cv_high", "repeatability", "ratio")
-        rest = ("var_between", "icc", "unit", "scope", "confidence", "method")
-        own = {name: getattr(self, name) for name in (*names, *rest)}
-        return {**self.labels, **own, "codes": " ".join(self.codes)}
+    ROW: ClassVar[Row] = (
+        "what", "runs", "missing", "mean", "sd", "cv", "cv_low", "cv_high", "repeatability", "ratio", "var_between",
+        "icc", "unit", "scope", "confidence", "method",
+    )  # fmt: skip
 
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.cv is None or self.ratio is None or self.cv_low is None or self.cv_high is None:
-            return f"{self.what}: no answer{remarks}"
+            return f"{self.what}: no answer{self.noted}"
         interval = f"{100 * self.confidence:g} % [{100 * self.cv_low:.3g}, {100 * self.cv_high:.3g}] %"
         return (
             f"{self.what}: {self.runs} runs vary by {100 * self.cv:.3g} % (CV), {interval}; "
-            f"largest over smallest {self.ratio:.4g}{remarks}"
+            f"largest over smallest {self.ratio:.4g}{self.noted}"
         )
 
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Cells of a row: an attribute, or (column, path of attributes) as in ``("ratio_low", "ratio.low")``.
+Row = tuple[str | tuple[str, str], ...]
 Scope = Literal["within_run", "across_runs"]
 Verdict = Literal["different", "different_within_margin", "equivalent", "undetermined"]
 
@@ -64,8 +70,92 @@ CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
 SHORT = {code: word for code, (word, _) in _CODES.items()}
 
 
+class Result:
+    """What every result shares: its remarks in words, a row of a frame, a sentence and a table in a notebook.
+
+    A subclass has ``codes`` (keys of `CODES`), prints itself as a sentence, and names the cells of its row in ``ROW``:
+    an attribute, or (column, path of attributes, places in a tuple and ``#``, its length).
+    """
+
+    __slots__ = ()
+    ROW: ClassVar[Row] = ()
+    codes: tuple[str, ...]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The warnings and refusals in words."""
+        return explain(self.codes)
+
+    @property
+    def noted(self) -> str:
+        """The remarks as the end of a sentence; empty where there is none."""
+        return f" ({'; '.join(self.remarks)})" if self.codes else ""
+
+    def row(self) -> dict[str, Any]:
+        """One row of a frame: the labels, then the cells, codes joined by blanks."""
+        cells = [(each, each) if isinstance(each, str) else each for each in self.ROW]
+        found = {column: _reach(self, path) for column, path in cells}
+        return {**getattr(self, "labels", {}), **found, "codes": " ".join(self.codes)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """The row as a frame."""
+        return Results([self]).to_frame()
+
+    def _repr_html_(self) -> str:
+        """The sentence and, below it, the cells that hold something; all text escaped."""
+        cells = {name: value for name, value in self.row().items() if value is not None and value != ""}
+        lines = "".join(
+            f"<tr><th>{escape(str(name))}</th><td>{escape(_cell(value))}</td></tr>" for name, value in cells.items()
+        )
+        return f"<p>{escape(str(self))}</p><table>{lines}</table>"
+
+
+_R = TypeVar("_R", bound=Result)
+
+
+class Results(list[_R]):
+    """A list of results that prints one sentence a line and shows itself as a table in a notebook."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a result."""
+        import pandas as pd
+
+        return pd.DataFrame([each.row() for each in self])
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        """The rows as a table, codes as remarks in full below; all text escaped."""
+        rows = [each.row() for each in self]
+        names = [name for name in dict.fromkeys(name for row in rows for name in row)
+                 if any(row.get(name) not in (None, "") for row in rows)]  # fmt: skip
+        head = "".join(f"<th>{escape(str(name))}</th>" for name in names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(_cell(row.get(name)))}</td>" for name in names) + "</tr>" for row in rows
+        )
+        remarks = explain(tuple(dict.fromkeys(code for each in self for code in each.codes)))
+        notes = "".join(f"<li>{escape(each)}</li>" for each in remarks)
+        return f"<table><tr>{head}</tr>{body}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def _reach(result: object, path: str) -> Any:
+    """The value at a path of attributes; None where the path ends early."""
+    found: Any = result
+    for name in path.split("."):
+        if found is None:
+            return None
+        found = len(found) if name == "#" else found[int(name)] if name.isdigit() else getattr(found, name)
+    return " ".join(map(str, found)) if isinstance(found, tuple) else found
+
+
+def _cell(value: Any) -> str:
+    """A value for a reader's table."""
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Result):
     """An estimate, its interval and what may be said of it.
 
     ``estimate``, ``low``, ``high`` in ``unit`` (``None`` where refused or unbounded); ``n`` observations (``scope``
@@ -88,45 +178,26 @@ class Estimate:
     assumptions: tuple[str, ...] = ()
     diagnostics: dict[str, float | int | str | bool] = field(default_factory=dict)
 
+    ROW: ClassVar[Row] = (
+        "what", "estimate", "low", "high", "unit", "n", "n_effective", "scope", "confidence", "method",
+    )  # fmt: skip
+
     @property
     def refused(self) -> bool:
         """Whether there is no estimate."""
         return self.estimate is None
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame: the labels, then the fields, codes joined by blanks."""
-        return {
-            **self.labels,
-            "what": self.what,
-            "estimate": self.estimate,
-            "low": self.low,
-            "high": self.high,
-            "unit": self.unit,
-            "n": self.n,
-            "n_effective": self.n_effective,
-            "scope": self.scope,
-            "confidence": self.confidence,
-            "method": self.method,
-            "codes": " ".join(self.codes),
-        }
-
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.estimate is None:
-            return f"{self.what}: no answer{remarks}"
+            return f"{self.what}: no answer{self.noted}"
         low = "-∞" if self.low is None else f"{self.low:.6g}"
         high = "∞" if self.high is None else f"{self.high:.6g}"
         interval = f"{100 * self.confidence:g} % [{low}, {high}]"
-        return f"{self.what}: {self.estimate:.6g} {self.unit}, {interval}, {self.scope}, n = {self.n}{remarks}"
+        return f"{self.what}: {self.estimate:.6g} {self.unit}, {interval}, {self.scope}, n = {self.n}{self.noted}"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Result):
     """Two things compared: effect first, then what may be concluded within a practical margin.
 
     ``ratio`` (first over second) and ``difference`` (first minus second) are estimates; ``p`` of the test named in
@@ -146,42 +217,20 @@ class Comparison:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        difference = self.difference
-        return {
-            **self.labels,
-            "what": self.what,
-            "verdict": self.verdict,
-            "margin": self.margin,
-            "ratio": self.ratio.estimate,
-            "ratio_low": self.ratio.low,
-            "ratio_high": self.ratio.high,
-            "difference": None if difference is None else difference.estimate,
-            "difference_low": None if difference is None else difference.low,
-            "difference_high": None if difference is None else difference.high,
-            "unit": None if difference is None else difference.unit,
-            "p": self.p,
-            "attainable_p": self.attainable_p,
-            "scope": self.scope,
-            "method": self.method,
-            "codes": " ".join(self.codes),
-        }
+    ROW: ClassVar[Row] = (
+        "what", "verdict", "margin", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
+        ("ratio_high", "ratio.high"), ("difference", "difference.estimate"), ("difference_low", "difference.low"),
+        ("difference_high", "difference.high"), ("unit", "difference.unit"), "p", "attainable_p", "scope", "method",
+    )  # fmt: skip
 
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         verdict = self.verdict.replace("_", " ")
         if self.ratio.estimate is None or self.ratio.low is None or self.ratio.high is None:
-            return f"{self.what}: {verdict}{remarks}"
+            return f"{self.what}: {verdict}{self.noted}"
         interval = f"{100 * self.ratio.confidence:g} % [{self.ratio.low:.4g}, {self.ratio.high:.4g}]"
         return (
             f"{self.what}: {verdict} at a margin of {100 * self.margin:g} %; "
-            f"ratio {self.ratio.estimate:.4g}, {interval}, {self.scope}{remarks}"
+            f"ratio {self.ratio.estimate:.4g}, {interval}, {self.scope}{self.noted}"
         )
 
 

@@ -15,10 +15,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.stats.dependence import autocorrelation_time, long_run_variance, series
-from azlatency.stats.result import Estimate, explain
+from azlatency.stats.result import Estimate, Result, Row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -212,7 +212,7 @@ def _side(x: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Result):
     """One level shift: ``change`` (later minus earlier) and when it came.
 
     ``at``, ``at_low``, ``at_high``: 0-based packet, or time in ns where send times were given; ``relative`` change;
@@ -228,19 +228,14 @@ class Shift:
     statistic: float
     confirmed: bool
     practical: bool
+    codes: tuple[str, ...] = ()
     scope: Literal["within_run"] = "within_run"
 
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """``nonstationary`` where confirmed."""
-        return ("nonstationary",) if self.confirmed else ()
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        names = ("at", "at_low", "at_high", "relative", "statistic", "confirmed", "practical", "scope")
-        change = {"change": self.change.estimate, "change_low": self.change.low, "change_high": self.change.high}
-        own = {name: getattr(self, name) for name in names}
-        return {**own, **change, "unit": self.change.unit, "codes": " ".join(self.codes)}
+    ROW: ClassVar[Row] = (
+        "at", "at_low", "at_high", "relative", "statistic", "confirmed", "practical", "scope",
+        ("change", "change.estimate"), ("change_low", "change.low"), ("change_high", "change.high"),
+        ("unit", "change.unit"),
+    )  # fmt: skip
 
     def __str__(self) -> str:
         state = "confirmed" if self.confirmed else "not confirmed"
@@ -253,7 +248,7 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
-class Stability:
+class Stability(Result):
     """The shifts of one run on its ``blocks`` block medians of ``block`` packets (or ns); ``codes`` say the verdict."""
 
     shifts: tuple[Shift, ...]
@@ -267,31 +262,28 @@ class Stability:
     method: str = METHOD
     scope: Literal["within_run"] = "within_run"
 
+    ROW: ClassVar[Row] = (
+        "stable", ("shifts", "shifts.#"), ("confirmed", "confirmed.#"), "n", "blocks", "block", "long_run_sd",
+        "unit", "scope",
+    )  # fmt: skip
+
     @property
     def stable(self) -> bool | None:
         """Whether no shift was confirmed; None where the run is too short to tell."""
         if set(self.codes) & {"no_values", "short_series"}:
             return None
-        return not any(shift.confirmed for shift in self.shifts)
+        return not self.confirmed
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        confirmed = sum(shift.confirmed for shift in self.shifts)
-        own = {"stable": self.stable, "shifts": len(self.shifts), "confirmed": confirmed, "n": self.n}
-        rest = {"blocks": self.blocks, "block": self.block, "long_run_sd": self.long_run_sd, "unit": self.unit}
-        return {**self.labels, **own, **rest, "scope": self.scope, "codes": " ".join(self.codes)}
+    def confirmed(self) -> tuple[Shift, ...]:
+        """The shifts that the self-normalised test confirms."""
+        return tuple(shift for shift in self.shifts if shift.confirmed)
 
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.stable is None:
-            return f"stability: no answer{remarks}"
+            return f"stability: no answer{self.noted}"
         found = "; ".join(map(str, self.shifts)) if self.shifts else "no level shift"
-        return f"{found}, in {self.blocks} blocks of {self.n} packets{remarks}"
+        return f"{found}, in {self.blocks} blocks of {self.n} packets{self.noted}"
 
 
 def blocked(x: np.ndarray, times: np.ndarray | None = None, block_ns: float = 60e9) -> tuple[np.ndarray, np.ndarray]:
@@ -358,7 +350,7 @@ def stability(
         return Stability((), len(x), len(medians), size, 0.0, unit, (*codes, "constant"), own)
     changes, variance = find_changes(medians)
     shifts = tuple(_shifts(medians, begins, size, changes, variance, margin, confidence, unit))
-    codes += ("nonstationary",) if any(shift.confirmed for shift in shifts) else ()
+    codes += ("nonstationary",) if any(shift.codes for shift in shifts) else ()
     return Stability(shifts, len(x), len(medians), size, math.sqrt(variance), unit, codes, own)
 
 
@@ -386,9 +378,10 @@ def _shifts(
         level = float(np.median(left))
         relative = (change.estimate or 0.0) / level if level else math.inf
         start = float(begins[at])
+        confirmed = statistic > CRITICAL and after - before >= CONFIRMING
         yield Shift(
-            start, start - (at - low) * size, start + (high - at) * size, change, relative, statistic,
-            statistic > CRITICAL and after - before >= CONFIRMING, abs(relative) > margin,
+            start, start - (at - low) * size, start + (high - at) * size, change, relative, statistic, confirmed,
+            abs(relative) > margin, ("nonstationary",) if confirmed else (),
         )  # fmt: skip
 
 
@@ -442,7 +435,7 @@ def _difference(a: np.ndarray, b: np.ndarray, rank: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class EventTest:
+class EventTest(Result):
     """Was the change before an event unusual? Its rank among the changes between all windows of the same length.
 
     ``change`` of the last window against the one before; ``p`` and ``attainable_p``, the smallest that this many
@@ -458,23 +451,16 @@ class EventTest:
     method: str = "rank of the last window's change among all windows of the same length"
     scope: Literal["within_run"] = "within_run"
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        names = ("change", "p", "attainable_p", "windows", "unit", "scope")
-        return {**{name: getattr(self, name) for name in names}, "codes": " ".join(self.codes)}
+    ROW: ClassVar[Row] = (
+        "change", "p", "attainable_p", "windows", "unit", "scope",
+    )  # fmt: skip
 
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.p is None or self.attainable_p is None:
-            return f"change before the event: no answer{remarks}"
+            return f"change before the event: no answer{self.noted}"
         return (
             f"change before the event: {self.change:.6g} {self.unit}, p = {self.p:.3g} among {self.windows} windows "
-            f"(smallest possible {self.attainable_p:.3g}), {self.scope}{remarks}"
+            f"(smallest possible {self.attainable_p:.3g}), {self.scope}{self.noted}"
         )
 
 
@@ -513,7 +499,7 @@ def event_test(
 
 
 @dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(Result):
     """Drift of block medians: ``slope`` over the whole run with its interval, Kendall's ``tau`` and its ``p``."""
 
     slope: Estimate
@@ -522,14 +508,11 @@ class Trend:
     codes: tuple[str, ...] = ()
     scope: Literal["within_run"] = "within_run"
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        return {**self.slope.row(), "kendall": self.kendall, "p": self.p, "codes": " ".join(self.codes)}
+    ROW: ClassVar[Row] = (
+        ("what", "slope.what"), ("estimate", "slope.estimate"), ("low", "slope.low"), ("high", "slope.high"),
+        ("unit", "slope.unit"), ("n", "slope.n"), ("n_effective", "slope.n_effective"), "kendall", "p", "scope",
+        ("confidence", "slope.confidence"), ("method", "slope.method"),
+    )  # fmt: skip
 
     def __str__(self) -> str:
         return f"{self.slope}, Kendall's tau {self.kendall:.2f}"
@@ -600,7 +583,7 @@ def warm_up(data: Any) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Lifetime:
+class Lifetime(Result):
     """How long connections live: the median (Kaplan-Meier) and the rate of losses per second, censored ones included.
 
     ``curve``: (time, surviving share, low, high) at each loss; ``losses`` of ``n`` connections over ``seconds``.
@@ -615,14 +598,11 @@ class Lifetime:
     codes: tuple[str, ...] = ()
     scope: Literal["across_runs"] = "across_runs"
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        return {**self.median.row(), "losses": self.losses, "seconds": self.seconds, "codes": " ".join(self.codes)}
+    ROW: ClassVar[Row] = (
+        ("what", "median.what"), ("estimate", "median.estimate"), ("low", "median.low"), ("high", "median.high"),
+        ("unit", "median.unit"), "n", "losses", "seconds", ("rate", "rate.estimate"), ("rate_low", "rate.low"),
+        ("rate_high", "rate.high"), "scope", ("confidence", "median.confidence"), ("method", "median.method"),
+    )  # fmt: skip
 
     def __str__(self) -> str:
         seen = f"{self.losses} of {self.n} connections were lost in {self.seconds:.6g} s together"
@@ -739,7 +719,7 @@ def interval_mean(
 
 
 @dataclass(frozen=True, slots=True)
-class Throttling:
+class Throttling(Result):
     """A token bucket seen in a throughput series: ``burst_rate`` until ``at_s``, then ``sustained_rate``.
 
     ``bucket``: what was sent beyond the sustained rate until then, in the rate's unit times seconds. All None where
@@ -757,25 +737,18 @@ class Throttling:
     method: str = "one downward level shift, gain above 3 log(B) times the long-run variance"
     scope: Literal["within_run"] = "within_run"
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        names = ("found", "burst_rate", "sustained_rate", "at_s", "bucket", "seconds", "unit", "scope")
-        return {**{name: getattr(self, name) for name in names}, "codes": " ".join(self.codes)}
+    ROW: ClassVar[Row] = (
+        "found", "burst_rate", "sustained_rate", "at_s", "bucket", "seconds", "unit", "scope",
+    )  # fmt: skip
 
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.found is None:
-            return f"throttling: no answer{remarks}"
+            return f"throttling: no answer{self.noted}"
         if not self.found:
-            return f"no throttling within {self.seconds:.6g} s, {self.scope}{remarks}"
+            return f"no throttling within {self.seconds:.6g} s, {self.scope}{self.noted}"
         return (
             f"throttled after {self.at_s:.6g} s: {self.burst_rate:.6g} {self.unit}, then {self.sustained_rate:.6g} "
-            f"{self.unit}, {self.scope}{remarks}"
+            f"{self.unit}, {self.scope}{self.noted}"
         )
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from azlatency.stats.result import Estimate, Scope, explain
+from azlatency.stats.result import Estimate, Result, Row, Scope
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ class PrintedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Superiority:
+class Superiority(Result):
     """Certain bounds ``low <= P(A < B) <= high`` for one observation of each sample (ties count half)."""
 
     what: str
@@ -70,6 +70,10 @@ class Superiority:
     codes: tuple[str, ...] = ("within_run_floor",)
     labels: dict[str, Any] = field(default_factory=dict)
 
+    ROW: ClassVar[Row] = (
+        "what", "low", "high", "verdict", ("n_a", "n.0"), ("n_b", "n.1"), "scope", "method",
+    )  # fmt: skip
+
     @property
     def verdict(self) -> str:
         """``a_lower``, ``b_lower`` or ``undetermined``: which sample tends to be the lower, for certain."""
@@ -77,31 +81,12 @@ class Superiority:
             return "undetermined"
         return "a_lower" if self.low > 0.5 else "b_lower" if self.high < 0.5 else "undetermined"
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        return {
-            **self.labels,
-            "what": self.what,
-            "low": self.low,
-            "high": self.high,
-            "verdict": self.verdict,
-            "n_a": self.n[0],
-            "n_b": self.n[1],
-            "scope": self.scope,
-            "method": self.method,
-            "codes": " ".join(self.codes),
-        }
-
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.low is None or self.high is None:
-            return f"{self.what}: no answer{remarks}"
-        return f"{self.what}: P(A < B) lies in [{self.low:.4f}, {self.high:.4f}], {self.verdict}, {self.scope}{remarks}"
+            return f"{self.what}: no answer{self.noted}"
+        return (
+            f"{self.what}: P(A < B) lies in [{self.low:.4f}, {self.high:.4f}], {self.verdict}, {self.scope}{self.noted}"
+        )
 
 
 def superiority_bounds(

@@ -13,14 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.stats.dependence import autocorrelation_time, dependence, series
 from azlatency.stats.quantiles import LEVELS, RESOLVED, quantiles
-from azlatency.stats.result import Estimate, explain
+from azlatency.stats.result import Estimate, Result, Row
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
 Heaviness = Literal["heavy", "light", "undetermined"]
 METHOD = (
@@ -276,7 +277,7 @@ REACH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class TailFit:
+class TailFit(Result):
     """The fitted tail of one run, or why there is none.
 
     ``threshold`` in ``unit``; ``shape``: `Estimate` of xi with its profile interval; ``scale``; ``exceedances``,
@@ -301,32 +302,24 @@ class TailFit:
     excesses: Any = field(default=None, repr=False, compare=False)
     scope: Literal["within_run"] = "within_run"
 
+    ROW: ClassVar[Row] = (
+        "threshold", "scale", "n", "lost", "exceedances", "clusters", "theta", "zeta", "p", "verdict", "unit",
+        ("shape", "shape.estimate"), ("shape_low", "shape.low"), ("shape_high", "shape.high"), "scope",
+    )  # fmt: skip
+
     @property
     def refused(self) -> bool:
         """Whether there is no fit."""
         return self.shape.refused
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
-        return explain(self.codes)
-
-    def row(self) -> dict[str, Any]:
-        """One row of a frame."""
-        names = ("threshold", "scale", "n", "lost", "exceedances", "clusters", "theta", "zeta", "p", "verdict", "unit")
-        shape = {"shape": self.shape.estimate, "shape_low": self.shape.low, "shape_high": self.shape.high}
-        own = {name: getattr(self, name) for name in names}
-        return {**self.labels, **own, **shape, "scope": self.scope, "codes": " ".join(self.codes)}
-
     def __str__(self) -> str:
-        remarks = f" ({'; '.join(self.remarks)})" if self.codes else ""
         if self.refused or self.threshold is None:
-            return f"tail: no answer{remarks}"
+            return f"tail: no answer{self.noted}"
         low, high = ("?" if each is None else f"{each:.2f}" for each in (self.shape.low, self.shape.high))
         interval = f"{100 * self.shape.confidence:g} % [{low}, {high}]"
         return (
             f"tail above {self.threshold:.6g} {self.unit}: {self.verdict}, xi = {self.shape.estimate:.2f}, {interval}, "
-            f"{self.scope}, {self.clusters} clusters of {self.exceedances} exceedances{remarks}"
+            f"{self.scope}, {self.clusters} clusters of {self.exceedances} exceedances{self.noted}"
         )
 
 
@@ -712,7 +705,7 @@ def mean_residual_wait(data: Any) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedLoop:
+class ClosedLoop(Result):
     """Coordinated omission of a closed loop: the same quantiles by request, by time and, with an intended interval
     only, back-filled; ``residual_wait`` and ``added`` (values that the back-fill put in)."""
 
@@ -725,20 +718,14 @@ class ClosedLoop:
     codes: tuple[str, ...] = ()
     scope: Literal["within_run"] = "within_run"
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One row for each quantile and way of counting, for a frame."""
-        ways = (("request", self.by_request), ("time", self.by_time), ("back-filled", self.back_filled))
-        return [{"counted_by": way, **each.row()} for way, results in ways for each in results]
+    ROW: ClassVar[Row] = ("residual_wait", "added", "unit", "scope")
 
-    def row(self) -> dict[str, Any]:
-        """One row of a frame: each quantile by request and by time."""
-        pairs = zip(self.by_request, self.by_time, strict=True)
-        quantile = {
-            key: value
-            for request, time in pairs
-            for key, value in ((request.what, request.estimate), (time.what, time.estimate))
-        }
-        return {**quantile, "residual_wait": self.residual_wait, "added": self.added, "scope": self.scope}
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each quantile and way of counting (column ``counted_by``)."""
+        import pandas as pd
+
+        ways = (("request", self.by_request), ("time", self.by_time), ("back-filled", self.back_filled))
+        return pd.DataFrame([{"counted_by": way, **each.row()} for way, results in ways for each in results])
 
     def __str__(self) -> str:
         pairs = zip(self.by_request, self.by_time, strict=True)

@@ -400,7 +400,7 @@ def test_every_answer_prints_and_makes_rows(emulated: az.Study) -> None:
     for result in asymmetry(emulated):
         assert str(result) and result.row()["what"] == result.what
         if not result.refused:
-            frame = result.frame()
+            frame = result.to_frame()
             assert len(frame) == len(result.pairs) + len(result.null)
             assert list(result.matrix("k").columns) == list(result.nodes)
 

@@ -221,7 +221,7 @@ def test_time_weighting_counts_long_waits_longer() -> None:
         assert time_weighted_quantiles(values, (0.5,))[0].codes == (code,)
     report = closed_loop(x, (0.5, 0.9))
     assert report.back_filled == () and report.added == 0
-    assert len(report.rows()) == 4 and "random moment" in str(report)
+    assert len(report.to_frame()) == 4 and "random moment" in str(report)
     with pytest.raises(ValueError, match="full-speed"):
         backfilled(x, 0.0)
     with pytest.raises(ValueError, match="unit"):
