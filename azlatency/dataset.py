@@ -104,6 +104,8 @@ def import_study(
         "study": name,
         "parser_version": parser_version(),
         "manifest": _digest(manifest.files),
+        # Where logs from elsewhere are, so that a page can show their lines.
+        "roots": [str(root.resolve()) for root in roots] if sources else [],
         "files": {path: _fingerprint(file, before["files"].get(path)) for path, file in files},
     }
     if {**before, "summary": None} == {**stamp, "summary": None}:
@@ -268,7 +270,9 @@ def _recall(before: dict[str, Any], summary: ImportSummary) -> ImportSummary:
 
 
 def _read_stamp(out: Path) -> dict[str, Any]:
-    empty: dict[str, Any] = {"study": None, "parser_version": None, "manifest": None, "files": {}, "summary": None}
+    empty: dict[str, Any] = {
+        "study": None, "parser_version": None, "manifest": None, "roots": [], "files": {}, "summary": None,
+    }  # fmt: skip
     try:
         stamp = json.loads((out / _STAMP).read_text("utf-8"))
     except (OSError, ValueError):

@@ -7,7 +7,7 @@ come from a log is escaped here.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -72,7 +72,10 @@ class Chart:
 class Table:
     """A table to read: formatted cells, headers with units, a caption, notes below.
 
-    ``numeric`` are the indexes of columns set flush right; the first column heads its row.
+    ``numeric`` are the indexes of columns set flush right; the first column heads its row. ``origins``: for each row
+    the places in logs that its cells were read from, by column (0 stands for the whole row). A place is
+    ``source:line`` or ``source:first-last``, where source is a source_id or the path of a file in the study's folder.
+    Pages lead from a number to its place; rows without an entry are traced by the path and method that they name.
     """
 
     caption: str
@@ -80,6 +83,7 @@ class Table:
     rows: Sequence[Sequence[str]]
     numeric: frozenset[int] = frozenset()
     notes: Sequence[str] = ()
+    origins: Sequence[Mapping[int, Sequence[str]]] = ()
 
     def html(self) -> str:
         """The table as one ``<table>`` element, everything escaped."""
@@ -118,7 +122,10 @@ class Table:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
         data = {"text/plain": repr(self), "text/html": self.html()}
-        return data, {"azlatency": {"kind": "table", "caption": self.caption}}
+        said: dict[str, Any] = {"kind": "table", "caption": self.caption}
+        if any(self.origins):
+            said["origins"] = [{str(column): list(places) for column, places in row.items()} for row in self.origins]
+        return data, {"azlatency": said}
 
 
 @dataclass(frozen=True)

@@ -284,6 +284,7 @@ def read_reported(manifest: Manifest) -> list[Row]:
     path = manifest.folder / manifest.study["reported"]
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            return [{key: value or None for key, value in row.items()} for row in csv.DictReader(stream)]
+            rows = csv.DictReader(stream)
+            return [{**{key: value or None for key, value in row.items()}, "line": str(rows.line_num)} for row in rows]
     except OSError as error:
         raise ManifestError(f"{path}: {error.strerror}; named by {FILE_NAME}") from None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MICROSECOND, _GIGABIT, _GIGABYTE = 1e3, 1e9, 1e9
 _MANY_FILES = 40
+_MANY_PLACES = 20
 PRINTED = {
     "round_trip": "round trip",
     "half_round_trip": "half a round trip",
@@ -61,6 +62,11 @@ def explained(estimates: Sequence[Estimate]) -> list[str]:
     """A note for each code that occurs: the word in the cell and its sentence."""
     codes = dict.fromkeys(code for each in estimates for code in each.codes)
     return [f"{SHORT[code].capitalize()}: {CODES[code]}." for code in codes]
+
+
+def place(run_id: str, line: Any) -> tuple[str, ...]:
+    """Where a printed number stands, as `Table.origins` has it; empty where the line is missing."""
+    return () if text(line) == "" else (f"{run_id.rpartition('-')[0]}:{int(line)}",)
 
 
 # --- what was measured
@@ -150,9 +156,10 @@ def ledger(study: Study) -> Table | Note:
         chosen = sources[sources["lines_unknown"] > 0].head(_MANY_FILES)
         notes.append(f"Files without unknown lines ({(sources['lines_unknown'] == 0).sum()}) are only in the total.")
     rows = [(str(row["path"]), *(whole(row[name]) for name in columns)) for _, row in chosen.iterrows()]
+    origins = [{0: (f"{row['source_id']}:1-{row['lines']}",)} for _, row in chosen.iterrows()]
     rows.append(("all files", *(whole(sources[name].sum()) for name in columns)))
     headers = ("file", "lines", "data", "known", "blank", "prose", "unknown")
-    return Table("Every line accounted for", headers, rows, frozenset(range(1, 7)), notes)
+    return Table("Every line accounted for", headers, rows, frozenset(range(1, 7)), notes, origins)
 
 
 def events(study: Study) -> Table | Note:
@@ -164,14 +171,20 @@ def events(study: Study) -> Table | Note:
     groups = []
     for (code, severity), group in study.events.groupby(["code", "severity"], sort=False):
         first = group.iloc[0]
-        place = f"{paths.get(first['source_id'], '')}:{first['line']}"
+        shown = f"{paths.get(first['source_id'], '')}:{first['line']}"
+        places = [f"{row.source_id}:{row.line}" for row in group.head(_MANY_PLACES).itertuples()]
         groups.append(
-            (order[severity], str(code), (str(code), str(severity), whole(len(group)), place, str(first["text"])))
+            (
+                order[severity],
+                str(code),
+                (str(code), str(severity), whole(len(group)), shown, str(first["text"])),
+                places,
+            )
         )
-    rows = [row for _, _, row in sorted(groups)]
-    return Table(
-        "Remarks of the parsers", ("code", "severity", "times", "first place", "text there"), rows, frozenset({2})
-    )
+    groups.sort(key=lambda each: each[:3])
+    headers = ("code", "severity", "times", "first place", "text there")
+    rows, origins = [each[2] for each in groups], [{0: each[3]} for each in groups]
+    return Table("Remarks of the parsers", headers, rows, frozenset({2}), origins=origins)
 
 
 def missing(study: Study) -> Table | Note:
@@ -206,7 +219,9 @@ def reported(study: Study) -> Table | Note:
     wanted = [name for name in columns if name in frame]
     rows = [tuple(text(value) for value in row) for row in frame[wanted].itertuples(index=False)]
     note = "Reported in prose or tables: no log behind them, no spread. They can be quoted, not tested."
-    return Table("Numbers that stand only in the text", wanted, rows, notes=(note,))
+    file = str(study.info.get("reported"))
+    origins = [{0: (f"{file}:{line}",)} for line in frame["line"]] if "line" in frame else []
+    return Table("Numbers that stand only in the text", wanted, rows, notes=(note,), origins=origins)
 
 
 def expectations(study: Study) -> Table | Note:
@@ -244,13 +259,9 @@ def provenance(study: Study) -> Table | Note:
     chosen = study.sources.head(_MANY_FILES)
     rows = [(row.path, row.source_id, whole(row.size_bytes), row.encoding) for row in chosen.itertuples(index=False)]
     notes = () if len(chosen) == len(study.sources) else (f"and {len(study.sources) - len(chosen)} more files",)
-    return Table(
-        "Files behind this page",
-        ("file", "SHA-256 (first 16 digits)", "bytes", "encoding"),
-        rows,
-        frozenset({2}),
-        notes,
-    )
+    headers = ("file", "SHA-256 (first 16 digits)", "bytes", "encoding")
+    origins = [{0: (f"{row.source_id}:1-{row.lines}",)} for row in chosen.itertuples(index=False)]
+    return Table("Files behind this page", headers, rows, frozenset({2}), notes, origins)
 
 
 # --- latency
@@ -265,11 +276,18 @@ def printed_latency(study: Study, runs: pd.DataFrame) -> Table | Note:
     metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
     metrics = metrics.drop_duplicates(["run_id", "metric"]).set_index(["run_id", "metric"])
     tokens, units = metrics["printed"].to_dict(), metrics["printed_unit"].to_dict()
+    lines = metrics["line"].to_dict()
     quantiles = study.quantiles[study.quantiles["run_id"].isin(runs.index) & (study.quantiles["metric"] == "rtt")]
     levels = sorted(set(quantiles["q"].astype(float)))
     printed = {(row.run_id, float(row.q)): row for row in quantiles.itertuples(index=False)}
-    rows = []
+    rows, origins = [], []
     for run_id, run in runs.iterrows():
+        where = [lines.get((run_id, name)) for name in _STATISTICS[:3]]
+        where += [getattr(printed.get((run_id, level)), "line", None) for level in levels]
+        where.append(lines.get((run_id, _STATISTICS[3])))
+        own = {column: place(str(run_id), line) for column, line in enumerate(where, start=4)}
+        whole_run = (f"{run['source_id']}:{run['first_line']}-{run['last_line']}",)
+        origins.append({0: whole_run, **{column: places for column, places in own.items() if places}})
         cells = [f"{run['path']}, {run['method']}", PRINTED.get(text(run["printed_as"]), "")]
         cells += [text(units.get((run_id, "rtt_mean"))), whole(run["n"])]
         cells += [text(tokens.get((run_id, name))) or "–" for name in ("rtt_mean", "rtt_sd", "rtt_min")]
@@ -282,7 +300,7 @@ def printed_latency(study: Study, runs: pd.DataFrame) -> Table | Note:
     notes = ["Tokens as the tool printed them, in the unit that it printed."]
     if any("†" in cell for row in rows for cell in row):
         notes.append("† not a percentile: the run has too few observations, so the tool prints its maximum.")
-    return Table("Every printed latency", headers, rows, frozenset(range(3, len(headers))), notes)
+    return Table("Every printed latency", headers, rows, frozenset(range(3, len(headers))), notes, origins)
 
 
 def latency_paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table | Note:
@@ -338,7 +356,21 @@ def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99
     level = f"{100 * chosen[0].confidence:g} %"
     headers = ("run", "percentile", "n", "round trip, µs", f"{level} from, µs", "to, µs", "remark")
     notes = [f"Method: {chosen[0].method}.", *explained(chosen)]
-    return Table("Percentiles within one run (scope: within run)", headers, rows, frozenset({2, 3, 4, 5}), notes)
+    return Table(
+        "Percentiles within one run (scope: within run)",
+        headers,
+        rows,
+        frozenset({2, 3, 4, 5}),
+        notes,
+        _printed_at(chosen),
+    )
+
+
+def _printed_at(estimates: Sequence[Estimate]) -> list[dict[int, tuple[str, ...]]]:
+    """Where percentiles of single runs are printed: their run and the percentile of it."""
+    return [
+        {0: (f"{each.labels['run_id']}@{each.labels['q']:g}",)} if "run_id" in each.labels else {} for each in estimates
+    ]
 
 
 def unresolved(estimates: Sequence[Estimate]) -> Table | Note:
@@ -361,7 +393,9 @@ def unresolved(estimates: Sequence[Estimate]) -> Table | Note:
     ]
     headers = ("run", "percentile", "n", "observations above it", "printed as, µs", "at least, µs", "why")
     notes = explained(chosen)
-    return Table("Percentiles that the log cannot support", headers, rows, frozenset({2, 3, 4, 5}), notes)
+    return Table(
+        "Percentiles that the log cannot support", headers, rows, frozenset({2, 3, 4, 5}), notes, _printed_at(chosen)
+    )
 
 
 # --- throughput
@@ -373,6 +407,7 @@ def throughput(study: Study, runs: pd.DataFrame) -> Table | Note:
         return Note("No log of this study gives a throughput.")
     duration = runs["duration_ns"].astype("float64") / 1e9
     scopes = {"host": "whole machine", "stream": "this connection", "run": "this test"}
+    origins = _goodput_origins(study, runs)
     rows = [
         (
             f"{run['path']}, {run['method']}",
@@ -401,7 +436,24 @@ def throughput(study: Study, runs: pd.DataFrame) -> Table | Note:
     notes = [
         "Goodput: application bytes. The receiver's count stands where the log has it; the two sides are never added."
     ]
-    return Table("Every goodput", headers, rows, frozenset({2, 3, 5, 6, 7}), notes)
+    return Table("Every goodput", headers, rows, frozenset({2, 3, 5, 6, 7}), notes, origins)
+
+
+def _goodput_origins(study: Study, runs: pd.DataFrame) -> list[dict[int, Sequence[str]]]:
+    """Where goodput (columns 2 and 3) and retransmits (7) of each run are printed."""
+    own = study.metrics[study.metrics["stream"].isna()]
+    lines: dict[tuple[str, str, str], Any] = {}
+    for row in own[own["metric"].isin(["throughput", "retransmits"])].itertuples(index=False):
+        side = text(row.side) if row.metric == "throughput" else ""
+        lines.setdefault((row.run_id, row.metric, side), row.line)
+    origins: list[dict[int, Sequence[str]]] = []
+    for run_id, run in runs.iterrows():
+        rate = place(str(run_id), lines.get((str(run_id), "throughput", text(run["side"]))))
+        again = place(str(run_id), lines.get((str(run_id), "retransmits", "")))
+        found: dict[int, Sequence[str]] = {2: rate, 3: rate, 7: again}
+        whole_run = (f"{run['source_id']}:{run['first_line']}-{run['last_line']}",)
+        origins.append({0: whole_run, **{column: places for column, places in found.items() if places}})
+    return origins
 
 
 def against_expected(comparison: pd.DataFrame) -> Table | Note:
