@@ -5,7 +5,7 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 """
 
 from azlatency.charts.agreement import agreement_plot
-from azlatency.charts.base import spread
+from azlatency.charts.base import column, spread
 from azlatency.charts.baseline import baseline_bullets
 from azlatency.charts.forests import latency_forest, throughput_forest
 from azlatency.charts.percentiles import percentile_curves
@@ -21,6 +21,7 @@ __all__ = [
     "asymmetry_forest",
     "baseline_bullets",
     "changes_forest",
+    "column",
     "last_segments",
     "latency_forest",
     "percentile_curves",

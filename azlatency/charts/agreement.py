@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, WIDTH, new_figure, styled
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, styled
 from azlatency.charts.zones import ratio_ticks
 from azlatency.display import Chart, Note
 from azlatency.stats.agreement import Agreement, Pair
@@ -35,9 +35,9 @@ def agreement_plot(found: Sequence[Agreement]) -> Chart | Note:
         return Note("No chart: no two methods of this study measured a round trip on one path.")
     shown = drawn[:_PANELS]
     paths = [_by_size(each.points) for each in shown]
-    counts = [len(each) + 2 for each in paths]
+    counts = [len(each) * lines(*(label(f"{path} (1,000 µs)") for path, _, _ in each)) + 2 for each in paths]
     figure, axes = new_figure(
-        len(shown), 1, WIDTH, 0.65 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
+        len(shown), 1, 0.65 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
         gridspec_kw={"height_ratios": [count + 1 for count in counts]},
     )  # fmt: skip
     for axis, each, groups in zip(axes, shown, paths, strict=True):
@@ -90,7 +90,9 @@ def _panel(axis: Axes, each: Agreement, groups: Sequence[tuple[str, float, list[
     if each.prediction is not None:
         axis.plot(each.prediction, [more, more], color=colour, linewidth=1.4, linestyle="--", zorder=2)
     names = [f"{path} ({size:,.3g} µs)" if size < 1000 else f"{path} ({size:,.0f} µs)" for path, size, _ in groups]
-    axis.set_yticks(range(more + 1), [*names, "mean ratio", "one more pair" if each.prediction else "(one pair only)"])
+    axis.set_yticks(
+        range(more + 1), [*map(label, names), "mean ratio", "one more pair" if each.prediction else "(one pair only)"]
+    )
     axis.set_ylim(more + 0.6, -0.6)
     axis.grid(axis="y", visible=False)
     axis.set_title(f"{each.first} ÷ {each.second}: {_subject(each)}", fontsize=9)

@@ -1,10 +1,13 @@
-"""What all charts share: figures that no global state knows, the style, colours, axes, labels that keep apart."""
+"""What all charts share: figures that no global state knows, their width in print, style, colours, axes, labels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.display import Chart, style
 
@@ -13,15 +16,61 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
-WIDTH = 7.0
+#: Inches: one column and the whole page of a two-column journal.
+_WIDTHS = {"single": 3.5, "double": 7.0}
+_column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
 _LINE_STYLES = ("-", "--", ":", "-.")
 
 
-def new_figure(rows: int, columns: int, width: float, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure that no global state knows, and its axes row by row."""
+@contextmanager
+def column(width: Literal["single", "double"]) -> Iterator[None]:
+    """Charts drawn inside are as wide as one column of a journal (3.5 in) or its page (7 in, as without this).
+
+    Letters keep their size; panels that stand side by side on the page stand below each other in one column.
+    """
+    if width not in _WIDTHS:
+        raise ValueError(f"column = {width!r}: 'single' or 'double'")
+    token = _column.set(width)
+    try:
+        yield
+    finally:
+        _column.reset(token)
+
+
+def side_by_side(most: int, panels: int) -> int:
+    """Panels in a row: at most ``most`` on a page, one in a column."""
+    return min(most if _column.get() == "double" else 1, panels)
+
+
+def label(text: str, letters: int = 46) -> str:
+    """A long tick label in lines of ``letters`` (on a page; fewer in a column)."""
+    return textwrap.fill(text, letters if _column.get() == "double" else max(letters // 2, 16))
+
+
+def lines(*labels: str) -> int:
+    """Lines of the longest of the labels."""
+    return max((each.count("\n") for each in labels), default=0) + 1
+
+
+def narrow() -> bool:
+    """Whether charts are drawn for one column."""
+    return _column.get() == "single"
+
+
+def thinned(ticks: Sequence[float], low: float, high: float, middle: float = 1.0) -> list[float]:
+    """The ticks inside the axis; in a column every other one, ``middle`` among them."""
+    inside = [each for each in ticks if low <= each <= high]
+    if _column.get() == "double" or len(inside) < 6:
+        return inside
+    start = inside.index(middle) % 2 if middle in inside else 0
+    return inside[start::2]
+
+
+def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure that no global state knows, as wide as `column` says, and its axes row by row; ``height`` in inches."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(_WIDTHS[_column.get()], height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
 
@@ -45,11 +94,67 @@ def _freeze(figure: Figure) -> None:
     """Lay the figure out and leave it so: the layout engine moves things a little at each drawing."""
     for _ in range(2):
         figure.draw_without_rendering()
+        _break_long_lines(figure)
+    for _ in range(2):
+        figure.draw_without_rendering()
+        _pull_titles_in(figure)
     figure.set_layout_engine("none")
     # The solver's answer differs from run to run in the last digits.
     for axis in figure.axes:
         left, bottom, width, height = (round(float(side), 6) for side in axis.get_position().bounds)
         axis.set_position((left, bottom, width, height))
+
+
+def _break_long_lines(figure: Figure) -> None:
+    """Titles and axis labels that are wider than their room, in as many lines as they need."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    page = figure.bbox
+    for axis in figure.axes:
+        for item in (axis._left_title, axis.xaxis.label, axis.yaxis.label):  # type: ignore[attr-defined]
+            box = item.get_window_extent(renderer)
+            length = box.height if item is axis.yaxis.label else box.width
+            room = {axis.xaxis.label: _centred(axis, page), axis.yaxis.label: page.height}.get(item, 0.0)
+            if item is axis._left_title:  # type: ignore[attr-defined]
+                room = _right_end(axis, figure) - box.x0
+                if length > room and axis.get_tightbbox(renderer) is not None:
+                    # A title that is too long for its axes begins where their tick labels do.
+                    inner = axis.get_window_extent()
+                    start = min(axis.yaxis.get_tightbbox(renderer).x0, box.x0)  # type: ignore[union-attr]
+                    item.set_x((start - inner.x0) / inner.width)
+                    room += box.x0 - start
+            if length > room > 0:
+                letters = max(len(line) for line in item.get_text().split("\n"))
+                shorter = max(int(letters * room / length) - 1, 8)
+                item.set_text("\n".join(textwrap.fill(line, shorter) for line in item.get_text().split("\n")))
+
+
+def _pull_titles_in(figure: Figure) -> None:
+    """Titles that were moved left begin on the page, however the layout moved since."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    for axis in figure.axes:
+        title = axis._left_title  # type: ignore[attr-defined]
+        missing = figure.bbox.x0 + 2 - title.get_window_extent(renderer).x0
+        if missing > 0:
+            title.set_x(title.get_position()[0] + missing / axis.get_window_extent().width)
+
+
+def _centred(axis: Axes, page: Any) -> float:
+    """Pixels that a text centred under the axes may be wide."""
+    own = axis.get_window_extent()
+    middle = (own.x0 + own.x1) / 2
+    return float(2 * min(middle - page.x0, page.x1 - middle))
+
+
+def _right_end(axis: Axes, figure: Figure) -> float:
+    """Where the next panel in the row begins, or the page ends, in pixels."""
+    own = axis.get_window_extent()
+    others = [other.get_window_extent() for other in figure.axes if other is not axis and other.get_visible()]
+    beside = [box.x0 for box in others if box.x0 > own.x1 and min(box.y1, own.y1) - max(box.y0, own.y0) > 0]
+    return float(min([figure.bbox.x1, *(edge - 4 for edge in beside)]))
 
 
 def colour_of(index: int) -> tuple[str, str]:
@@ -73,11 +178,11 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
     return [min(max(float(spot), 0.0), highest) + step for spot, step in zip(lowered, steps, strict=True)]
 
 
-def plain_log_ticks(axis: Any) -> None:
-    """Ticks at 1, 2 and 5 times the powers of ten, as plain numbers."""
+def plain_log_ticks(axis: Any, *, decades_only: bool = False) -> None:
+    """Ticks at the powers of ten (and 2 and 5 times them), as plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_locator(LogLocator(subs=(1,) if decades_only else (1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())

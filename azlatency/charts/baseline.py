@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import WIDTH, new_figure, plain_log_ticks, styled
+from azlatency.charts.base import label, lines, new_figure, plain_log_ticks, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.baseline import Conformance
 
@@ -36,9 +36,9 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
             panels.setdefault(each.what, []).append(each)
     if not panels:
         return Note("No chart: no run of this study measured what the baseline expects.")
-    counts = [len(rows) for rows in panels.values()]
+    counts = [len(rows) * lines(*map(_where, rows)) for rows in panels.values()]
     figure, axes = new_figure(
-        len(panels), 1, WIDTH, sum(0.21 * count + 0.95 for count in counts),
+        len(panels), 1, sum(0.21 * count + 0.95 for count in counts),
         gridspec_kw={"height_ratios": [count + 1.5 for count in counts]},
     )  # fmt: skip
     for axis, (what, rows) in zip(axes, panels.items(), strict=True):
@@ -78,10 +78,13 @@ def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
             each.status, (1.0, row), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
             va="center", fontsize=8, color=edge, annotation_clip=False,
         )  # fmt: skip
-    names = [", ".join(str(each.labels[key]) for key in ("path", "method") if each.labels.get(key)) for each in rows]
-    axis.set_yticks(range(len(rows)), names)
+    axis.set_yticks(range(len(rows)), [_where(each) for each in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(axis="y", visible=False)
+
+
+def _where(each: Conformance) -> str:
+    return label(", ".join(str(each.labels[key]) for key in ("path", "method") if each.labels.get(key)))
 
 
 def _expected(each: Conformance) -> str:

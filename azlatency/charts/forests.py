@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import GIGABIT, MICROSECOND, WIDTH, new_figure, plain_log_ticks, styled
+from azlatency.charts.base import GIGABIT, MICROSECOND, label, lines, narrow, new_figure, plain_log_ticks, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -24,7 +24,7 @@ def latency_forest(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: 
     """
     name = {"median_ns": "median", "mean_ns": "mean"}[value]
     return _forest(
-        runs, estimates, value, scale=MICROSECOND, label=f"{name} round trip of a run, µs", unit="µs",
+        runs, estimates, value, scale=MICROSECOND, axis_label=f"{name} round trip of a run, µs", unit="µs",
         what=f"{name} round trip", expected=None,
     )  # fmt: skip
 
@@ -35,14 +35,14 @@ def throughput_forest(
 ) -> Chart | Note:
     """Each path's goodput by run, its interval where runs repeat, and ``expected`` (bit/s) as a dashed line."""
     return _forest(
-        runs, estimates, "throughput", scale=GIGABIT, label="goodput of a run, Gbit/s", unit="Gbit/s", what="goodput",
-        expected=expected,
+        runs, estimates, "throughput", scale=GIGABIT, axis_label="goodput of a run, Gbit/s", unit="Gbit/s",
+        what="goodput", expected=expected,
     )  # fmt: skip
 
 
 def _forest(
-    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, *, scale: float, label: str, unit: str, what: str,
-    expected: float | None,
+    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, *, scale: float, axis_label: str, unit: str,
+    what: str, expected: float | None,
 ) -> Chart | Note:  # fmt: skip
     runs = runs[runs[value].notna()]
     if not len(runs):
@@ -52,9 +52,10 @@ def _forest(
     # Methods on one axis where they are of one order; a UDP test that lost nearly everything gets an axis of its own.
     positive = runs.loc[runs[value] > 0, value].astype(float)
     shared = len(positive) == len(runs) and positive.max() <= _ONE_AXIS * positive.min()
-    heights = [runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
+    tall = 0.76 + 0.24 * lines(*map(label, paths))
+    heights = [tall * runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
     figure, axes = new_figure(
-        len(methods), 1, WIDTH, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),
+        len(methods), 1, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),
         sharex=shared, gridspec_kw={"height_ratios": [count + 1 for count in heights]},
     )  # fmt: skip
     by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
@@ -64,7 +65,7 @@ def _forest(
         for row, path in enumerate(names):
             values = own.loc[own["path"] == path, value].astype(float) / scale
             _forest_row(axis, row, list(values), by_key.get((path, method)), scale)
-        axis.set_yticks(range(len(names)), names)
+        axis.set_yticks(range(len(names)), [label(each) for each in names])
         axis.set_ylim(len(names) - 0.5, -0.5)
         axis.set_title(method)
         axis.grid(axis="y", visible=False)
@@ -86,7 +87,7 @@ def _forest(
         chosen = runs[value] if shared else runs.loc[runs["method"] == method, value]
         logarithmic = _scale_values(axis, chosen.astype(float) / scale)
         if axis is axes[-1] or not shared:
-            axis.set_xlabel(label + (" (log)" if logarithmic else ""))
+            axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
     level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
     several = any(not each.refused for each in estimates)
     caption = f"{what.capitalize()} by path and method; a dot is a run. " + (
@@ -106,6 +107,7 @@ def _scale_values(axis: Axes, values: pd.Series) -> bool:
         plain_log_ticks(axis.xaxis)
         return True
     axis.set_xlim(left=-0.02 * axis.get_xlim()[1])
+    axis.locator_params(axis="x", nbins=4 if narrow() else 8)
     return False
 
 

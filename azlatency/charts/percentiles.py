@@ -6,7 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, WIDTH, colour_of, new_figure, nines, plain_log_ticks, spread, styled
+from azlatency.charts.base import (
+    MICROSECOND,
+    colour_of,
+    narrow,
+    new_figure,
+    nines,
+    plain_log_ticks,
+    side_by_side,
+    spread,
+    styled,
+)
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -28,11 +38,13 @@ def percentile_curves(estimates: Sequence[Estimate]) -> Chart | Note:
         return Note("No chart: no log of this study prints percentiles.")
     methods = list(dict.fromkeys(each.labels["method"] for each in drawn))
     paths = list(dict.fromkeys(each.labels["path"] for each in drawn))
-    columns = min(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
+    columns = side_by_side(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     rows = math.ceil(len(methods) / columns)
-    figure, axes = new_figure(rows, columns, WIDTH, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
+    figure, axes = new_figure(rows, columns, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
     for axis, method in zip(axes, methods, strict=False):
-        _curve_panel(axis, [each for each in drawn if each.labels["method"] == method], paths, method, columns > 1)
+        _curve_panel(
+            axis, [each for each in drawn if each.labels["method"] == method], paths, method, columns > 1 or narrow()
+        )
     for axis in axes[len(methods) :]:
         axis.set_visible(False)
     for axis in axes[::columns]:
@@ -46,7 +58,7 @@ def percentile_curves(estimates: Sequence[Estimate]) -> Chart | Note:
     return Chart(figure, caption, _alt_of_estimates(drawn, MICROSECOND, "µs"))
 
 
-def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], method: str, narrow: bool) -> None:
+def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], method: str, few_ticks: bool) -> None:
     """One method: the runs of all paths, labelled at their right ends."""
     runs: dict[str, list[Estimate]] = {}
     for each in estimates:
@@ -66,7 +78,7 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], me
         ends.setdefault(path, (y[-1], colour))
     shown = sorted({each.labels["q"] for each in estimates})
     axis.set_yscale("log")
-    ticks = _apart(shown, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if narrow else 0.15)
+    ticks = _apart(shown, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if few_ticks else 0.15)
     axis.set_xticks([nines(q) for q in ticks], [f"p{100 * q:g}" for q in ticks], rotation=50, ha="right")
     axis.set_xlim(nines(shown[0]) - 0.15, nines(shown[-1]) + 0.2)
     axis.set_title(method)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, WIDTH, new_figure, plain_log_ticks, styled
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, plain_log_ticks, styled, thinned
 from azlatency.display import Chart, Note
 from azlatency.stats.placement import Change, Condition
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
-_LABEL = 46
 _FAR_APART = 8
 
 
@@ -29,9 +27,9 @@ def placement_values(found: Sequence[Condition]) -> Chart | Note:
     panels: dict[tuple[str, str], list[Condition]] = {}
     for each in sorted(found, key=lambda each: each.origin == "reported"):
         panels.setdefault((each.origin, each.method), []).append(each)
-    heights = [sum(_lines(_name(each)) for each in own) for own in panels.values()]
+    heights = [sum(lines(label(_name(each))) for each in own) for own in panels.values()]
     figure, axes = new_figure(
-        len(panels), 1, WIDTH, 0.6 + sum(0.2 * height + 0.42 for height in heights), sharex=True,
+        len(panels), 1, 0.6 + sum(0.2 * height + 0.42 for height in heights), sharex=True,
         gridspec_kw={"height_ratios": [height + 1.2 for height in heights]},
     )  # fmt: skip
     values = [value for each in found for value in (*each.values, *_ends(each))]
@@ -54,9 +52,9 @@ def placement_values(found: Sequence[Condition]) -> Chart | Note:
 def _panel(axis: Axes, own: Sequence[Condition]) -> None:
     row, rows = 0.0, []
     for each in own:
-        lines = _lines(_name(each))
-        rows.append(row + lines / 2)
-        row += lines
+        height = lines(label(_name(each)))
+        rows.append(row + height / 2)
+        row += height
     for place, each in zip(rows, own, strict=True):
         x = [value / MICROSECOND for value in each.values]
         if each.origin == "reported":
@@ -66,7 +64,7 @@ def _panel(axis: Axes, own: Sequence[Condition]) -> None:
         if ends := [end / MICROSECOND for end in _ends(each)]:
             axis.plot(ends, [place] * 2, color=_BLUE, linewidth=2.2, zorder=2)
         axis.plot(x, [place] * len(x), "o", color=_RED, markersize=4.5, markerfacecolor="none", zorder=4)
-    axis.set_yticks(rows, [textwrap.fill(_name(each), _LABEL) for each in own])
+    axis.set_yticks(rows, [label(_name(each)) for each in own])
     axis.set_ylim(row, 0)
     axis.grid(axis="y", visible=False)
 
@@ -77,10 +75,6 @@ def _ends(each: Condition) -> tuple[float, ...]:
     if typical is None or typical.low is None or typical.high is None:
         return ()
     return typical.low, typical.high
-
-
-def _lines(name: str) -> int:
-    return len(textwrap.wrap(name, _LABEL))
 
 
 def _name(each: Condition) -> str:
@@ -125,9 +119,9 @@ def single_changes(found: Sequence[Change]) -> Chart | Note:
     """
     if not found:
         return Note("No chart: no two measurements of this study differ in one of these things alone.")
-    names = [textwrap.fill(change_name(each), _LABEL) for each in found]
-    heights = [name.count("\n") + 1.3 for name in names]
-    figure, axes = new_figure(1, 1, WIDTH, 0.9 + 0.19 * sum(heights))
+    names = [label(change_name(each)) for each in found]
+    heights = [lines(name) + 0.3 for name in names]
+    figure, axes = new_figure(1, 1, 0.9 + 0.19 * sum(heights))
     axis = axes[0]
     place, rows, alts, extremes = 0.0, [], [], [1.0]
     for each, height in zip(found, heights, strict=True):
@@ -183,7 +177,7 @@ def _few_log_ticks(axis: Axes, low: float, high: float) -> None:
     """Ticks for less than two octaves, where 1, 2 and 5 are too few."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    ticks = [each for each in (0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 2.5, 3, 4) if low < each < high]
+    ticks = thinned((0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 2.5, 3, 4), low, high)
     axis.xaxis.set_major_locator(FixedLocator(ticks))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.xaxis.set_minor_locator(NullLocator())

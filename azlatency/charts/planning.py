@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import WIDTH, new_figure, plain_log_ticks, styled
+from azlatency.charts.base import label, lines, new_figure, plain_log_ticks, side_by_side, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.planning import Plan
 
@@ -33,9 +33,10 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
             panels.setdefault(str(each.labels["method"]), []).append(each)
     if not panels:
         return Note(_NOTHING)
-    counts = [len(rows) for rows in panels.values()]
+    names = [label(str(each.labels["path"])) for each in plans]
+    counts = [len(rows) * lines(*names) for rows in panels.values()]
     figure, axes = new_figure(
-        len(panels), 1, WIDTH, 0.6 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
+        len(panels), 1, 0.6 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
         gridspec_kw={"height_ratios": [count + 1 for count in counts]},
     )  # fmt: skip
     for axis, (method, rows) in zip(axes, panels.items(), strict=True):
@@ -45,7 +46,7 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
             axis.plot(ends, [row, row], color=_BLUE, linewidth=2.2, zorder=2)
             axis.plot([each.at_pilot_spread], [row], "o", color=_BLUE, markerfacecolor="white", zorder=3)
             axis.plot([each.done], [row], "|", color=_ORANGE, markersize=11, markeredgewidth=2.2, zorder=4)
-        axis.set_yticks(range(len(rows)), [str(each.labels["path"]) for each in rows])
+        axis.set_yticks(range(len(rows)), [label(str(each.labels["path"])) for each in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_title(method)
         axis.grid(axis="y", visible=False)
@@ -64,9 +65,9 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     """Runs needed over the precision wanted, one panel a method; ``curves``: `azlatency.precision_curves`."""
     if not curves:
         return Note(_NOTHING)
-    columns = min(_COLUMNS, len(curves))
+    columns = side_by_side(_COLUMNS, len(curves))
     rows = math.ceil(len(curves) / columns)
-    figure, axes = new_figure(rows, columns, WIDTH, 2.3 * rows + 0.3, sharex=True, sharey=True)
+    figure, axes = new_figure(rows, columns, 2.3 * rows + 0.3, sharex=True, sharey=True)
     for axis, curve in zip(axes, curves, strict=False):
         x = [100 * float(each.labels["relative"]) for each in curve]
         middle = [float(each.at_pilot_spread or math.nan) for each in curve]

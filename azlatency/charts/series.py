@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from azlatency.charts.base import GIGABIT, SECOND, WIDTH, new_figure, styled
+from azlatency.charts.base import GIGABIT, SECOND, new_figure, side_by_side, styled
 from azlatency.display import Chart, Note
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     chosen = runs[runs.index.isin(set(own["run_id"]))].drop_duplicates(["path", "method"]).head(_RUNS_SHOWN)
     if not len(chosen):
         return Note("No chart: no log of this study reports throughput by interval.")
-    columns = min(3, len(chosen))
+    columns = side_by_side(3, len(chosen))
     rows = math.ceil(len(chosen) / columns)
-    figure, axes = new_figure(2 * rows, columns, WIDTH, 2.1 * rows + 0.4, gridspec_kw={"height_ratios": [3, 1] * rows})
+    figure, axes = new_figure(2 * rows, columns, 2.1 * rows + 0.4, gridspec_kw={"height_ratios": [3, 1] * rows})
     top = float(own.loc[own["run_id"].isin(set(chosen.index)), "throughput"].max()) / GIGABIT
     counted = own.loc[own["run_id"].isin(set(chosen.index)), "retransmits"].dropna()
     most = max(float(counted.max()), 1.0) if len(counted) else 1.0

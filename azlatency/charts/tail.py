@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, WIDTH, new_figure, styled
+from azlatency.charts.base import MICROSECOND, new_figure, side_by_side, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.runtails import RunTail, fitted_shares
 
@@ -27,9 +27,9 @@ def tail_curves(found: Sequence[RunTail], *, limit: float | None = None) -> Char
     chosen = sorted(found, key=lambda each: -len(each.rtt))[:_PANELS]
     if not chosen:
         return Note("No chart: no log of this study holds samples of a run that is long enough for a tail.")
-    columns = min(2, len(chosen))
+    columns = side_by_side(2, len(chosen))
     rows = math.ceil(len(chosen) / columns)
-    figure, axes = new_figure(rows, columns, WIDTH, 0.3 + 2.5 * rows, sharey=True)
+    figure, axes = new_figure(rows, columns, 0.3 + 2.5 * rows, sharey=True)
     for axis, each in zip(axes, chosen, strict=False):
         _panel(axis, each, limit)
     for axis in axes[len(chosen) :]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.charts.base import MICROSECOND, SECOND, WIDTH, new_figure, plain_log_ticks, styled
+from azlatency.charts.base import MICROSECOND, SECOND, new_figure, plain_log_ticks, side_by_side, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.intime import RunInTime, Segments
 
@@ -31,7 +31,7 @@ def run_series(found: Sequence[RunInTime]) -> Chart | Note:
     if not chosen:
         reason = "no log of this study holds samples" if not found else "no run with send times is long enough"
         return Note(f"No chart: {reason}.")
-    figure, axes = new_figure(len(chosen), 1, WIDTH, 0.5 + 1.45 * len(chosen))
+    figure, axes = new_figure(len(chosen), 1, 0.5 + 1.45 * len(chosen))
     for axis, each in zip(axes, chosen, strict=True):
         _series(axis, each)
         axis.set_title(f"{each.path}, {each.method}")
@@ -120,7 +120,9 @@ def last_segments(found: Sequence[Segments]) -> Chart | Note:
     """
     if not found:
         return Note("No chart: no text of this study reports segments of a run.")
-    figure, axes = new_figure(1, len(found), WIDTH, 2.9)
+    columns = side_by_side(len(found), len(found))
+    rows = math.ceil(len(found) / columns)
+    figure, axes = new_figure(rows, columns, 2.9 * rows)
     for axis, each in zip(axes, found, strict=True):
         values = [value / MICROSECOND for value in each.values]
         axis.plot(range(len(values)), values, color=_BLUE, linewidth=1, zorder=2)
@@ -134,8 +136,9 @@ def last_segments(found: Sequence[Segments]) -> Chart | Note:
         axis.set_ylim(middle - reach, middle + reach)
         axis.yaxis.set_major_formatter("{x:,.0f}")
         axis.set_title(each.path)
-    axes[0].set_ylabel("mean round trip, µs")
-    axes[len(axes) // 2].set_xlabel("records before the end")
+    for axis in axes[::columns]:
+        axis.set_ylabel("mean round trip, µs")
+    axes[-1 - columns // 2].set_xlabel("records before the end")
     caption = (
         "Means of consecutive segments before each connection broke, as reported; the last one filled. All axes span "
         "at least ±16 % of their middle. No spread within a segment was reported, so none can be drawn."

@@ -6,7 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.charts.base import MICROSECOND, WIDTH, new_figure, plain_log_ticks, styled
+from azlatency.charts.base import (
+    MICROSECOND,
+    label,
+    lines,
+    narrow,
+    new_figure,
+    plain_log_ticks,
+    side_by_side,
+    styled,
+    thinned,
+)
 from azlatency.display import Chart, Note
 from azlatency.stats.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison, Estimate
@@ -40,9 +50,12 @@ def zone_matrices(found: Sequence[Asymmetry]) -> Chart | Note:
         return Note("No chart: no log of this study gives a round trip between two known ends.")
     shown = drawn[:_METHODS_SHOWN]
     sizes = [max(1.7, 0.34 * len(each.nodes) + 0.85) for each in shown]
+    columns = side_by_side(2, 2)
+    heights = sizes if columns == 2 else [side for size in sizes for side in (size + 0.6, size)]
     figure, axes = new_figure(
-        len(shown), 2, WIDTH, sum(sizes), gridspec_kw={"height_ratios": sizes, "width_ratios": [1.25, 1]}
-    )
+        len(heights), columns, sum(heights),
+        gridspec_kw={"height_ratios": heights, "width_ratios": [1.25, 1][:columns]},
+    )  # fmt: skip
     for row, each in enumerate(shown):
         _matrix_panel(axes[2 * row], each)
         _initiator_panel(axes[2 * row + 1], each)
@@ -177,7 +190,7 @@ def asymmetry_forest(found: Sequence[Asymmetry], metric: str = "latency") -> Cha
     keys = sorted(rows, key=lambda key: key[2])
     counts = [len(rows[key]) for key in keys]
     figure, axes = new_figure(
-        len(keys), 1, WIDTH, 0.65 + sum(0.19 * count + 0.42 for count in counts), sharex=True,
+        len(keys), 1, 0.65 + sum(0.19 * count + 0.42 for count in counts), sharex=True,
         gridspec_kw={"height_ratios": [count + 1 for count in counts]},
     )  # fmt: skip
     for axis, key in zip(axes, keys, strict=True):
@@ -230,10 +243,10 @@ def ratio_ticks(axis: Axes, reach: float) -> None:
     axis.set_xscale("log")
     axis.set_xlim(math.exp(-reach), math.exp(reach))
     if reach > _RATIO_TICKS[-1][0]:
-        plain_log_ticks(axis.xaxis)
+        plain_log_ticks(axis.xaxis, decades_only=narrow())
         return
     ticks = next(some for limit, some in _RATIO_TICKS if reach <= limit)
-    axis.xaxis.set_major_locator(FixedLocator(ticks))
+    axis.xaxis.set_major_locator(FixedLocator(thinned(ticks, math.exp(-reach), math.exp(reach))))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
     axis.xaxis.set_minor_locator(NullLocator())
     axis.xaxis.set_minor_formatter(NullFormatter())
@@ -259,11 +272,13 @@ def changes_forest(found: Sequence[Comparison]) -> Chart | Note:
     if not drawn:
         why = f"each of {len(found)} comparisons is refused" if found else "there is nothing to compare"
         return Note(f"No chart: {why}; the table says why.")
-    figure, axes = new_figure(1, 1, WIDTH, 0.2 * len(drawn) + 0.85)
+    several = len({each.labels["path"] for each in drawn}) > 1
+    names = [
+        label(f"{each.labels['path']}, {each.labels['method']}" if several else each.labels["method"]) for each in drawn
+    ]
+    figure, axes = new_figure(1, 1, 0.2 * len(drawn) * lines(*names) + 0.85)
     _pair_panel(axes[0], drawn)
-    if len({each.labels["path"] for each in drawn}) > 1:
-        names = [f"{each.labels['path']}, {each.labels['method']}" for each in drawn]
-        axes[0].set_yticks(range(len(drawn)), names)
+    axes[0].set_yticks(range(len(drawn)), names)
     _ratio_axis(axes[0], drawn)
     axes[0].set_xlabel("after ÷ before (log)")
     level = f"{100 * drawn[0].ratio.confidence:g} %"
