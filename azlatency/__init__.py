@@ -28,6 +28,7 @@ _HOMES = {
     "charts": "azlatency.charts",
     "tables": "azlatency.tables",
     "runtails": "azlatency.stats.runtails",
+    "shapes": "azlatency.stats.shapes",
     "intime": "azlatency.stats.intime",
     "placement": "azlatency.stats.placement",
     "answers_tail": "azlatency.answers_tail",

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "azlatency"
 
 #: Layers from the bottom; a module imports only from its own layer's left or from layers below.
 LAYERS = [
-    ["units"],
+    ["units", "lines"],
     ["grammar", "schema"],
     ["decode"],
     ["record", "wrapping"],
@@ -22,14 +22,14 @@ LAYERS = [
     ["manifest"],
     ["reader"],
     ["checking", "drafting"],
-    ["dataset"],
+    ["dataset", "intake"],
     ["stats.result", "stats.dependence"],
     ["stats.quantiles", "stats.means", "stats.evidence", "paths", "programmed"],
     ["stats.exceedance", "stats.tail", "stats.stability"],
     ["stats.exact", "stats.runvalues", "stats.tablebounds", "stats.matrices"],
     ["stats.comparison", "stats.multiplicity", "stats.rankeffect"],
     ["stats.ranking", "stats.planning", "stats.repeats", "stats.agreement", "stats.beforeafter"],
-    ["stats.placement", "stats.intime", "stats.runtails"],
+    ["stats.placement", "stats.intime", "stats.runtails", "stats.shapes"],
     ["stats.asymmetry", "stats.baseline"],
     ["display"],
     ["tables"],
@@ -37,6 +37,7 @@ LAYERS = [
     ["charts", "findings", "terminal"],
     ["kernels", "render"],
     ["report"],
+    ["comparing", "scripts"],
     ["cli"],
     ["__main__"],
 ]
@@ -51,7 +52,8 @@ def module_name(path: Path) -> str:
 
 def package_of(name: str) -> str:
     """The modules of a package of one layer count as one."""
-    return next((package for package in ("parsers", "charts") if name.partition(".")[0] == package), name)
+    first = name.partition(".")[0]
+    return first if first in ("parsers", "charts", "cli", "comparing", "scripts") else name
 
 
 def imports(path: Path) -> set[str]:

@@ -7,11 +7,13 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 from azlatency.charts.agreement import agreement_plot
 from azlatency.charts.base import column, spread
 from azlatency.charts.baseline import baseline_bullets
+from azlatency.charts.estimation import estimation_plot
 from azlatency.charts.forests import latency_forest, throughput_forest
 from azlatency.charts.percentiles import percentile_curves
 from azlatency.charts.placement import placement_values, single_changes
 from azlatency.charts.planning import precision_chart, runs_needed_forest
 from azlatency.charts.series import throughput_series
+from azlatency.charts.shapes import run_shapes, shift_functions
 from azlatency.charts.tail import tail_curves
 from azlatency.charts.time import last_segments, run_series
 from azlatency.charts.zones import asymmetry_forest, changes_forest, zone_matrices
@@ -22,13 +24,16 @@ __all__ = [
     "baseline_bullets",
     "changes_forest",
     "column",
+    "estimation_plot",
     "last_segments",
     "latency_forest",
     "percentile_curves",
     "placement_values",
     "precision_chart",
     "run_series",
+    "run_shapes",
     "runs_needed_forest",
+    "shift_functions",
     "single_changes",
     "spread",
     "tail_curves",

@@ -19,6 +19,14 @@ MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
 #: Inches: one column and the whole page of a two-column journal.
 _WIDTHS = {"single": 3.5, "double": 7.0}
 _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
+#: Ticks of a ratio by the reach of its axis (in logarithms to either side).
+_RATIO_TICKS = (
+    (0.06, (0.95, 0.96, 0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04, 1.05)),
+    (0.12, (0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1)),
+    (0.4, (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)),
+    (0.8, (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)),
+    (2.5, (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)),
+)
 _LINE_STYLES = ("-", "--", ":", "-.")
 
 
@@ -186,6 +194,39 @@ def plain_log_ticks(axis: Any, *, decades_only: bool = False) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
+
+
+def ratio_ticks(axis: Axes, reach: float, *, upright: bool = False) -> None:
+    """A logarithmic axis of ratios around 1 (across, or ``upright``), ``reach`` (in logarithms) to either side."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+
+    which = axis.yaxis if upright else axis.xaxis
+    axis.set(**{f"{which.axis_name}scale": "log", f"{which.axis_name}lim": (math.exp(-reach), math.exp(reach))})
+    if reach > _RATIO_TICKS[-1][0]:
+        plain_log_ticks(which, decades_only=narrow())
+        return
+    ticks = next(some for limit, some in _RATIO_TICKS if reach <= limit)
+    which.set_major_locator(FixedLocator(thinned(ticks, math.exp(-reach), math.exp(reach))))
+    which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    which.set_minor_locator(NullLocator())
+    which.set_minor_formatter(NullFormatter())
+
+
+def times_axis(axis: Axes, ends: Sequence[float]) -> None:
+    """A logarithmic axis across for ratios that need not lie around 1: from the least of ``ends`` to the largest."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    low, high = min(ends) / 1.15, max(ends) * 1.15
+    axis.set_xscale("log")
+    axis.set_xlim(low, high)
+    if max(ends) > 4 * min(ends):
+        plain_log_ticks(axis.xaxis, decades_only=narrow() and max(ends) > 40 * min(ends))
+        return
+    # Less than two octaves: 1, 2 and 5 are too few.
+    ticks = thinned((0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 2.5, 3, 4), low, high)
+    axis.xaxis.set_major_locator(FixedLocator(ticks))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_minor_locator(NullLocator())
 
 
 def nines(q: float) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from azlatency.charts.base import (
     MICROSECOND,
@@ -23,42 +24,60 @@ from azlatency.stats.result import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: Most runs of a panel whose brackets and staircases are drawn, and levels that are ticks where there are many.
 _BRACKETS_SHOWN = 10
+_NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+Source = Literal["printed", "samples"]
 _PATHS_SIDE_BY_SIDE = 5
 
 
 @styled
-def percentile_curves(estimates: Sequence[Estimate]) -> Chart | Note:
-    """Printed percentile tables as curves on a nines axis, each point with its bracket.
+def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed") -> Chart | Note:
+    """Percentiles as curves on a nines axis: of printed tables and histograms with brackets and staircases between the
+    points; of samples with the band of their intervals.
 
-    ``estimates`` as `azlatency.stats.quantiles.printed_quantiles` gives them, with labels run_id, path, method and q.
+    ``estimates`` with labels run_id, path, method and q: `azlatency.printed_quantiles`,
+    `azlatency.histogram_quantiles`, or `azlatency.quantiles` of a study's samples at many levels (``source="samples"``).
     """
     drawn = [each for each in estimates if each.estimate is not None]
     if not drawn:
-        return Note("No chart: no log of this study prints percentiles.")
+        has = "prints percentiles" if source == "printed" else "holds samples that resolve a percentile"
+        return Note(f"No chart: no log of this study {has}.")
     methods = list(dict.fromkeys(each.labels["method"] for each in drawn))
     paths = list(dict.fromkeys(each.labels["path"] for each in drawn))
     columns = side_by_side(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     rows = math.ceil(len(methods) / columns)
     figure, axes = new_figure(rows, columns, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
     for axis, method in zip(axes, methods, strict=False):
-        _curve_panel(
-            axis, [each for each in drawn if each.labels["method"] == method], paths, method, columns > 1 or narrow()
-        )
+        own = [each for each in drawn if each.labels["method"] == method]
+        _curve_panel(axis, own, paths, source, few_ticks=columns > 1 or narrow())
+        axis.set_title(method)
     for axis in axes[len(methods) :]:
         axis.set_visible(False)
     for axis in axes[::columns]:
         axis.set_ylabel("round trip, µs (log)")
+    told = drawn if source == "printed" else [each for each in drawn if each.labels["q"] in _NICE]
+    return Chart(figure, _caption(drawn, source), _alt_of_estimates(told, MICROSECOND, "µs"))
+
+
+def _caption(drawn: Sequence[Estimate], source: Source) -> str:
     level = f"{100 * drawn[0].confidence:g} %"
-    caption = (
+    if source == "samples":
+        held = sum(each.low is not None and each.high is not None for each in drawn)
+        return (
+            f"Round-trip percentiles of the samples, one line a run. Band: {level} interval of each percentile by "
+            f"itself, which knows how the packets depend on each other; it holds for {held:,} of {len(drawn):,} "
+            "percentiles, elsewhere a line has no band. A line describes one connection."
+        )
+    return (
         f"Round-trip percentiles as printed, one line a run. Bars: {level} brackets at the floor of independent "
-        f"packets (the truth is wider); hollow: the percentile is only the run's maximum; arrow: no upper bound. "
-        f"Panels of more than {_BRACKETS_SHOWN} runs leave the bars to the table."
+        "packets (the truth is wider); shaded: where the run's own percentiles lie between two printed ones; hollow: "
+        "the percentile is only the run's maximum; arrow: no upper bound. "
+        f"Panels of more than {_BRACKETS_SHOWN} runs leave bars and shades to the table."
     )
-    return Chart(figure, caption, _alt_of_estimates(drawn, MICROSECOND, "µs"))
 
 
-def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], method: str, few_ticks: bool) -> None:
+def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], source: Source, few_ticks: bool) -> None:
     """One method: the runs of all paths, labelled at their right ends."""
     runs: dict[str, list[Estimate]] = {}
     for each in estimates:
@@ -73,17 +92,38 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], me
         x = [nines(each.labels["q"]) + shift for each in curve]
         y = [each.estimate / MICROSECOND for each in curve if each.estimate is not None]
         axis.plot(x, y, linestyle=style, color=colour, alpha=0.85 if len(runs) <= len(paths) else 0.5, zorder=3)
-        for position, value, each in zip(x, y, curve, strict=True):
-            _bracket_mark(axis, position, value, each, colour, bare=len(runs) > _BRACKETS_SHOWN)
+        if source == "samples":
+            _band(axis, x, curve, colour)
+        else:
+            bare = len(runs) > _BRACKETS_SHOWN
+            for position, value, each in zip(x, y, curve, strict=True):
+                _bracket_mark(axis, position, value, each, colour, bare=bare)
+            if not bare:
+                _staircase(axis, x, y, colour)
         ends.setdefault(path, (y[-1], colour))
     shown = sorted({each.labels["q"] for each in estimates})
     axis.set_yscale("log")
     ticks = _apart(shown, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if few_ticks else 0.15)
     axis.set_xticks([nines(q) for q in ticks], [f"p{100 * q:g}" for q in ticks], rotation=50, ha="right")
     axis.set_xlim(nines(shown[0]) - 0.15, nines(shown[-1]) + 0.2)
-    axis.set_title(method)
     plain_log_ticks(axis.yaxis)
     _label_ends(axis, ends)
+
+
+def _staircase(axis: Axes, x: Sequence[float], y: Sequence[float], colour: str) -> None:
+    """Between two printed percentiles the run's own ones are bounded by both and no more is known of them."""
+    places = [place for pair in itertools.pairwise(x) for place in pair]
+    low = [value for value in y[:-1] for _ in range(2)]
+    high = [value for value in y[1:] for _ in range(2)]
+    axis.fill_between(places, low, high, color=colour, alpha=0.12, linewidth=0, zorder=1)
+
+
+def _band(axis: Axes, x: Sequence[float], curve: Sequence[Estimate], colour: str) -> None:
+    low, high = (
+        [math.nan if end is None else end / MICROSECOND for end in ends]
+        for ends in ([each.low for each in curve], [each.high for each in curve])
+    )
+    axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, zorder=1)
 
 
 def _bracket_mark(axis: Axes, x: float, y: float, each: Estimate, colour: str, *, bare: bool) -> None:
@@ -110,6 +150,8 @@ def _bracket_mark(axis: Axes, x: float, y: float, each: Estimate, colour: str, *
 def _apart(levels: Sequence[float], least: float) -> list[float]:
     """The quantiles to label: as many as stand ``least`` nines apart, the median and the nines before the quartiles."""
     kept: list[float] = []
+    if len(levels) > 2 * len(_NICE):
+        levels = [q for q in levels if q in _NICE]
     for q in sorted(levels, key=lambda q: (q in (0.25, 0.75), q)):
         if all(abs(nines(q) - nines(other)) >= least for other in kept):
             kept.append(q)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, plain_log_ticks, styled, thinned
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, plain_log_ticks, styled, times_axis
 from azlatency.display import Chart, Note
 from azlatency.stats.placement import Change, Condition
 
@@ -143,12 +143,7 @@ def single_changes(found: Sequence[Change]) -> Chart | Note:
             extremes += ends
         alts.append(alt)
     axis.axvline(1, color="black", linewidth=1)
-    axis.set_xscale("log")
-    axis.set_xlim(min(extremes) / 1.15, max(extremes) * 1.15)
-    if max(extremes) / min(extremes) > 4:
-        plain_log_ticks(axis.xaxis)
-    else:
-        _few_log_ticks(axis, min(extremes) / 1.15, max(extremes) * 1.15)
+    times_axis(axis, extremes)
     axis.set_yticks(rows, names)
     axis.set_ylim(place, 0)
     axis.grid(axis="y", visible=False)
@@ -171,16 +166,6 @@ def _change_caption(found: Sequence[Change]) -> str:
     if any(each.comparison is None for each in found):
         parts.append("Hollow diamond: numbers from a text, no interval; two where a range was reported.")
     return " ".join(parts)
-
-
-def _few_log_ticks(axis: Axes, low: float, high: float) -> None:
-    """Ticks for less than two octaves, where 1, 2 and 5 are too few."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    ticks = thinned((0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 2.5, 3, 4), low, high)
-    axis.xaxis.set_major_locator(FixedLocator(ticks))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_locator(NullLocator())
 
 
 def change_name(each: Change) -> str:

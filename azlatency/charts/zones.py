@@ -10,12 +10,10 @@ from azlatency.charts.base import (
     MICROSECOND,
     label,
     lines,
-    narrow,
     new_figure,
-    plain_log_ticks,
+    ratio_ticks,
     side_by_side,
     styled,
-    thinned,
 )
 from azlatency.display import Chart, Note
 from azlatency.stats.asymmetry import Asymmetry
@@ -165,14 +163,6 @@ def _ends(each: Estimate, scale: float) -> str:
 
 # --- the ratio of both directions
 
-#: Ticks of a ratio by the reach of its axis (in logarithms to either side).
-_RATIO_TICKS = (
-    (0.06, (0.95, 0.96, 0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04, 1.05)),
-    (0.12, (0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1)),
-    (0.4, (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)),
-    (0.8, (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)),
-    (2.5, (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)),
-)
 _TITLES = {"latency": "round trip", "throughput": "goodput", "retransmits": "retransmits"}
 
 
@@ -228,28 +218,16 @@ def _pair_panel(axis: Axes, pairs: Sequence[Comparison]) -> None:
 
 
 def _ratio_axis(axis: Axes, pairs: Sequence[Comparison]) -> None:
-    """As wide as the points and most intervals need; an interval of two rounds may leave the page."""
+    """As wide as the points and most intervals need."""
+    ratio_ticks(axis, ratio_reach(pairs))
+
+
+def ratio_reach(pairs: Sequence[Comparison]) -> float:
+    """How far an axis of ratios has to reach, in logarithms; an interval of two rounds may leave the page."""
     points = [pair.ratio.estimate or 1.0 for pair in pairs]
     ends = [end for pair in pairs for end in (pair.ratio.low, pair.ratio.high) if end]
     inside = [end for end in ends if 0.2 < end < 5]
-    widest = max(abs(math.log(each)) for each in [*points, *inside, *(1 + pair.margin for pair in pairs)]) * 1.06
-    ratio_ticks(axis, widest)
-
-
-def ratio_ticks(axis: Axes, reach: float) -> None:
-    """A logarithmic axis of ratios around 1, ``reach`` (in logarithms) to either side."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
-
-    axis.set_xscale("log")
-    axis.set_xlim(math.exp(-reach), math.exp(reach))
-    if reach > _RATIO_TICKS[-1][0]:
-        plain_log_ticks(axis.xaxis, decades_only=narrow())
-        return
-    ticks = next(some for limit, some in _RATIO_TICKS if reach <= limit)
-    axis.xaxis.set_major_locator(FixedLocator(thinned(ticks, math.exp(-reach), math.exp(reach))))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
-    axis.xaxis.set_minor_locator(NullLocator())
-    axis.xaxis.set_minor_formatter(NullFormatter())
+    return max(abs(math.log(each)) for each in [*points, *inside, *(1 + pair.margin for pair in pairs)]) * 1.06
 
 
 def _pair_words(pair: Comparison) -> str:
