@@ -17,15 +17,18 @@ _ONE_AXIS = 200
 
 
 @styled
-def latency_forest(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str = "median_ns") -> Chart | Note:
+def latency_forest(
+    runs: pd.DataFrame, estimates: Sequence[Estimate], within: Sequence[Estimate] = (), *, value: str = "median_ns"
+) -> Chart | Note:
     """Each path's run values (µs, round trip) and, where runs repeat, the path's interval; one panel a method.
 
     ``runs``: `azlatency.paths.latency_runs`; ``estimates``: `azlatency.stats.means.by_path` of the same column.
+    ``within``: intervals of single runs (label run_id), drawn thin: the other scope, and mostly the narrower one.
     """
     name = {"median_ns": "median", "mean_ns": "mean"}[value]
     return _forest(
         runs, estimates, value, scale=MICROSECOND, axis_label=f"{name} round trip of a run, µs", unit="µs",
-        what=f"{name} round trip", expected=None,
+        what=f"{name} round trip", expected=None, within=within,
     )  # fmt: skip
 
 
@@ -42,7 +45,7 @@ def throughput_forest(
 
 def _forest(
     runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, *, scale: float, axis_label: str, unit: str,
-    what: str, expected: float | None,
+    what: str, expected: float | None, within: Sequence[Estimate] = (),
 ) -> Chart | Note:  # fmt: skip
     runs = runs[runs[value].notna()]
     if not len(runs):
@@ -59,12 +62,14 @@ def _forest(
         sharex=shared, gridspec_kw={"height_ratios": [count + 1 for count in heights]},
     )  # fmt: skip
     by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
+    single = {str(each.labels["run_id"]): each for each in within}
     for axis, method in zip(axes, methods, strict=True):
         own = runs[runs["method"] == method]
         names = [path for path in paths if path in set(own["path"])]
         for row, path in enumerate(names):
             values = own.loc[own["path"] == path, value].astype(float) / scale
             _forest_row(axis, row, list(values), by_key.get((path, method)), scale)
+            _runs_within(axis, row, [single.get(str(run_id)) for run_id in values.index], scale)
         axis.set_yticks(range(len(names)), [label(each) for each in names])
         axis.set_ylim(len(names) - 0.5, -0.5)
         axis.set_title(method)
@@ -95,6 +100,12 @@ def _forest(
         if several
         else "No path was measured twice with one method, so there is no interval: a second run may fall elsewhere."
     )
+    drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
+    if any(each.low is not None and each.high is not None for each in drawn):
+        caption += (
+            f" Thin orange: {100 * drawn[0].confidence:g} % interval of the single run (within_run), where its log "
+            "allows one; it says nothing about the next run."
+        )
     if expected is not None:
         caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
     return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)))
@@ -109,6 +120,15 @@ def _scale_values(axis: Axes, values: pd.Series) -> bool:
     axis.set_xlim(left=-0.02 * axis.get_xlim()[1])
     axis.locator_params(axis="x", nbins=4 if narrow() else 8)
     return False
+
+
+def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale: float) -> None:
+    """The interval of each single run, one above the other, below the path's own."""
+    known = [each for each in within if each is not None and each.low is not None and each.high is not None]
+    for place, each in enumerate(known, start=1):
+        assert each.low is not None and each.high is not None
+        height = row + 0.16 + 0.26 * place / len(known)
+        axis.plot([each.low / scale, each.high / scale], [height] * 2, color="#D55E00", linewidth=0.8, zorder=1)
 
 
 def _forest_row(axis: Axes, row: int, values: list[float], estimate: Estimate | None, scale: float) -> None:

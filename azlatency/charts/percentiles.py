@@ -37,7 +37,7 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     points; of samples with the band of their intervals.
 
     ``estimates`` with labels run_id, path, method and q: `azlatency.printed_quantiles`,
-    `azlatency.histogram_quantiles`, or `azlatency.quantiles` of a study's samples at many levels (``source="samples"``).
+    `azlatency.histogram_quantiles`; for ``source="samples"`` `azlatency.quantiles` of a study's samples at many levels.
     """
     drawn = [each for each in estimates if each.estimate is not None]
     if not drawn:
@@ -102,8 +102,9 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], so
                 _staircase(axis, x, y, colour)
         ends.setdefault(path, (y[-1], colour))
     shown = sorted({each.labels["q"] for each in estimates})
+    named = shown if source == "printed" else [q for q in shown if q in _NICE]
     axis.set_yscale("log")
-    ticks = _apart(shown, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if few_ticks else 0.15)
+    ticks = _apart(named, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if few_ticks else 0.15)
     axis.set_xticks([nines(q) for q in ticks], [f"p{100 * q:g}" for q in ticks], rotation=50, ha="right")
     axis.set_xlim(nines(shown[0]) - 0.15, nines(shown[-1]) + 0.2)
     plain_log_ticks(axis.yaxis)
@@ -150,8 +151,6 @@ def _bracket_mark(axis: Axes, x: float, y: float, each: Estimate, colour: str, *
 def _apart(levels: Sequence[float], least: float) -> list[float]:
     """The quantiles to label: as many as stand ``least`` nines apart, the median and the nines before the quartiles."""
     kept: list[float] = []
-    if len(levels) > 2 * len(_NICE):
-        levels = [q for q in levels if q in _NICE]
     for q in sorted(levels, key=lambda q: (q in (0.25, 0.75), q)):
         if all(abs(nines(q) - nines(other)) >= least for other in kept):
             kept.append(q)
