@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from azlatency.schema import UNCOUNTED
 from azlatency.stats.exceedance import exceedance, table_exceedance
 from azlatency.stats.quantiles import quantiles
 from azlatency.stats.result import Estimate
@@ -62,7 +63,7 @@ def tails_of_runs(
     import numpy as np
 
     samples = study.samples
-    samples = samples[~samples["status"].isin(["warmup", "duplicate"])]
+    samples = samples[~samples["status"].isin(UNCOUNTED)]
     groups = {str(run_id): group for run_id, group in samples.groupby("run_id", sort=False)}
     found = []
     for run_id, run in runs[runs.index.isin(set(groups))].iterrows():
