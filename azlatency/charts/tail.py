@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BLUE, _RED, _BLACK = "#0072B2", "#D55E00", "#000000"
-#: Most panels, and most points of an empirical curve.
-_PANELS, _POINTS = 4, 250
+_PANELS = 4
 
 
 @styled
@@ -50,13 +49,9 @@ def tail_curves(found: Sequence[RunTail], *, limit: float | None = None) -> Char
 
 
 def _panel(axis: Axes, each: RunTail, limit: float | None) -> None:
-    import numpy as np
-
     n = len(each.rtt)
-    ordered = np.sort(each.rtt)[::-1]
-    ranks = np.unique(np.geomspace(1, n, _POINTS).astype("int64"))
-    ranks = ranks[np.isfinite(ordered[ranks - 1])]
-    axis.plot(ordered[ranks - 1] / MICROSECOND, ranks / n, color=_BLUE, linewidth=1.4, drawstyle="steps-pre", zorder=3)
+    values, shares = each.curve
+    axis.plot(values / MICROSECOND, shares, color=_BLUE, linewidth=1.4, drawstyle="steps-pre", zorder=3)
     for quantile in each.quantiles:
         if quantile.low is not None and quantile.high is not None:
             share = 1 - quantile.labels["q"]
@@ -68,7 +63,7 @@ def _panel(axis: Axes, each: RunTail, limit: float | None) -> None:
     right = each.largest * 3
     if each.fit.threshold is not None and not each.fit.refused:
         right = max(right, _fit(axis, each))
-    axis.set_xlim(ordered[-1] / MICROSECOND / 1.3, right / MICROSECOND)
+    axis.set_xlim(values[-1] / MICROSECOND / 1.3, right / MICROSECOND)
     if limit is not None:
         axis.axvline(limit / MICROSECOND, color=_BLACK, linewidth=1, linestyle=":")
     axis.set_title(f"{each.path}, {each.method}", fontsize=9)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from azlatency.dataset import Study
 
-#: Fewest samples of a run whose tail is looked at, and the percentiles of the page.
+#: Fewest samples of a run whose tail is looked at, most points of its curve, and the percentiles of the page.
 FEWEST = 1000
+POINTS = 250
 LEVELS = (0.5, 0.99, 0.999, 0.9999, 0.999999)
 
 
@@ -29,7 +30,9 @@ class RunTail:
     """The tail of one run: round trips in ns in the order of sending (``inf``: lost) and what is known of it.
 
     ``own_level``: what the fit says is passed once in the run's length, to hold against the largest value seen;
-    ``million``: passed once in a million; both ``None`` where the fit is refused. ``loop``: of closed loops only.
+    passed once in a million; both ``None`` where the fit is refused. ``loop``: of closed loops only.
+    ``curve``: at most 250 round trips in ns, falling, and the share of packets at least as slow, evenly spaced in the
+    logarithm of that share.
     """
 
     path: str
@@ -42,6 +45,7 @@ class RunTail:
     slower: Estimate
     slowest: Estimate
     loop: ClosedLoop | None
+    curve: tuple[np.ndarray, np.ndarray]
 
     @property
     def largest(self) -> float:
@@ -84,9 +88,21 @@ def tails_of_runs(
                 exceedance(rtt, limit, confidence=confidence),
                 fan_out(rtt, calls, confidence=confidence),
                 closed_loop(rtt, (0.5, 0.99), confidence=confidence) if closed else None,
+                share_slower(rtt),
             )
         )
     return found
+
+
+def share_slower(rtt: np.ndarray, most: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """At most ``most`` answered round trips, falling, and the share of all packets (n,) at least as slow."""
+    import numpy as np
+
+    n = len(rtt)
+    ranks = np.unique(np.geomspace(1, n, most).astype("int64"))
+    values = np.sort(rtt)[::-1][ranks - 1]
+    answered = np.isfinite(values)
+    return values[answered], ranks[answered] / n
 
 
 def fitted_shares(fit: TailFit, values: Sequence[float]) -> list[float]:
