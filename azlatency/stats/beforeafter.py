@@ -7,7 +7,7 @@ A difference of VM size is a remark, since it may be the very change that is loo
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.comparison import compare
@@ -20,21 +20,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def compare_imports(
-    after: pd.DataFrame,
-    before: pd.DataFrame,
-    *,
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> list[Comparison]:
-    """Every place and tool that both frames of `azlatency.paths` hold, ``after`` over ``before``.
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Runs of one place and tool on both sides, frames of `azlatency.paths`; ``by_zone``: the paths' names differ."""
 
-    Labels: path, method (``after`` against ``before`` where they differ), runs_after, runs_before. Places matched by
-    zone numbers without physical zones are refused (``logical_zone``): zone 1 of one subscription is any zone of
-    another. Nothing is compared between two regions, nor an import with itself.
+    path: str
+    method: str
+    after: pd.DataFrame
+    before: pd.DataFrame
+    by_zone: bool
+
+    def column(self, value: str | None = None) -> str:
+        """The column with one number a run that is compared: ``value``, else one that both sides fill."""
+        first = value_column(self.after, value)
+        return first if self.before[first].notna().any() else value_column(self.before, value)
+
+    def values(self, value: str | None = None) -> tuple[pd.Series, pd.Series]:
+        """The run values that are there, after and before."""
+        column = self.column(value)
+        return self.after[column].dropna(), self.before[column].dropna()
+
+
+def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
+    """What `compare_imports` holds against each other, in the order of ``after``.
+
+    Runs are matched by path; where the name of a path stands on one side only, by placement and zones. A path of which
+    neither is known matches nothing but its own name. Nothing is matched between two regions, nor an import with
+    itself.
     """
-    if not len(after) or not len(before) or list(after.index) == list(before.index) or _elsewhere(after, before):
+    if not len(after) or not len(before) or list(after.index) == list(before.index) or elsewhere(after, before):
         return []
     common = set(after["path"]) & set(before["path"])
     mine, theirs = (_places(frame, common) for frame in (after, before))
@@ -44,20 +58,55 @@ def compare_imports(
         there = before[[each == place for each in theirs]]
         for one, other in _methods(here, there):
             x, y = here[here["method"] == one], there[there["method"] == other]
-            column = value_column(x) if y[value_column(x)].notna().any() else value_column(y)
-            labels = {
-                "path": _name(x, y),
-                "method": one if one == other else f"{one} against {other}",
-                "runs_after": int(x[column].notna().sum()),
-                "runs_before": int(y[column].notna().sum()),
-            }
-            result = compare(x, y, margin=margin, confidence=confidence, value=column, seed=seed, labels=labels,
-                             what=f"{labels['path']}, {labels['method']}")  # fmt: skip
-            found.append(_with_remarks(result, x, y, by_zone=place not in common))
+            method = one if one == other else f"{one} against {other}"
+            found.append(Pairing(_name(x, y), method, x, y, by_zone=place not in common))
     return found
 
 
-def _elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:
+def compare_imports(
+    after: pd.DataFrame,
+    before: pd.DataFrame,
+    *,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    value: str | None = None,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every place and tool that both frames of `azlatency.paths` hold (`pairings`), ``after`` over ``before``.
+
+    ``value``: the column with one number a run; by default the median, else the mean, else the throughput. Labels:
+    path, method (``after`` against ``before`` where they differ), runs_after, runs_before. Places matched by zone
+    numbers without physical zones are refused (``logical_zone``): zone 1 of one subscription is any zone of another.
+    """
+    return [
+        compare_pairing(each, margin=margin, confidence=confidence, value=value, seed=seed)
+        for each in pairings(after, before)
+    ]
+
+
+def compare_pairing(
+    pairing: Pairing,
+    *,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    value: str | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """One row of `compare_imports`."""
+    x, y, column = pairing.after, pairing.before, pairing.column(value)
+    labels = {
+        "path": pairing.path,
+        "method": pairing.method,
+        "runs_after": int(x[column].notna().sum()),
+        "runs_before": int(y[column].notna().sum()),
+    }
+    what = f"{pairing.path}, {pairing.method}"
+    result = compare(x, y, margin=margin, confidence=confidence, value=column, seed=seed, labels=labels, what=what)
+    return _with_remarks(result, x, y, by_zone=pairing.by_zone)
+
+
+def elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:
+    """Whether both sides name their regions and have none in common."""
     regions = [set(side["region"].dropna()) if "region" in side else set() for side in (after, before)]
     return bool(regions[0] and regions[1] and not regions[0] & regions[1])
 
@@ -74,17 +123,21 @@ def _places(frame: pd.DataFrame, common: set[Any]) -> list[str]:
             next((str(row[name]) for name in names if name in frame.columns and frame[name].notna().iloc[at]), "")
             for names in (("physical_zone", "zone"), ("peer_physical_zone", "peer_zone"))
         ]
-        places.append(f"{row['placement']} {' '.join(sorted(ends))}")
+        # Neither zones nor placement known: two such runs may be of any two paths.
+        known = any(ends) or ("placement" in frame.columns and frame["placement"].notna().iloc[at])
+        places.append(f"{row['placement']} {' '.join(sorted(ends))}" if known else str(row["path"]))
     return places
 
 
 def _methods(after: pd.DataFrame, before: pd.DataFrame) -> list[tuple[str, str]]:
-    """Pairs of methods of one tool: the same method where both have it, else every two of that tool."""
+    """Pairs of methods of one tool: the same method where both have it, else every two that have no such partner."""
     pairs = []
-    for one in dict.fromkeys(after["method"]):
+    mine = dict.fromkeys(after["method"])
+    for one in mine:
         tool = after.loc[after["method"] == one, "tool"].iloc[0]
-        others = list(dict.fromkeys(before.loc[before["tool"] == tool, "method"]))
-        pairs += [(str(one), str(other)) for other in ([one] if one in others else others)]
+        others = dict.fromkeys(before.loc[before["tool"] == tool, "method"])
+        left = [other for other in others if other not in mine]
+        pairs += [(str(one), str(other)) for other in ([one] if one in others else left)]
     return pairs
 
 

@@ -142,6 +142,16 @@ def tost(difference: float, error: float, df: float, low: float, high: float) ->
     return Tost(t_low, t_high, p_low, p_high, max(p_low, p_high))
 
 
+def minimum_effect(difference: float, error: float, df: float, margin: float) -> float:
+    """p of the t test that ``difference`` is no further from 0 than ``margin``, in either direction.
+
+    Small where the whole interval lies beyond the margin (Murphy & Myors, J. Appl. Psychol. 84:234, 1999).
+    """
+    from scipy.stats import t as student
+
+    return min(1.0, 2 * float(student.sf((abs(difference) - margin) / error, df)))
+
+
 def hedges_g(first: Summary, second: Summary) -> float:
     """Standardised difference of means with the exact small-sample factor; needs two values a group and a spread."""
     df = first.n + second.n - 2
@@ -278,7 +288,8 @@ def _log_bounds(
     if outer is None or inner is None:
         return ratio, (None, None), (None, None)
     equal = tost(outer.difference, outer.error, outer.df, -math.log1p(margin), math.log1p(margin))
-    diagnostics.update(df=outer.df, t_p=outer.p, tost_p=equal.p)
+    beyond = minimum_effect(outer.difference, outer.error, outer.df, math.log1p(margin))
+    diagnostics.update(df=outer.df, t_p=outer.p, tost_p=equal.p, beyond_p=beyond)
     return ratio, (math.exp(outer.low), math.exp(outer.high)), (math.exp(inner.low), math.exp(inner.high))
 
 

@@ -147,6 +147,78 @@ def _smallest(enough: Callable[[int], bool], start: int) -> int | None:
     return high
 
 
+def runs_for_spread(spread: float, relative: float = 0.05, confidence: float = 0.95) -> int:
+    """Runs for an interval within ``relative`` where run values spread by ``spread`` (sd of their logarithms, known).
+
+    0.1 is about 10 %. Nothing is added for not knowing the spread: from a pilot, use `runs_needed`.
+    """
+    if not 0 < spread < 10 or not 0 < relative < 10 or not 0 < confidence < 1:
+        raise ValueError(f"spread = {spread}, relative = {relative}, confidence = {confidence}: 0.05 is 5 %")
+    return _runs_for(spread, relative, confidence) or _MOST
+
+
+def runs_to_decide(
+    a: Any,
+    b: Any,
+    margin: float = 0.05,
+    *,
+    confidence: float = 0.95,
+    assurance: float = 0.8,
+    value: str | None = None,
+    labels: dict[str, object] | None = None,
+) -> Plan:
+    """Runs on each side until two one-sided tests show that nothing beyond ``margin`` changed, where nothing did.
+
+    ``a``, ``b``: one number a run (arrays, Series or frames with the column ``value``). ``assurance`` is both the power
+    of the tests and the level of the upper bound of the spread, which is pooled over the two sides. With fewer than
+    four degrees of freedom there is a range only (``few_clusters``), with none nothing (``no_replication``).
+    Source: Schuirmann 1987, for a true ratio of 1, in the usual approximation by two quantiles of t.
+    """
+    import numpy as np
+    from scipy.stats import chi2
+
+    if not 0 < margin < 10 or not 0.5 <= assurance < 1:
+        raise ValueError(f"margin = {margin}, assurance = {assurance}: 0.05 is 5 %, 0.8 is 80 %")
+    found = [run_values(each, value).values for each in (a, b)]
+    done = min(len(each) for each in found)
+    what = f"runs on each side to show no change beyond {100 * margin:g} %"
+    method = f"two one-sided t tests on logs, power {100 * assurance:g} % at no change; spread as in runs_needed"
+    codes = ["not_positive"] if any(len(each) and each.min() <= 0 for each in found) else []
+    df = sum(max(0, len(each) - 1) for each in found)
+    if not codes and not df:
+        codes = ["no_replication" if done else "no_values"]
+    square = 0.0
+    if not codes:
+        square = sum(summary(np.log(each)).sd ** 2 * (len(each) - 1) for each in found if len(each) > 1) / df
+        codes = [] if square > 0 else ["constant"]
+    if codes:
+        return Plan(what, None, done, None, None, None, "runs on each side", confidence, "across_runs", method,
+                    tuple(codes), dict(labels or {}))  # fmt: skip
+    at, low, high = (
+        _runs_for_no_change(math.sqrt(square * (df / chi2.ppf(tail, df) if tail else 1)), margin, confidence, assurance)
+        for tail in (None, assurance, 1 - assurance)
+    )
+    refused = df < PILOT - 1
+    return Plan(
+        what, None if refused else high, done, low, high, at, "runs on each side", confidence, "across_runs", method,
+        ("few_clusters",) if refused else (), dict(labels or {}),
+    )  # fmt: skip
+
+
+def _runs_for_no_change(spread: float, margin: float, confidence: float, power: float) -> int | None:
+    """Smallest R with (t_confidence + t_(1+power)/2) spread sqrt(2/R) <= log(1 + margin), 2R - 2 degrees of freedom."""
+    from scipy.special import stdtrit
+
+    wanted = math.log1p(margin)
+
+    def enough(runs: int) -> bool:
+        df = 2 * runs - 2
+        quantiles = float(stdtrit(df, confidence)) + float(stdtrit(df, (1 + power) / 2))
+        return quantiles * spread * math.sqrt(2 / runs) <= wanted
+
+    return _smallest(enough, 2)
+
+
 def plans_by_path(
     runs: pd.DataFrame,
     relative: float = 0.05,

@@ -61,3 +61,15 @@ def test_the_last_round_is_held_against_the_first_by_path() -> None:
     assert found.verdict == "different" and found.ratio.estimate == pytest.approx(1.105, rel=0.01)
     assert (found.labels["first"], found.labels["last"], found.ratio.n) == (1, 3, 8)
     assert az.compare_rounds_of(runs(BEFORE)) == az.compare_rounds_of(runs(BEFORE, round=1)) == []
+
+
+def test_two_paths_of_which_nothing_is_known_are_not_one() -> None:
+    one, other = runs(SLOWER, "? → 10.0.0.5", placement=None), runs(BEFORE, "? → 10.9.0.5", placement=None)
+    assert az.compare_imports(one, other) == []
+
+
+def test_beyond_the_margin_is_a_test_of_its_own() -> None:
+    (slower,) = az.compare_imports(runs(SLOWER), runs(BEFORE, round=1))
+    assert slower.ratio.diagnostics["beyond_p"] < 1e-4
+    (wide,) = az.compare_imports(runs(SLOWER), runs(BEFORE, round=1), margin="40%")
+    assert wide.ratio.diagnostics["beyond_p"] == 1.0

@@ -252,3 +252,43 @@ def test_sizes_and_rounds() -> None:
     assert (by_level[0.999].enough, by_level[0.999].runs) == (1, 2)
     three = az.rounds_by_zones([3])[0]
     assert (three.pairs, three.rounds, three.unpaired) == (3, 7, 5)
+
+
+def test_runs_to_decide_keeps_its_promise() -> None:
+    """Where nothing changed, so many runs a side show it about as often as promised; one-third of them do not."""
+    from azlatency.stats.comparison import compare
+    from azlatency.stats.planning import _runs_for_no_change
+
+    random = generator(7)
+    runs = _runs_for_no_change(0.06, 0.05, 0.95, 0.8)
+    assert runs is not None
+
+    def share(count: int) -> float:
+        done = [compare(*np.exp(random.normal(0, 0.06, (2, count)))) for _ in range(150)]
+        return sum(each.verdict in ("equivalent", "different_within_margin") for each in done) / len(done)
+
+    assert share(runs) == pytest.approx(0.8, abs=0.1)
+    assert share(runs // 3) < 0.3
+
+
+def test_runs_to_decide_takes_the_upper_bound_and_refuses_what_it_cannot_know() -> None:
+    a, b = [100.0, 104, 98, 101], [100.0, 103, 99, 102]
+    plan = az.runs_to_decide(a, b, 0.05)
+    assert plan.needed is not None and plan.at_pilot_spread is not None
+    assert plan.at_pilot_spread <= plan.needed == plan.high and plan.done == 4
+    few = az.runs_to_decide(a[:2], b[:2], 0.05)
+    assert few.needed is None and few.codes == ("few_clusters",) and few.low is not None and few.high is not None
+    assert az.runs_to_decide([1.0], [1.0], 0.05).codes == ("no_replication",)
+    assert az.runs_to_decide([1.0, 1.0], [1.0], 0.05).codes == ("constant",)
+    assert az.runs_to_decide([0.0, 1.0], [1.0], 0.05).codes == ("not_positive",)
+    assert az.runs_to_decide([], [1.0], 0.05).codes == ("no_values",)
+    with pytest.raises(ValueError, match="margin = 0"):
+        az.runs_to_decide(a, b, 0)
+
+
+def test_runs_for_a_known_spread() -> None:
+    """t(15) * 0.1 / sqrt(16) = 0.0533 > log(1.05) = 0.0488; t(18) * 0.1 / sqrt(19) = 0.0482."""
+    assert az.runs_for_spread(0.1, 0.05) == 19
+    assert az.runs_for_spread(0.01, 0.05) == 3
+    with pytest.raises(ValueError, match="spread = 0"):
+        az.runs_for_spread(0, 0.05)
