@@ -49,15 +49,21 @@ class Chart:
             self.figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
         return buffer.getvalue()
 
-    def save(self, path: Path | str) -> list[Path]:
-        """Write ``path`` with the endings .svg, .pdf and .png (300 dpi); returns the three paths."""
-        stem = Path(path).with_suffix("")
-        targets = [stem.with_suffix(ending) for ending in (".svg", ".pdf", ".png")]
-        targets[0].write_text(self.svg(), "utf-8")
+    def pdf(self) -> bytes:
+        """The chart as PDF, fonts embedded; the same bytes for the same data."""
+        buffer = io.BytesIO()
         nameless = {"CreationDate": None, "Creator": None, "Producer": None}
         with style():
-            self.figure.savefig(targets[1], format="pdf", metadata=nameless)
-        targets[2].write_bytes(self.png(300))
+            self.figure.savefig(buffer, format="pdf", metadata=nameless)
+        return buffer.getvalue()
+
+    def save(self, path: Path | str, formats: Iterable[str] = ("svg", "pdf", "png")) -> list[Path]:
+        """Write ``path`` with the ending of each format, PNG at 300 dpi; returns the paths."""
+        stem = Path(path).with_suffix("")
+        draw = {"svg": lambda: self.svg().encode(), "pdf": self.pdf, "png": lambda: self.png(300)}
+        targets = [stem.with_suffix(f".{each}") for each in formats]
+        for target in targets:
+            target.write_bytes(draw[target.suffix[1:]]())
         return targets
 
     def __repr__(self) -> str:

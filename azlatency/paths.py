@@ -6,14 +6,73 @@ that is counted already, and a server's log holds no measurement of a path.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from azlatency.dataset import Study
+from azlatency.reader import LogError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.dataset import Study
-
 _NAMES = {"sockperf": "sockperf", "echo": "echo test"}
+
+
+@dataclass(frozen=True)
+class SelectedStudy(Study):
+    """A study of which only some paths are looked at: ``runs_kept`` by run_id, ``scenarios_kept`` by name."""
+
+    runs_kept: frozenset[str]
+    scenarios_kept: frozenset[str]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """One table of data-model.md with the rows of the kept runs; ``sources`` whole."""
+        table = super().table(name)
+        return table[table["run_id"].isin(self.runs_kept)] if "run_id" in table.columns else table
+
+    @cached_property
+    def reported(self) -> pd.DataFrame:
+        """Numbers that stand only in a text, of the kept scenarios."""
+        reported = super().reported
+        return reported[reported["scenario"].isin(self.scenarios_kept)] if len(reported) else reported
+
+
+def select(study: Study, pairs: str) -> Study:
+    """The study with some paths only; ``pairs``: "" for all, or names separated by commas.
+
+    A name is a path ("az1a → az3a", "->" will do), a scenario of reported numbers, or two zones ("1-3", either way
+    round). Raises `LogError` that lists the known ones for an unknown name.
+    """
+    wanted = [each.strip().replace("->", "→") for each in pairs.split(",") if each.strip()]
+    if not wanted:
+        return study
+    runs = described_runs(study)
+    zones = [_zones(run) for run in runs.itertuples(index=False)]
+    scenarios = set(study.reported["scenario"].dropna()) if len(study.reported) else set()
+    kept: set[str] = set()
+    for name in wanted:
+        pair = _pair(*name.split("-"))
+        own = [
+            run_id
+            for run_id, path, ends in zip(runs.index, runs["path"], zones, strict=True)
+            if path == name or (ends and ends == pair)
+        ]
+        if not own and name not in scenarios:
+            known = dict.fromkeys([*runs["path"], *sorted(scenarios), *("-".join(each) for each in zones if each)])
+            raise LogError(f"{study.name}: no path and no pair of zones is called {name}; known: {', '.join(known)}")
+        kept.update(own)
+    named = frozenset([*wanted, *runs.loc[sorted(kept), "path"]])
+    return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), named)
+
+
+def _zones(run: object) -> tuple[str, ...]:
+    near, far = getattr(run, "zone", None), getattr(run, "peer_zone", None)
+    return _pair(near, far) if isinstance(near, str) and isinstance(far, str) else ()
+
+
+def _pair(*names: str) -> tuple[str, ...]:
+    return tuple(sorted(each.strip() for each in names)) if len(names) == 2 else ()
 
 
 def described_runs(study: Study) -> pd.DataFrame:

@@ -5,7 +5,7 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 """
 
 from azlatency.charts.agreement import agreement_plot
-from azlatency.charts.base import column, spread
+from azlatency.charts.base import column, export, spread
 from azlatency.charts.baseline import baseline_bullets
 from azlatency.charts.estimation import estimation_plot
 from azlatency.charts.forests import latency_forest, throughput_forest
@@ -25,6 +25,7 @@ __all__ = [
     "changes_forest",
     "column",
     "estimation_plot",
+    "export",
     "last_segments",
     "latency_forest",
     "percentile_curves",

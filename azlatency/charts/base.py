@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.display import Chart, style
@@ -83,8 +86,42 @@ def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[
     return figure, list(axes.flat)
 
 
+@dataclass
+class _Export:
+    """Where charts are also saved to, in which formats, and how often each function was called."""
+
+    folder: Path
+    formats: tuple[str, ...]
+    calls: Counter[str]
+
+
+_export: ContextVar[_Export | None] = ContextVar("export", default=None)
+
+
+def export(formats: str, folder: Path | str) -> None:
+    """From here on also save each chart as ``folder``/name of its function; ``formats``: "pdf png svg", "" for none.
+
+    A function that is called again counts: latency_forest.pdf, latency_forest-2.pdf. Raises `ValueError` for a format
+    that is none of the three.
+    """
+    wanted = tuple(formats.replace(",", " ").split())
+    if unknown := [each for each in wanted if each not in ("svg", "pdf", "png")]:
+        raise ValueError(f"export = {formats!r}: {unknown[0]} is none of svg, pdf, png")
+    _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
+
+
+def _save(chart: Chart, name: str) -> None:
+    target = _export.get()
+    if target is None:
+        return
+    target.calls[name] += 1
+    count = target.calls[name]
+    target.folder.mkdir(parents=True, exist_ok=True)
+    chart.save(target.folder / (name if count == 1 else f"{name}-{count}"), target.formats)
+
+
 def styled(draw: Any) -> Any:
-    """Run a chart function under the style file."""
+    """Run a chart function under the style file; save its chart where that is wanted."""
     from functools import wraps
 
     @wraps(draw)
@@ -93,6 +130,7 @@ def styled(draw: Any) -> Any:
             chart = draw(*args, **keywords)
             if isinstance(chart, Chart):
                 _freeze(chart.figure)
+                _save(chart, draw.__name__)
             return chart
 
     return run
