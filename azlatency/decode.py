@@ -22,17 +22,22 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from azlatency.grammar import Line
+from azlatency.lines import Line, fold
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000
+#: Stands for a line end that a program spelled out as two characters; the pieces of such a line keep its number.
+SPELLED_END = "\x1e"
 _PIECE = 1024**2
+#: Smaller texts are made lines at once.
+_FOLDED_FROM = 1024**2
+_CONTROL = ("\r", "\x1b", "\x08", SPELLED_END)
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
@@ -83,19 +88,31 @@ class Source:
         return self.text.count("\n") + (bool(self.text) and not self.text.endswith("\n"))
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> Sequence[Line]:
         """The cleaned lines; pieces between carriage returns of one physical line share its number."""
-        lines: list[Line] = []
-        for number, raw in enumerate(self.text.split("\n")[: self.line_count], start=1):
-            if "\r" not in raw and "\x1b" not in raw and "\x08" not in raw:
-                lines.append(Line(number, raw))
-            else:
-                lines.extend(Line(number, piece) for piece in _pieces(raw))
-        return lines
+        text = self.text
+        if len(text) >= _FOLDED_FROM:
+            return fold(text, _lines_of)
+        raws = enumerate(text.split("\n")[: self.line_count], start=1)
+        if not any(control in text for control in _CONTROL):
+            return [Line(number, raw) for number, raw in raws]
+        return [line for number, raw in raws for line in _lines_of(number, raw)]
+
+
+def _lines_of(number: int, raw: str) -> list[Line]:
+    """The lines that one physical line shows."""
+    if any(control in raw for control in _CONTROL):
+        return [Line(number, piece) for piece in _pieces(raw)]
+    return [Line(number, raw)]
 
 
 def _pieces(raw: str) -> list[str]:
-    """What one physical line showed, piece by piece between carriage returns; blank pieces only if all are."""
+    """What one physical line showed, piece by piece between carriage returns; blank pieces only if all are.
+
+    Line ends that a program spelled out (see `azlatency.wrapping`) were no carriage returns: blank lines stay.
+    """
+    if SPELLED_END in raw:
+        return [text for piece in raw.split(SPELLED_END) for text in _pieces(piece)]
     text = _ESCAPES.sub("", raw)
     while "\x08" in text:
         shorter = _BACKSPACE.sub("", text)
@@ -169,11 +186,9 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
         size = path.stat().st_size
         if size > LARGEST_SOURCE:
             raise SourceError(f"{shown}:1: {size} bytes, over the bound of {LARGEST_SOURCE}; split it")
-        raw = path.read_bytes()
+        yield from expand_bytes(path.read_bytes(), shown)
     except OSError as error:
         yield SourceError(f"{shown}: {os.strerror(error.errno) if error.errno else error}; check the path")
-        return
-    yield from expand_bytes(raw, shown)
 
 
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
@@ -187,7 +202,9 @@ def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
         if plain[257:262] == b"ustar":
             yield from _tar_members(plain, shown)
             return
-        yield source_from_bytes(plain, shown, sha256=digest)
+        source = source_from_bytes(plain, shown, sha256=digest)
+        del raw, plain  # the text is all that is needed from here on
+        yield source
     except SourceError as error:
         yield error
 

@@ -10,25 +10,31 @@ A line that no rule matches is an unknown line, never a guess. ``hint`` is a lit
 it keeps the cost of a line that a rule does not match at one substring search. Patterns are matched against the whole
 line, and lines longer than `LONGEST_LINE` are not matched at all, so that no input makes a pattern backtrack without
 bound.
+
+A reader of single lines may have a second one for many alike: it is given `azlatency.lines.Rows` whose first row its
+rule matches, and says whether it took them all. Where it does not, they are read one by one.
+
+        @bulk(reply)
+        def replies(self, rows, match): ...
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
+
+from azlatency.lines import Line, Rows, entries
+
+__all__ = [
+    "BLANK", "DATA", "KNOWN", "LONGEST_LINE", "PROSE", "UNKNOWN", "UNMARKED",
+    "Ledger", "Line", "LineLog", "Rule", "bulk", "data", "known",
+]  # fmt: skip
 
 LONGEST_LINE = 4096
 
 UNMARKED, BLANK, PROSE, KNOWN, DATA, UNKNOWN = range(6)
-
-
-class Line(NamedTuple):
-    """One line of text as cleaned by `azlatency.decode`; ``number`` is 1-based in the raw file."""
-
-    number: int
-    text: str
 
 
 class Ledger:
@@ -56,7 +62,12 @@ class Ledger:
 
     def numbers(self, kind: int) -> list[int]:
         """The 1-based numbers of all lines with this mark."""
-        return [index + 1 for index, mark in enumerate(self._marks) if mark == kind]
+        found = []
+        index = self._marks.find(kind)
+        while index >= 0:
+            found.append(index + 1)
+            index = self._marks.find(kind, index + 1)
+        return found
 
     def counts(self) -> dict[str, int]:
         """Number of lines in total and by mark; they always add up, an unmarked line being unknown."""
@@ -93,6 +104,16 @@ def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[
     return attach
 
 
+def bulk(reader: Callable[..., Any]) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+    """Mark a method as the reader of many alike lines at once that ``reader`` reads one by one."""
+
+    def attach(method: Callable[..., bool]) -> Callable[..., bool]:
+        reader.__dict__["_bulk"] = method.__name__
+        return method
+
+    return attach
+
+
 def known(*patterns: tuple[str, str]) -> tuple[Rule, ...]:
     """Rules for lines of the tool that carry nothing to keep, as pairs ``(hint, pattern)``."""
     return tuple(Rule(re.compile(pattern), hint, KNOWN, None) for hint, pattern in patterns)
@@ -107,25 +128,49 @@ class LineLog:
     known: ClassVar[tuple[Rule, ...]] = ()
     prefix: ClassVar[re.Pattern[str] | None] = None
     _grammar: ClassVar[tuple[Rule, ...]] = ()
+    _bulk: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         rules: list[Rule] = []
+        cls._bulk = {}
         for owner in reversed(cls.__mro__):
-            for member in vars(owner).values():
+            for name, member in vars(owner).items():
                 rules.extend(reversed(getattr(member, "_rules", [])))
+                if isinstance(of_many := getattr(member, "_bulk", None), str):
+                    cls._bulk[name] = of_many
         cls._grammar = (*rules, *cls.known)
 
-    def feed(self, lines: Iterable[Line], ledger: Ledger) -> None:
+    def feed(self, lines: Sequence[Line], ledger: Ledger) -> None:
         """Read the lines and mark each in the ledger; unmatched ones go to `unmatched`."""
-        for line in lines:
-            text = line.text
-            if not text or text.isspace():
-                ledger.mark(line.number, BLANK)
-                self.blank(line)
-            elif not self.read(line, ledger):
-                ledger.mark(line.number, UNKNOWN)
-                self.unmatched(line)
+        for entry in entries(lines):
+            if isinstance(entry, Line):
+                self._feed_line(entry, ledger)
+            elif not self._read_rows(entry, ledger):
+                for line in entry:
+                    self._feed_line(line, ledger)
+
+    def _feed_line(self, line: Line, ledger: Ledger) -> None:
+        text = line.text
+        if not text or text.isspace():
+            ledger.mark(line.number, BLANK)
+            self.blank(line)
+        elif not self.read(line, ledger):
+            ledger.mark(line.number, UNKNOWN)
+            self.unmatched(line)
+
+    def _read_rows(self, rows: Rows, ledger: Ledger) -> bool:
+        """Read alike rows at once, where the rule that matches the first one has a reader of many."""
+        text = rows[0].text
+        if not self._bulk or len(text) > LONGEST_LINE or (self.prefix is not None and self.prefix.match(text)):
+            return False
+        for rule in self._grammar:
+            if rule.hint in text and (match := rule.pattern.fullmatch(text)):
+                if rule.handler not in self._bulk or not getattr(self, self._bulk[rule.handler])(rows, match):
+                    return False
+                ledger.mark_range(rows.first, rows.last, rule.kind)
+                return True
+        return False
 
     def read(self, line: Line, ledger: Ledger) -> bool:
         """Apply the first rule that matches the whole line; false where none does."""

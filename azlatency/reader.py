@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from azlatency import schema
 from azlatency.decode import Source, SourceError, expand
 from azlatency.grammar import DATA
+from azlatency.lines import texts_of
 from azlatency.parsers import Claim, claims, parser_version, parsers
 from azlatency.record import Recorder, Row, SampleBlock
 from azlatency.transcript import cut, settle
@@ -206,7 +208,7 @@ def _parse_log(recorder: Recorder, log: Any) -> None:
 
 def _unknown_lines(recorder: Recorder, unknown: list[int]) -> None:
     """An event for each unknown line, with the text of its first one and the run it stands in."""
-    texts = {line.number: line.text for line in recorder.source.lines} if unknown else {}
+    texts = texts_of(recorder.source.lines, set(unknown)) if unknown else {}
     runs = recorder.rows["runs"]
     for number in unknown:
         run_id = next((row["run_id"] for row in runs if row["first_line"] <= number <= row["last_line"]), None)
@@ -246,14 +248,22 @@ def _sample_table(block: SampleBlock, arrow_schema: pa.Schema) -> pa.Table:
     columns = {
         "run_id": pa.repeat(pa.scalar(block.run_id), count),
         "tool": pa.repeat(pa.scalar(block.tool), count),
-        "seq": pa.array(block.seq, pa.int64()),
-        "sent_ns": pa.array(block.sent_ns, pa.int64()),
-        "rtt_ns": pa.array(block.rtt_ns, pa.int64()),
+        "seq": _integers(block.seq),
+        "sent_ns": _integers(block.sent_ns),
+        "rtt_ns": _integers(block.rtt_ns),
         "status": pa.array(block.status, pa.string()),
-        "low_ns": pa.nulls(count, pa.int64()) if block.low_ns is None else pa.array(block.low_ns, pa.int64()),
-        "high_ns": pa.nulls(count, pa.int64()) if block.high_ns is None else pa.array(block.high_ns, pa.int64()),
+        "low_ns": pa.nulls(count, pa.int64()) if block.low_ns is None else _integers(block.low_ns),
+        "high_ns": pa.nulls(count, pa.int64()) if block.high_ns is None else _integers(block.high_ns),
     }
     return pa.table(columns, schema=arrow_schema)
+
+
+def _integers(values: Sequence[int | None]) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    # What has its numbers side by side in memory is copied in one piece.
+    return pa.array(np.frombuffer(values, dtype=np.int64) if isinstance(values, array) else values, pa.int64())
 
 
 def _sample_rows(blocks: list[SampleBlock]) -> Iterator[Row]:

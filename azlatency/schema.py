@@ -148,7 +148,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         seq     | int64  |    |
         sent_ns | int64  | ns | since the run's first probe
         rtt_ns  | int64  | ns | null where there was no answer
-        status  | string |    | ok, lost, duplicate, out_of_order, unreachable or warmup
+        status  | string |    | ok, lost, duplicate, out_of_order, unreachable, warmup, or void (answered, time unknown)
         low_ns  | int64  | ns | only where the value is known as an interval
         high_ns | int64  | ns | only where the value is known as an interval
     """),
@@ -170,6 +170,10 @@ TABLES: dict[str, tuple[Column, ...]] = {
         text      | string | |
     """),
 }
+
+
+#: Statuses of samples that no statistic counts: neither a time nor a probe without answer.
+UNCOUNTED = ("warmup", "duplicate", "void")
 
 
 def names(table: str) -> tuple[str, ...]:

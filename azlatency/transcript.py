@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from azlatency.decode import Source
-from azlatency.grammar import BLANK, KNOWN, PROSE, UNKNOWN, Ledger, Line
+from azlatency.grammar import BLANK, KNOWN, PROSE, UNKNOWN, UNMARKED, Ledger, Line
+from azlatency.lines import outline, texts_of
 from azlatency.parsers import Claim, Log, Parser, lines_with, parsers
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)[^`]{0,80}")
@@ -86,10 +87,9 @@ def settle(source: Source, ledger: Ledger, done: Cut) -> list[int]:
     """
     for number in done.prose_lines:
         ledger.mark(number, PROSE)
-    outside = set(ledger.numbers(0))
-    for line in source.lines:
-        if line.number in outside:
-            ledger.mark(line.number, UNKNOWN if line.text.strip() else BLANK)
+    outside = set(ledger.numbers(UNMARKED))
+    for number, text in texts_of(source.lines, outside).items():
+        ledger.mark(number, UNKNOWN if text.strip() else BLANK)
     unknown = ledger.numbers(UNKNOWN)
     if not unknown or not _is_notes(source, done):
         return unknown
@@ -140,10 +140,12 @@ def _runs(parser: Parser, command: str | None) -> bool:
 
 def _blocks(source: Source, lines: Sequence[Line], result: Cut) -> list[_Block]:
     """The stretches between fences, headings and prompt lines, with their context."""
-    joined = "\n".join(line.text for line in lines)
+    joined, positions = outline(lines)
     markdown = "```" in joined or "~~~" in joined or source.path.lower().endswith(_MARKDOWN_ENDINGS)
     candidates = {
-        index for hint in ("```", "~~~", "#", "$", ">", "%", "^C", "Script ") for index in lines_with(hint, joined)
+        positions[index]
+        for hint in ("```", "~~~", "#", "$", ">", "%", "^C", "Script ")
+        for index in lines_with(hint, joined)
     }
     commands = {name for parser in parsers().values() for name in parser.commands}
     blocks: list[_Block] = []
@@ -205,8 +207,8 @@ def _is_notes(source: Source, done: Cut) -> bool:
     if done.prose_lines:
         return True
     sentences = 0
-    for line in source.lines:
-        words = line.text.split()
+    for text in outline(source.lines)[0].split("\n"):
+        words = text.split()
         if len(words) >= _WORDS_IN_A_SENTENCE and sum(bool(_WORD.fullmatch(word)) for word in words) > 0.7 * len(words):
             sentences += 1
             if sentences >= _SENTENCES_IN_NOTES:

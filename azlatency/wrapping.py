@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from azlatency.decode import Source
+from azlatency.decode import SPELLED_END, Source
 
 _QUOTE = re.compile(r"(?:[ \t]?>)+ ?")
 # What a first line looks like that a runner, a container or a system log has labelled; only then is it compared on.
@@ -33,6 +33,7 @@ _LONGEST_PREFIX = 200
 _MOST_BOUNDARIES = 12
 _GROUP = 2
 _LOOKED_AT = 65_536
+_QUOTED_FROM = 2**20
 
 
 class Unwrapped(NamedTuple):
@@ -51,7 +52,9 @@ def candidates(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwra
     text = source.text
     if text[:1] in (" ", "\t") and (found := _dedented(source)) is not None:
         yield found
-    if (text.startswith(">") or "\n>" in text) and (found := _unquoted(source, claimed)) is not None:
+    if (text.startswith(">") or text.find("\n>", 0, _QUOTED_FROM) >= 0) and (
+        found := _unquoted(source, claimed)
+    ) is not None:
         yield found
     if not claimed:
         yield from _spelled_out(source)
@@ -108,8 +111,9 @@ def _spelled_out(source: Source) -> Iterator[Unwrapped]:
     """With the line ends that a program spelled out, as pieces of one line."""
     text = source.text
     if text.count(r"\r\n") >= _FEWEST or text.count(r"\n") >= _FEWEST:
-        # A carriage return parts the pieces of a line, so that they keep its number; SQL doubles quotes.
-        plain = text.replace(r"\r\n", "\r").replace(r"\n", "\r").replace(r"\t", "\t").replace("''", "'")
+        # The pieces of a line keep its number; SQL doubles quotes.
+        plain = text.replace(r"\r\n", SPELLED_END).replace(r"\n", SPELLED_END)
+        plain = plain.replace(r"\t", "\t").replace("''", "'")
         yield Unwrapped(replace(source, text=plain), r"line ends spelled out as \r\n or \n", 1)
 
 

@@ -87,7 +87,7 @@ TRAPS: dict[str, list[str]] = {
     ],
     "P3": [f"{P}::test_duplicates_count_in_the_deviation_not_in_received"],
     "P4": ["ping/iputils-20221126-s8.log"],
-    "P5": [f"{OWN}::test_p5_a_clock_set_back_is_told"],
+    "P5": [f"{OWN}::test_p5_a_clock_set_back_voids_the_sample_and_the_summary"],
     "P6": ["ping/iputils-20221126-flood.log", "ping/inetutils-2.4-flood.log"],
     "P7": ["ping/iputils-20210722-fr-noidn.log", "ping/iputils-20240905-fr-noidn-loss.log"],
     "P8": ["ping/iputils-20210722-fr-noidn-flood.log"],
@@ -306,10 +306,24 @@ PING = "PING h (10.2.2.4) 56(84) bytes of data.\n"
 REPLY = "64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms"
 
 
-def test_p5_a_clock_set_back_is_told() -> None:
-    tables = read(PING + REPLY + "\nping: Warning: time of day goes back (-12us), taking countermeasures\n")
-    assert "clock_step" in codes(tables)
-    assert tables.rows["sources"][0]["lines_unknown"] == 0
+def test_p5_a_clock_set_back_voids_the_sample_and_the_summary() -> None:
+    """Composed after ping_common.c, which shows 0 for a negative time; the warning goes to the other stream."""
+    warning = "ping: Warning: time of day goes back (-12us), taking countermeasures\n"
+    lines = [REPLY, REPLY.replace("=1 ", "=2 ").replace("0.338", "0.000"), REPLY.replace("=1 ", "=3 ")]
+    end = "\n--- h ping statistics ---\n3 packets transmitted, 3 received, 0% packet loss, time 2003ms\n"
+    times = "rtt min/avg/max/mdev = 0.000/0.225/0.338/0.159 ms\n"
+    for text in (PING + warning + "\n".join(lines) + "\n", PING + "\n".join(lines) + "\n"):
+        tables = read(text + end + times)
+        (block,) = tables.samples
+        assert [*block.rtt_ns] == [338_000, None, 338_000]
+        assert [*block.status] == ["ok", "void", "ok"]
+        assert "clock_step" in codes(tables)
+        assert tables.rows["sources"][0]["lines_unknown"] == 0
+        found = metrics(tables)
+        assert found["rtt_max"] == 338_000
+        assert not {"rtt_min", "rtt_mean", "rtt_sd"} & set(found)
+    quiet = metrics(read(PING + end + times))
+    assert "rtt_mean" not in quiet and quiet["rtt_max"] == 338_000
 
 
 def test_p12_old_words_duplicates_and_recorded_routes() -> None:

@@ -26,7 +26,7 @@ from typing import NamedTuple, Protocol
 
 from azlatency import __version__
 from azlatency.decode import Source
-from azlatency.grammar import Line
+from azlatency.lines import Line, outline
 from azlatency.record import Recorder
 
 GROUP = "azlatency.parsers"
@@ -145,7 +145,7 @@ def parser_version() -> str:
     """
     digest = hashlib.sha256()
     package = Path(__file__).parents[1]
-    reading = ("units", "grammar", "schema", "decode", "record", "transcript", "wrapping", "reader")
+    reading = ("units", "lines", "grammar", "schema", "decode", "record", "transcript", "wrapping", "reader")
     for path in (*(package / f"{name}.py" for name in reading), *sorted(package.glob("parsers/*.py"))):
         digest.update(path.read_bytes())
     for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
@@ -166,28 +166,34 @@ def _signatures_by_hint() -> dict[str, list[tuple[str, Signature]]]:
 def claims(source: Source) -> list[Claim]:
     """Every claim of every parser on the source, in order of line."""
     lines = source.lines
-    joined = "\n".join(line.text for line in lines)
+    joined, positions = outline(lines)
     found: set[Claim] = set()
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
     for hint, signatures in _signatures_by_hint().items():
         if hint not in joined:
             continue
-        last: dict[str, int] = {}
+        last: dict[str, tuple[int, str]] = {}
         for index in lines_with(hint, joined):
-            text = lines[index].text.strip()
+            position = positions[index]
+            line = lines[position]
+            text = line.text.strip()
             for tool, signature in signatures:
-                if signature.weak and _goes_on(lines, index, last.get(tool)):
-                    last[tool] = index
-                elif signature.pattern.fullmatch(text) and (follows := _follows(source, index, signature)) is not False:
-                    claim = Claim(index, tool, lines[index], signature.weak)
-                    last[tool] = index
+                if signature.weak and last.get(tool) == (index - 1, line.text[:3]):
+                    # A million replies are one claim: the line goes on where the one above began alike.
+                    last[tool] = (index, line.text[:3])
+                elif (
+                    signature.pattern.fullmatch(text)
+                    and (follows := _follows(source, position, signature)) is not False
+                ):
+                    claim = Claim(position, tool, line, signature.weak)
+                    last[tool] = (index, line.text[:3])
                     if follows is None:
                         tentative.add(claim)
                         continue
                     found.add(claim)
                     if signature.then is not None:
-                        proven[index] = tool
+                        proven[position] = tool
     return _of_one_tool(found, tentative, proven)
 
 
@@ -216,11 +222,6 @@ def _of_one_tool(found: set[Claim], tentative: set[Claim], proven: dict[int, str
             owner[claim.position] = claim.tool
             found.add(claim)
     return sorted(claim for claim in found if owner.get(claim.position, claim.tool) == claim.tool)
-
-
-def _goes_on(lines: Sequence[Line], index: int, last: int | None) -> bool:
-    """Whether the line goes on where the one above, claimed already, began alike: a million replies are one claim."""
-    return last == index - 1 and lines[index].text[:3] == lines[last].text[:3]
 
 
 def lines_with(hint: str, joined: str) -> list[int]:

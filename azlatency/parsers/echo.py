@@ -53,6 +53,7 @@ class _EchoLog(LineLog):
         self.run = recorder.run("echo", log.first_line, dialect="echo-log", **_ECHO)
         self.sequence: list[int] = []
         self.rtt: list[int | None] = []
+        self.status: list[str] = []
         self.pending: int | None = None
         self.dropped = False
         self.failed = False
@@ -73,6 +74,7 @@ class _EchoLog(LineLog):
         self.pending = None
         self.sequence.append(int(match[1]))
         self.rtt.append(rtt if rtt > 0 else None)
+        self.status.append("ok" if rtt > 0 else "void")
         if rtt <= 0:
             _clock_step(self.run, line.number, match[1], rtt)
 
@@ -130,10 +132,8 @@ class _EchoLog(LineLog):
         if self.pending is not None and (self.dropped or self.ended):
             self.sequence.append(self.pending)
             self.rtt.append(None)
-        status = ["ok"] * len(self.sequence)
-        if self.pending is not None and (self.dropped or self.ended):
-            status[-1] = "lost"
-        run.samples(seq=self.sequence, sent_ns=[None] * len(status), rtt_ns=self.rtt, status=status)
+            self.status.append("lost")
+        run.samples(seq=self.sequence, sent_ns=[None] * len(self.rtt), rtt_ns=self.rtt, status=self.status)
         if self.sequence:
             text = "the CSV beside this log holds the same samples, exact to the nanosecond; count one of the two"
             run.event("same_run_as_csv", "info", text, log.first_line)
@@ -153,7 +153,7 @@ _ECHO = {
 
 
 def _clock_step(run: Run, number: int, packet: str, rtt: int) -> None:
-    text = f"packet {packet} came back {-rtt} ns before it was sent: the clock was set; the sample is left out"
+    text = f"packet {packet} came back {-rtt} ns before it was sent: the clock was set; the sample is void"
     run.event("clock_step", "warning", text, number)
 
 
@@ -167,7 +167,7 @@ def _read_csv(log: Log, recorder: Recorder) -> None:
         run.event("no_data", "warning", "a header without rows: no packet came back; the log says why", log.first_line)
         return
     first = rows[0][1][1]
-    sequence, sent, rtts = [], [], []
+    sequence, sent, rtts, status = [], [], [], []
     last_sent = first
     for number, (packet, tx, rx, printed) in rows:
         rtt: int | None = rx - tx
@@ -181,8 +181,9 @@ def _read_csv(log: Log, recorder: Recorder) -> None:
         sequence.append(packet)
         sent.append(tx - first)
         rtts.append(rtt)
+        status.append("ok" if rtt is not None else "void")
     run.set(started_at=utc(first), duration_ns=max(sent[-1] + rows[-1][1][2] - rows[-1][1][1], 0))
-    run.samples(seq=sequence, sent_ns=sent, rtt_ns=rtts, status=["ok"] * len(sequence))
+    run.samples(seq=sequence, sent_ns=sent, rtt_ns=rtts, status=status)
 
 
 def _rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[int, int, int, int]]]:

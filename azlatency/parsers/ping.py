@@ -24,6 +24,9 @@ sample one. inetutils prints 0.000 for every deviation under 22.4 us, which is n
 milliseconds: a sample is the interval from the printed time to one millisecond more, and 0ms is no value. Windows also
 counts "Destination host unreachable" as received. ``-D`` stamps are those of the reply; the time of sending is the
 stamp less the round trip.
+
+iputils without kernel stamps reads the wall clock: where that is set back, a reply shows 0.000 ms (ping_common.c),
+which is no time. Such a sample is ``void``; a summary that counts it has neither minimum, mean nor deviation.
 """
 
 from __future__ import annotations
@@ -31,11 +34,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from array import array
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-from azlatency.grammar import DATA, Ledger, Line, LineLog, data, known
+from azlatency.grammar import DATA, Ledger, Line, LineLog, bulk, data, known
+from azlatency.lines import Rows
 from azlatency.parsers import Log, Signature
 from azlatency.parsers.common import end_run
 from azlatency.parsers.ping_words import (
@@ -49,22 +56,23 @@ from azlatency.parsers.ping_words import (
 from azlatency.record import Recorder, Run
 from azlatency.units import Quantity, count, nanoseconds, quantity
 
+if TYPE_CHECKING:
+    import numpy as np
+
 # Units of a millisecond as the translations spell it.
 _MS = r"(?:ms|мс|мсек|ミリ秒|毫秒)"
 _DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
-_STAMP = r"(?:\[(?P<seconds>\d{1,12})\.(?P<fraction>\d{6})\] )?"
+_STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{6})\] )?"
 _NBSP = str.maketrans(
     {"\u00a0": " ", "\u202f": " ", "\u3000": " ", "：": ":", "，": ",", "、": ",", "（": "(", "）": ")"}
 )
 _MILLISECOND = 10**6
 _SEQUENCE_NUMBERS = 2**16
 _TIMED_PAYLOAD = 16
-_BULK_LINES = 10_000
-_PLAIN_REPLY = re.compile(
-    r"^(?:\[(\d{1,12})\.(\d{6})\] )?\d{1,6} bytes from [^=\n]{1,200}: icmp_seq=(\d{1,5}) ttl=\d{1,3} "
-    r"time=(\d{1,9}(?:\.\d{1,3})?) ms$",
-    re.MULTILINE,
-)
+# More probes without a line than this are not written down one by one.
+_MOST_FILLED = 10**7
+# What iputils shows where the clock was set back while the probe was under way.
+_NO_TIME = "0.000"
 # inetutils' square root returns 0 below 0.0005 ms**2.
 _INETUTILS_UNDERFLOW = "0.000"
 _COUNT_FROM_ZERO = ("bsd", "busybox", "inetutils")
@@ -84,18 +92,29 @@ def _milliseconds(token: str) -> Quantity:
 _REPLY_DIGITS, _REPLY_STEP = 0.0101, 1_001
 
 
+_STATUS = ("ok", "lost", "unreachable", "duplicate", "void")
+_NULL = -(2**63)
+
+
+def _integers() -> array[int]:
+    return array("q")
+
+
 @dataclass
 class _Samples:
-    """The replies of one run in order of appearance."""
+    """The replies of one run in order of appearance: whole numbers of 64 bits, `_NULL` for none."""
 
-    seq: list[int] = field(default_factory=list)
-    sent: list[int | None] = field(default_factory=list)
-    rtt: list[int | None] = field(default_factory=list)
-    status: list[str] = field(default_factory=list)
-    low: list[int | None] = field(default_factory=list)
-    high: list[int | None] = field(default_factory=list)
+    seq: array[int] = field(default_factory=_integers)
+    sent: array[int] = field(default_factory=_integers)
+    rtt: array[int] = field(default_factory=_integers)
+    low: array[int] = field(default_factory=_integers)
+    high: array[int] = field(default_factory=_integers)
+    status: bytearray = field(default_factory=bytearray)
+    """Indexes into `_STATUS`."""
     place: dict[int, int] = field(default_factory=dict)
-    """Index of the first sample of each sequence number."""
+    """Index of the first sample of each sequence number that was added by itself."""
+    stretches: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
+    """First sequence number, index and all sequence numbers of those added together, ascending."""
     turns: int = 0
     highest: int = -1
     last: int = 0
@@ -122,34 +141,82 @@ class _Samples:
     ) -> None:
         """One more sample; a reply takes the place of an earlier "no answer yet", a second reply is a duplicate."""
         low, high = bounds or (None, None)
-        index = self.place.get(seq)
-        if index is not None and status == "ok":
-            if self.status[index] in ("lost", "unreachable"):
-                self.sent[index], self.rtt[index], self.status[index] = sent, rtt, status
+        index = self.find(seq)
+        if index is not None and status in ("ok", "void"):
+            if self.told(index) in ("lost", "unreachable"):
+                self.sent[index], self.rtt[index] = _or_null(sent), _or_null(rtt)
+                self.status[index] = _STATUS.index(status)
                 return
             status = "duplicate"
         elif index is not None and status != "duplicate":
             return
-        self.place.setdefault(seq, len(self.seq))
+        if index is None:
+            self.place[seq] = len(self.seq)
         self.highest = max(self.highest, seq)
         self.seq.append(seq)
-        self.sent.append(sent)
-        self.rtt.append(rtt)
-        self.status.append(status)
-        self.low.append(low)
-        self.high.append(high)
+        self.status.append(_STATUS.index(status))
+        for column, value in zip((self.sent, self.rtt, self.low, self.high), (sent, rtt, low, high), strict=True):
+            column.append(_or_null(value))
 
-    def extend(self, seq: list[int], sent: list[int | None], rtt: list[int]) -> None:
-        """Many replies, in order and none of them seen before."""
-        self.place.update(zip(seq, range(len(self.seq), len(self.seq) + len(seq)), strict=True))
-        self.seq += seq
-        self.sent += sent
-        self.rtt += rtt
-        self.status += ["ok"] * len(seq)
-        self.low += [None] * len(seq)
-        self.high += [None] * len(seq)
-        self.turns, self.last = divmod(seq[-1], _SEQUENCE_NUMBERS)
-        self.highest = seq[-1]
+    def extend(self, seq: np.ndarray, sent: np.ndarray | None, rtt: np.ndarray) -> None:
+        """Many replies, in ascending order and none of them seen before."""
+        nulls = array("q", [_NULL]) * len(seq)
+        self.stretches.append((int(seq[0]), len(self.seq), seq))
+        self.seq.frombytes(seq.tobytes())
+        self.rtt.frombytes(rtt.tobytes())
+        self.sent.frombytes((nulls if sent is None else sent).tobytes())
+        self.status.extend(bytes([_STATUS.index("ok")]) * len(seq))
+        self.low.extend(nulls)
+        self.high.extend(nulls)
+        self.turns, self.last = divmod(int(seq[-1]), _SEQUENCE_NUMBERS)
+        self.highest = int(seq[-1])
+
+    def find(self, seq: int) -> int | None:
+        """Index of the first sample with this sequence number."""
+        index = self.place.get(seq)
+        if index is None and self.stretches:
+            at = bisect_right(self.stretches, seq, key=lambda stretch: stretch[0]) - 1
+            if at >= 0:
+                _, start, numbers = self.stretches[at]
+                offset = int(numbers.searchsorted(seq))
+                if offset < len(numbers) and numbers[offset] == seq:
+                    return start + offset
+        return index
+
+    def told(self, index: int) -> str:
+        """The status of a sample."""
+        return _STATUS[self.status[index]]
+
+    def count(self, *statuses: str) -> int:
+        """Number of samples of these statuses."""
+        return sum(self.status.count(_STATUS.index(status)) for status in statuses)
+
+    def missing(self, start: int, stop: int) -> list[int]:
+        """Sequence numbers of the range that have no sample."""
+        if not self.stretches:
+            return [seq for seq in range(start, stop) if seq not in self.place]
+        import numpy as np
+
+        wanted = np.arange(start, stop)
+        found: list[int] = wanted[~np.isin(wanted, np.frombuffer(self.seq, dtype=np.int64))].tolist()
+        return found
+
+    def known(self, start: int, stop: int) -> int:
+        """How many sequence numbers of the range have a sample."""
+        inside = sum(start <= seq < stop for seq in self.place)
+        edges = ((numbers.searchsorted(start), numbers.searchsorted(stop)) for _, _, numbers in self.stretches)
+        return inside + sum(int(last - first) for first, last in edges)
+
+
+def _or_null(value: int | None) -> int:
+    return _NULL if value is None else value
+
+
+def _column(values: array[int]) -> Any:
+    """The values as they are where all are there, else a list with None."""
+    if _NULL not in values:
+        return values
+    return [None if value == _NULL else value for value in values]
 
 
 class _Ping(LineLog):
@@ -186,25 +253,64 @@ class _Ping(LineLog):
 
     @data(
         _STAMP + r"(?P<bytes>\d{1,6}) [^=]{1,300}?(?: ?:|,) (?:icmp_[rs]eq|icmp_req|seq|pořadí) ?=(?P<seq>\d{1,10})"
-        r"(?: ident=\d+)? (?:ttl|TTL|hlim) ?=\d{1,3}"
+        r"(?: ident=\d+)? (?:ttl|TTL|hlim) ?=(?P<ttl>\d{1,3})"
         rf"(?: [^\s=]{{1,20}} ?=(?P<time>{_DECIMAL}) ?{_MS})?(?P<dup> ?\(DUP!\))?(?:\s\(same route\))?",
         hint="=",
     )
     def reply(self, line: Line, match: re.Match[str]) -> None:
+        stamp = None if match["stamp"] is None else nanoseconds(match["stamp"], "s")
+        self.answer(line, int(match["seq"]), match["time"], stamp, duplicate=match["dup"] is not None)
+
+    def answer(self, line: Line, printed: int, time: str | None, stamp: int | None, *, duplicate: bool) -> None:
+        """One reply: its sequence number and time as printed, the moment of its arrival in ns."""
         samples = self.samples
-        seq = samples.unwrap(int(match["seq"]))
-        rtt = None
-        if match["time"] is not None:
-            rtt = nanoseconds(_decimal(match["time"]), "ms")
-        sent = None
-        if match["seconds"] is not None:
-            stamp = int(match["seconds"]) * 10**9 + int(match["fraction"]) * 1000
-            sent = stamp - (rtt or 0)
-            if self.first_stamp is None:
-                self.first_stamp = sent
-        if rtt is None:
+        seq = samples.unwrap(printed)
+        rtt = None if time is None else nanoseconds(_decimal(time), "ms")
+        sent = None if stamp is None else stamp - (rtt or 0)
+        if sent is not None and self.first_stamp is None:
+            self.first_stamp = sent
+        if rtt is None or time is None:
             return
-        samples.add(seq, rtt, "duplicate" if match["dup"] else "ok", sent)
+        status = "duplicate" if duplicate else "ok"
+        if _decimal(time) == _NO_TIME:
+            rtt, status = None, "void"
+            text = f"the reply to probe {seq} shows {time} ms: the clock was set back; the sample is void"
+            self.run.event("clock_step", "warning", text, line.number)
+        samples.add(seq, rtt, status, sent)
+
+    @bulk(reply)
+    def replies(self, rows: Rows, match: re.Match[str]) -> bool:
+        """Many replies at once; those out of order, doubled or without a time go the way of single ones."""
+        import numpy as np
+
+        if match["time"] is None or match["dup"] or self.windows or self.summary is not None:
+            return False
+        found = rows.columns(match, stamp=9, bytes=0, seq=0, ttl=0, time=6)
+        stamped = match["stamp"] is not None
+        if found is None or (self.samples.seq and stamped != (self.first_stamp is not None)):
+            return False
+        printed, rtt = found["seq"], found["time"]
+        if printed.max() >= _SEQUENCE_NUMBERS or found["ttl"].max() >= 1000 or found["bytes"].max() >= 10**6:
+            return False
+        half = _SEQUENCE_NUMBERS // 2
+        steps = (np.diff(printed) + half) % _SEQUENCE_NUMBERS - half
+        seq = np.concatenate(([0], np.cumsum(steps))) + self.samples.unwrap(int(printed[0]))
+        before = np.maximum.accumulate(np.concatenate(([self.samples.highest], seq[:-1])))
+        plain = (seq > before) & (rtt > 0)
+        sent = found["stamp"] - rtt if stamped else None
+        if stamped and self.first_stamp is None:
+            self.first_stamp = int(found["stamp"][0] - rtt[0])
+        edges = [0, *(np.flatnonzero(np.diff(plain)) + 1).tolist(), len(rows)]
+        for start, stop in pairwise(edges):
+            if plain[start]:
+                part = slice(start, stop)
+                self.samples.extend(seq[part], None if sent is None else sent[part], rtt[part])
+                continue
+            for line in (rows[index] for index in range(start, stop)):
+                if (single := match.re.fullmatch(line.text)) is not None:
+                    self.reply(line, single)
+        self.last_line = rows.last
+        return True
 
     @data(r"(?:\S{1,40}: )?Warning: time of day goes back \((-?\d{1,19})us\), taking countermeasures", hint="goes back")
     def clock_step(self, line: Line, match: re.Match[str]) -> None:
@@ -226,34 +332,6 @@ class _Ping(LineLog):
         if "Redirect" in match["what"]:
             return
         self.samples.add(self.samples.unwrap(int(match["seq"])), None, "unreachable")
-
-    def bulk(self, lines: Sequence[Line], ledger: Ledger) -> bool:
-        """Read many lines at once if all are plain replies in order; false, and nothing done, otherwise."""
-        import numpy as np
-
-        found = _PLAIN_REPLY.findall("\n".join(line.text for line in lines))
-        samples = self.samples
-        if len(found) != len(lines) or not samples.seq or self.windows or self.summary is not None:
-            return False
-        seconds, fraction, printed, times = zip(*found, strict=True)
-        numbers = np.array([samples.seq[-1] % _SEQUENCE_NUMBERS, *map(int, printed)])
-        steps = np.diff(numbers)
-        steps[steps < -_SEQUENCE_NUMBERS // 2] += _SEQUENCE_NUMBERS
-        if samples.seq[-1] != samples.highest or (steps <= 0).any() or (numbers >= _SEQUENCE_NUMBERS).any():
-            return False
-        stamped = seconds[0] != ""
-        if stamped != (self.first_stamp is not None) or ("" in seconds) == stamped:
-            return False
-        seq = samples.seq[-1] + np.cumsum(steps)
-        rtt = np.rint(np.array(times, dtype=float) * _MILLISECOND).astype(np.int64)
-        sent: list[int | None] = [None] * len(lines)
-        if stamped:
-            stamps = np.array(seconds).astype(np.int64) * 10**9 + np.array(fraction).astype(np.int64) * 1000
-            sent = (stamps - rtt).tolist()
-        samples.extend(seq.tolist(), sent, rtt.tolist())
-        ledger.mark_range(lines[0].number, lines[-1].number, DATA)
-        self.last_line = lines[-1].number
-        return True
 
     # --- headers
 
@@ -562,6 +640,7 @@ class _Ping(LineLog):
         run = self.run
         self._describe()
         self._fill_lost()
+        self._leave_out_void()
         self._store_samples()
         received = run.value("received")
         if received is not None and self.has_times:
@@ -578,8 +657,8 @@ class _Ping(LineLog):
 
     def _check_replies(self, n: int, number: int) -> None:
         """The summary's extremes are those of the replies, which have fewer digits, where all of them are shown."""
-        times = [rtt for rtt in self.samples.rtt if rtt is not None]
-        if self.windows or len(times) != n:
+        times = self.samples.rtt
+        if self.windows or len(times) != n or _NULL in times:
             return
         for name, shown in (("min", min(times)), ("max", max(times))):
             summed = self.run.value(f"rtt_{name}")
@@ -605,32 +684,46 @@ class _Ping(LineLog):
         if self.windows or not samples.seq or not sent or lost is None:
             return
         start = 0 if min(samples.seq) == 0 or run.row.get("dialect") in _COUNT_FROM_ZERO else 1
-        missing = [seq for seq in range(start, start + int(sent)) if seq not in samples.place]
-        told = sum(status in ("lost", "unreachable") for status in samples.status)
+        stop = start + int(sent)
+        missing = stop - start - samples.known(start, stop)
+        told = samples.count("lost", "unreachable")
         if not missing:
             return
-        if told + len(missing) == int(lost):
-            for seq in missing:
+        if told + missing == int(lost) and missing <= _MOST_FILLED:
+            for seq in samples.missing(start, stop):
                 samples.add(seq, None, "lost")
         else:
-            text = f"{len(missing)} probes have no line, {int(lost) - told} are lost by the counts; lines are missing"
+            text = f"{missing} probes have no line, {int(lost) - told} are lost by the counts; lines are missing"
             run.event("lines_missing", "info", text, run.row["first_line"])
+
+    def _leave_out_void(self) -> None:
+        """A summary that counts replies of 0 ms has no minimum, and its mean and deviation are wrong."""
+        run, low = self.run, self.run.row_of("rtt_min")
+        void = self.samples.count("void")
+        if low is None or (not void and _decimal(low["printed"] or "") != _NO_TIME):
+            return
+        for name in ("rtt_min", "rtt_mean", "rtt_sd"):
+            run.drop(name)
+        told = f"{void} replies" if void else "a reply"
+        text = f"the summary counts {told} of 0 ms, which the clock made; minimum, mean and deviation are left out"
+        run.event("clock_step", "warning", text, low["line"])
 
     def _store_samples(self) -> None:
         samples, run = self.samples, self.run
         if not samples.seq:
             return
-        sent = samples.sent
+        sent = _column(samples.sent)
         if self.first_stamp is not None:
-            first = min(value for value in sent if value is not None)
-            sent = [None if value is None else value - first for value in sent]
+            first = min(value for value in samples.sent if value != _NULL)
+            sent = [None if value == _NULL else value - first for value in samples.sent]
             started = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=first // 1000)
             run.set(started_at=started)
         elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
             step, base = nanoseconds(interval, "sec"), min(samples.seq)
             sent = [(seq - base) * step for seq in samples.seq]
-        bounds = {"low_ns": samples.low, "high_ns": samples.high} if self.windows else {}
-        run.samples(seq=samples.seq, sent_ns=sent, rtt_ns=samples.rtt, status=samples.status, **bounds)
+        bounds = {"low_ns": _column(samples.low), "high_ns": _column(samples.high)} if self.windows else {}
+        status = [_STATUS[index] for index in samples.status]
+        run.samples(seq=samples.seq, sent_ns=sent, rtt_ns=_column(samples.rtt), status=status, **bounds)
 
 
 def _read_json(log: Log, recorder: Recorder) -> None:
@@ -639,9 +732,9 @@ def _read_json(log: Log, recorder: Recorder) -> None:
     ping.run.set(dialect="iputils-json")
     for line in log.lines:
         text = line.text.strip()
-        match = re.fullmatch(r"(?:\[(\d{1,12})\.(\d{6})\] )?(\{.*\})", text) if len(text) < 4096 else None
+        match = re.fullmatch(_STAMP + r"(\{.*\})", text) if len(text) < 4096 else None
         try:
-            entry = json.loads(match[3]) if match else None
+            entry = json.loads(match[2]) if match else None
         except ValueError:
             entry = None
         if not isinstance(entry, dict) or not _json_line(ping, line, entry, match):
@@ -656,12 +749,8 @@ def _json_line(ping: _Ping, line: Line, entry: dict[str, object], match: re.Matc
     """Read one object; false where it is none of ping's."""
     seq, time, rtt = entry.get("seq"), entry.get("time"), entry.get("rtt")
     if isinstance(seq, int) and isinstance(time, str) and re.fullmatch(_DECIMAL, time):
-        value = nanoseconds(time, "ms")
-        sent = None
-        if match is not None and match[1]:
-            sent = int(match[1]) * 10**9 + int(match[2]) * 1000 - value
-            ping.first_stamp = ping.first_stamp or sent
-        ping.samples.add(ping.samples.unwrap(seq), value, "duplicate" if entry.get("dup") else "ok", sent)
+        stamp = nanoseconds(match["stamp"], "s") if match is not None and match["stamp"] else None
+        ping.answer(line, seq, time, stamp, duplicate=bool(entry.get("dup")))
         return True
     sent_count, received = entry.get("transmitted"), entry.get("received")
     if not isinstance(sent_count, int) or not isinstance(received, int):
@@ -724,10 +813,7 @@ class PingParser:
             _read_json(log, recorder)
             return
         reader = _Ping(log, recorder)
-        for start in range(0, len(log.lines), _BULK_LINES):
-            part = log.lines[start : start + _BULK_LINES]
-            if len(part) < _BULK_LINES or not reader.bulk(part, recorder.ledger):
-                reader.feed(part, recorder.ledger)
+        reader.feed(log.lines, recorder.ledger)
         reader.finish(log.last_line)
 
 

@@ -33,10 +33,11 @@ and the bars of the histogram (scaled and rounded up; the exact counts stand in 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
 from typing import Any
 
-from azlatency.grammar import BLANK, DATA, LONGEST_LINE, UNKNOWN, Ledger, Line, LineLog, data, known
+from azlatency.grammar import LONGEST_LINE, Ledger, Line, LineLog, bulk, data, known
+from azlatency.lines import Rows
 from azlatency.parsers import Log, Signature
 from azlatency.parsers.common import closed_loop_share, complete_quantile, end_run, printed_rank
 from azlatency.record import Recorder, Run
@@ -49,9 +50,7 @@ _SMALLEST_MESSAGE, _LARGEST_MESSAGE = 14, 65507
 _NUMBER = r"(-?[\d.]+)"
 _COOL_DOWN_NS = 50e6
 _OPTION = re.compile(r"\d{1,9}")
-_ROW = re.compile(r"(?:\d+, ?)?(\d{1,9})\.(\d{9}), ?(\d{1,9})\.(\d{9})(?:, ?-?[\d.]+)?")
 _LONG_BAR = re.compile(r"([# ])\1{99,}")
-_BULK_ROWS = 20_000
 _SPREADS = {
     "std-dev": "rtt_sd",
     "mean-ad": "rtt_mean_abs_dev",
@@ -74,6 +73,10 @@ class _Sockperf(LineLog):
         self.quantile_rows: list[tuple[Line, dict[str, Any]]] = []
         self.full_log_options: str | None = None
         self.bin_us: int | None = None
+        self.full_log = False
+        self.first_row = self.last_row = 0
+        self.origin = 0
+        self.sent, self.rtt = array("q"), array("q")
 
     def read(self, line: Line, ledger: Ledger) -> bool:
         """As in `LineLog`, without the stars of an author's Markdown, and with the longest bars cut short."""
@@ -255,6 +258,40 @@ class _Sockperf(LineLog):
             metric="rtt", stream=None, low_ns=low * scale, high_ns=high * scale, count=count_, line=line.number
         )
 
+    # --- the rows of a full log, exact to the nanosecond: rxTime - txTime is the round trip in every version
+
+    @data(r"packet, txTime\(sec\), rxTime\(sec\), (?:latency|rtt)\(usec\)", hint="packet, txTime")
+    @data(r"txTime, rxTime", hint="txTime, rxTime")
+    def full_log_header(self, line: Line, match: re.Match[str]) -> None:
+        self.full_log = True
+
+    @data(
+        r"(?:(?P<packet>\d{1,15}), ?)?(?P<sent>\d{1,10}\.\d{9}), ?(?P<received>\d{1,10}\.\d{9})"
+        r"(?:, ?(?P<printed>-?[\d.]+))?",
+        hint=", ",
+    )
+    def row(self, line: Line, match: re.Match[str]) -> None:
+        if not self.full_log:
+            raise ValueError("a row under no header")
+        sent = nanoseconds(match["sent"], "sec")
+        if not self.sent:
+            self.origin = sent
+        self.sent.append(sent - self.origin)
+        self.rtt.append(nanoseconds(match["received"], "sec") - sent)
+        self.first_row, self.last_row = self.first_row or line.number, line.number
+
+    @bulk(row)
+    def rows(self, rows: Rows, match: re.Match[str]) -> bool:
+        found = rows.columns(match, packet=0, sent=9, received=9, printed=3) if self.full_log else None
+        if found is None:
+            return False
+        if not self.sent:
+            self.origin = int(found["sent"][0])
+        self.sent.frombytes((found["sent"] - self.origin).tobytes())
+        self.rtt.frombytes((found["received"] - found["sent"]).tobytes())
+        self.first_row, self.last_row = self.first_row or rows.first, rows.last
+        return True
+
     # --- server and failures
 
     @data(r"Total (\d+) messages received(?:, echoed messages \d+)? and handled.{0,80}", hint="received")
@@ -351,6 +388,8 @@ class _Sockperf(LineLog):
         }
         self.run = self.recorder.run("sockperf", line.number, **shared)
         self.server_index, self.observations, self.quantile_rows = index, None, []
+        self.first_row = self.last_row = 0
+        self.sent, self.rtt = array("q"), array("q")
 
     # --- the end
 
@@ -366,10 +405,18 @@ class _Sockperf(LineLog):
         self._describe()
         self._check_unit()
         self._check_drops()
+        self._store_rows()
         has_numbers = run.value("rtt_mean") is not None or run.value("throughput", side="sender") is not None
-        end_run(run, has_numbers=has_numbers, ended=self.ended or self.log_has_rows, last_line=last_line)
+        end_run(run, has_numbers=has_numbers, ended=self.ended or 0 < self.last_row < last_line, last_line=last_line)
 
-    log_has_rows = False
+    def _store_rows(self) -> None:
+        if not self.sent:
+            return
+        count = len(self.sent)
+        self.run.samples(seq=range(count), sent_ns=self.sent, rtt_ns=self.rtt, status=["ok"] * count)
+        if self.observations is not None and count != self.observations:
+            text = f"{count} rows, but the block above counts {self.observations} observations"
+            self.run.event("count_mismatch", "warning", text, self.first_row)
 
     def _check_drops(self) -> None:
         """Replies later than the cool-down count as dropped though every message was answered (trap S3)."""
@@ -464,90 +511,8 @@ class SockperfParser:
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; several ``Server No:`` blocks become several runs."""
         reader = _Sockperf(log, recorder)
-        lines = log.lines
-        header = next((i for i, line in enumerate(lines) if line.text.strip() in _FULL_LOG_HEADERS), None)
-        if header is None:
-            reader.feed(lines, recorder.ledger)
-            reader.finish_block(log.last_line)
-            return
-        stop = header + 1
-        while stop < len(lines) and lines[stop].text[:1].isdigit():
-            stop += 1
-        reader.feed(lines[:header], recorder.ledger)
-        recorder.ledger.mark(lines[header].number, DATA)
-        _full_log_rows(lines[header + 1 : stop], reader, recorder)
-        reader.feed(lines[stop:], recorder.ledger)
-        reader.log_has_rows = stop < len(lines)
+        reader.feed(log.lines, recorder.ledger)
         reader.finish_block(log.last_line)
-
-
-_FULL_LOG_HEADERS = {
-    "packet, txTime(sec), rxTime(sec), latency(usec)",
-    "packet, txTime(sec), rxTime(sec), rtt(usec)",
-    "txTime, rxTime",
-}
-
-
-def _full_log_rows(lines: Sequence[Line], reader: _Sockperf, recorder: Recorder) -> None:
-    """The samples of a full log, exact to the nanosecond: the round trip is rxTime - txTime in every version."""
-    if not lines:
-        return
-    columns = _bulk_columns(lines) if len(lines) >= _BULK_ROWS else None
-    if columns is not None:
-        recorder.ledger.mark_range(lines[0].number, lines[-1].number, DATA)
-    else:
-        columns = _row_columns(lines, recorder)
-    sent, rtt = columns
-    reader.run.samples(seq=range(len(sent)), sent_ns=sent, rtt_ns=rtt, status=["ok"] * len(sent))
-    observations = reader.observations
-    if observations is not None and len(sent) != observations:
-        text = f"{len(sent)} rows, but the block above counts {observations} observations"
-        reader.run.event("count_mismatch", "warning", text, lines[0].number)
-
-
-def _row_columns(lines: Sequence[Line], recorder: Recorder) -> tuple[list[int], list[int]]:
-    sent, rtt = [], []
-    for line in lines:
-        if match := _ROW.fullmatch(line.text.strip()):
-            tx, rx = int(match[1] + match[2]), int(match[3] + match[4])
-            sent.append(tx)
-            rtt.append(rx - tx)
-            recorder.ledger.mark(line.number, DATA)
-        else:
-            recorder.ledger.mark(line.number, UNKNOWN if line.text.strip() else BLANK)
-    first = sent[0] if sent else 0
-    return [tx - first for tx in sent], rtt
-
-
-def _bulk_columns(lines: Sequence[Line]) -> tuple[Any, Any] | None:
-    """As `_row_columns` through pyarrow's CSV reader; None where a row is odd and must be looked at one by one."""
-    import numpy as np
-    import pyarrow as pa
-    from pyarrow import csv
-
-    body = "\n".join(line.text for line in lines).replace(", ", ",").encode()
-    decimals = pa.decimal128(20, 9)
-    columns = ["packet", "tx", "rx", "printed"] if lines[0].text.count(",") == 3 else ["tx", "rx"]
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(body),
-            read_options=csv.ReadOptions(column_names=columns),
-            convert_options=csv.ConvertOptions(
-                column_types={"packet": pa.int64(), "tx": decimals, "rx": decimals, "printed": pa.float64()}
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    if table.num_rows != len(lines) or any(column.null_count for column in table.columns):
-        return None
-
-    def nanoseconds_of(name: str) -> Any:
-        # The low 64 bits of a decimal with nine digits after the point are the nanoseconds.
-        array = table[name].combine_chunks()
-        return np.frombuffer(array.buffers()[1], dtype="<i8")[2 * array.offset :: 2][: len(array)]
-
-    sent, received = nanoseconds_of("tx"), nanoseconds_of("rx")
-    return sent - sent[0], received - sent
 
 
 PARSER = SockperfParser()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from azlatency.schema import UNCOUNTED
 from azlatency.stats.result import Estimate
 from azlatency.stats.stability import (
     EventTest,
@@ -62,7 +63,7 @@ def runs_in_time(
     import pandas as pd
 
     samples = study.samples
-    samples = samples[~samples["status"].isin(["warmup", "duplicate"])]
+    samples = samples[~samples["status"].isin(UNCOUNTED)]
     groups = {str(run_id): group for run_id, group in samples.groupby("run_id", sort=False)}
     found = []
     for run_id, run in runs[runs.index.isin(set(groups))].iterrows():

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from azlatency.schema import UNCOUNTED
 from azlatency.stats.dependence import dependence, indicator_time, series
 from azlatency.stats.means import across_runs
 from azlatency.stats.result import Estimate
@@ -464,7 +465,7 @@ def _runs_of(samples: pd.DataFrame, labels: pd.DataFrame | None) -> Iterator[tup
         raise ValueError(f"samples need the columns run_id and rtt_ns, not {', '.join(map(str, samples.columns))}")
     status = samples["status"].fillna("ok") if "status" in samples else None
     if status is not None:
-        samples = samples[~status.isin(["warmup", "duplicate"])]
+        samples = samples[~status.isin(UNCOUNTED)]
     groups = {str(run): group for run, group in samples.groupby("run_id", sort=False)}
     for run in groups if labels is None else [str(each) for each in labels.index if each in groups]:
         group = groups[run]
