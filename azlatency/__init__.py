@@ -26,6 +26,7 @@ _HOMES = {
     "measuring": "azlatency.paths",
     "select": "azlatency.paths",
     "programmed_links": "azlatency.programmed",
+    "known_steps": "azlatency.stats.truth",
     "charts": "azlatency.charts",
     "tables": "azlatency.tables",
     "runtails": "azlatency.stats.runtails",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from azlatency.stats.asymmetry import Asymmetry
     from azlatency.stats.baseline import Conformance
     from azlatency.stats.planning import PercentileSize, Plan, ZoneRounds
+    from azlatency.stats.truth import KnownStep
 
 _SCALES = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "count": (1.0, "segments")}
 _ARROW = " → "
@@ -246,6 +247,50 @@ def _with_interval(value: Any, cell: Estimate) -> str:
     return micros(value, 0) + (f" ({ends})" if ends else "")
 
 
+def known_steps(found: Sequence[KnownStep]) -> Table | Note:
+    """How much longer each path is than the shortest pair, as measured and as programmed.
+
+    ``found``: `azlatency.known_steps`.
+    """
+    told = [each for each in found if each.difference.low is not None and each.difference.high is not None]
+    if not found:
+        return Note(_REAL)
+    if not told:
+        return Note("No method measured the shortest pair and another one in several runs, so no step has an interval.")
+    rows = [
+        (
+            each.method,
+            each.path,
+            whole(each.difference.n),
+            micros(each.difference.estimate),
+            between(each.difference.low, each.difference.high, 1e3, ",.1f"),
+            micros(each.programmed),
+            text(each.holds(each.programmed)),
+            micros(each.achieved),
+            text(each.holds(each.achieved)),
+        )
+        for each in told
+    ]
+    counts = []
+    for method in dict.fromkeys(each.method for each in told):
+        own = [each for each in told if each.method == method]
+        counts.append(
+            f"{method}: {sum(bool(each.holds(each.programmed)) for each in own)} of {len(own)} programmed and "
+            f"{sum(bool(each.holds(each.achieved)) for each in own)} of {len(own)} achieved steps inside"
+        )
+    level = f"{100 * told[0].difference.confidence:g} %"
+    headers = (
+        "method", "path", "runs", "longer by, µs", "interval, µs", "programmed, µs", "inside", "achieved idle, µs",
+        "inside, too",
+    )  # fmt: skip
+    notes = [
+        "; ".join(counts) + ".",
+        f"Against {told[0].reference}, both directions of it. Mean round trips; {level} intervals, each by itself, across "
+        "runs. Single runs are left out.",
+    ]
+    return Table("Steps beside the programmed ones", headers, rows, frozenset({2, 3, 5, 7}), notes)
+
+
 def programmed_rates(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table | Note:
     """Programmed rates of both directions beside the goodputs measured in them."""
     if not len(links):
@@ -368,6 +413,18 @@ def still_to_run(results: Sequence[Conformance], expectations: Sequence[Mapping[
         "where a command asks for less, lengthen it."
     ]
     return Table("What would have to be run", headers, rows, frozenset({2}), notes)
+
+
+def unquantified(study: Study) -> Table | Note:
+    """Commands that the study's source runs without saying what they should show."""
+    commands = study.info.get("unquantified") or []
+    if not commands:
+        return Note("The source of this study gives no command without a number to expect.")
+    rows = [(text(each.get("name")), text(each.get("tool")), text(each.get("command"))) for each in commands]
+    notes = ["What such a run shows can be described and kept for later comparison; it cannot pass or fail."]
+    return Table(
+        "Commands without an expectation", ("what", "tool", "command, as the source gives it"), rows, notes=notes
+    )
 
 
 def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency import schema
 from azlatency.decode import SourceError, expand
-from azlatency.manifest import Manifest, ManifestError, read_expectations, read_manifest, read_reported
+from azlatency.manifest import Manifest, ManifestError, read_baseline, read_manifest, read_reported
 from azlatency.parsers import parser_version
 from azlatency.reader import LogError, Tables, parse_source, to_frame
 from azlatency.record import Row
@@ -125,6 +125,40 @@ def import_study(
     summary.reused, summary.parsed = len(kept), len(todo)
     _write(out, arrow, stamp, manifest)
     return summary
+
+
+def changed_since_import(name: str) -> str:
+    """What is not in the imported tables yet, in words; empty where they are up to date.
+
+    Logs from elsewhere that are no longer where they were are not missed: their tables are all there is.
+    """
+    stamp = _read_stamp(data_folder("processed") / name)
+    roots = [Path(root) for root in stamp["roots"]] or [data_folder("raw") / name]
+    if not all(root.exists() for root in roots):
+        return ""
+    try:
+        manifest = _manifest_for(name, roots)
+        files = dict(_files(roots, manifest, ImportSummary(name, Path())))
+    except (ManifestError, OSError) as error:
+        return f"the manifest cannot be read ({error})"
+    if stamp["parser_version"] != parser_version():
+        return "this library reads logs in another way"
+    known = stamp["files"]
+    changed = sum(
+        path in known and _fingerprint(file, known[path])["sha256"] != known[path]["sha256"]
+        for path, file in files.items()
+    )
+    told = [
+        f"{count} {'file' if count == 1 else 'files'} {what}"
+        for count, what in (
+            (len(files.keys() - known.keys()), "came"),
+            (len(known.keys() - files.keys()), "went"),
+            (changed, "changed"),
+        )
+        if count
+    ]
+    told += ["the manifest changed"] if stamp["manifest"] != _digest(manifest.files) else []
+    return ", ".join(told)
 
 
 def _manifest_for(name: str, roots: list[Path]) -> Manifest:
@@ -296,9 +330,14 @@ def _write(out: Path, arrow: dict[str, pa.Table], stamp: dict[str, Any], manifes
                 _write_table(staging / f"{name}.parquet", table)
         _write_json(
             staging / "study.json",
-            {"name": stamp["study"], **_jsonable(manifest.study), "scenarios": manifest.scenarios()},
+            {
+                "name": stamp["study"],
+                **_jsonable(manifest.study),
+                "scenarios": manifest.scenarios(),
+                "unquantified": _jsonable(read_baseline(manifest, "unquantified")),
+            },
         )
-        _write_json(staging / "expectations.json", _jsonable(read_expectations(manifest)))
+        _write_json(staging / "expectations.json", _jsonable(read_baseline(manifest, "expectation")))
         _write_json(staging / "reported.json", read_reported(manifest))
         _write_json(staging / _STAMP, stamp)
         _swap(staging, out)
@@ -448,6 +487,10 @@ class Study:
 
         return pd.DataFrame(self._json("reported.json")).convert_dtypes()
 
+    def imported_from(self) -> list[Path]:
+        """Where its logs were imported from, if not from ``data/raw``."""
+        return [Path(root) for root in self._json(_STAMP).get("roots", [])]
+
     def _json(self, name: str) -> Any:
         return json.loads((self.folder / name).read_text("utf-8"))
 
@@ -467,5 +510,6 @@ def load(name: str, *, processed: Path | None = None) -> Study:
 
 
 __all__ = [
-    "WANTED", "ImportSummary", "ManifestError", "Study", "data_folder", "import_study", "load", "recover", "studies",
+    "WANTED", "ImportSummary", "ManifestError", "Study", "changed_since_import", "data_folder", "import_study", "load",
+    "recover", "studies",
 ]  # fmt: skip

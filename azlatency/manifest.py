@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from azlatency.record import Row
 from azlatency.schema import MANIFEST_COLUMNS
@@ -266,13 +266,17 @@ def _typed(place: str, key: str, value: Any) -> Any:
         raise ManifestError(f"{place}: {key} = {value!r} is no {wanted}; correct it") from None
 
 
-def read_expectations(manifest: Manifest) -> list[Row]:
-    """The ``[[expectation]]`` tables of the study's baseline file, [] where there is none. Raises `ManifestError`."""
+def read_baseline(manifest: Manifest, table: Literal["expectation", "unquantified"]) -> list[Row]:
+    """The tables of one name in the study's baseline file, [] where there is none. Raises `ManifestError`.
+
+    ``[[expectation]]``: what is expected; ``[[unquantified]]``: a command that the source runs without saying what it
+    should show.
+    """
     if "baseline" not in manifest.study:
         return []
     path = manifest.folder / manifest.study["baseline"]
     try:
-        return list(tomllib.loads(path.read_text("utf-8")).get("expectation", []))
+        return list(tomllib.loads(path.read_text("utf-8")).get(table, []))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ManifestError(f"{path}: {error}; named by {FILE_NAME}") from None
 

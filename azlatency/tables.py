@@ -127,19 +127,30 @@ def quantities(evidence: pd.DataFrame) -> Table | Note:
     return Table("What each tool printed", headers, rows, frozenset({2, 3, 4}), (note,))
 
 
-def headline(headlines: pd.DataFrame) -> Table | Note:
-    """The numbers people quote, as printed; ``headlines`` as `azlatency.stats.evidence.headline_numbers`."""
+def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table | Note:
+    """The numbers people quote, as printed, and what may be concluded from them.
+
+    ``headlines``: `azlatency.stats.evidence.headline_numbers` of ``runs``.
+    """
     if not len(headlines):
         return Note("No run of this study prints a headline number.")
     tools = list(headlines.columns)
     rows = [
-        (str(path), *(text(cell) or "–" for cell in row))
+        (str(path), *(text(cell) or "–" for cell in row), _repeated(runs[runs["path"] == path]))
         for path, row in zip(headlines.index, headlines.values, strict=True)
     ]
     note = "Printed tokens, unchanged. Columns must not be compared with one another: they hold different quantities."
-    return Table(
-        "The headline numbers as printed", ("path", *tools), rows, frozenset(range(1, len(tools) + 1)), (note,)
-    )
+    headers = ("path", *tools, "what may be concluded")
+    return Table("The headline numbers as printed", headers, rows, frozenset(range(1, len(tools) + 1)), (note,))
+
+
+def _repeated(runs: pd.DataFrame) -> str:
+    """What the first runs of a path's methods allow to say."""
+    counts = runs.groupby("method").size()
+    several = int((counts > 1).sum())
+    if not several:
+        return "one run each: what these connections did, no rank among paths"
+    return f"first of several runs by {several} of {len(counts)} methods: see the intervals of the path"
 
 
 def ledger(study: Study) -> Table | Note:
@@ -217,11 +228,38 @@ def reported(study: Study) -> Table | Note:
         return Note("No numbers outside the logs.")
     columns = ("scenario", "tool", "metric", "q", "segment", "printed", "vm_size", "accelerated_networking", "notes")
     wanted = [name for name in columns if name in frame]
-    rows = [tuple(text(value) for value in row) for row in frame[wanted].itertuples(index=False)]
+    rows = [
+        (*(text(value) for value in row), _quotable(text(metric), text(segment)))
+        for row, metric, segment in zip(
+            frame[wanted].itertuples(index=False),
+            frame["metric"],
+            frame["segment"] if "segment" in frame else [None] * len(frame),
+            strict=True,
+        )
+    ]
     note = "Reported in prose or tables: no log behind them, no spread. They can be quoted, not tested."
     file = str(study.info.get("reported"))
     origins = [{0: (f"{file}:{line}",)} for line in frame["line"]] if "line" in frame else []
-    return Table("Numbers that stand only in the text", wanted, rows, notes=(note,), origins=origins)
+    headers = (*wanted, "what may be concluded")
+    return Table("Numbers that stand only in the text", headers, rows, notes=(note,), origins=origins)
+
+
+_QUOTABLE = {
+    "rtt_mean": "may be quoted; no count and no spread, so no difference can be tested",
+    "rtt": "may be quoted; a percentile without interval",
+    "rtt_min": "one packet: how fast it can be, not how fast it is",
+    "rtt_max": "one packet: says nothing about the path",
+    "rtt_mean_ratio": "ratio of two single measurements: no interval",
+    "rtt_mean_change": "one change among few: tested on the page Stability",
+    "failed_at": "a moment; three failures are no rate",
+}
+
+
+def _quotable(metric: str, segment: str) -> str:
+    """What a number without its log allows to say."""
+    if metric == "rtt_mean" and segment:
+        return "may be quoted; a stretch of one connection, no spread"
+    return _QUOTABLE.get(metric, "a circumstance, no measurement")
 
 
 def expectations(study: Study) -> Table | Note:
