@@ -285,8 +285,8 @@ def known_steps(found: Sequence[KnownStep]) -> Table | Note:
     )  # fmt: skip
     notes = [
         "; ".join(counts) + ".",
-        f"Against {told[0].reference}, both directions of it. Mean round trips; {level} intervals, each by itself, across "
-        "runs. Single runs are left out.",
+        f"Against {told[0].reference}, both directions of it. Mean round trips; {level} intervals, each by itself, "
+        "across runs. Single runs are left out.",
     ]
     return Table("Steps beside the programmed ones", headers, rows, frozenset({2, 3, 5, 7}), notes)
 

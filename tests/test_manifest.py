@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from azlatency.manifest import Manifest, ManifestError, read_expectations, read_manifest, read_reported
+from azlatency.manifest import Manifest, ManifestError, read_baseline, read_manifest, read_reported
 
 STUDY = '[study]\nname = "toy"\nregion = "westeurope"\nvm_size = "Standard_D8ds_v4"\n'
 
@@ -101,14 +101,14 @@ def test_every_study_of_the_project_can_be_read(raw: Path) -> None:
         assert study.name == folder.name
         assert study.study["question"].endswith("?")
         names.append(study.name)
-        read_expectations(study)
+        read_baseline(study, "expectation")
         read_reported(study)
     assert len(names) == 6
 
 
 def test_the_slip_of_the_pen_in_the_baseline_is_told(raw: Path) -> None:
     """The page says 40-50ms; it can only mean us."""
-    expectations = read_expectations(read_manifest(raw / "cassandra-vm-baseline"))
+    expectations = read_baseline(read_manifest(raw / "cassandra-vm-baseline"), "expectation")
     (latency,) = (each for each in expectations if each["metric"] == "rtt_mean")
     assert (latency["low"], latency["high"], latency["unit"]) == (40_000, 50_000, "ns")
     assert latency["printed"] == "40-50ms"

@@ -1,8 +1,8 @@
 """Measured differences between paths of an emulated network, held against the programmed ones.
 
-A round trip holds the programmed delay of both directions and the time that the two hosts take, which nobody programmed.
-Of the *difference* to the pair of hosts with the shortest delay that part drops out, as far as the hosts take as long
-on either path; what remains can be held against what was programmed.
+A round trip holds the programmed delay of both directions and the time that the two hosts take, which nobody
+programmed. In the *difference* to the pair of hosts with the shortest delay that part drops out, as far as the hosts
+take as long on either path; what remains can be held against what was programmed.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class KnownStep:
 def known_steps(links: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[KnownStep]:
     """Every path of every method that measured the shortest pair too; [] for a real network.
 
-    ``links``: `azlatency.programmed_links`; ``runs``: `azlatency.latency_runs`. A run enters by its mean, as delays add up
-    in means only.
+    ``links``: `azlatency.programmed_links`; ``runs``: `azlatency.latency_runs`. A run enters by its mean, as only
+    means of delays add up.
     """
     if not len(links):
         return []
