@@ -228,7 +228,8 @@ def _parse(
     """
     tables, ids = Tables(), {path: list[str]() for path, _ in todo}
     mapper = executor.map if executor is not None else map
-    parts = mapper(_parse_file, *zip(*todo, strict=True)) if todo else []
+    tools = [manifest.tool(path) for path, _ in todo]
+    parts = mapper(_parse_file, *zip(*todo, strict=True), tools) if todo else []
     for done, (part, (path, _)) in enumerate(zip(parts, todo, strict=True), start=1):
         for one in part:
             if isinstance(one, str):
@@ -246,10 +247,11 @@ def _parse(
     return tables, ids
 
 
-def _parse_file(path: str, file: Path) -> list[Tables | str]:
+def _parse_file(path: str, file: Path, tool: str | None) -> list[Tables | str]:
     """All sources in one file; what cannot be read comes as its one-line message."""
     return [
-        str(source) if isinstance(source, SourceError) else parse_source(source) for source in expand(file, name=path)
+        str(source) if isinstance(source, SourceError) else parse_source(source, tool=tool)
+        for source in expand(file, name=path)
     ]
 
 

@@ -8,6 +8,7 @@ would save the second kernel's imports (2 CPU-s once), but forks what Arrow's th
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import queue
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -28,6 +30,7 @@ from typing import Any, TypeVar, cast
 CELL_TIMEOUT = 600
 _ENGINE = "azlatency-warm"
 _RESET = "__import__('azlatency.kernels').kernels.reset_session()"
+_READ = "print(__import__('azlatency.kernels').kernels.files_read())"
 # A log of its own: papermill and nbclient report failures there that reach the reader as the page's error anyway.
 _log = logging.getLogger("azlatency.kernels")
 _log.propagate = False
@@ -61,6 +64,8 @@ class WarmKernel:
         self._manager: Any = None
         self._client: Any = None
         self._scratch: Path | None = None
+        self.read: tuple[str, ...] = ()
+        """Files that the last notebook opened, as `files_read` gives them."""
 
     def __enter__(self) -> WarmKernel:
         return self
@@ -93,7 +98,9 @@ class WarmKernel:
                 kept=kept,
             )
         executed = normalise(kept[0], _cell_ids(notebook))
-        return executed, _first_error(executed)
+        error = _first_error(executed)
+        self.read = () if error else tuple(json.loads(self._execute(_READ)))
+        return executed, error
 
     def execute_cells(self, nb_man: Any) -> None:
         """Run the cells of papermill's execution manager; what stops the kernel becomes the cell's error output."""
@@ -178,8 +185,8 @@ class WarmKernel:
         env.pop("PYTHONDONTWRITEBYTECODE", None)  # where it is set, each kernel compiles pandas anew
         return env | self._env
 
-    def _execute(self, code: str) -> None:
-        """Run code outside any notebook; raises where it fails."""
+    def _execute(self, code: str) -> str:
+        """Run code outside any notebook and return what it prints; raises where it fails."""
         from nbclient import NotebookClient
         from nbformat.v4 import new_code_cell, new_notebook
 
@@ -188,6 +195,7 @@ class WarmKernel:
         client.kc = self._client
         # Not stored in the history: the notebook's own first cell is number one, in its tracebacks too.
         client.execute_cell(notebook.cells[0], 0, store_history=False)
+        return "".join(output.text for output in notebook.cells[0].outputs if output.output_type == "stream")
 
 
 def reset_session() -> None:
@@ -200,6 +208,8 @@ def reset_session() -> None:
 
     from IPython import get_ipython
 
+    _listen()
+    _read.clear()
     get_ipython().reset(new_session=True)
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
@@ -209,6 +219,43 @@ def reset_session() -> None:
         pass
     # reset() has collected; what is left are modules. Not to look at them again saves 0.1 s a notebook.
     gc.freeze()
+
+
+#: Paths that were opened for reading or listed in this process since the last `reset_session`.
+_read: set[tuple[str, str]] = set()
+
+
+@lru_cache(maxsize=1)
+def _listen() -> None:
+    """Note every file that Python opens from now on; there is no way to stop."""
+
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            if isinstance(arguments[0], str) and "w" not in (arguments[1] or "r"):
+                _read.add(("", arguments[0]))
+        elif event in ("os.listdir", "os.scandir") and isinstance(arguments[0], str):
+            _read.add(("names in ", arguments[0]))
+
+    sys.addaudithook(note)
+
+
+def files_read() -> str:
+    """Called in the kernel after a notebook: what it read, as a JSON list of paths; a listed folder as "names in …".
+
+    Only what may change a result: files of the data and of the project, not those of Python and its libraries. Of
+    folders only those of the data, for Python itself lists the others; and not the folder of all imports, for to look
+    for one of them says nothing about the others.
+    """
+    data = Path(os.environ.get("AZLATENCY_DATA", "data")).absolute()
+    libraries = (Path(sys.prefix), Path(__file__).parent)
+    found = set()
+    for kind, name in _read:
+        path = Path(name).absolute()
+        ours = path.is_relative_to(data) and path != data / "processed"
+        ours |= not kind and path.is_relative_to(Path.cwd()) and path.suffix not in (".py", ".pyc")
+        if ours and path.exists() and not any(path.is_relative_to(folder) for folder in libraries):
+            found.add(f"{kind}{path}")
+    return json.dumps(sorted(found))
 
 
 def _register_engine() -> None:
@@ -313,8 +360,6 @@ def write_notebook(nb: Any, path: Path) -> None:
 
 
 def _cell_ids(notebook: Path) -> list[str]:
-    import json
-
     return [cell["id"] for cell in json.loads(notebook.read_text("utf-8"))["cells"] if "id" in cell]
 
 

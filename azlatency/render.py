@@ -11,10 +11,10 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
@@ -60,15 +60,42 @@ font-family font-size font-style font-weight text-anchor dominant-baseline
 )
 #: Characters up to which a cell stays on one line.
 _SHORT = 36
+#: Columns above which a table is set closer.
+_MANY_COLUMNS = 7
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
 _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
+_FINE_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+#: Stands for the prefix of ids in a stored sketch.
+_HERE = "here_"
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
 
 
-def own_table(html: str) -> Markup | None:
-    """A table of azlatency's, rebuilt; None where anything but one harmless ``<table>`` is in it."""
+class RowTrail(Protocol):
+    """Where a row's link leads, and the id of the line behind each of its cells, by column."""
+
+    @property
+    def target(self) -> str:
+        """Id of a line, a file or a group."""
+
+    @property
+    def at(self) -> Mapping[int, str]:
+        """Ids of lines by column."""
+
+
+class Trail(Protocol):
+    """Knows for the rows of a page's tables which lines of logs stand behind them."""
+
+    def row(self, cells: Sequence[str], origins: Mapping[str, Sequence[str]]) -> RowTrail | None:
+        """Where a row leads."""
+
+
+def own_table(html: str, trail: Trail | None = None, origins: Any = None) -> Markup | None:
+    """A table of azlatency's, rebuilt; None where anything but one harmless ``<table>`` is in it.
+
+    ``origins`` as `azlatency.display.Table` puts them into the output's metadata: with ``trail`` they become links.
+    """
     soup = _harmless(html, _TABLE_TAGS, _TABLE_ATTRIBUTES, strict=True)
     if soup is None:
         return None
@@ -81,12 +108,31 @@ def own_table(html: str) -> Markup | None:
         # Cells stay on one line but for these: a browser breaks every cell to its narrowest before a table scrolls.
         if len(cell.get_text()) > _SHORT:
             cell["class"] = " ".join([*filter(None, cell.get_attribute_list("class")), "long"])
+    if len(soup.select("thead th")) > _MANY_COLUMNS:
+        found[0]["class"] = " ".join([*filter(None, found[0].get_attribute_list("class")), "wide"])
     for caption in soup.find_all("caption"):
         # Of its own width, so that it can stay in view when the table is scrolled.
         stay = soup.new_tag("span", attrs={"class": "stay"})
         stay.extend(list(caption.contents))
         caption.append(stay)
+    if trail is not None:
+        _lead_to_logs(soup, trail, origins if isinstance(origins, list) else [])
     return Markup(str(found[0]))
+
+
+def _lead_to_logs(soup: BeautifulSoup, trail: Trail, origins: Sequence[Any]) -> None:
+    """Put a link into the head of each row that is known to come from logs, and its line's id at each cell."""
+    for index, row in enumerate(soup.select("tbody tr")):
+        cells = row.find_all(["th", "td"])
+        said = origins[index] if index < len(origins) and isinstance(origins[index], dict) else {}
+        found = trail.row([cell.get_text() for cell in cells], said) if cells else None
+        if found is None:
+            continue
+        link = soup.new_tag("a", attrs={"class": "from", "href": f"#{found.target}"}, string="log")
+        cells[0].extend([" ", link])
+        for column, place in found.at.items():
+            if column < len(cells):
+                cells[column]["data-at"] = place
 
 
 def mathml(latex: str, *, block: bool = False) -> Markup:
@@ -201,6 +247,39 @@ def _svg_value(name: str, value: str, prefix: str) -> str | None:
     return _CSS_URL.sub(lambda found: f"url(#{prefix}{found[1].strip(chr(34) + chr(39))[1:]})", value)
 
 
+@dataclass(frozen=True)
+class Sketch:
+    """A page's first figure for the index, as SVG: with its words, and without; empty where there is none."""
+
+    svg: str = ""
+    shapes: str = ""
+    title: str = ""
+
+
+def sketch(source: str, title: str) -> Sketch:
+    """A figure that `svg` accepts, smaller: all pages' sketches stand on one index."""
+    root = ElementTree.fromstring(source)
+    whole = _sketched(root)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.get("id", "").startswith("text_"):
+                parent.remove(child)
+    return Sketch(whole, _sketched(root), title)
+
+
+def _sketched(root: ElementTree.Element) -> str:
+    text = svg(ElementTree.tostring(root, encoding="unicode"), _HERE, "")
+    return _FINE_NUMBER.sub(lambda found: f"{float(found[0]):.1f}", text or "")
+
+
+def drawn(source: str, prefix: str, title: str) -> Markup:
+    """A sketch for one place of a page: ``prefix`` makes its ids unique there, ``title`` is its accessible name."""
+    head, _, rest = source.replace(_HERE, prefix).partition(">")
+    head = re.sub(r' aria-labelledby="[^"]*"', "", head)
+    rest = re.sub(r'<title id="[^"]*" ?(?:/>|></title>)', "", rest, count=1)
+    return Markup("{} aria-label='{}'>{}").format(Markup(head), title, Markup(rest))
+
+
 def _local(name: Any) -> str:
     return str(name).rsplit("}", 1)[-1]
 
@@ -229,9 +308,19 @@ class Heading:
     text: str
 
 
-def markdown(source: str, headings: list[Heading] | None = None) -> Markup:
+class Links(Protocol):
+    """Decides where the links and pictures of a text lead that is not a page's own."""
+
+    def link(self, url: str) -> str | None:
+        """The address; "" where there is none, so that the text stays text; None to leave it to the rule of pages."""
+
+    def image(self, url: str, alt: str) -> Markup | None:
+        """The picture as HTML."""
+
+
+def markdown(source: str, headings: list[Heading] | None = None, links: Links | None = None) -> Markup:
     """Markdown with maths as HTML. Headings get ids and are added to ``headings``."""
-    return Markup(_markdown(headings if headings is not None else []).render(source))
+    return Markup(_markdown(headings if headings is not None else [], links).render(source))
 
 
 def markdown_line(source: str) -> Markup:
@@ -246,11 +335,11 @@ def plain_text(source: str) -> str:
     return markdown(source).striptags()
 
 
-def _markdown(headings: list[Heading]) -> MarkdownWithMath:
+def _markdown(headings: list[Heading], links: Links | None) -> MarkdownWithMath:
     from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
     renderer, inline = _markdown_classes()
-    return MarkdownWithMath(renderer=renderer(headings), inline=inline(hard_wrap=False))
+    return MarkdownWithMath(renderer=renderer(headings, links), inline=inline(hard_wrap=False))
 
 
 @lru_cache(maxsize=1)
@@ -269,17 +358,21 @@ def _markdown_classes() -> tuple[Any, Any]:
     class Renderer(IPythonRenderer):
         """HTML that only says what the Markdown says."""
 
-        def __init__(self, headings: list[Heading]) -> None:
+        def __init__(self, headings: list[Heading], links: Links | None) -> None:
             super().__init__(escape=True, allow_harmful_protocols=False)
             self._headings = headings
+            self._links = links
 
         def heading(self, text: str, level: int, **_: Any) -> str:
             plain = Markup(text).striptags()
-            heading = Heading(level, _slug(plain, {each.id for each in self._headings}), plain)
+            heading = Heading(level, slug(plain, {each.id for each in self._headings}), plain)
             self._headings.append(heading)
             return f'<h{level} id="{heading.id}">{text}</h{level}>\n'
 
         def link(self, text: str, url: str, title: str | None = None) -> str:
+            own = self._links.link(url) if self._links is not None else None
+            if own is not None:
+                return f'<a href="{escape(own)}">{text}</a>' if own else f"{text} ({escape(url)})"
             if not _LINK.fullmatch(url):
                 return f"{text} ({escape(url)})"
             url = re.sub(r"\.ipynb(?=#|$)", ".html", url) if "//" not in url else url
@@ -287,7 +380,9 @@ def _markdown_classes() -> tuple[Any, Any]:
             return f'<a href="{escape(url)}"{rel}>{text}</a>'
 
         def image(self, text: str, url: str, title: str | None = None) -> str:
-            return f"[{text}]"  # a page loads nothing; text is escaped already
+            # A page loads nothing; text is escaped already.
+            picture = self._links.image(url, Markup(text).striptags()) if self._links is not None else None
+            return f"[{text}]" if picture is None else picture
 
         def inline_math(self, body: str) -> str:
             return mathml(body)
@@ -308,13 +403,17 @@ def _markdown_classes() -> tuple[Any, Any]:
     return Renderer, Inline
 
 
-def _slug(text: str, taken: set[str]) -> str:
-    """An id from a heading's text, not in ``taken``; without underscores, which only ids of figures have."""
-    slug = re.sub(r"[\W_]+", "-", text.lower()).strip("-")[:60] or "section"
-    unique, number = slug, 1
-    while unique in taken or unique in ("main", "contents"):
+#: Ids of the templates and scripts.
+_TAKEN = ("main", "contents", "said", "hits", "q", "count", "found", "texts")
+
+
+def slug(text: str, taken: set[str]) -> str:
+    """An id from a heading's text, not in ``taken``; without underscores, which only ids of figures and lines have."""
+    short = re.sub(r"[\W_]+", "-", text.lower()).strip("-")[:60] or "section"
+    unique, number = short, 1
+    while unique in taken or unique in _TAKEN:
         number += 1
-        unique = f"{slug}-{number}"
+        unique = f"{short}-{number}"
     return unique
 
 
@@ -366,8 +465,10 @@ class Shown:
 class Outputs:
     """Turns the outputs of one page into `Shown`, numbers its figures and collects its findings."""
 
-    def __init__(self) -> None:
+    def __init__(self, trail: Trail | None = None) -> None:
         self.findings: list[Finding] = []
+        self.sketch = Sketch()
+        self._trail = trail
         self._count = 0
 
     def show(self, output: Mapping[str, Any]) -> Shown:
@@ -386,7 +487,7 @@ class Outputs:
         shown = None
         if FINDINGS_TYPE in data:
             shown = self._findings(data[FINDINGS_TYPE])
-        elif ours == "table" and (table := own_table(data.get("text/html", ""))) is not None:
+        elif ours == "table" and (table := self._table(data, said)) is not None:
             rows = table.count("<tr")
             shown = Shown(
                 "table", html=table, title=str(said.get("caption") or _caption(table)), long=rows > _MANY_ROWS
@@ -397,6 +498,9 @@ class Outputs:
             shown = Shown("markdown", html=markdown(data["text/markdown"]))
         return shown or _as_text(data)
 
+    def _table(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Markup | None:
+        return own_table(data.get("text/html", ""), self._trail, said.get("origins"))
+
     def _figure(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Shown | None:
         plain = str(data.get("text/plain", ""))
         alt = str(said.get("alt") or plain)
@@ -404,6 +508,8 @@ class Outputs:
         name = caption or (alt.splitlines() or ["Figure"])[0]
         prefix = f"o{self._count}_"
         image = svg(data["image/svg+xml"], prefix, name, f"{prefix}alt") if "image/svg+xml" in data else None
+        if image is not None and not self.sketch.svg:
+            self.sketch = sketch(data["image/svg+xml"], name)
         if image is None and "image/png" in data:
             image = png(data["image/png"], name)
         return None if image is None else Shown("figure", prefix, image, title=caption, alt=alt)

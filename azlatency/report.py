@@ -1,7 +1,8 @@
 """Run the notebooks for every study and render the site; and renew the outputs that are stored in notebooks/.
 
 A page is one notebook run for one study, in one file that needs nothing else. The index leads to the pages and collects
-their findings. No page says when it was made: the same data gives the same bytes.
+their findings. No page says when it was made: the same data gives the same bytes. A page is kept where nothing that it
+depends on has changed (`azlatency.site.freshness`), and taken away before anything else happens where something has.
 """
 
 from __future__ import annotations
@@ -10,23 +11,32 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from azlatency import __version__
-from azlatency.dataset import data_folder, load
+from azlatency.dataset import changed_since_import, data_folder, load
 from azlatency.kernels import CellError, WarmKernel, run_all, write_notebook
 from azlatency.reader import LogError
-from azlatency.render import Finding, Heading, Outputs, highlighted, markdown, plain_text
+from azlatency.render import Finding, Heading, Outputs, Sketch, drawn, highlighted, markdown, plain_text
+from azlatency.site import freshness
+from azlatency.site.documentation import Documents
+from azlatency.site.freshness import LISTING, Contents, Record
+from azlatency.site.provenance import Logs, Trail
+from azlatency.site.scripts import Position, Scripts, scripts
+from azlatency.site.search import Part, Texts, texts_of
 
-Progress = Callable[[int, int], None]
+#: Called with the number of pages that are done, of all, and what was done last.
+Progress = Callable[[int, int, str], None]
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_FILES = ".azlatency-site.json"
+#: Characters of all figures on the index; what goes beyond is left to the pages.
+_MOST_SKETCHED = 1_100_000
 #: A kernel needs about 250 MB.
 _MOST_WORKERS = 4
 
@@ -41,6 +51,8 @@ class StudyView:
     name: str
     info: dict[str, Any]
     holds: tuple[str, ...]
+    outdated: str = ""
+    """What changed since its import, in words."""
 
     @property
     def title(self) -> str:
@@ -103,6 +115,16 @@ class Job:
         return self.chapters[self.number]
 
     @property
+    def page(self) -> str:
+        """Path of its page in the site."""
+        return f"{self.study.name}/{self.chapter.file}"
+
+    @property
+    def executed(self) -> str:
+        """Path of its executed notebook in the site."""
+        return f"notebooks/{self.study.name}/{self.chapter.path.name}"
+
+    @property
     def previous(self) -> Chapter | None:
         """The chapter before, in this study."""
         return self.chapters[self.number - 1] if self.number else None
@@ -115,27 +137,57 @@ class Job:
 
 @dataclass(frozen=True)
 class Made:
-    """A page that was made: what it found, and the error that cut it short, if any."""
+    """A page that was made: what the index and the search say of it, and the error that cut it short, if any."""
 
     job: Job
     findings: tuple[Finding, ...]
-    error: str | None
-    files: tuple[str, ...]
+    error: str | None = None
+    sketch: Sketch = field(default_factory=Sketch)
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def page(self) -> str:
+        """Its path in the site."""
+        return self.job.page
+
+    @property
+    def verdict(self) -> Finding | None:
+        """What it says first: to act on, else for information."""
+        first = sorted(self.findings, key=lambda each: each.kind != "act")
+        return first[0] if first else None
 
 
 @dataclass
 class PageView:
-    """What the template of a page works with; collects headings and findings while the page is rendered."""
+    """What the template of a page works with; collects headings, findings and texts while the page is rendered."""
 
     job: Job
     error: str | None
+    trail: Trail = field(default_factory=lambda: Trail(None))
     version: str = __version__
     headings: list[Heading] = field(default_factory=list)
-    outputs: Outputs = field(default_factory=Outputs)
+    texts: Texts = field(default_factory=Texts)
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        """The outputs of the page; their tables lead to the logs."""
+        return Outputs(self.trail)
+
+    @property
+    def place(self) -> Position:
+        """Where the page stands in the site."""
+        return Position(self.job.page)
+
+    @property
+    def scripts(self) -> Scripts:
+        """The scripts of the page."""
+        return scripts()
 
     def markdown(self, source: str) -> str:
         """A text cell as HTML."""
-        return markdown(source, self.headings)
+        html = markdown(source, self.headings)
+        self.texts.html(html)
+        return html
 
     def code(self, source: str) -> str:
         """A code cell as HTML."""
@@ -147,7 +199,9 @@ class PageView:
 
     def show(self, output: Any) -> Any:
         """An output, ready for its macro."""
-        return self.outputs.show(output)
+        shown = self.outputs.show(output)
+        self.texts.output(shown)
+        return shown
 
     @property
     def contents(self) -> list[Heading]:
@@ -168,31 +222,40 @@ class PageView:
 # --- building
 
 
-def build(out: Path, studies: list[str] | None = None, progress: Progress | None = None) -> list[str]:
-    """Run every notebook for every study and write the site into ``out``; returns one line for each that failed.
+def build(
+    out: Path, studies: list[str] | None = None, progress: Progress | None = None, *, force: bool = False
+) -> list[str]:
+    """Run the notebooks for the studies and write the site into ``out``; returns one line for each that failed.
 
-    ``studies``: names of imported studies, all by default. ``progress(done, total)`` is called after each page. Raises
-    `LogError` where there is nothing to do: no notebooks, no imported study, an unknown study. Files that an earlier
-    call wrote are removed first: an interrupted report shows no old page as a new one.
+    ``studies``: names of imported studies, all by default. ``progress(done, total, what)`` is called after each page.
+    ``force``: run everything again. Warns of studies with logs that changed since their import; their pages say so.
+    Raises `LogError` where there is nothing to do: no notebooks, no imported study, an unknown study.
     """
-    chapters = _chapters(notebooks_folder())
+    notebooks = notebooks_folder()
+    chapters = _chapters(notebooks)
     views = [study_view(name) for name in dict.fromkeys(studies or _imported())]
     views.sort(key=lambda view: (view.emulated, view.name))
+    for view in views:
+        if view.outdated:
+            warnings.warn(f"{view.name}: since the import, {view.outdated}; azlatency import", stacklevel=2)
     jobs = [Job(view, chapters, number) for view in views for number in range(len(chapters))]
-    _clear(out)
-    site = _Site(out)
-    made: list[Made] = []
-    if progress is not None:
-        progress(0, len(jobs))
-    for page in run_all(jobs, site.make, _kernel, _workers()):
-        made.append(page)
+    site = _Site(out, notebooks, force=force)
+    kept = {job.page: made for job in jobs if (made := site.kept(job)) is not None}
+    rest = [job for job in jobs if job.page not in kept]
+    if not rest and site.is_whole(views, list(kept.values())):
+        return []
+    site.clear(list(kept))
+    try:
         if progress is not None:
-            progress(len(made), len(jobs))
-    made.sort(key=lambda page: jobs.index(page.job))
-    _write(out / "index.html", site.index(views, made))
-    files = sorted(["index.html", *(file for page in made for file in page.files)])
-    _write(out / _FILES, json.dumps(files, ensure_ascii=False, indent=1) + "\n")
-    return [_failure(page, out) for page in made if page.error]
+            progress(len(kept), len(jobs), "")
+        for done, made in enumerate(run_all(rest, site.make, _kernel, _workers()), start=len(kept) + 1):
+            kept[made.page] = made
+            if progress is not None:
+                progress(done, len(jobs), f"{made.job.chapter.path.stem}, {made.job.study.name}")
+        site.finish(views, [kept[job.page] for job in jobs])
+    finally:
+        site.write_record()
+    return [_failure(kept[job.page], out) for job in jobs if kept[job.page].error]
 
 
 def store(folder: Path | None = None, progress: Progress | None = None) -> list[str]:
@@ -212,7 +275,7 @@ def store(folder: Path | None = None, progress: Progress | None = None) -> list[
     for done, failure in enumerate(run_all(paths, work, _kernel, _workers()), start=1):
         failures += [failure] if failure else []
         if progress is not None:
-            progress(done, len(paths))
+            progress(done, len(paths), "")
     return sorted(failures)
 
 
@@ -239,7 +302,7 @@ def study_view(name: str) -> StudyView:
         holds.append(f"{_counted(len(reported), 'number')} from a text, without a log")
     if study.expectations:
         holds.append(f"a baseline of {_counted(len(study.expectations), 'expectation')}")
-    return StudyView(name, study.info, tuple(holds or ["nothing that was recognised"]))
+    return StudyView(name, study.info, tuple(holds or ["nothing that was recognised"]), changed_since_import(name))
 
 
 def _counted(number: int, noun: str) -> str:
@@ -271,15 +334,15 @@ def _chapter(path: Path) -> Chapter:
 
     An unreadable notebook gets its page, too, and the page says why.
     """
-    import nbformat
-
     try:
-        cells = nbformat.read(path, as_version=4).cells
-    except Exception:
+        cells = json.loads(path.read_bytes())["cells"]
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    except (OSError, ValueError, KeyError, TypeError):
         return Chapter(path, path.stem)
-    lines = [line for cell in cells if cell.cell_type == "markdown" for line in cell.source.splitlines()]
+    paragraphs = [paragraph for text in texts for paragraph in text.split("\n\n")]
+    lines = [line for paragraph in paragraphs for line in paragraph.splitlines()]
     title = next((plain_text(line) for line in lines if line.startswith("# ")), path.stem)
-    question = next((plain_text(line) for line in lines if line.startswith("**Question:**")), "")
+    question = next((plain_text(each) for each in paragraphs if each.startswith("**Question:**")), "")
     return Chapter(path, title, question.removeprefix("Question:").strip())
 
 
@@ -318,36 +381,167 @@ def _failure(page: Made, out: Path) -> str:
 class _Site:
     """Makes pages into a folder; one template environment for all."""
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, notebooks: Path, *, force: bool = False) -> None:
         self._out = out
+        self._notebooks = notebooks
         self._lock = threading.Lock()
+        self._contents = Contents()
+        self._logs: dict[str, Logs] = {}
+        self._before = Record(out)
+        self._known: dict[str, dict[str, Any]] = {} if force else self._before.pages
+        self._pages: dict[str, dict[str, Any]] = {}
+        self._executed: dict[str, list[str]] = {}
+        """Executed notebooks that are still right, with what they read."""
+        self._others: list[str] = []
 
     @cached_property
     def _exporter(self) -> Any:
         return _exporter()
 
+    # --- what is there already
+
+    def kept(self, job: Job) -> Made | None:
+        """The page as an earlier report left it, if nothing that it depends on has changed since."""
+        page, executed = job.page, job.executed
+        known = self._known.get(page, {})
+        if not known or known["run"] != self._run_key(job, known["read"]):
+            return None
+        if self._before.whole(known, [executed]):
+            self._executed[executed] = known["read"]
+        if known["look"] != self._look(job) or not self._before.whole(known):
+            return None
+        self._pages[page] = known
+        said = known["says"]
+        found = tuple(Finding(**each) for each in said["findings"])
+        return Made(job, found, None, Sketch(**said["sketch"]), tuple((*each,) for each in said["parts"]))
+
+    def clear(self, kept: list[str]) -> None:
+        """Remove what an earlier report wrote into the folder and is not kept, and nothing else.
+
+        What stands in the folder afterwards is right, also where this report is interrupted.
+        """
+        whole = {file for page in kept for file in self._pages[page]["files"]} | self._executed.keys()
+        folders = set()
+        for name in {"index.html", *self._before.files} - whole:
+            (self._out / name).unlink(missing_ok=True)
+            folders |= set((self._out / name).parents) - {self._out, *self._out.parents}
+        for folder in sorted(folders, reverse=True):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+    def _run_key(self, job: Job, read: list[str]) -> str:
+        """Of all that the outputs of a notebook depend on; ``read``: the files that it read."""
+        beside = [str(path) for path in sorted(self._notebooks.glob("*.py"))]
+        return freshness.key(
+            freshness.code()[0],
+            self._parameters(job),
+            self._contents([str(job.chapter.path), *beside]),
+            self._contents([*read, f"{LISTING}{data_folder('raw').absolute() / job.study.name}"]),
+        )
+
+    def _look(self, job: Job) -> str:
+        """Of all that the page shows beside its notebook's outputs."""
+        chapters = [(each.file, each.title, each.question) for each in job.chapters]
+        documents = (self._notebooks.parent / "docs").is_dir()
+        return freshness.key(freshness.code()[1], asdict(job.study), chapters, job.number, documents)
+
+    def _parameters(self, job: Job) -> dict[str, Any]:
+        return {"study": job.study.name}
+
+    # --- pages
+
     def make(self, job: Job, kernel: WarmKernel) -> Made:
-        """Run a notebook for a study and write its page and the executed notebook."""
-        notebook, error = _run(job.chapter.path, {"study": job.study.name}, kernel)
-        page = f"{job.study.name}/{job.chapter.file}"
-        executed = f"notebooks/{job.study.name}/{job.chapter.path.name}"
+        """Run a notebook for a study, or take its outputs where they are still right; write page and notebook."""
+        page, executed = job.page, job.executed
+        if executed in self._executed:
+            notebook, error, read = _stored(self._out / executed), None, self._executed[executed]
+        else:
+            notebook, error = _run(job.chapter.path, self._parameters(job), kernel)
+            read = list(kernel.read)
+            write_notebook(notebook, self._out / executed)
         # One at a time: rendering is Python in this process, and the exporter keeps state.
         with self._lock:
-            html, findings = self.page(job, notebook, str(error) if error else None)
-        write_notebook(notebook, self._out / executed)
-        _write(self._out / page, html)
-        return Made(job, findings, str(error) if error else None, (page, executed))
+            html, made = self.page(job, notebook, str(error) if error else None)
+            _write(self._out / page, html)
+            self._note(made, page, executed, read)
+        return made
 
-    def page(self, job: Job, notebook: Any, error: str | None) -> tuple[str, tuple[Finding, ...]]:
-        """The HTML of a page and its findings."""
-        html, resources = self._exporter.from_notebook_node(notebook, {"page": PageView(job, error)})
-        return html, tuple(resources["page"].outputs.findings)
+    def _note(self, made: Made, page: str, executed: str, read: list[str]) -> None:
+        """Record a page; one with an error is only listed, so that it is made again."""
+        if made.error:
+            self._others += [page, executed]
+            return
+        digests = {name: freshness.file_digest(self._out / name) for name in (page, executed)}
+        run = self._run_key(made.job, read)
+        says = {"findings": [asdict(each) for each in made.findings], "sketch": asdict(made.sketch)}
+        self._pages[page] = {
+            "run": run, "read": read, "look": self._look(made.job), "files": digests,
+            "says": {**says, "parts": list(made.parts)},
+        }  # fmt: skip
 
-    def index(self, views: list[StudyView], made: list[Made]) -> str:
+    def page(self, job: Job, notebook: Any, error: str | None) -> tuple[str, Made]:
+        """The HTML of a page, and what the index and the search say of it."""
+        view = PageView(job, error, Trail(self._logs_of(job.study.name)))
+        html, resources = self._exporter.from_notebook_node(notebook, {"page": view})
+        view = resources["page"]
+        return html, Made(job, tuple(view.outputs.findings), error, view.outputs.sketch, view.texts.parts())
+
+    def _logs_of(self, study: str) -> Logs | None:
+        if study not in self._logs:
+            try:
+                self._logs[study] = Logs(load(study))
+            except LogError:
+                return None
+        return self._logs[study]
+
+    # --- the pages about the pages
+
+    @cached_property
+    def _documents(self) -> Documents:
+        return Documents(self._notebooks.parent / "docs")
+
+    def _whole_key(self, views: list[StudyView], made: list[Made]) -> str:
+        looks = [(page.page, self._pages.get(page.page, {}).get("files")) for page in made]
+        return freshness.key(freshness.code(), [asdict(view) for view in views], looks, self._documents.digest)
+
+    def is_whole(self, views: list[StudyView], made: list[Made]) -> bool:
+        """Whether index, documentation and search stand there for just these pages."""
+        known = self._known.get("index.html", {})
+        return bool(known) and known["run"] == self._whole_key(views, made) and self._before.whole(known)
+
+    def finish(self, views: list[StudyView], made: list[Made]) -> None:
+        """Write the index, the documentation and the search over all of it."""
+        documents = self._documents
+        environment = self._exporter.environment
+        pages = {"index.html": self.index(views, made, documents)}
+        pages |= documents.pages(environment)
+        entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
+        pages["search.html"] = self._render(
+            "search.html.j2", "search.html", texts=texts_of([*entries, *documents.texts()])
+        )
+        for name, html in pages.items():
+            _write(self._out / name, html)
+        digests = {name: freshness.file_digest(self._out / name) for name in pages}
+        self._pages["index.html"] = {"run": self._whole_key(views, made), "files": digests}
+
+    def index(self, views: list[StudyView], made: list[Made], documents: Documents | None = None) -> str:
         """The HTML of the index."""
         pages = {view.name: [page for page in made if page.job.study.name == view.name] for view in views}
-        template = self._exporter.environment.get_template("site.html.j2")
-        return str(template.render(studies=views, pages=pages, version=__version__))
+        sketches = _sketches(made)
+        return self._render(
+            "site.html.j2", "index.html", studies=views, pages=pages, sketches=sketches,
+            documents=documents.groups if documents else [],
+        )  # fmt: skip
+
+    def _render(self, template: str, at: str, **values: Any) -> str:
+        own = {"version": __version__, "place": Position(at), "scripts": scripts()}
+        return str(self._exporter.environment.get_template(template).render(own | values))
+
+    def write_record(self) -> None:
+        """Write down what stands in the folder and what it depends on."""
+        files = {file for page in self._pages.values() for file in page["files"]} | set(self._others)
+        if files:
+            _write(self._out / Record.FILE, self._before.text(sorted(files), self._pages))
 
 
 def _exporter() -> Any:
@@ -380,25 +574,27 @@ def _write(path: Path, text: str) -> None:
     os.replace(beside, path)
 
 
-def _clear(out: Path) -> None:
-    """Remove what an earlier report wrote into ``out``, and nothing else."""
-    for name in ("index.html", *_listed(out)):
-        (out / name).unlink(missing_ok=True)
-    for folder in sorted({(out / name).parent for name in _listed(out)} - {out}, reverse=True):
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+def _sketches(made: list[Made]) -> dict[str, str]:
+    """For the index the figure of each page by its path, as far as there is room: shapes first, then words, too."""
+    chosen: dict[int, str] = {}
+    room = _MOST_SKETCHED
+    for kind in ("shapes", "svg"):
+        sizes = sorted((len(getattr(page.sketch, kind)), number) for number, page in enumerate(made))
+        for size, number in sizes:
+            room -= size - len(chosen.get(number, ""))
+            if size and room > 0:
+                chosen[number] = getattr(made[number].sketch, kind)
+            else:
+                room += size - len(chosen.get(number, ""))
+    return {
+        made[number].page: drawn(source, f"s{number}_", made[number].sketch.title) for number, source in chosen.items()
+    }
 
 
-def _listed(out: Path) -> Iterable[str]:
-    try:
-        names = json.loads((out / _FILES).read_text("utf-8"))
-    except (OSError, ValueError):
-        return []
-    return [
-        name
-        for name in names
-        if isinstance(name, str) and ".." not in Path(name).parts and not Path(name).is_absolute()
-    ]
+def _stored(path: Path) -> Any:
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
 
 
 def main(arguments: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from azlatency.dataset import import_study
 from azlatency.kernels import WarmKernel
 from azlatency.reader import LogError
 from azlatency.render import Heading, Outputs, markdown, mathml, own_table, svg
+from azlatency.site.scripts import scripts
 
 EVIL = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>"
 STUDY = "evil & <i>'names'"
@@ -133,37 +135,61 @@ def test_index_says_what_there_is(project: Project) -> None:
     index = project.index()
     assert index.select_one("section h2").get_text().startswith(f"Title {EVIL}")
     assert "emulated" in index.select_one("section .badge").get_text()
-    links = [link["href"] for link in index.select("ol.pages a")]
+    links = [link["href"] for link in index.select("ol.pages h4 a")]
     assert len(links) == 6 and all(re.fullmatch(r"[\w%.'-]+/\w+\.html", link) for link in links), links
-    assert index.select("ol.pages li")[0].get_text().startswith("How long do packets take?: is ")
+    first = index.select("ol.pages > li")[0]
+    assert first.h4.get_text() == "How long do packets take?"
+    assert first.select_one(".asked").get_text().startswith("is ")
+    assert first.select_one(".verdict.act").get_text().startswith(f"Look at {STUDY}")
+    assert first.select_one(".sketch svg")["aria-label"] == "Round trips & <b>more</b>"
+    assert "Not complete" in index.select("ol.pages > li")[1].get_text()
     assert STUDY in index.select_one(".findings.act li").get_text()
     assert index.select_one(".findings.act math") is not None
     assert "alert(5)" in index.select_one(".findings.info li").get_text()
 
 
-def test_links_between_pages_lead_somewhere(project: Project) -> None:
+def broken_links(site: Path) -> list[str]:
+    """Relative links of all pages of a site, those of the search among them, that lead nowhere."""
     from urllib.parse import unquote
 
-    for path in project.site.rglob("*.html"):
-        soup = BeautifulSoup(path.read_text("utf-8"), "html.parser")
-        for link in soup.select("a[href]"):
-            target, _, fragment = link["href"].partition("#")
-            if "://" in target:
+    texts = {path.resolve(): path.read_text("utf-8") for path in site.rglob("*.html")}
+    ids = {path: set(re.findall(r'\sid="([^"]*)"', text)) for path, text in texts.items()}
+    broken = []
+    for path, text in texts.items():
+        links = [html.unescape(link) for link in re.findall(r'<a [^>]*?href="([^"]*)"', text)]
+        if path.name == "search.html":
+            found = json.loads(BeautifulSoup(text, "html.parser").select_one("#texts").string)
+            links += [f"{url}#{part[0]}" if part[0] else url for url, _, _, parts in found for part in parts]
+        for link in links:
+            target, _, fragment = link.partition("#")
+            if "://" in target or target.startswith("mailto:"):
                 continue
             file = (path.parent / unquote(target)).resolve() if target else path
-            assert file.is_file(), link
-            if fragment:
-                found = BeautifulSoup(file.read_text("utf-8"), "html.parser")
-                assert found.find(id=fragment) or found.find(id=unquote(fragment)), link
+            if not file.is_file() or (fragment and not {fragment, unquote(fragment)} & ids.get(file, set())):
+                broken.append(f"{path.name}: {link}")
+    return broken
+
+
+def test_links_between_pages_lead_somewhere(project: Project) -> None:
+    assert broken_links(project.site) == []
 
 
 def test_nothing_hostile_becomes_markup(project: Project) -> None:
     allowed = re.compile(r"https?://|mailto:|#|(\.\./)?[\w%./'-]+\.(html|ipynb)(#.*)?$")
+    own = scripts()
     for path in project.site.rglob("*.html"):
         text = path.read_text("utf-8")
         soup = BeautifulSoup(text, "html.parser")
-        assert not soup.find_all(["script", "iframe", "object", "embed", "base", "form", "img", "foreignObject"]), path
-        assert not re.search(r"<img|<script|javascript:[^)]*\"", text), path
+        for script in soup.find_all("script"):
+            assert script.string in (own.page, own.search) or script["type"] == "application/json", path
+        if path.name == "search.html":
+            content = soup.find("script", type="application/json").string
+            assert "alert(5)" in content and not set(content) & set("<>&")
+        policy = soup.select_one("meta[http-equiv]")["content"]
+        assert f"script-src {own.hashes};" in policy and "'unsafe-inline'" not in policy.split("style-src")[0]
+        text = text.replace(own.page, "").replace(own.search, "")
+        assert not soup.find_all(["iframe", "object", "embed", "base", "form", "img", "foreignObject"]), path
+        assert not re.search(r"<img|<script>[^<]|javascript:[^)]*\"", text), path
         assert len(soup.find_all("style")) == 1
         for tag in soup.find_all(True):
             assert not [name for name in tag.attrs if name.startswith("on")], tag
@@ -173,7 +199,7 @@ def test_nothing_hostile_becomes_markup(project: Project) -> None:
                     assert inline or (tag.name == "a" and allowed.match(tag[name])), tag
         for target in re.findall(r"url\(([^)]*)\)|@import", text):
             assert target.startswith("#"), target
-        assert "default-src 'none'" in soup.select_one("meta[http-equiv]")["content"]
+        assert "default-src 'none'" in policy
     page = project.page("01_good.html").get_text()
     for shown in ("<script>alert(4)</script>", "onerror=alert(2)", "bad (javascript:alert(3))", f"<script>{STUDY}"):
         assert shown in page
@@ -183,7 +209,7 @@ def test_a_second_run_gives_the_same_bytes(project: Project, monkeypatch: pytest
     monkeypatch.chdir(project.root)
     report.build(tmp_path / "again", [STUDY, STUDY])
     files = {path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again").rglob("*.*")}
-    assert len(files) == 1 + 1 + 2 * 6
+    assert len(files) == 1 + 1 + 1 + 2 * 6
     for path, content in files.items():
         if path.suffix in (".html", ".ipynb") and path.stem not in ("03_broken",):
             assert content == (project.site / path).read_bytes(), path
@@ -196,7 +222,7 @@ def test_an_earlier_site_is_cleared_and_nothing_else(project: Project, tmp_path:
         (site / name).write_text("")
     (site / ".azlatency-site.json").write_text('["index.html", "old/01.html", "../outside.html"]')
     (tmp_path / "outside.html").write_text("")
-    report._clear(site)
+    report._Site(site, project.root / "notebooks").clear([])
     assert sorted(path.name for path in site.rglob("*.*")) == [".azlatency-site.json", "mine.html", "mine.txt"]
     assert (tmp_path / "outside.html").exists()
     assert (project.site / "mine.txt").read_text() == "kept"
@@ -323,7 +349,7 @@ def test_maths_that_cannot_be_read_is_shown_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "html",
+    "source",
     [
         "<table><tr><td><script>x</script></td></tr></table>",
         "<table onclick='x'><tr><td>1</td></tr></table>",
@@ -336,16 +362,16 @@ def test_maths_that_cannot_be_read_is_shown_as_it_is() -> None:
         "",
     ],
 )
-def test_only_plain_tables_pass(html: str) -> None:
-    assert own_table(html) is None
+def test_only_plain_tables_pass(source: str) -> None:
+    assert own_table(source) is None
 
 
 def test_a_table_gets_scopes_and_long_cells_may_break() -> None:
-    html = (
+    source = (
         "<table class='az'><caption>A &amp; b</caption><thead><tr><th>x</th></tr></thead>"
         f"<tbody><tr><th>1</th><td class='number'>2 &lt; 3</td><td>{'long ' * 20}</td></tr></tbody></table>"
     )
-    soup = BeautifulSoup(str(own_table(html)), "html.parser")
+    soup = BeautifulSoup(str(own_table(source)), "html.parser")
     assert [head["scope"] for head in soup.select("th")] == ["col", "row"]
     assert [cell.get("class") for cell in soup.select("td")] == [["number"], ["long"]]
     assert soup.td.get_text() == "2 < 3"

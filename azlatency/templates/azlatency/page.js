@@ -1,0 +1,346 @@
+"use strict";
+// What a page can do beyond being read. Without this script everything that a page says is there all the same.
+(() => {
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const one = (selector, root = document) => root.querySelector(selector);
+const make = (tag, attributes, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {}))
+    name === "click" ? element.addEventListener("click", value) : element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+};
+const button = (text, click, attributes) => make("button", {type: "button", click, ...attributes}, text);
+const plain = element => {
+  if (!one(".from", element)) return element.textContent.trim();
+  const copy = element.cloneNode(true);
+  all(".from", copy).forEach(each => each.remove());
+  return copy.textContent.trim();
+};
+const say = text => { one("#said").textContent = text; };
+const fileName = text => (document.body.dataset.name + "-" + text).replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 90).replace(/-$/, "");
+const save = (name, blob) => {
+  const url = URL.createObjectURL(blob);
+  make("a", {href: url, download: name}).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60000);
+};
+
+// --- light and dark
+const theme = document.documentElement.dataset;
+const store = value => { try { return value ? localStorage.setItem("azlatency-theme", value) : localStorage.getItem("azlatency-theme"); } catch { return null; } };
+if (["light", "dark"].includes(store())) theme.theme = store();
+const isDark = () => theme.theme ? theme.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+function themeButton() {
+  const toggle = button("", () => { theme.theme = isDark() ? "light" : "dark"; store(theme.theme); name(); });
+  const name = () => { toggle.textContent = isDark() ? "Light" : "Dark"; toggle.setAttribute("aria-label", isDark() ? "Light colours" : "Dark colours"); };
+  name();
+  return toggle;
+}
+
+// --- dialogs
+function dialog(title, ...content) {
+  const opened = make("dialog", {"aria-label": title}, make("div", {class: "bar"}, make("strong", {}, title), button("Close", () => opened.close())), ...content);
+  opened.addEventListener("close", () => opened.remove());
+  opened.addEventListener("click", event => { if (event.target === opened) opened.close(); });
+  document.body.append(opened);
+  opened.showModal();
+  return opened;
+}
+
+// --- tables: sort, copy, CSV
+const NUMBER = /^[+\-−]?[\d,]*\.?\d+(?:e[+-]?\d+)?/i;
+const isNumber = text => (NUMBER.exec(text) || [])[0] === text;
+const number = text => { const found = NUMBER.exec(text); return found ? parseFloat(found[0].replace(/,/g, "").replace("−", "-")) : NaN; };
+// What stands behind the number: a column of "5 us" and "3 ms" has no order that a script could know.
+const unit = text => NUMBER.test(text) ? text.replace(/[+\-−]?[\d,]*\.?\d+(?:e[+-]?\d+)?/gi, "").replace(/[†\s()–]/g, "") : "";
+const rowsOf = table => all("tbody tr", table);
+const asNumber = text => text.replace(/,/g, "").replace("−", "-");
+const forCsv = text => {
+  if (isNumber(text)) return asNumber(text);
+  const safe = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? "'" + text : text;  // no formula from a log
+  return /[",\n\r;]/.test(safe) || safe !== text ? '"' + safe.replace(/"/g, '""') + '"' : safe;
+};
+const lines = (table, cell, between) => [one("thead tr", table), ...rowsOf(table)].map(row => [...row.cells].map(each => cell(plain(each))).join(between));
+function sortable(table) {
+  const heads = [...one("thead tr", table).cells], body = one("tbody", table), original = rowsOf(table);
+  const titles = heads.map(plain);
+  const total = original.length && plain(original.at(-1).cells[0]) === "all files" ? original.at(-1) : null;
+  const rows = original.filter(row => row !== total);
+  if (rows.length < 2 || rows.some(row => row.cells.length !== heads.length)) return;
+  const within = ["quantity", "unit"].map(title => titles.indexOf(title)).filter(index => index >= 0);
+  heads.forEach((head, column) => {
+    const numeric = head.classList.contains("number");
+    const texts = new Map(rows.map(row => [row, plain(row.cells[column])]));
+    if (numeric && new Set([...texts.values()].map(unit).filter(Boolean)).size + [...texts.values()].some(isNumber) > 1) return;
+    const group = within.includes(column) ? () => "" : row => within.map(index => plain(row.cells[index])).join("|");
+    const groups = [...new Set(rows.map(group))];
+    const compare = (a, b) => {
+      if (!numeric) return texts.get(a).localeCompare(texts.get(b), "en", {numeric: true});
+      const [x, y] = [number(texts.get(a)), number(texts.get(b))];
+      return isNaN(x) - isNaN(y) || (isNaN(x) ? 0 : x - y);
+    };
+    const missing = row => numeric && isNaN(number(texts.get(row)));
+    const press = button("", () => {
+      const next = {ascending: "descending", descending: ""}[head.ariaSort] ?? "ascending";
+      heads.forEach(each => each.removeAttribute("aria-sort"));
+      const sorted = [...rows];
+      if (next) {
+        head.setAttribute("aria-sort", next);
+        const sign = next === "descending" ? -1 : 1;
+        sorted.sort((a, b) => groups.indexOf(group(a)) - groups.indexOf(group(b)) || missing(a) - missing(b) || sign * compare(a, b));
+      }
+      body.append(...sorted, ...(total ? [total] : []));
+      say(next ? `Sorted by ${titles[column]}, ${next}` : "In the original order");
+    }, {class: "sort"});
+    press.append(...head.childNodes);
+    head.append(press);
+  });
+}
+function tableTools(table) {
+  const caption = table.caption ? table.caption.textContent.trim() : "table";
+  const copy = async () => {
+    const text = lines(table, cell => (isNumber(cell) ? asNumber(cell) : cell).replace(/\s+/g, " "), "\t").join("\n");
+    try { await navigator.clipboard.writeText(text); } catch {
+      const area = make("textarea", {"aria-label": "Copy"});
+      area.value = text; document.body.append(area); area.select(); document.execCommand("copy"); area.remove();
+    }
+    say("Table copied");
+  };
+  const csv = () => { save(fileName(caption) + ".csv", new Blob(["\ufeff" + lines(table, forCsv, ",").join("\r\n") + "\r\n"], {type: "text/csv"})); say("CSV saved"); };
+  sortable(table);
+  table.closest(".scroll").before(make("div", {class: "tools", role: "group", "aria-label": "Table: " + caption}, button("Copy", copy), button("CSV", csv)));
+}
+
+// --- figures: enlarge, SVG, PNG, PDF
+function svgText(svg) {
+  const copy = svg.cloneNode(true), box = svg.viewBox.baseVal;
+  copy.setAttribute("width", box.width + "pt");
+  copy.setAttribute("height", box.height + "pt");
+  return new XMLSerializer().serializeToString(copy);
+}
+const loaded = source => new Promise((done, failed) => { const image = new Image(); image.onload = () => done(image); image.onerror = failed; image.src = source; });
+async function png(svg) {
+  const box = svg.viewBox.baseVal, scale = 300 / 72;
+  const canvas = make("canvas", {width: Math.round(box.width * scale), height: Math.round(box.height * scale)});
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = "#fff";
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(await loaded("data:image/svg+xml;charset=utf-8," + encodeURIComponent(svgText(svg))), 0, 0, canvas.width, canvas.height);
+  return new Promise(done => canvas.toBlob(done, "image/png"));
+}
+const deflate = async content => new Uint8Array(await new Response(new Blob([content]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer());
+// The figures are paths, glyphs as references to paths, clip paths and images; nothing else comes through the renderer.
+async function pdf(svg) {
+  const {width, height} = svg.viewBox.baseVal, pen = make("canvas").getContext("2d", {willReadFrequently: true});
+  const ops = [], alphas = new Map(), images = [];
+  const round = value => (Math.round(value * 100) / 100).toString();
+  const colour = value => {
+    pen.fillStyle = "#000"; pen.fillStyle = value;
+    return [1, 3, 5].map(at => round(parseInt(pen.fillStyle.slice(at, at + 2), 16) / 255)).join(" ");
+  };
+  const at = (matrix, x, y) => { const point = matrix.transformPoint(new DOMPoint(x, y)); return [point.x, height - point.y]; };
+  const names = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset", "stroke-linecap", "stroke-linejoin", "fill-opacity", "stroke-opacity", "fill-rule"];
+  const own = (element, name) => element.style.getPropertyValue(name) || element.getAttribute(name);
+  const inherit = (element, style) => {
+    const result = {...style};
+    for (const name of names) { const value = own(element, name); if (value && value !== "inherit") result[name] = value; }
+    result.opacity = style.opacity * parseFloat(own(element, "opacity") || 1);
+    return result;
+  };
+  const moved = (element, matrix) => {
+    const list = element.transform && element.transform.baseVal;
+    if (!list || !list.numberOfItems) return matrix;
+    const {a, b, c, d, e, f} = list.consolidate().matrix;
+    return matrix.multiply(new DOMMatrix([a, b, c, d, e, f]));
+  };
+  const attribute = (element, name) => parseFloat(element.getAttribute(name) || 0);
+  function outline(element, matrix) {
+    const point = (x, y) => at(matrix, x, y).map(round).join(" ");
+    if (element.localName === "rect") {
+      const [x, y, w, h] = ["x", "y", "width", "height"].map(name => attribute(element, name));
+      return `${point(x, y)} m ${point(x + w, y)} l ${point(x + w, y + h)} l ${point(x, y + h)} l h`;
+    }
+    if (element.localName !== "path") throw new Error(element.localName);
+    const parts = [];
+    let last = [0, 0], start = [0, 0];
+    for (const [, letter, rest] of (element.getAttribute("d") || "").matchAll(/([a-z])([^a-df-z]*)/gi)) {
+      const values = (rest.match(/-?\d*\.?\d+(?:e[+-]?\d+)?/gi) || []).map(Number);
+      const take = {M: 2, L: 2, C: 6, Q: 4, Z: 0}[letter.toUpperCase()];
+      if (take === undefined || (letter !== letter.toUpperCase() && take)) throw new Error(letter);
+      if (!take) { parts.push("h"); last = start; continue; }
+      for (let from = 0; from + take <= values.length; from += take) {
+        const v = values.slice(from, from + take), end = v.slice(-2);
+        if (letter === "M" && !from) { parts.push(point(...v), "m"); start = end; }
+        else if (take === 2) parts.push(point(...v), "l");
+        else if (take === 6) parts.push(point(v[0], v[1]), point(v[2], v[3]), point(v[4], v[5]), "c");
+        else parts.push(point(last[0] + 2 / 3 * (v[0] - last[0]), last[1] + 2 / 3 * (v[1] - last[1])), point(v[2] + 2 / 3 * (v[0] - v[2]), v[3] + 2 / 3 * (v[1] - v[3])), point(v[2], v[3]), "c");
+        last = end;
+      }
+    }
+    return parts.join(" ");
+  }
+  function draw(element, matrix, style) {
+    const filled = style.fill !== "none", stroked = style.stroke !== "none" && parseFloat(style["stroke-width"]) > 0;
+    if (!filled && !stroked) return;
+    const alpha = [style["fill-opacity"], style["stroke-opacity"]].map(each => round(style.opacity * parseFloat(each))).join(" ");
+    if (!alphas.has(alpha)) alphas.set(alpha, "G" + alphas.size);
+    ops.push(`/${alphas.get(alpha)} gs`);
+    if (filled) ops.push(colour(style.fill) + " rg");
+    if (stroked) {
+      const scale = Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c));
+      const dashes = (style["stroke-dasharray"].match(/[\d.]+/g) || []).map(each => round(each * scale));
+      ops.push(colour(style.stroke) + " RG", round(parseFloat(style["stroke-width"]) * scale) + " w",
+        `[${dashes.join(" ")}] ${round(parseFloat(style["stroke-dashoffset"]) * scale)} d`,
+        {butt: 0, round: 1, square: 2}[style["stroke-linecap"]] + " J", {miter: 0, round: 1, bevel: 2}[style["stroke-linejoin"]] + " j");
+    }
+    const rule = style["fill-rule"] === "evenodd" ? "*" : "";
+    ops.push(outline(element, matrix), filled && stroked ? "B" + rule : filled ? "f" + rule : "S");
+  }
+  async function picture(element, matrix) {
+    const image = await loaded(element.getAttribute("href") || element.getAttribute("xlink:href"));
+    const [x, y, w, h] = ["x", "y", "width", "height"].map(name => attribute(element, name));
+    pen.canvas.width = image.naturalWidth; pen.canvas.height = image.naturalHeight;
+    pen.drawImage(image, 0, 0);
+    const pixels = pen.getImageData(0, 0, image.naturalWidth, image.naturalHeight).data, count = pixels.length / 4;
+    const rgb = new Uint8Array(3 * count), mask = new Uint8Array(count);
+    for (let index = 0; index < count; index++) { rgb.set(pixels.subarray(4 * index, 4 * index + 3), 3 * index); mask[index] = pixels[4 * index + 3]; }
+    const [o, r, u] = [at(matrix, x, y + h), at(matrix, x + w, y + h), at(matrix, x, y)];
+    ops.push("q", [r[0] - o[0], r[1] - o[1], u[0] - o[0], u[1] - o[1], o[0], o[1]].map(round).join(" ") + " cm", `/I${images.length} Do`, "Q");
+    images.push({width: image.naturalWidth, height: image.naturalHeight, rgb: await deflate(rgb), mask: await deflate(mask)});
+  }
+  const target = reference => document.getElementById((/#([^"')]+)/.exec(reference) || [])[1]);
+  async function walk(element, matrix, style) {
+    if (["defs", "clipPath", "title"].includes(element.localName)) return;
+    const here = moved(element, matrix), inherited = inherit(element, style);
+    const clip = own(element, "clip-path");
+    if (clip && clip !== "none") ops.push("q", ...[...target(clip).children].map(each => outline(each, moved(each, here))), "W n");
+    if (["svg", "g"].includes(element.localName)) for (const child of element.children) await walk(child, here, inherited);
+    else if (element.localName === "use") await walk(target(element.getAttribute("href")), here.translate(attribute(element, "x"), attribute(element, "y")), inherited);
+    else if (element.localName === "image") await picture(element, here);
+    else draw(element, here, inherited);
+    if (clip && clip !== "none") ops.push("Q");
+  }
+  await walk(svg, new DOMMatrix(), {fill: "#000", stroke: "none", "stroke-width": "1", "stroke-dasharray": "", "stroke-dashoffset": "0", "stroke-linecap": "butt", "stroke-linejoin": "miter", "fill-opacity": "1", "stroke-opacity": "1", "fill-rule": "nonzero", opacity: 1});
+  const encode = text => Uint8Array.from(text, char => char.charCodeAt(0));
+  const stream = (dictionary, content) => [`<<${dictionary}/Filter/FlateDecode/Length ${content.length}>>\nstream\n`, content, "\nendstream"];
+  const states = [...alphas].map(([alpha, name]) => { const [fill, stroke] = alpha.split(" "); return `/${name}<</ca ${fill}/CA ${stroke}>>`; }).join("");
+  const pictures = images.map((each, index) => `/I${index} ${5 + 2 * index} 0 R`).join("");
+  const kind = (each, space) => `/Type/XObject/Subtype/Image/Width ${each.width}/Height ${each.height}/BitsPerComponent 8/ColorSpace/${space}`;
+  const objects = [["<</Type/Catalog/Pages 2 0 R>>"], ["<</Type/Pages/Kids[3 0 R]/Count 1>>"],
+    [`<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${round(width)} ${round(height)}]/Contents 4 0 R/Resources<</ExtGState<<${states}>>/XObject<<${pictures}>>>>>>`],
+    stream("", await deflate(encode(ops.join("\n")))),
+    ...images.flatMap((each, index) => [stream(kind(each, "DeviceRGB") + `/SMask ${6 + 2 * index} 0 R`, each.rgb), stream(kind(each, "DeviceGray"), each.mask)])];
+  const parts = ["%PDF-1.5\n"], offsets = [];
+  let length = parts[0].length;
+  const put = part => { parts.push(part); length += part.length; };
+  objects.forEach((object, index) => { offsets.push(length); [`${index + 1} 0 obj\n`, ...object, "\nendobj\n"].forEach(put); });
+  const begin = length;
+  put(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n` + offsets.map(offset => String(offset).padStart(10, "0") + " 00000 n \n").join(""));
+  put(`trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${begin}\n%%EOF\n`);
+  return new Blob(parts.map(part => typeof part === "string" ? encode(part) : part), {type: "application/pdf"});
+}
+function figureTools(figure) {
+  const card = one(".card", figure), svg = one("svg", card);
+  const caption = one("figcaption", figure), title = caption ? caption.textContent.trim() : "Figure";
+  const picture = svg || one("img", card);
+  const enlarge = () => {
+    const holder = make("div", {class: "card large", tabindex: "0", role: "group", "aria-label": title}), mark = document.createComment("");
+    picture.replaceWith(mark);
+    holder.append(picture);
+    dialog(title, holder).addEventListener("close", () => mark.replaceWith(picture));
+  };
+  const as = (ending, content) => button(ending.toUpperCase(), async () => {
+    try { save(`${fileName(title)}.${ending}`, await content(svg)); say(ending.toUpperCase() + " saved"); }
+    catch { say(`This browser cannot make a ${ending.toUpperCase()} of the figure; take another form`); }
+  });
+  const tools = [button("Enlarge", enlarge)];
+  if (svg) tools.push(as("svg", async () => new Blob([svgText(svg)], {type: "image/svg+xml"})), as("pdf", pdf), as("png", png));
+  card.after(make("div", {class: "tools", role: "group", "aria-label": "Figure: " + title}, ...tools));
+}
+
+// --- from a number to the line of its log
+function showLog(row, cell) {
+  const link = one(".from", row), target = document.getElementById(link.hash.slice(1));
+  const heads = [...one("thead tr", row.closest("table")).cells].map(plain), title = plain(row.cells[0]);
+  const list = make("dl", {class: "lines"});
+  [...row.cells].forEach((each, column) => {
+    const quote = each.dataset.at && document.getElementById(each.dataset.at);
+    if (!quote) return;
+    const file = quote.closest(".file");
+    const place = make("p", {class: "place"}, `${file.dataset.path}:${quote.value}`);
+    const entry = make("dd", each === cell ? {class: "here"} : {}, place, one("code,em", quote).cloneNode(true));
+    list.append(make("dt", {}, `${heads[column]}: ${plain(each)}`), entry);
+  });
+  if (!list.children.length || target.matches(".group")) {
+    const copy = target.cloneNode(true);
+    copy.removeAttribute("id");
+    all("[id]", copy).forEach(each => each.removeAttribute("id"));
+    const names = all("a[href^='#q_']", copy);
+    names.forEach(each => {
+      const quote = document.getElementById(each.hash.slice(1));
+      if (quote) each.closest("li").append(one("code,em", quote).cloneNode(true));
+    });
+    if (copy.matches("details")) copy.open = true;
+    list.append(make("dt", {}, title), make("dd", {}, copy.matches("li") ? make("div", {}, ...copy.childNodes) : copy));
+  }
+  const opened = dialog("Where it comes from: " + title, list);
+  opened.addEventListener("click", event => { if (event.target.closest("a[href^='#']")) opened.close(); });
+  const here = one(".here", opened);
+  if (here) here.scrollIntoView({block: "center"});
+}
+const reveal = () => {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let each = target.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
+  target.scrollIntoView();
+};
+
+// --- search: this page at once; all pages where the page lies in its site
+function searchBox() {
+  const {root, at} = document.body.dataset, inSite = decodeURIComponent(location.pathname).endsWith("/" + at);
+  const field = make("input", {type: "search", name: "q", autocomplete: "off", placeholder: inSite ? "Search" : "Search this page", "aria-label": inSite ? "Search all pages" : "Search this page", "aria-controls": "hits"});
+  const hits = make("ol", {id: "hits", "aria-label": "Found"});
+  const form = make("form", {role: "search"}, field, hits);
+  let texts;
+  const find = () => {
+    texts ??= all("h1,h2,h3,p,li,caption,figcaption,tbody tr,pre,dd", one("main")).filter(each => !each.closest(".tools") && !one("p,li", each))
+      .map(each => ({each, text: plain(each).replace(/\s+/g, " ")}));
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = words.length ? texts.filter(({text}) => { const low = text.toLowerCase(); return words.every(word => low.includes(word)); }) : [];
+    const items = found.slice(0, 8).map(({each, text}, index) => {
+      const start = Math.max(0, text.toLowerCase().indexOf(words[0]) - 30);
+      each.id ||= "hit_" + index + "_" + Math.random().toString(36).slice(2, 8);
+      return make("li", {}, make("a", {href: "#" + each.id, click: () => { hits.replaceChildren(); setTimeout(reveal); }}, (start ? "…" : "") + text.slice(start, start + 110) + (text.length > start + 110 ? "…" : "")));
+    });
+    if (words.length && inSite) items.push(make("li", {class: "all"}, make("a", {href: `${root}search.html?q=${encodeURIComponent(field.value)}`}, `All pages: ${field.value}`)));
+    hits.replaceChildren(...items);
+    say(words.length ? `${found.length} found on this page` : "");
+  };
+  field.addEventListener("input", find);
+  form.addEventListener("keydown", event => { if (event.key === "Escape") { hits.replaceChildren(); field.focus(); } });
+  document.addEventListener("click", event => { if (!form.contains(event.target)) hits.replaceChildren(); });
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    if (inSite && field.value.trim()) location.href = `${root}search.html?q=${encodeURIComponent(field.value)}`;
+    else { find(); const first = one("a", hits); if (first) first.focus(); }
+  });
+  return form;
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  document.body.append(make("p", {id: "said", role: "status", class: "unseen"}));
+  const bar = one(".top");
+  if (bar) bar.append(...(document.body.dataset.at === "search.html" ? [] : [searchBox()]), themeButton());
+  all(".scroll > table.az").forEach(tableTools);
+  all("figure").forEach(figureTools);
+  all("main").forEach(main => main.addEventListener("click", event => {
+    const link = event.target.closest(".from"), cell = event.target.closest("td");
+    const row = (link || cell) && event.target.closest("tr");
+    if (!row || !one(".from", row) || (!link && (!cell.matches(".number,[data-at]") || String(getSelection())))) return;
+    event.preventDefault();
+    showLog(row, link ? null : cell);
+  }));
+  addEventListener("hashchange", reveal);
+  reveal();
+});
+})();
