@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from azlatency.stats.asymmetry import Asymmetry
     from azlatency.stats.baseline import Conformance
     from azlatency.stats.planning import PercentileSize, Plan, ZoneRounds
+    from azlatency.stats.shapes import ShiftFunction
     from azlatency.stats.truth import KnownStep
 
 _SCALES = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "count": (1.0, "segments")}
@@ -432,6 +433,31 @@ def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table:
     rows = [(f"{100 * share:g} % of all VMs", whole(count)) for share, count in vms]
     headers = ("the worst measured value is kept by", f"VMs to measure, at {100 * confidence:g} % confidence")
     return Table("From these VMs to every VM", headers, rows, frozenset({1}))
+
+
+def shift_functions(found: Sequence[ShiftFunction]) -> Table | Note:
+    """Last round over first at some percentiles, one row two runs; ``found``: `azlatency.shapes.shift_functions`."""
+    if not found:
+        return Note("No path of this study left samples of two rounds by one method.")
+    shown = [level for level in found[0].levels if level.labels["q"] in (0.1, 0.5, 0.9, 0.95, 0.99)]
+    names = [float(level.labels["q"]) for level in shown]
+    rows = []
+    for each in found:
+        by_level = {float(level.labels["q"]): level.ratio for level in each.levels}
+        cells = [_ratio(by_level.get(q)) for q in names]
+        sizes = f"{each.sizes[0]:,} and {each.sizes[1]:,}"
+        rows.append((each.path, each.method, f"{each.last} ÷ {each.first}", sizes, *cells))
+    codes = [code for each in found for level in each.levels for code in level.codes]
+    headers = ("path", "method", "runs", "packets", *(f"p{100 * q:g}" for q in names))
+    title = "Two runs, percentile by percentile (scope: within run)"
+    return Table(title, headers, rows, frozenset(range(4, 4 + len(names))), notes_of(codes))
+
+
+def _ratio(ratio: Estimate | None) -> str:
+    if ratio is None or ratio.estimate is None:
+        return "no answer"
+    ends = between(ratio.low, ratio.high, form=".2f")
+    return f"{ratio.estimate:.3f}" + (f" ({ends})" if ends else "")
 
 
 # --- planning

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.stats.comparison import shift_function
 from azlatency.stats.quantiles import quantiles
-from azlatency.stats.result import Comparison
+from azlatency.stats.result import Comparison, Estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,6 +109,15 @@ def _values(study: Study, runs: pd.DataFrame) -> dict[str, np.ndarray]:
         for run_id in runs.index
         if str(run_id) in groups
     }
+
+
+def medians(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Of percentiles (label q) the medians; of a run that has both a printed and a sampled one, the first."""
+    found: dict[object, Estimate] = {}
+    for each in estimates:
+        if each.labels["q"] == 0.5:
+            found.setdefault(each.labels["run_id"], each)
+    return list(found.values())
 
 
 def shift_functions(
