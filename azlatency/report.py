@@ -227,8 +227,8 @@ def build(
 ) -> list[str]:
     """Run the notebooks for the studies and write the site into ``out``; returns one line for each that failed.
 
-    ``studies``: names of imported studies, all by default. ``progress(done, total, what)`` is called after each page.
-    ``force``: run everything again. Warns of studies with logs that changed since their import; their pages say so.
+    ``studies``: names of imported studies, all by default. ``progress(done, total, what)`` is called after each page
+    that is made. ``force``: run everything again. Warns of studies with logs that changed since their import; their pages say so.
     Raises `LogError` where there is nothing to do: no notebooks, no imported study, an unknown study.
     """
     notebooks = notebooks_folder()
@@ -247,11 +247,11 @@ def build(
     site.clear(list(kept))
     try:
         if progress is not None:
-            progress(len(kept), len(jobs), "")
-        for done, made in enumerate(run_all(rest, site.make, _kernel, _workers()), start=len(kept) + 1):
+            progress(0, len(rest), "")
+        for done, made in enumerate(run_all(rest, site.make, _kernel, _workers()), start=1):
             kept[made.page] = made
             if progress is not None:
-                progress(done, len(jobs), f"{made.job.chapter.path.stem}, {made.job.study.name}")
+                progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
         site.finish(views, [kept[job.page] for job in jobs])
     finally:
         site.write_record()

@@ -27,12 +27,13 @@ def report(
         typer.Option(help="Only these studies; default all imported ones.", autocompletion=complete_study),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the site.", autocompletion=complete_path)] = Path("build/site"),
+    force: Annotated[bool, typer.Option("--force", help="Run everything again, also what has not changed.")] = False,
 ) -> None:
-    """Run the notebooks and render the site."""
+    """Run the notebooks and render the site; what has not changed since the last report is kept."""
     from azlatency.report import build
 
     with progress("report") as bar:
-        failed = build(out, study, progress=bar)
+        failed = build(out, study, progress=bar, force=force)
     print(f"{out / 'index.html'}")
     if failed:
         for message in failed:

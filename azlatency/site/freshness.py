@@ -17,7 +17,9 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 #: Modules that change how a page looks and not what its notebook computes.
-_LOOKS = ("render.py", "report.py", "cli.py", "terminal.py", "checking.py", "drafting.py", "site/", "templates/")
+_LOOKS = ("render.py", "report.py", "site/", "templates/")
+#: Modules that no page and no notebook uses.
+_ELSEWHERE = ("cli/", "scripts/", "__main__.py", "terminal.py", "checking.py", "drafting.py", "intake.py")
 #: Begins the name of a folder of which the names, not the contents, matter.
 LISTING = "names in "
 
@@ -33,7 +35,7 @@ def code() -> tuple[str, str]:
     results, looks = sha256(), sha256()
     for path in sorted(PACKAGE.rglob("*")):
         name = path.relative_to(PACKAGE).as_posix()
-        if path.is_file() and "__pycache__" not in name:
+        if path.is_file() and "__pycache__" not in name and not name.startswith(_ELSEWHERE):
             part = looks if name.startswith(_LOOKS) else results
             part.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     installed = sorted({f"{each.metadata['Name']} {each.version}" for each in distributions() if each.metadata})
