@@ -37,14 +37,15 @@ _STUDY_KEYS = {
     "region", "subscription", "vm_size", "accelerated_networking", "placement",
 }  # fmt: skip
 #: Keys of an entry that the log may say as well; the rest only the manifest knows.
-_LOG_COLUMNS = ("client", "server", "protocol", "message_bytes", "started_at")
+_LOG_COLUMNS = ("tool", "client", "server", "protocol", "message_bytes", "started_at")
 _SELECTORS = ("log", "transcript", "heading", "ignore")
 _ENTRY_KEYS = {column.name for column in MANIFEST_COLUMNS} - {"study"} | set(_LOG_COLUMNS) | set(_SELECTORS)
 _PLACEMENTS = (
     "same_host", "availability_set", "proximity_placement_group", "same_zone", "cross_zone", "cross_region",
 )  # fmt: skip
 _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
-    "client": "string", "server": "string", "protocol": "string", "message_bytes": "int64", "started_at": "timestamp",
+    "tool": "string", "client": "string", "server": "string", "protocol": "string", "message_bytes": "int64",
+    "started_at": "timestamp",
     "log": "string", "transcript": "string", "heading": "string", "ignore": "string",
 }  # fmt: skip
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -102,6 +103,12 @@ class Manifest:
     def ignored(self, path: str) -> str | None:
         """The reason why a file is left out, or None."""
         return next((entry.ignore for entry in self.entries if entry.ignore and entry.about(path, None)), None)
+
+    def tool(self, path: str) -> str | None:
+        """Whose log a file is, for logs in which nothing says so; None where the manifest does not tell."""
+        return next(
+            (entry.values["tool"] for entry in self.entries if "tool" in entry.values and entry.about(path, None)), None
+        )
 
     def describe(self, run: Row, path: str) -> list[tuple[str, str, str]]:
         """Set the manifest's columns in a row of ``runs``; returns events as (code, severity, text)."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -95,9 +96,11 @@ def parse(
     strict: bool = False,
     executor: Executor | None = None,
     explain: Callable[[str], None] | None = None,
+    tool: str | None = None,
 ) -> Tables:
     """Parse files, archives or folders into tables.
 
+    ``tool`` names the tool of sources in which no parser finds a log of its own, such as a list of bare numbers.
     ``strict`` turns the first error event into `LogError`. ``executor`` maps the files over its workers. ``explain`` is
     called with one line for each claim of each parser. Raises `LogError` for a path that cannot be read.
     """
@@ -107,18 +110,23 @@ def parse(
             for source in expand(path):
                 if isinstance(source, SourceError):
                     raise LogError(str(source))
-                tables.extend(parse_source(source, explain=explain))
+                tables.extend(parse_source(source, explain=explain, tool=tool))
     else:
-        for part in executor.map(parse, paths):
+        for part in executor.map(partial(parse, tool=tool), paths):
             tables.extend(part)
     if strict and (errors := tables.errors()):
         raise LogError(errors[0])
     return tables
 
 
-def parse_source(source: Source, *, explain: Callable[[str], None] | None = None) -> Tables:
-    """Tables of one decoded source; never raises on odd text."""
+def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Tables:
+    """Tables of one decoded source; never raises on odd text.
+
+    ``tool`` is whose log it is where nothing in it says so; what the text itself shows is never overruled.
+    """
     readings = _readings(source)
+    if tool in parsers() and not any(reading.claims for reading in readings) and len(source.lines):
+        readings = [_Reading(source, [Claim(0, tool, source.lines[0])])]
     chosen, best = readings[0], _read(readings[0])
     for reading in readings[1:]:
         recorder = _read(reading)

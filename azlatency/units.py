@@ -95,6 +95,8 @@ _UNITS: dict[str, tuple[str, int | Decimal]] = {
     "MEG": ("bytes", 1024**2),
     "ntttcp MB/s": ("bit/s", 8 * 1024**2),
     "ntttcp KB/s": ("bit/s", 8 * 1024),
+    # PsPing's as well: its histogram prints the same rates in bytes a second.
+    **{f"psping {name}": ("bit/s", 8 * factor) for name, factor in _powers("KMGT", 1024, "B/s").items()},
     # XML of ntttcp for Linux before May 2021 calls 2**20 bit/s an mbps (formats-throughput 1.3).
     "ntttcp old mbps": ("bit/s", 1024**2),
     "cycles/byte": ("cycles/byte", 1),

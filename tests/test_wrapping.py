@@ -11,6 +11,7 @@ import pytest
 import azlatency as az
 from azlatency.decode import source_from_bytes
 from azlatency.reader import Tables, parse_source
+from azlatency.wrapping import candidates
 
 FIXTURES = Path(__file__).parent / "fixtures"
 LARGEST = 60_000
@@ -145,3 +146,12 @@ def test_prompts_without_a_user_and_with_assignments() -> None:
     text = "$LD_PRELOAD=libvma.so sockperf server -i 1.2.3.4\nsockperf: == version #3.5-no.git ==\n"
     tables = parse_source(source_from_bytes(text.encode(), "a.log"))
     assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def test_blank_lines_that_were_spelled_out_stay() -> None:
+    log = "PING h (10.2.2.4) 56(84) bytes of data.\n64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms\n\nend\n"
+    for ending in (r"\r\n", r"\n"):
+        whole = source_from_bytes(log.replace("\n", ending).encode(), "a.log")
+        found = next(candidates(whole, claimed=False, surely=False)).source
+        assert [line.text for line in found.lines][:4] == log.splitlines()
+        assert {line.number for line in found.lines} == {1}

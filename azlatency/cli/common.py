@@ -70,7 +70,7 @@ def progress(title: str) -> Iterator[Any]:
         )
 
 
-def read(files: list[str], explain: bool = False) -> tuple[Tables, list[str]]:
+def read(files: list[str], explain: bool = False, tool: str | None = None) -> tuple[Tables, list[str]]:
     """Tables of all readable sources, and one line for each that cannot be read; ``-`` is standard input."""
     from azlatency.decode import SourceError, expand, expand_bytes
     from azlatency.reader import Tables, parse_source
@@ -86,7 +86,7 @@ def read(files: list[str], explain: bool = False) -> tuple[Tables, list[str]]:
             elif (first := seen.setdefault(source.source_id, source.path)) != source.path:
                 say(f"{source.path}: the same bytes as {first}; read once")
             else:
-                tables.extend(parse_source(source, explain=say if explain else None))
+                tables.extend(parse_source(source, explain=say if explain else None, tool=tool))
     return tables, unreadable
 
 

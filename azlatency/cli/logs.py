@@ -30,6 +30,7 @@ class Format(StrEnum):
     "azlatency parse run.log",
     "azlatency parse notes.md --format json",
     "azlatency parse dump.zip --format csv --table quantiles",
+    "azlatency parse --tool latte latencies.dump",
     "ping -c 10 host | azlatency parse -",
 )
 def parse(
@@ -44,17 +45,23 @@ def parse(
     samples: Annotated[bool, typer.Option("--samples", help="With json: every probe as well.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say which parser claimed which line.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first error in a log.")] = False,
+    tool: Annotated[
+        str | None, typer.Option(help="Whose logs they are, where nothing in them says so (latte -dump).")
+    ] = None,
 ) -> None:
     """Parse logs and print what they say.
 
     Exit code 0: something was parsed; 1: nothing was recognised, or a line is an error; 2: wrong usage.
     """
+    from azlatency.parsers import parsers
     from azlatency.reader import LogError
 
+    if tool is not None and tool not in parsers():
+        raise typer.BadParameter(f"no tool {tool!r}; tools: {', '.join(parsers())}", param_hint="--tool")
     if table is not None and table not in schema.TABLES:
         raise typer.BadParameter(f"no table {table!r}; tables: {', '.join(schema.TABLES)}", param_hint="--table")
     format = format or (Format.table if sys.stdout.isatty() else Format.json)
-    tables, unreadable = read(files, explain)
+    tables, unreadable = read(files, explain, tool)
     for message in unreadable:
         say(message)
     errors = tables.errors()

@@ -39,6 +39,7 @@ from datetime import UTC, datetime
 from azlatency.grammar import Line, LineLog, data, known
 from azlatency.parsers import Log, Signature
 from azlatency.parsers.common import unfinished_line
+from azlatency.parsers.iperf2_csv import HEADER as CSV_HEADER
 from azlatency.parsers.iperf2_csv import ROW as CSV_ROW
 from azlatency.parsers.iperf2_csv import Rows
 from azlatency.parsers.iperf2_run import Connection, Histogram, Row, Test
@@ -359,12 +360,13 @@ class Iperf2Parser:
         _weak("iperf version 2", r"iperf version 2\.[\w.+-]{1,40}(?: .{0,200})?"),
         _weak(" sec ", _LOOSE_ROW),
         _weak(",0.0-", CSV_ROW),
+        _weak("time,srcaddress,", CSV_HEADER),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read the tests of one log, text or comma-separated."""
         first = next((line.text.strip() for line in log.lines if line.text.strip()), "")
-        if re.fullmatch(CSV_ROW, first):
+        if re.fullmatch(f"{CSV_ROW}|{CSV_HEADER}", first):
             Rows(log, recorder).read()
             return
         reader = _Iperf2(log, recorder)

@@ -8,6 +8,14 @@ Intervals and totals have the same form: a total is the last row of its stream t
 row ends on a whole second is flagged (``total_unproven``). Stream -1 is the sum of the others; some versions print
 none, then the whole is missing. Numbers of -1 are missing. Bytes are exact; the times are rounded, so that the printed
 rate is the sharper one.
+
+    time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed,writecnt,writeerr,tcpretry,tcpcwnd,...
+    +0100:20260131123456.654321,10.99.0.1,34253,10.99.0.2,5001,1,0.0,1.0,3145728,25165824,24,0,0,87,63,412,21
+
+``-e`` has rows under names since 2.1.9, other ones for each kind of test (Locale.c of 2.2): ``writecnt`` shows the end
+that sends, ``readcnt`` the one that receives; ``bbavg`` to ``bbstdev`` are round trips in ms, ``ttavg`` to ``ttsdev``
+one-way latencies in ms; ``tcprtt`` is microseconds. A sender's jitter and loss are not its to know. ``tcpcwnd`` has a
+unit that no line shows and is left out, like the bins of read sizes.
 """
 
 from __future__ import annotations
@@ -26,6 +34,13 @@ ROW = (
     r"(?:,-?[\d.]{1,12},-?\d{1,15},-?\d{1,15},-?[\d.]{1,12},-?\d{1,15})?"
 )
 _ROW = re.compile(ROW)
+HEADER = r"time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed(?:,[a-z0-9]{1,20}){1,40}"
+_HEADER = re.compile(HEADER)
+_NAMED_ROW = re.compile(
+    r"[+-]\d{4}:\d{14}(?:\.\d{1,6})?,[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},\d{1,9}\.\d,\d{1,9}\.\d,"
+    r"\d{1,18},\d{1,18}(?:,-?\d{1,18}(?:\.\d{1,9})?){1,40}"
+)
+_LOSSES = ("jitter", "errors", "datagrams", "errpercent", "outoforder")
 _SERVER_TIME = "19700101000000"
 _PORT = "5001"
 _UDP = 14
@@ -39,6 +54,7 @@ class Rows:
         self.unfinished = unfinished_line(log)
         self.test: Test | None = None
         self.fields = 0
+        self.names: list[str] = []
 
     def read(self) -> None:
         """Read all rows; one at 0.0 behind the total of its stream, or of another protocol, begins another test."""
@@ -46,20 +62,53 @@ class Rows:
             text = line.text.strip()
             if not text:
                 self.recorder.ledger.mark(line.number, BLANK)
-            elif _ROW.fullmatch(text) is None:
-                self.recorder.ledger.mark(line.number, UNKNOWN)
-            else:
+            elif _HEADER.fullmatch(text):
+                self.recorder.ledger.mark(line.number, DATA)
+                self.names = text.split(",")
+            elif _NAMED_ROW.fullmatch(text) and text.count(",") + 1 == len(self.names):
+                self.recorder.ledger.mark(line.number, DATA)
+                self._named_row(line, dict(zip(self.names, text.split(","), strict=True)))
+            elif _ROW.fullmatch(text):
                 self.recorder.ledger.mark(line.number, DATA)
                 self._row(line, text.split(","))
+            else:
+                self.recorder.ledger.mark(line.number, UNKNOWN)
         if self.test is not None:
             self.test.finish()
 
-    def _row(self, line: Line, fields: list[str]) -> None:
+    def _named_row(self, line: Line, found: dict[str, str]) -> None:
+        """A row under names, as the row without them that it extends; and what it has beside."""
+        sends, receives = "writecnt" in found or "bbcnt" in found, "readcnt" in found
+        fields = list(found.values())[:10]
+        fields[6:8] = [f"{found['istart']}-{found['iend']}"]
+        if receives and "datagrams" in found:
+            fields += [found[name] for name in _LOSSES]
+        row = self._row(line, fields)
+        if row is None or self.test is None:
+            return
+        row.receives = None if sends == receives else receives
+        if "datagrams" in found:
+            self.test.run.set(protocol="udp")
+        elif sends or receives:
+            self.test.run.set(protocol="tcp")
+        if "tcpretry" in found and int(found["tcpretry"]) >= 0:
+            row.retransmits = count(found["tcpretry"])
+        if "tcprtt" in found and int(found["tcprtt"]) > 0:
+            row.rtt_ns = nanoseconds(found["tcprtt"], "us")
+        if int(found.get("bbcnt", 0)) > 0:
+            row.bounces, row.rps = count(found["bbcnt"]), quantity(found["rps"], "rps")
+        for first, number in (("bb", "bbcnt"), ("tt", "ttcnt")):
+            # Of a single one the minimum, maximum and deviation are printed as 0.
+            printed = [found[name] for name in found if re.fullmatch(f"{first}(?:avg|min|max|st?dev)", name)]
+            if int(found.get(number, 0)) > 0:
+                row.latency = tuple(quantity(token, "ms") for token in printed[: 4 if int(found[number]) > 1 else 1])
+
+    def _row(self, line: Line, fields: list[str]) -> Row | None:
         if line.number == self.unfinished:
             self.recorder.event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
             if self.test is not None:
                 self.test.last_line = line.number
-            return
+            return None
         stream = "SUM" if fields[5] == "-1" else fields[5]
         start, end = fields[6].split("-")
         ends = self._ends(fields)
@@ -87,6 +136,7 @@ class Rows:
         if len(fields) == _UDP:
             self._udp(test, row, fields)
         test.rows.append(row)
+        return row
 
     @staticmethod
     def _ends(fields: list[str]) -> tuple[str, ...]:

@@ -147,8 +147,8 @@ class Test:
             row.side = "receiver"
         elif client is not None:
             row.side = "sender" if client != row.stream.startswith("*") else "receiver"
-        elif row.receives:
-            row.side = "receiver"
+        elif row.receives is not None:
+            row.side = "receiver" if row.receives else "sender"
 
     def _mixed(self) -> bool:
         """Whether the connections go in both directions."""

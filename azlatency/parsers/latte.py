@@ -26,15 +26,19 @@ The receiver prints the same block as the sender of the same run; only the comma
 sender). (X/sec) / (X/iteration) * Latency = one second holds in every real block, so it is checked. Long runs overflow
 to negative latencies, which are refused. The last histogram row is open-ended, unless ``-hc`` shows that empty rows
 were left out.
+
+A file of ``-dump`` is bare: one whole number of microseconds a line, cut, for each iteration. Nothing in it says whose
+it is, so it is read only where the manifest or the caller says ``tool = "latte"``; each is a sample known as an
+interval.
 """
 
 from __future__ import annotations
 
 import re
 
-from azlatency.grammar import Ledger, Line, LineLog, data, known
+from azlatency.grammar import BLANK, DATA, Ledger, Line, LineLog, data, known
 from azlatency.parsers import Log, Signature
-from azlatency.parsers.common import end_run
+from azlatency.parsers.common import end_run, unfinished_line
 from azlatency.record import Recorder, Run
 from azlatency.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
@@ -239,6 +243,31 @@ class _Latte(LineLog):
                 run.event("identity_failed", "warning", text, number)
 
 
+_DUMPED = re.compile(r"\d{1,12}")
+
+
+def _read_dump(log: Log, recorder: Recorder) -> None:
+    """The round trips of ``-dump``; the last number of a text that ends within it may be cut and is left out."""
+    run = recorder.run("latte", log.first_line, last_line=log.last_line, dialect="latte-dump", closed_loop=True)
+    run.set(printed_as="round_trip")
+    cut = unfinished_line(log)
+    low = []
+    for line in log.lines:
+        text = line.text.strip()
+        recorder.ledger.mark(line.number, DATA if text else BLANK)
+        if text and line.number != cut:
+            low.append(nanoseconds(text, "usec"))
+    if cut:
+        run.event("unfinished_line", "warning", "the text ends within this line; its number is left out", cut)
+    width, count_ = nanoseconds("1", "usec"), len(low)
+    high = [each + width for each in low]
+    run.samples(
+        seq=range(count_), sent_ns=[None] * count_, rtt_ns=low, status=["ok"] * count_, low_ns=low, high_ns=high
+    )
+    text = "taken as round trips in microseconds, cut; whether -hrtt was given, which halves them, no line says"
+    run.event("assumed_round_trip", "info", text, log.first_line)
+
+
 class LatteParser:
     """Reads latte; see the module's docstring."""
 
@@ -253,6 +282,10 @@ class LatteParser:
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; each block and each CSV row is a run."""
+        texts = [line.text.strip() for line in log.lines]
+        if any(texts) and all(_DUMPED.fullmatch(text) for text in texts if text):
+            _read_dump(log, recorder)
+            return
         reader = _Latte(log, recorder)
         runs_before = len(recorder.rows["runs"])
         reader.feed(log.lines, recorder.ledger)

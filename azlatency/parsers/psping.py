@@ -14,6 +14,10 @@
       Minimum = 41.42ms, Maximum = 42.12ms, Average = 41.78ms
     Latency Count
     41.42   2
+    TCP bandwidth test connecting to 10.2.2.4:5201: Connected
+    316 iterations (16 warmup) sending 1500 bytes TCP bandwidth test: 100%
+    TCP sender bandwidth statistics:
+      Minimum = 496.93 KB/s, Maximum = 586.44 KB/s, Average = 564.13 KB/s
 
 Versions seen: 2.01 and 2.10, in real outputs only (no source is public). ICMP and ``TCP roundtrip latency`` are **round
 trips** in milliseconds with two decimals. A **TCP connect** is a round trip plus the work of two machines on a new
@@ -25,7 +29,10 @@ The warm-up replies of an ICMP test look like all others: the first ones, as man
 samples. The latency mode spells ``Maxiumum``. Histogram rows carry the lower edges of equal buckets; the last holds the
 maximum alone and is open-ended. With ``-q`` progress overwrites itself.
 
-Not read: bandwidth tests (their unit is documented nowhere) and the server's output.
+A bandwidth test prints rates in units of 1024 bytes, which its histogram proves: that one has the same rates in bytes a
+second, and is used for nothing else. Its ``Total Bytes`` counts warm-up as well, and is left out.
+
+Not read: the server's output.
 """
 
 from __future__ import annotations
@@ -43,9 +50,10 @@ _MS = r"(\d{1,9}\.\d{2})ms"
 _HOST = r"(\S{1,255})"
 _PORT = r":(\d{1,5})"
 _ITERATIONS = (
-    r"(\d{1,9}) iterations \(warmup (\d{1,9})\) (?:sending (\d{1,9}) bytes )?"
-    r"(?:ping|(?:TCP|UDP) latency|connecting) test:[ \d%]{0,3000}"
+    r"(\d{1,9}) iterations \((?:warmup (\d{1,9})|(\d{1,9}) warmup)\) (?:(?:sending|receiving) (\d{1,9}) bytes )?"
+    r"(?:ping|(?:TCP|UDP) (?:latency|bandwidth)|connecting) test:[ \d%]{0,3000}"
 )
+_RATE = r"(\d{1,9}\.\d{2}) ([KMGT]?B/s)"
 _COUNTS = r"Sent = (\d{1,12}), Received = (\d{1,12}), Lost = (\d{1,12}) \((\d{1,3})% loss\),?"
 _VOLUME = r"Sent = (\d{1,12}), Size = (\d{1,12}), Total Bytes: (\d{1,15}),?"
 _NO_ANSWER = (
@@ -75,6 +83,7 @@ class _PsPing(LineLog):
         self.pending = False
         self.rows: list[tuple[str, int, int]] = []
         self.histogram = False
+        self.side: str | None = None
         self.last_line = number
 
     # --- what was run
@@ -114,11 +123,15 @@ class _PsPing(LineLog):
             closed_loop=True,
         )
 
-    @data(_ITERATIONS, hint=" iterations (warmup")
+    @data(rf"(TCP|UDP) bandwidth test connecting to {_HOST}{_PORT}:(?: (Connected))?", hint="bandwidth test connecting")
+    def bandwidth_header(self, line: Line, match: re.Match[str]) -> None:
+        self._header(line, test="bandwidth", protocol=match[1].lower(), server=match[2])
+
+    @data(_ITERATIONS, hint=" iterations (")
     def iterations_line(self, line: Line, match: re.Match[str]) -> None:
-        self.iterations, self.warmup = int(match[1]), int(match[2])
-        if match[3] is not None:
-            self.run.set(message_bytes=int(match[3]))
+        self.iterations, self.warmup = int(match[1]), int(match[2] or match[3])
+        if match[4] is not None:
+            self.run.set(message_bytes=int(match[4]))
 
     # --- probes
 
@@ -162,6 +175,13 @@ class _PsPing(LineLog):
             self._next(line)
         self._kind(line, "latency", match[1].lower())
 
+    @data(r"(TCP|UDP) (sender|receiver) bandwidth statistics:", hint=" bandwidth statistics:")
+    def bandwidth_statistics(self, line: Line, match: re.Match[str]) -> None:
+        if self.has_counts:
+            self._next(line)
+        self._kind(line, "bandwidth", match[1].lower())
+        self.side = match[2]
+
     @data(_COUNTS, hint="Sent = ")
     def counts(self, line: Line, match: re.Match[str]) -> None:
         self.has_counts = True
@@ -186,6 +206,9 @@ class _PsPing(LineLog):
     def volume(self, line: Line, match: re.Match[str]) -> None:
         self.has_counts = True
         sent, size, total = (int(group) for group in match.groups())
+        if self.run.row.get("test") == "bandwidth":
+            self.run.set(message_bytes=size)
+            return
         if sent * size != total:
             text = f"{sent} messages of {size} bytes are not {total} bytes; the log is edited"
             self.run.event("count_mismatch", "error", text, line.number)
@@ -210,7 +233,21 @@ class _PsPing(LineLog):
             self.run.event("impossible_order", "error", text, line.number)
         self.ended = True
 
-    @data(r"Latency\s{1,20}Count", hint="Latency")
+    @data(rf"Minimum = {_RATE}, Maximum = {_RATE}, Average = {_RATE}", hint="B/s")
+    def rates(self, line: Line, match: re.Match[str]) -> None:
+        if self.side is None:
+            raise ValueError("rates without the line above that tells of which side")
+        printed = [quantity(token, f"psping {unit}") for token, unit in zip(*[iter(match.groups())] * 2, strict=True)]
+        names = ("throughput_min", "throughput_max", "throughput")
+        for name, value in zip(names, printed, strict=True):
+            self.run.metric(name, value, line.number, side=self.side)
+        low, high, mean = (value.value for value in printed)
+        if not low <= mean <= high:
+            text = "min <= avg <= max does not hold; the line is edited"
+            self.run.event("impossible_order", "error", text, line.number)
+        self.has_counts = self.ended = True
+
+    @data(r"(?:Latency|Bandwidth)\s{1,20}Count", hint="Count")
     def histogram_header(self, line: Line, match: re.Match[str]) -> None:
         self.histogram = True
 
@@ -233,6 +270,7 @@ class _PsPing(LineLog):
         ("Copyright (C)", r"Copyright \(C\) [\d-]{4,9} Mark Russinovich"),
         ("Sysinternals", r"Sysinternals - www\.sysinternals\.com"),
         ("Connected", r"Connected"),
+        ("Setting warmup count", r"Setting warmup count to match number of outstanding I/Os: \d{1,6}"),
         ("%", r"[\d%]{2,3000}"),
     )
 
@@ -259,8 +297,9 @@ class _PsPing(LineLog):
     def _kind(self, line: Line, test: str, protocol: str) -> None:
         """Statistics without the header above."""
         if self.run.row.get("test") is None:
-            printed_as = None if test == "connect" else "round_trip"
-            self.run.set(test=test, protocol=protocol, printed_as=printed_as, closed_loop=True)
+            self.run.set(test=test, protocol=protocol)
+            if test != "bandwidth":
+                self.run.set(printed_as=None if test == "connect" else "round_trip", closed_loop=True)
         elif self.run.row["test"] != test:
             text = (
                 f"statistics of a {test} test under the header of a {self.run.row['test']} test; they are another run"
@@ -284,7 +323,7 @@ class _PsPing(LineLog):
         row["tool_version"] = self.version
         row["command"] = row.get("command") or self.command
         row["client"] = row.get("client") or self.log.host
-        row["connections"] = 1 if row.get("protocol") == "tcp" and row.get("test") == "latency" else None
+        row["connections"] = 1 if row.get("protocol") == "tcp" and row.get("test") in ("latency", "bandwidth") else None
         self._store_samples()
         self._connect_statistics()
         self._store_histogram()
@@ -333,8 +372,16 @@ class _PsPing(LineLog):
         text = "no statistics follow; the connect times are those of the lines behind the warm-up"
         run.event("computed_from_lines", "info", text, line)
 
+    def _check_unit(self) -> None:
+        """The first edge of the histogram is the minimum in bytes a second."""
+        low = self.run.row_of("throughput_min", side=self.side)
+        if low is not None and self.rows and abs(8 * float(self.rows[0][0]) - low["value"]) > 1.01 * low["resolution"]:
+            text = f"the histogram begins at {self.rows[0][0]} bytes/s, the minimum is {low['printed']}"
+            self.run.event("unit_conflict", "error", f"{text} {low['printed_unit']}; the log is edited", low["line"])
+
     def _store_histogram(self) -> None:
         prefix, run = self._prefix, self.run
+        self._check_unit()
         if not self.rows or prefix is None:
             return
         edges = [nanoseconds(token, "ms") for token, _, _ in self.rows]
@@ -365,6 +412,14 @@ class PsPingParser:
         Signature("TCP connect", re.compile(rf"TCP connect (?:to|statistics for) {_HOST}{_PORT}:"), weak=True),
         Signature(
             "latency test connecting", re.compile(rf"(?:TCP|UDP) latency test connecting to {_HOST}:.{{0,20}}"), True
+        ),
+        Signature(
+            "bandwidth",
+            re.compile(
+                rf"(?:TCP|UDP) (?:bandwidth test connecting to {_HOST}:.{{0,20}}"
+                r"|(?:sender|receiver) bandwidth statistics:)"
+            ),
+            True,
         ),
         Signature(
             "roundtrip latency", re.compile(r"(?:TCP|UDP) roundtrip latency statistics \(post warmup\):"), weak=True

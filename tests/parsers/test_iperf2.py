@@ -279,3 +279,57 @@ def test_rows_of_the_public_logs() -> None:
                 assert row["Transfer"] in found, path.name
                 compared += 1
     assert compared > 50
+
+
+NAMES = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed"
+STAMP = "+0100:20260131123456.654321"
+
+
+def named(kind: str, *rows: str) -> az.Tables:
+    return read(f"{NAMES},{kind}\n" + "".join(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,{row}\n" for row in rows))
+
+
+def test_named_rows_of_csv_show_who_sends() -> None:
+    """Composed after Locale.c and ReportOutputs.c of 2.2: no log of ``-y C -e`` since 2.1.9 is at hand."""
+    tables = named(
+        "writecnt,writeerr,tcpretry,tcpcwnd,tcppcwnd,tcprtt,tcprttvar",
+        "1,0.0,1.0,3145728,25165824,24,0,2,87,63,412,21",
+        "1,1.0,2.0,3145728,25165824,24,0,1,87,63,398,20",
+        "1,0.0,2.0,6291456,25165824,48,0,3,87,63,398,20",
+    )
+    assert value(tables, "throughput", "sender") == 25_165_824
+    assert value(tables, "retransmits", "sender") == 3
+    assert [row["rtt_ns"] for row in tables.records("intervals")] == [412_000, 398_000]
+    assert [row["retransmits"] for row in tables.records("intervals")] == [2, 1]
+    (run,) = tables.records("runs")
+    assert (run["protocol"], run["client"], run["server"], run["status"]) == ("tcp", "10.0.0.1", "10.0.0.2", "complete")
+    assert tables.records("sources")[0]["lines_unknown"] == 0
+    assert codes(tables) == set()
+
+
+def test_named_rows_of_a_udp_receiver_have_loss_and_one_way_times() -> None:
+    tables = named(
+        "jitter,errors,datagrams,errpercent,outoforder,ttavg,ttmin,ttmax,ttsdev,ttcnt,ttsize,readcnt,readtimeo,readerrlen,pps",
+        "3,0.0,2.0,4129230,16516920,0.004,251,3060,8.203,0,3.215,3.001,4.120,0.110,2809,1470,2810,0,0,1404.500000",
+    )
+    assert value(tables, "loss", None) == 251 / 3060
+    assert value(tables, "throughput", "receiver") == 16_516_920
+    assert value(tables, "one_way_latency_mean", None) == 3_215_000
+    assert value(tables, "rtt_mean", None) is None
+    assert "one_way_clocks" in codes(tables)
+
+
+def test_named_rows_of_a_bounceback_are_round_trips() -> None:
+    tables = named(
+        "bbcnt,bbavg,bbmin,bbmax,bbstdev,tcpretry,tcpcwnd,tcppcwnd,tcprtt,tcprttvar,txbytes,rxbytes,rps",
+        "1,0.0,2.0,40000,160000,200,4.215,4.001,9.020,0.310,0,14,10,4102,51,20000,20000,100.0",
+    )
+    assert (value(tables, "rtt_mean", None), value(tables, "rtt_sd", None)) == (4_215_000, 310_000)
+    assert value(tables, "observations", None) == 200
+    assert value(tables, "throughput", "sender") is None
+    assert tables.records("runs")[0]["closed_loop"] is True
+
+
+def test_named_rows_without_their_names_are_unknown() -> None:
+    tables = read(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,1,0.0,1.0,3145728,25165824,24,0,2,87,63,412,21\n")
+    assert tables.records("metrics") == []

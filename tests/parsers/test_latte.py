@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+from azlatency.dataset import import_study
+from azlatency.decode import source_from_bytes
+from azlatency.reader import parse_source
+
 BLOCK = """\
 Protocol      TCP
 SendMethod    Blocking
@@ -80,3 +86,40 @@ def test_rows_of_csv(read) -> None:
     assert log.value("interrupt_rate") == 55164
     assert (log.runs[0]["message_bytes"], log.unknown()) == (4, 0)
     assert read(header).runs[0]["status"] == "no_data"
+
+
+DUMP = "".join(f"{value}\n" for value in (71, 69, 70, 1043, 68))
+
+
+def test_a_dump_is_read_only_where_somebody_says_whose_it_is() -> None:
+    """No -dump file is public: one whole number of microseconds a line, as the help text of v0000.8303 describes it."""
+    source = source_from_bytes(DUMP.encode(), "latencies.dump")
+    assert "not_recognised" in [event["code"] for event in parse_source(source).rows["events"]]
+    tables = parse_source(source, tool="latte")
+    (block,) = tables.samples
+    assert list(block.low_ns or ()) == [71_000, 69_000, 70_000, 1_043_000, 68_000]
+    assert list(block.high_ns or ()) == [72_000, 70_000, 71_000, 1_044_000, 69_000]
+    assert tables.rows["runs"][0]["dialect"] == "latte-dump"
+    assert tables.rows["sources"][0]["lines_data"] == 5
+
+
+def test_the_last_number_of_a_cut_dump_is_left_out() -> None:
+    tables = parse_source(source_from_bytes(DUMP[:-2].encode(), "latencies.dump"), tool="latte")
+    assert len(tables.samples[0].seq) == 4
+    assert "unfinished_line" in [event["code"] for event in tables.rows["events"]]
+
+
+def test_the_tool_that_somebody_names_never_overrules_the_log() -> None:
+    ping = "PING h (10.2.2.4) 56(84) bytes of data.\n64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms\n"
+    tables = parse_source(source_from_bytes(ping.encode(), "a.log"), tool="latte")
+    assert [row["tool"] for row in tables.rows["runs"]] == ["ping"]
+
+
+def test_a_manifest_names_the_tool_of_a_dump(tmp_path: Path) -> None:
+    (tmp_path / "latencies.dump").write_text(DUMP)
+    (tmp_path / "a.log").write_text("PING h (10.2.2.4) 56(84) bytes of data.\n")
+    entry = '[[run]]\nlog = "{}"\ntool = "latte"\nzone = "1"\npeer_zone = "2"\n'
+    (tmp_path / "study.toml").write_text('[study]\nname = "s"\n' + entry.format("*.dump") + entry.format("a.log"))
+    summary = import_study("s", [tmp_path], out=tmp_path / "out")
+    assert summary.runs_by_tool == {"latte": 1, "ping": 1}
+    assert any("tool = 'ping'" in problem for problem in summary.problems)

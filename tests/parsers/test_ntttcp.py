@@ -214,3 +214,21 @@ def test_the_numbers_of_the_notes() -> None:
     assert run["duration_ns"] == 10_800_000_000
     assert run["requested_duration_ns"] == 10_000_000_000
     assert run["connections"] == 64
+
+
+def test_sixteen_columns_of_windows_on_one_line(read) -> None:
+    """Version 5.28 dumps the names, the bars and the numbers of all totals on a line each; composed after ntttcp.c."""
+    names = (
+        "Bytes(MEG) realtime(s) Avg Frame Size Throughput(MB/s) Throughput(Buffers/s) Cycles/Byte Buffers "
+        "DPCs(count/s) Pkts(num/DPC) Intr(count/s) Pkts(num/intr) Packets Sent Packets Received Retransmits Errors "
+        "Avg. CPU %"
+    )
+    bars = " ".join("=" * 10 for _ in range(16))
+    numbers = "34243.000000 300.005 1417.829 114.141 1826.260 5.511 547888 3421.100 2.100 5210.300 1.400 1 2 13 0 4.310"
+    log = read(f"Copyright Version 5.28\n{names}\n{bars}\n{numbers}\n")
+    assert log.value("throughput") == 114.141 * 2**20 * 8
+    assert log.value("transferred") == 34243 * 2**20
+    assert [log.value(name) for name in ("packets_sent", "packets_received", "retransmits", "errors")] == [1, 2, 13, 0]
+    assert log.value("cpu_busy") == 0.0431
+    assert log.runs[0]["duration_ns"] == 300_005_000_000
+    assert (log.unknown(), log.codes("error")) == (0, [])

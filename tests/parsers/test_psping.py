@@ -10,8 +10,9 @@ from azlatency.parsers import claims
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PUBLIC = Path(__file__).parents[2].parent / "shared" / "corpus" / "public" / "psping"
-ICMP, CONNECT, LATENCY = (
-    (FIXTURES / "psping" / f"typed-{name}.log").read_text() for name in ("icmp", "connect", "latency")
+ICMP, CONNECT, LATENCY, BANDWIDTH = (
+    (FIXTURES / "psping" / f"typed-{name}.log").read_bytes().decode()
+    for name in ("icmp", "connect", "latency", "bandwidth")
 )
 WINDOWS = """
 Pinging 10.2.2.4 with 32 bytes of data:
@@ -114,13 +115,19 @@ def test_two_logs_are_two_runs(read, first: str, second: str) -> None:
     assert joined.unknown() == 0
 
 
-def test_bandwidth_is_not_read(read) -> None:
-    banner = LATENCY[: LATENCY.index("TCP latency")]
-    log = read(
-        banner + "TCP sender bandwidth statistics:\n  Minimum = 2.61 MB/s, Maximum = 6.76 MB/s, Average = 5.75 MB/s\n"
-    )
+def test_rates_of_a_bandwidth_test_count_1024_bytes(read) -> None:
+    """Its histogram has the same rates in bytes a second; the two must agree."""
+    log = read(BANDWIDTH)
+    assert log.value("throughput", side="sender") == 5.75 * 2**20 * 8
+    assert log.codes() == []
+    assert read(BANDWIDTH.replace("2621440.00", "2500000.00")).codes("error") == ["unit_conflict"]
+    assert read(BANDWIDTH.replace("Average = 5.75", "Average = 7.75")).codes("error") == ["impossible_order"]
+
+
+def test_rates_of_nobody_knows_which_side_are_not_read(read) -> None:
+    log = read(BANDWIDTH.replace("TCP sender bandwidth statistics:\r\n", ""))
     assert log.tables.rows["metrics"] == []
-    assert log.unknown() == 2
+    assert (log.unknown(), log.runs[0]["status"]) == (1, "truncated")
 
 
 @pytest.mark.parametrize(
