@@ -13,10 +13,10 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import data, logs, pages
+from azlatency.cli import data, logs, pages, plan
 from azlatency.cli.common import app, say
 
-__all__ = ["app", "data", "logs", "main", "pages"]
+__all__ = ["app", "data", "logs", "main", "pages", "plan"]
 
 
 def main() -> None:

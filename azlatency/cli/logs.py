@@ -135,7 +135,7 @@ def check(
 
 
 def _manifest_files(source: str) -> list[str]:
-    """The paths, as they are shown, of the files of a study's folder that describe it and are no logs."""
+    """Shown paths of the files of a study's folder that are no logs, or are left out by its manifest."""
     from azlatency.manifest import FILE_NAME, read_manifest
 
     folder = Path(source)
@@ -143,4 +143,5 @@ def _manifest_files(source: str) -> list[str]:
         return []
     manifest = read_manifest(folder)
     files = (path for path in folder.rglob("*") if path.is_file())
-    return [path.as_posix() for path in files if manifest.is_own_file(path.relative_to(folder).as_posix())]
+    named = [(path.as_posix(), path.relative_to(folder).as_posix()) for path in files]
+    return [path for path, inside in named if manifest.is_own_file(inside) or manifest.ignored(inside)]
