@@ -36,7 +36,6 @@ WITHIN = (
     "(Woodruff 1952; Heidelberger & Lewis 1984; Geyer 1992)"
 )
 EXACT = "order statistics; ranks by the exact binomial interval (Le Boudec 2010, thm 2.1)"
-BINS = "bounds of the histogram's bins that hold the order statistics"
 ASSUMPTIONS = ("stationary during the run", "short memory")
 #: The quantiles that are answered where none are named.
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -371,7 +370,8 @@ def _point(ordered: np.ndarray, n: int, p: float) -> tuple[tuple[str, ...], floa
     return (), float(ordered[rank - 1])
 
 
-def _interval(n: int, p: float, tau: float, confidence: float, independent: bool) -> Ranks:
+def interval_ranks(n: int, p: float, tau: float, confidence: float, independent: bool) -> Ranks:
+    """Ranks of the ends: at the effective n, or of independent values exactly."""
     if not n:
         return Ranks(0, 1, tau, 0.0, 0.0)
     if not independent:
@@ -398,7 +398,7 @@ def _finish(run: _Run, p: float, times: _Times) -> Estimate:
     tau, cautious = times.at(p), times.cautious(p)
     resolved = n * min(p, 1 - p) / cautious >= RESOLVED
     # An end that is told although the quantile is not resolved rests on the larger tau.
-    ranks = _interval(n, p, tau if resolved else cautious, run.confidence, run.independent)
+    ranks = interval_ranks(n, p, tau if resolved else cautious, run.confidence, run.independent)
     low, high = _at(ordered, ranks.low), _at(ordered, ranks.high)
     codes = [*refusal, *run.codes]
     if n and not run.independent and n * (1 - p) / cautious < RESOLVED:
@@ -531,81 +531,6 @@ def interval_quantiles(
         raise ValueError("low and high must be series of one length with low <= high")
     return _of_intervals(
         lower, upper, [float(each) for each in q], confidence, independent=independent, resolution=0.0, labels=None
-    )
-
-
-def histogram_quantiles(
-    low: Any,
-    high: Any,
-    counts: Any,
-    q: Iterable[float] = LEVELS,
-    confidence: float = 0.95,
-    *,
-    tau: float = 1.0,
-    unit: str = "ns",
-    labels: dict[str, object] | None = None,
-) -> list[Estimate]:
-    """Quantiles from a histogram: interval ends are bounds of bins, the estimate is interpolated within its bin.
-
-    ``low``, ``high`` (NaN or inf where open), ``counts``: (bins,) each, in any order. A histogram has lost the order of
-    sending: without ``tau`` of a raw log of the same path the intervals are floors (``within_run_floor``).
-    """
-    import numpy as np
-
-    lower, upper, number = (np.asarray(each, dtype="float64") for each in (low, high, counts))
-    order = np.argsort(lower)
-    lower, upper = lower[order], np.where(np.isnan(upper), np.inf, upper)[order]
-    reached = np.cumsum(number[order])
-    n = int(reached[-1]) if len(reached) else 0
-    return [
-        _of_bins(float(p), n, lower, upper, reached, confidence, tau, unit, {**(labels or {}), "q": float(p)})
-        for p in q
-    ]
-
-
-def _of_bins(
-    p: float,
-    n: int,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    reached: np.ndarray,
-    confidence: float,
-    tau: float,
-    unit: str,
-    labels: dict[str, object],
-) -> Estimate:
-    """One quantile of a histogram whose bins hold ``reached`` (bins,) values up to and with each bin."""
-    import numpy as np
-
-    exact = tau == 1.0
-    ranks = _interval(n, p, tau, confidence, exact)
-    codes = [] if not exact else ["within_run_floor"]
-    low = high = estimate = None
-    if n and ranks.low >= 1:
-        low = float(lower[np.searchsorted(reached, ranks.low)])
-    if n and ranks.high <= n:
-        end = float(upper[np.searchsorted(reached, ranks.high)])
-        high = end if math.isfinite(end) else None
-    if not n:
-        codes.append("no_values")
-    elif n * (1 - p) < 1:
-        codes.append("tail_unresolved")
-    else:
-        rank = max(math.ceil(n * p - 1e-9), 1)
-        bin_ = int(np.searchsorted(reached, rank))
-        before = float(reached[bin_ - 1]) if bin_ else 0.0
-        share = (rank - before) / (float(reached[bin_]) - before)
-        start, end = float(lower[bin_]), float(upper[bin_])
-        estimate = start + share * (end - start) if math.isfinite(end) else None
-        codes += ["interpolated"] if estimate is not None else ["tail_unresolved"]
-    if not ranks.resolved and not exact:
-        codes, high = [*codes, "tail_unresolved"], None
-    if n and high is None:
-        codes.append("unbounded_upper")
-    method = f"{BINS}; {EXACT if exact else WITHIN}"
-    name, unique = f"p{100 * p:g}", tuple(dict.fromkeys(codes))
-    return Estimate(
-        name, estimate, low, high, unit, n, "within_run", confidence, method, unique, labels, ranks.n_effective
     )
 
 

@@ -15,10 +15,10 @@ from within_cases import BOTH, FULL, attained, cases, content, fails, generated,
 
 import azlatency as az
 from azlatency.stats.dependence import indicator_time
+from azlatency.stats.histograms import histogram_quantiles
 from azlatency.stats.quantiles import (
     bracket,
     effective_ranks,
-    histogram_quantiles,
     interpolated,
     interval_quantiles,
     median_of_runs,
