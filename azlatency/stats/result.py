@@ -59,11 +59,14 @@ _CODES = {
     "burst_test": ("burst", "a test of less than 60 s shows the burst, not what lasts"),
     "host_wide_counter": ("whole machine", "the counter holds all traffic of the machine, not of this path"),
     "logical_zone": ("logical zones", "zone numbers are per subscription: give the map to physical zones"),
+    "path_unknown": ("path unknown", "the logs name neither end: say in a study.toml who talked to whom"),
     "other_vm": ("other VM size", "the VM sizes differ: what differs may be the machine, not the network"),
     "initiator_only": (
         "initiators",
         "round trips cross both directions: this compares initiators and says nothing about one way",
     ),
+    "bimodal": ("two modes", "the values form several groups: a value between them may be one that never occurs"),
+    "smoothed_tail": ("tail smoothed", "beyond p95 this blends the largest values: ask for the order statistic"),
     "wide": ("wide", "the interval is wider than the estimate"),
 }
 CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
