@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from azlatency.display import Chart, style
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -265,6 +266,24 @@ def times_axis(axis: Axes, ends: Sequence[float]) -> None:
     axis.xaxis.set_major_locator(FixedLocator(ticks))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.xaxis.set_minor_locator(NullLocator())
+
+
+def stretches(edges: Any, places: Any, values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Middle, smallest, median and largest finite value of each stretch of time that holds one.
+
+    ``edges``: (stretches + 1,); ``places``: (n,) the stretch of each value; ``values``: (n,).
+    """
+    import numpy as np
+
+    good = np.isfinite(values)
+    places, values = places[good], values[good]
+    order = np.argsort(places, kind="stable")
+    places, values = places[order], values[order]
+    which, starts = np.unique(places, return_index=True)
+    parts = np.split(values, starts[1:])
+    middle = (edges[which] + edges[which + 1]) / 2
+    columns = [np.array([measure(part) for part in parts]) for measure in (np.min, np.median, np.max)]
+    return middle, *columns
 
 
 def nines(q: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from azlatency.charts.base import GIGABIT, SECOND, new_figure, side_by_side, styled
+from azlatency.charts.base import GIGABIT, SECOND, new_figure, side_by_side, stretches, styled
 from azlatency.display import Chart, Note
 
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _RUNS_SHOWN = 12
+#: Most intervals of a run that are drawn one by one.
+_INTERVALS = 300
 
 
 @styled
@@ -54,6 +56,8 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
         f"Throughput by reporting interval ({shown}above) and retransmitted segments (below). Grey: omitted by the "
         "tool. Intervals of one run are not replicates."
     )
+    if own.loc[own["run_id"].isin(set(chosen.index)), "run_id"].value_counts().max() > _INTERVALS:
+        caption += f" Of runs of more than {_INTERVALS} intervals, the range and median of each stretch; none omitted."
     return Chart(figure, caption, "\n".join(alts))
 
 
@@ -61,8 +65,12 @@ def _series_panel(upper: Axes, lower: Axes, table: pd.DataFrame, top: float, mos
     """One run: omitted intervals are drawn before zero, where the tool's clock starts anew."""
     import pandas as pd
 
+    lower.set_ylim(0, 1.15 * most)
     ends = table.loc[table["omitted"].fillna(False).astype(bool), "end_ns"]
     omitted_end = float(ends.max()) / SECOND if len(ends) else 0.0
+    if len(table) > _INTERVALS:
+        _thinned_panel(upper, lower, table)
+        table = table.iloc[:0]
     for interval in table.itertuples(index=False):
         omitted = not pd.isna(interval.omitted) and bool(interval.omitted)
         shift = -omitted_end if omitted else 0.0
@@ -72,16 +80,35 @@ def _series_panel(upper: Axes, lower: Axes, table: pd.DataFrame, top: float, mos
         if not pd.isna(interval.retransmits):
             lower.bar((start + end) / 2, float(interval.retransmits), width=max(end - start, 1e-3) * 0.8, color=colour)
     upper.set_ylim(0, 1.1 * top)
-    lower.set_ylim(0, 1.15 * most)
     lower.set_xlim(upper.get_xlim())
     upper.set_xticklabels([])
     lower.locator_params(axis="y", nbins=2)
     lower.yaxis.set_major_formatter("{x:,.0f}")
 
 
+def _thinned_panel(upper: Axes, lower: Axes, table: pd.DataFrame) -> None:
+    """A run of many intervals: range and median of each stretch, and the retransmits of each."""
+    import numpy as np
+
+    kept = table[~table["omitted"].fillna(False).astype(bool)]
+    ends = kept["end_ns"].to_numpy(dtype="float64") / SECOND
+    edges = np.linspace(float(kept["start_ns"].min()) / SECOND, float(ends.max()), _INTERVALS // 2 + 1)
+    places = np.clip(np.searchsorted(edges, ends, side="left") - 1, 0, len(edges) - 2)
+    middle, low, median, high = stretches(edges, places, kept["throughput"].to_numpy(dtype="float64") / GIGABIT)
+    upper.fill_between(middle, low, high, color="#B8B8B8", linewidth=0, step="mid")
+    upper.plot(middle, median, color="#0072B2", linewidth=1.1)
+    upper.set_xlim(edges[0], edges[-1])
+    counts = np.bincount(places, kept["retransmits"].to_numpy(dtype="float64", na_value=0.0), len(edges) - 1)
+    lower.stairs(counts, edges, fill=True, color="#0072B2")
+    lower.set_ylim(0, max(lower.get_ylim()[1], 1.15 * float(counts.max())))
+
+
 def _alt_of_series(run: Any, table: pd.DataFrame) -> str:
     kept = table[~table["omitted"].fillna(False).astype(bool)]
-    rates = ", ".join(f"{rate / GIGABIT:.3g}" for rate in kept["throughput"])
+    shown = kept["throughput"] if len(kept) <= _INTERVALS else kept["throughput"].quantile([0, 0.5, 1])
+    rates = ", ".join(f"{rate / GIGABIT:.3g}" for rate in shown)
+    if len(kept) > _INTERVALS:
+        rates = f"{len(kept):,} intervals, smallest, median and largest {rates}"
     retransmits = kept["retransmits"].dropna()
     total = f"; retransmits {int(retransmits.sum()):,}" if len(retransmits) else ""
     return f"{run['path']}, {run['method']}: {rates} Gbit/s{total}"

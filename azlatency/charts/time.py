@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, SECOND, new_figure, plain_log_ticks, side_by_side, styled
+from azlatency.charts.base import MICROSECOND, SECOND, new_figure, plain_log_ticks, side_by_side, stretches, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.intime import RunInTime, Segments
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
 
 _BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#B8B8B8"
@@ -26,10 +25,12 @@ def run_series(found: Sequence[RunInTime]) -> Chart | Note:
     ``found``: `azlatency.stats.intime.runs_in_time`. The longest runs with send times, at most six of 400 probes or
     more; the cost of drawing does not grow with their length.
     """
-    timed = [each for each in found if each.sent is not None and len(each.rtt) >= _FEWEST]
+    timed = [each for each in found if each.sent is not None and len(each.rtt) >= _FEWEST and each.lost < len(each.rtt)]
     chosen = sorted(timed, key=lambda each: -(each.seconds or 0.0))[:_PANELS]
     if not chosen:
-        reason = "no log of this study holds samples" if not found else "no run with send times is long enough"
+        reason = (
+            "no log of this study holds samples" if not found else "no run with send times and answers is long enough"
+        )
         return Note(f"No chart: {reason}.")
     figure, axes = new_figure(len(chosen), 1, 0.5 + 1.45 * len(chosen))
     for axis, each in zip(axes, chosen, strict=True):
@@ -52,7 +53,7 @@ def _series(axis: Axes, each: RunInTime) -> None:
     assert each.sent is not None
     edges = np.linspace(each.sent[0], each.sent[-1], min(_COLUMNS, max(len(each.rtt) // 10, 2)) + 1)
     places = np.clip(np.searchsorted(edges, each.sent, side="right") - 1, 0, len(edges) - 2)
-    middle, low, median, high = _stretches(edges, places, each.rtt / MICROSECOND)
+    middle, low, median, high = stretches(edges, places, each.rtt / MICROSECOND)
     axis.fill_between(middle, low, high, color=_GREY, linewidth=0, step="mid")
     axis.plot(middle, median, color=_BLUE, linewidth=1.1)
     axis.set_yscale("log")
@@ -66,21 +67,6 @@ def _series(axis: Axes, each: RunInTime) -> None:
         axis.plot(spots, [0.97] * len(spots), "v", color="black", markersize=3.5, transform=axis.get_xaxis_transform())
     axis.set_xlim(each.sent[0], each.sent[-1])
     _ticks(axis)
-
-
-def _stretches(edges: Any, places: Any, rtt: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Middle, smallest, median and largest answered round trip of each stretch of time that holds one."""
-    import numpy as np
-
-    good = np.isfinite(rtt)
-    places, rtt = places[good], rtt[good]
-    order = np.argsort(places, kind="stable")
-    places, rtt = places[order], rtt[order]
-    which, starts = np.unique(places, return_index=True)
-    parts = np.split(rtt, starts[1:])
-    middle = (edges[which] + edges[which + 1]) / 2
-    columns = [np.array([measure(part) for part in parts]) for measure in (np.min, np.median, np.max)]
-    return middle, *columns
 
 
 def _ticks(axis: Axes) -> None:

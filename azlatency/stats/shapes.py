@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from azlatency.schema import UNCOUNTED
 from azlatency.stats.comparison import shift_function
 from azlatency.stats.quantiles import quantiles
 from azlatency.stats.result import Comparison, Estimate
@@ -102,7 +103,7 @@ def _values(study: Study, runs: pd.DataFrame) -> dict[str, np.ndarray]:
     import numpy as np
 
     samples = study.samples
-    samples = samples[~samples["status"].isin(["warmup", "duplicate"])]
+    samples = samples[~samples["status"].isin(UNCOUNTED)]
     groups = {str(run_id): group for run_id, group in samples.groupby("run_id", sort=False)}
     return {
         str(run_id): groups[str(run_id)]["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
