@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _STAMP = "import.json"
+#: Tables of at most so many rows are written as CSV too.
+CSV_ROWS = 10_000
 #: What a comparison of zones cannot do without; the closing summary of an import counts the runs that lack it.
 WANTED = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
 
@@ -62,6 +64,7 @@ class ImportSummary:
     reused: int = 0
     parsed: int = 0
     unchanged: bool = False
+    data_version: str = ""
 
     @property
     def usable(self) -> bool:
@@ -119,10 +122,9 @@ def import_study(
         stamp["files"][path] = {**stamp["files"][path], "sources": sources_of_path}
     arrow = _with_kept(tables, out, {source for path in kept for source in before["files"][path]["sources"]})
     _summarise(arrow, summary)
-    stamp["summary"] = {
-        key: value for key, value in vars(summary).items() if key not in ("folder", "reused", "parsed", "unchanged")
-    }
-    summary.reused, summary.parsed = len(kept), len(todo)
+    told_anew = ("folder", "reused", "parsed", "unchanged", "data_version")
+    stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in told_anew}
+    summary.reused, summary.parsed, summary.data_version = len(kept), len(todo), _data_version(stamp)
     _write(out, arrow, stamp, manifest)
     return summary
 
@@ -301,7 +303,7 @@ def _summarise(arrow: dict[str, pa.Table], summary: ImportSummary) -> None:
 def _recall(before: dict[str, Any], summary: ImportSummary) -> ImportSummary:
     for key, value in before["summary"].items():
         setattr(summary, key, value)
-    summary.unchanged, summary.reused = True, len(before["files"])
+    summary.unchanged, summary.reused, summary.data_version = True, len(before["files"]), _data_version(before)
     return summary
 
 
@@ -365,9 +367,33 @@ def recover(out: Path) -> None:
 
 
 def _write_table(path: Path, table: pa.Table) -> None:
+    """Parquet; beside it, for a table that a spreadsheet can hold, the same as CSV."""
     import pyarrow.parquet as pq
 
     pq.write_table(table, path, compression="zstd")
+    if table.num_rows <= CSV_ROWS:
+        from pyarrow import csv
+
+        csv.write_csv(_harmless(table), path.with_suffix(".csv"))
+
+
+def _harmless(table: pa.Table) -> pa.Table:
+    """The table for a spreadsheet: text that it would take for a formula gets an apostrophe in front, as OWASP advises.
+
+    Printed numbers stay as they are. Parquet holds the text as it stands in the log.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for index, column in enumerate(table.columns):
+        if not pa.types.is_string(column.type):
+            continue
+        formula = pc.match_substring_regex(column, r"^[=+@\t\r-]")
+        number = pc.match_substring_regex(column, r"^[+-]?[0-9.,]+$")
+        risky = pc.and_(formula, pc.invert(number))
+        shown = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
+        table = table.set_column(index, table.schema.field(index), shown)
+    return table
 
 
 def _write_samples(folder: Path, table: pa.Table) -> None:
@@ -404,6 +430,13 @@ def _read_table(folder: Path, name: str) -> pa.Table:
     return pa.concat_tables(parts) if parts else wanted.empty_table()
 
 
+def _data_version(stamp: dict[str, Any]) -> str:
+    """16 hex digits of a hash over the paths and bytes of the logs, the manifest and the version of the parsers."""
+    logs = sorted((path, file["sha256"]) for path, file in stamp["files"].items())
+    content = json.dumps([stamp["parser_version"], stamp["manifest"], logs], ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
 def _jsonable(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _jsonable(each) for key, each in value.items()}
@@ -436,6 +469,11 @@ class Study:
         if _digest([self.folder / _STAMP]) != self.version:
             raise LogError(f"{self.name}: imported anew since it was loaded; load it again")
         return to_frame(table)
+
+    @cached_property
+    def data_version(self) -> str:
+        """Names what the tables hold: the same for the same logs, manifest and parsers, on every machine."""
+        return _data_version(self._json(_STAMP))
 
     @cached_property
     def sources(self) -> pd.DataFrame:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 import azlatency as az
 from azlatency import dataset, schema
@@ -211,3 +214,52 @@ def test_an_unknown_study_lists_the_known(study: Path, out: Path) -> None:
     import_study("cni", [study], out=out)
     with pytest.raises(az.LogError, match=r"imported: cni"):
         load("nothing", processed=out)
+
+
+def test_small_tables_stand_beside_as_csv(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import_study(study.name, [study], out=out)
+    folder = out / study.name
+    rows = list(csv.DictReader((folder / "metrics.csv").read_text("utf-8").splitlines()))
+    metrics = load(study.name, processed=out).metrics
+    assert list(rows[0]) == list(metrics.columns) and len(rows) == len(metrics)
+    assert [float(row["value"]) for row in rows] == list(metrics["value"])
+    assert not (folder / "samples.csv").exists(), "samples are partitioned, and large"
+    monkeypatch.setattr(dataset, "CSV_ROWS", 10)
+    (study / "study.toml").write_text((study / "study.toml").read_text("utf-8") + "\n", "utf-8")
+    import_study(study.name, [study], out=out)
+    assert not (folder / "metrics.csv").exists() and (folder / "metrics.parquet").is_file()
+
+
+def test_a_spreadsheet_takes_no_text_of_a_log_for_a_formula(tmp_path: Path, out: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "=cmd|' C calc'!A0.log").write_text("hello\n", "utf-8")
+    import_study("mine", [tmp_path / "mine"], out=out)
+    (row,) = csv.DictReader((out / "mine" / "sources.csv").read_text("utf-8").splitlines())
+    assert row["path"] == "'=cmd|' C calc'!A0.log"
+    assert load("mine", processed=out).sources["path"][0] == "=cmd|' C calc'!A0.log"
+
+
+def test_the_version_of_a_data_set_names_its_content(study: Path, out: Path, tmp_path: Path) -> None:
+    """The same bytes elsewhere, touched or imported anew: the same version. Other bytes, another."""
+    first = import_study(study.name, [study], out=out).data_version
+    assert len(first) == 16 and load(study.name, processed=out).data_version == first
+    copy = shutil.copytree(study, tmp_path / "copy" / study.name)
+    assert import_study(study.name, [copy], out=tmp_path / "other").data_version == first
+    log = next(path for path in copy.rglob("*.log"))
+    os.utime(log, (1, 1))
+    assert import_study(study.name, [copy], out=tmp_path / "other").data_version == first
+    log.write_bytes(log.read_bytes() + b"\n")
+    assert import_study(study.name, [copy], out=tmp_path / "other").data_version != first
+
+
+def test_duckdb_reads_the_tables_as_the_documentation_says(study: Path, out: Path) -> None:
+    """The recipe of docs/data-sets.md, statement by statement."""
+    duckdb = pytest.importorskip("duckdb")
+    import_study(study.name, [study], out=out)
+    recipe = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "data-sets.md").read_text("utf-8"), re.DOTALL)
+    assert len(recipe) >= 3
+    connection = duckdb.connect()
+    for block in recipe:
+        for statement in block.strip().rstrip(";").split(";\n"):
+            rows = connection.execute(statement.replace("data/processed/*", f"{out}/*")).fetchall()
+            assert rows, statement

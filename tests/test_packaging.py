@@ -17,8 +17,8 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Packages that conda-forge carries under another name: {conda-forge: pyproject}. None at present.
-CONDA_NAMES: dict[str, str] = {}
+# Packages that conda-forge carries under another name: {conda-forge: pyproject}.
+CONDA_NAMES = {"python-duckdb": "duckdb"}
 # Belong to the environment, not to the project's dependencies.
 CONDA_ONLY = {"python", "pip"}
 # The packages that every environment of the project has, whatever else changes.

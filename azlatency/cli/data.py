@@ -102,7 +102,7 @@ def _print_summary(summary: ImportSummary) -> None:
     """The closing summary: recognised, not recognised, missing."""
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
     how = "unchanged" if summary.unchanged else f"{summary.parsed} files parsed, {summary.reused} unchanged"
-    print(f"{summary.study}: {runs} ({how}) -> {summary.folder}")
+    print(f"{summary.study}: {runs} ({how}) -> {summary.folder}, data version {summary.data_version}")
     for title, lines in (
         ("not recognised", summary.not_recognised),
         ("unreadable", summary.unreadable),
