@@ -128,6 +128,7 @@ class LineLog:
     known: ClassVar[tuple[Rule, ...]] = ()
     prefix: ClassVar[re.Pattern[str] | None] = None
     _grammar: ClassVar[tuple[Rule, ...]] = ()
+    _dispatch: ClassVar[tuple[tuple[str, Callable[[str], re.Match[str] | None], str | None, int], ...]] = ()
     _bulk: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -140,6 +141,7 @@ class LineLog:
                 if isinstance(of_many := getattr(member, "_bulk", None), str):
                     cls._bulk[name] = of_many
         cls._grammar = (*rules, *cls.known)
+        cls._dispatch = tuple((rule.hint, rule.pattern.fullmatch, rule.handler, rule.kind) for rule in cls._grammar)
 
     def feed(self, lines: Sequence[Line], ledger: Ledger) -> None:
         """Read the lines and mark each in the ledger; unmatched ones go to `unmatched`."""
@@ -184,15 +186,15 @@ class LineLog:
             # A terminal echoes Ctrl-C; what the tool prints next may stand on the same line.
             ledger.mark(line.number, KNOWN)
             return True
-        for rule in self._grammar:
-            if rule.hint in text and (match := rule.pattern.fullmatch(text)):
-                if rule.handler is not None:
+        for hint, fullmatch, handler, kind in self._dispatch:
+            if hint in text and (match := fullmatch(text)):
+                if handler is not None:
                     try:
-                        getattr(self, rule.handler)(line, match)
+                        getattr(self, handler)(line, match)
                     except (ValueError, ArithmeticError):
                         # It looks like a line of the tool, but a number, a date or a time in it is none.
                         return False
-                ledger.mark(line.number, rule.kind)
+                ledger.mark(line.number, kind)
                 return True
         return False
 

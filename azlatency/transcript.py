@@ -29,6 +29,8 @@ _PROMPT = re.compile(
 )
 # A bare "# " or "$ " begins comments and headings as well; only the command of a known tool makes it a prompt.
 _BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
+# What one of the two has, cheaply told: many lines of progress have a per cent sign.
+_MAY_PROMPT = re.compile(r"^[#$%>]|@|:[~/\\]")
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
 _SENTENCES_IN_NOTES = 3
@@ -142,11 +144,10 @@ def _blocks(source: Source, lines: Sequence[Line], result: Cut) -> list[_Block]:
     """The stretches between fences, headings and prompt lines, with their context."""
     joined, positions = outline(lines)
     markdown = "```" in joined or "~~~" in joined or source.path.lower().endswith(_MARKDOWN_ENDINGS)
-    candidates = {
-        positions[index]
-        for hint in ("```", "~~~", "#", "$", ">", "%", "^C", "Script ")
-        for index in lines_with(hint, joined)
-    }
+    hints = ["```", "~~~", "#", "$", ">", "^C", "Script "]
+    if _MAY_PROMPT.search(joined) or "\n%" in joined:
+        hints.append("%")
+    candidates = {positions[index] for hint in hints for index in lines_with(hint, joined)}
     commands = {name for parser in parsers().values() for name in parser.commands}
     blocks: list[_Block] = []
     headings: list[tuple[int, str]] = []
@@ -192,6 +193,8 @@ def _before_json(index: int, lines: Sequence[Line]) -> bool:
 
 def _prompt(text: str, commands: set[str]) -> tuple[str | None, str | None] | None:
     """The command ("" -> None) and host of a prompt line; None where the line is none."""
+    if not _MAY_PROMPT.search(text):
+        return None
     if match := _PROMPT.fullmatch(text):
         return match["command"].strip() or None, match["host"]
     if match := _BARE_PROMPT.fullmatch(text):

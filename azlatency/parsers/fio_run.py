@@ -25,6 +25,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from azlatency.parsers import Log
@@ -179,6 +180,7 @@ def _grown(before: Job, after: Job) -> bool:
     return any(late[name] > early.get(name, 0) for name in late)
 
 
+@cache
 def version_of(text: str | None) -> tuple[int, int] | None:
     """Major and minor number of a version such as ``3.33`` or ``2.2.10``."""
     parts = (text or "").split("-")[0].split(".")
@@ -201,7 +203,7 @@ def scaled(token: str, unit: str) -> Quantity:
 def whole(token: str, unit: str) -> Quantity:
     """A number that fio cut to a whole one: the true one is up to one greater. Raises `UnitError`."""
     found = quantity(token, unit)
-    return replace(found, resolution=None if found.resolution is None else 2 * found.resolution)
+    return found._replace(resolution=None if found.resolution is None else 2 * found.resolution)
 
 
 def percentile(token: str, unit: str, *, old: bool) -> Quantity:
@@ -210,7 +212,7 @@ def percentile(token: str, unit: str, *, old: bool) -> Quantity:
     step = _US if old else 1
     half = bucket_of(round(found.value / step)).half * step
     rounding = 2 * (found.resolution or 0.0) if scale(unit) > step else 0.0
-    return replace(found, resolution=half + rounding)
+    return found._replace(resolution=half + rounding)
 
 
 def block_bytes(token: str, *, decimal: bool = False) -> int | None:

@@ -12,7 +12,6 @@ fields for each disk. A line with any other number of fields is unknown. All who
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from azlatency.parsers.fio_run import Direction, Job, Percentile, percentile
 from azlatency.units import Quantity, count, nanoseconds, quantity
@@ -61,7 +60,7 @@ def _share(token: str) -> Quantity:
 def _cut(token: str, unit: str) -> Quantity:
     """A number that was cut to a whole one, unless it has decimals."""
     found = quantity(token, unit)
-    return found if "." in token else replace(found, resolution=2 * (found.resolution or 0.0))
+    return found if "." in token else found._replace(resolution=2 * (found.resolution or 0.0))
 
 
 def _direction(job: Job, block: list[str], kind: str, line: int) -> bool:
@@ -71,7 +70,7 @@ def _direction(job: Job, block: list[str], kind: str, line: int) -> bool:
     one = Direction(kind, line)
     one.add("transferred", _cut(block[0], "KiB"), line)
     one.add("bandwidth", _cut(block[1], "fio KiB/s"), line)
-    one.add("iops", replace(_cut(block[2], "fio IOPS"), printed_unit="IOPS"), line)
+    one.add("iops", _cut(block[2], "fio IOPS")._replace(printed_unit="IOPS"), line)
     if one.idle:
         return True
     one.runtime_ns = nanoseconds(block[3], "msec") or None
@@ -101,5 +100,5 @@ def _samples(one: Direction, block: list[str], line: int) -> None:
         one.add("bandwidth_samples", count(block[5]), line)
     if len(block) > 10 and block[10].strip("0"):
         for name, place in (("min", 6), ("max", 7), ("mean", 8), ("sd", 9)):
-            one.add(f"iops_{name}", replace(_cut(block[place], "fio IOPS"), printed_unit="IOPS"), line)
+            one.add(f"iops_{name}", _cut(block[place], "fio IOPS")._replace(printed_unit="IOPS"), line)
         one.add("iops_samples", count(block[10]), line)

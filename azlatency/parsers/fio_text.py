@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from azlatency.grammar import KNOWN, Ledger, Line, LineLog, data, known
 from azlatency.parsers import Log
@@ -164,7 +163,7 @@ class Text(LineLog):
         unit = f"fio {prefix}IOPS"
         iops = quantity(digits, unit) if prefix else whole(digits, unit)
         one.add("bandwidth", _sharper(rate, size, one.runtime_ns), line.number)
-        one.add("iops", replace(iops, printed=match[2], printed_unit="IOPS"), line.number)
+        one.add("iops", iops._replace(printed=match[2], printed_unit="IOPS"), line.number)
         one.add("transferred", size, line.number)
 
     @data(
@@ -177,7 +176,7 @@ class Text(LineLog):
         one.runtime_ns = nanoseconds(match[7], "msec")
         # A number without decimals was cut, not rounded.
         one.add("bandwidth", whole(match[4], f"fio old {match[5]}"), line.number)
-        one.add("iops", replace(whole(match[6], "fio IOPS"), printed_unit="IOPS"), line.number)
+        one.add("iops", whole(match[6], "fio IOPS")._replace(printed_unit="IOPS"), line.number)
         one.add("transferred", quantity(match[2], f"fio old {match[3]}"), line.number)
 
     def _direction(self, line: Line, name: str) -> Direction:
@@ -250,7 +249,7 @@ class Text(LineLog):
         if self.last is None:
             return
         for name, token in zip(("iops_min", "iops_max", "iops_mean", "iops_sd"), match.groups()[:4], strict=True):
-            self.last.add(name, replace(quantity(token, "fio IOPS"), printed_unit="IOPS"), line.number)
+            self.last.add(name, quantity(token, "fio IOPS")._replace(printed_unit="IOPS"), line.number)
         self.last.add("iops_samples", count(match[5]), line.number)
 
     # --- the job as a whole
@@ -406,7 +405,7 @@ def _sharper(rate: Quantity, size: Quantity, runtime_ns: int) -> Quantity:
     value = size.value * nanoseconds("1", "s") / runtime_ns
     if share * value >= (rate.resolution or 0.0) or abs(value - rate.value) > 2 * (rate.resolution or 0.0):
         return rate
-    return replace(rate, value=value, resolution=share * value)
+    return rate._replace(value=value, resolution=share * value)
 
 
 def _one_block(text: str, rw: str) -> int | None:

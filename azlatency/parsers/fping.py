@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from azlatency.grammar import DATA, Ledger, Line, LineLog, data, known
@@ -444,8 +444,8 @@ class _Fping(LineLog):
         means = [(block.mean, block.received) for block in blocks if block.mean is not None]
         if not means:
             return
-        run.metric("rtt_min", replace(min(lows, key=lambda each: each.value), printed=None), line)
-        run.metric("rtt_max", replace(max(highs, key=lambda each: each.value), printed=None), line)
+        run.metric("rtt_min", min(lows, key=lambda each: each.value)._replace(printed=None), line)
+        run.metric("rtt_max", max(highs, key=lambda each: each.value)._replace(printed=None), line)
         weight = sum(number for _, number in means)
         value = math.fsum(mean.value * number for mean, number in means) / weight
         half = max(mean.resolution or 0.0 for mean, _ in means)

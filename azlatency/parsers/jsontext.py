@@ -11,12 +11,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, NamedTuple
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[-+.\w]{1,64}")
+# What nearly every member is: a key and a scalar or a string without escapes, with the mark behind it.
+_MEMBER = re.compile(
+    r'"([^"\\]{0,80})"[ \t\r\n]*:[ \t\r\n]*(?:([-+.\w]{1,64})|"([^"\\]{0,200})")[ \t\r\n]*([,}])[ \t\r\n]*'
+)
 _DEEPEST = 40
 _WORDS = {"true": True, "false": False, "null": None}
 _DECODER = json.JSONDecoder()
@@ -31,8 +36,7 @@ class JsonError(ValueError):
         self.at_end = position >= len(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A string, number, true, false or null: its value, its token as printed and where that stands.
 
     A number is None where the tool printed no number (``-nan``); its token tells.
@@ -112,11 +116,22 @@ def members(text: str, position: int, into: Members, depth: int = 0) -> int:
         raise JsonError(text, position)
     into.position = position
     place = skip(text, position + 1)
+    pairs = into.pairs
     while text[place : place + 1] != "}":
+        if (found := _MEMBER.match(text, place)) is not None:
+            key, token, quoted, mark = found.groups()
+            if token is None:
+                pairs.append((key, Leaf(quoted, quoted, found.start(3) - 1)))
+            else:
+                pairs.append((key, Leaf(_scalar(token), token, found.start(2))))
+            place = found.end()
+            if mark == "}":
+                return found.end(4)
+            continue
         key, place = string(text, place)
         place = expect(text, place, ":")
         value, place = read(text, place, depth + 1)
-        into.pairs.append((key, value))
+        pairs.append((key, value))
         place = comma(text, place, "}")
     return place + 1
 
@@ -200,11 +215,11 @@ def _scalar(token: str) -> Any:
     if token in _WORDS:
         return _WORDS[token]
     try:
-        value: int | float = int(token)
+        value: int | float = int(token) if token.isdigit() else float(token)
     except ValueError:
-        try:
-            value = float(token)
-        except ValueError:
-            return None
+        return None
+    if isinstance(value, float) and "." not in token and -_LARGEST < value < _LARGEST:
+        with suppress(ValueError):
+            value = int(token)
     # What no tool measures is damage: nan, inf, or more digits than the integer columns hold.
     return value if -_LARGEST < value < _LARGEST else None

@@ -82,7 +82,7 @@ class _Lagscope(LineLog):
 
     def read(self, line: Line, ledger: Ledger) -> bool:
         """As in `LineLog`, with the time of day kept."""
-        found = _CLOCK.match(line.text.strip())
+        found = _CLOCK.match(line.text.lstrip()) if ":" in line.text else None
         self.clock = 3600 * int(found[1]) + 60 * int(found[2]) + int(found[3]) if found else None
         return super().read(line, ledger)
 

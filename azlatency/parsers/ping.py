@@ -36,7 +36,7 @@ import math
 import re
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,7 @@ def _decimal(token: str) -> str:
 
 def _milliseconds(token: str) -> Quantity:
     """Milliseconds with a decimal point or comma; ``printed`` keeps the token."""
-    return replace(quantity(_decimal(token), "ms"), printed=token)
+    return quantity(_decimal(token), "ms")._replace(printed=token)
 
 
 # Replies have three significant digits, cut by old versions, and steps of a microsecond.
@@ -461,7 +461,7 @@ class _Ping(LineLog):
                 continue
             # Cut, not rounded: the value is somewhere in the millisecond above the printed one.
             printed = quantity(token, "ms")
-            self.run.metric(name, replace(printed, resolution=float(_MILLISECOND)), line.number)
+            self.run.metric(name, printed._replace(resolution=float(_MILLISECOND)), line.number)
         if zeros:
             text = f"{', '.join(zeros)} printed as 0ms: under one millisecond, which is all that Windows tells"
             self.run.event("below_resolution", "info", text, line.number)
@@ -573,7 +573,7 @@ class _Ping(LineLog):
         run = self.run
         lost = sent - received
         run.metric("sent", count(sent_token), line.number)
-        run.metric("received", replace(count(received_token), value=float(received)), line.number)
+        run.metric("received", count(received_token)._replace(value=float(received)), line.number)
         if lost < 0:
             text = f"{received} received of {sent} transmitted: duplicates that the tool did not tell apart"
             run.event("more_received_than_sent", "warning", text, line.number)
