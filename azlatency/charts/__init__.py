@@ -5,7 +5,8 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 """
 
 from azlatency.charts.agreement import agreement_plot
-from azlatency.charts.base import column, export, spread
+from azlatency.charts.axes import spread
+from azlatency.charts.base import column, export
 from azlatency.charts.baseline import baseline_bullets
 from azlatency.charts.estimation import estimation_plot
 from azlatency.charts.forests import latency_forest, throughput_forest

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, ratio_ticks, styled
+from azlatency.charts.axes import ratio_ticks
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.agreement import Agreement, Pair
 

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import (
-    MICROSECOND,
-    label,
-    lines,
-    new_figure,
-    plain_log_ticks,
-    side_by_side,
-    styled,
-    times_axis,
-)
+from azlatency.charts.axes import plain_log_ticks, times_axis
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, side_by_side, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.placement import Change, Condition
 

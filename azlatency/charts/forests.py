@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import GIGABIT, MICROSECOND, label, lines, narrow, new_figure, plain_log_ticks, styled
+from azlatency.charts.axes import plain_log_ticks
+from azlatency.charts.base import GIGABIT, MICROSECOND, label, lines, narrow, new_figure, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 

@@ -7,17 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from azlatency.charts.base import (
-    MICROSECOND,
-    colour_of,
-    narrow,
-    new_figure,
-    nines,
-    plain_log_ticks,
-    side_by_side,
-    spread,
-    styled,
-)
+from azlatency.charts.axes import nines, plain_log_ticks, spread
+from azlatency.charts.base import MICROSECOND, colour_of, narrow, new_figure, side_by_side, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 

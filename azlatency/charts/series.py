@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from azlatency.charts.base import GIGABIT, SECOND, new_figure, side_by_side, stretches, styled
+from azlatency.charts.axes import stretches
+from azlatency.charts.base import GIGABIT, SECOND, new_figure, side_by_side, styled
 from azlatency.display import Chart, Note
 
 if TYPE_CHECKING:

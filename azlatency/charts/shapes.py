@@ -6,17 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import (
-    MICROSECOND,
-    label,
-    lines,
-    narrow,
-    new_figure,
-    plain_log_ticks,
-    ratio_ticks,
-    side_by_side,
-    styled,
-)
+from azlatency.charts.axes import plain_log_ticks, ratio_ticks
+from azlatency.charts.base import MICROSECOND, label, lines, narrow, new_figure, side_by_side, styled
 from azlatency.charts.zones import ratio_reach
 from azlatency.display import Chart, Note
 from azlatency.stats.shapes import RunShape, ShiftFunction

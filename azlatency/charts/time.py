@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, SECOND, new_figure, plain_log_ticks, side_by_side, stretches, styled
+from azlatency.charts.axes import plain_log_ticks, stretches
+from azlatency.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.intime import RunInTime, Segments
 

@@ -6,15 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.charts.base import (
-    MICROSECOND,
-    label,
-    lines,
-    new_figure,
-    ratio_ticks,
-    side_by_side,
-    styled,
-)
+from azlatency.charts.axes import ratio_ticks
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, side_by_side, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison, Estimate

@@ -1,0 +1,84 @@
+"""A figure laid out once and for all: its texts fit, and it stays as it is however often it is drawn."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def freeze(figure: Figure) -> None:
+    """Lay the figure out and leave it so: the layout engine moves things a little at each drawing."""
+    figure.draw_without_rendering()
+    if _break_long_lines(figure):
+        # Shorter lines make wider axes, and those other lines.
+        figure.draw_without_rendering()
+        _break_long_lines(figure)
+    figure.draw_without_rendering()
+    if _pull_titles_in(figure):
+        figure.draw_without_rendering()
+        _pull_titles_in(figure)
+    figure.set_layout_engine("none")
+    # The solver's answer differs from run to run in the last digits.
+    for axis in figure.axes:
+        left, bottom, width, height = (round(float(side), 6) for side in axis.get_position().bounds)
+        axis.set_position((left, bottom, width, height))
+
+
+def _break_long_lines(figure: Figure) -> bool:
+    """Titles and axis labels that are wider than their room, in as many lines as they need; whether there were any."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    page, found = figure.bbox, False
+    for axis in figure.axes:
+        for item in (axis._left_title, axis.xaxis.label, axis.yaxis.label):  # type: ignore[attr-defined]
+            box = item.get_window_extent(renderer)
+            length = box.height if item is axis.yaxis.label else box.width
+            room = {axis.xaxis.label: _centred(axis, page), axis.yaxis.label: page.height}.get(item, 0.0)
+            if item is axis._left_title:  # type: ignore[attr-defined]
+                room = _right_end(axis, figure) - box.x0
+                if length > room and axis.get_tightbbox(renderer) is not None:
+                    # A title that is too long for its axes begins where their tick labels do.
+                    inner = axis.get_window_extent()
+                    start = min(axis.yaxis.get_tightbbox(renderer).x0, box.x0)  # type: ignore[union-attr]
+                    item.set_x((start - inner.x0) / inner.width)
+                    room += box.x0 - start
+            if length > room > 0:
+                found = True
+                letters = max(len(line) for line in item.get_text().split("\n"))
+                shorter = max(int(letters * room / length) - 1, 8)
+                item.set_text("\n".join(textwrap.fill(line, shorter) for line in item.get_text().split("\n")))
+    return found
+
+
+def _pull_titles_in(figure: Figure) -> bool:
+    """Titles that were moved left begin on the page, however the layout moved since; whether one had to be moved."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer, found = FigureCanvasAgg(figure).get_renderer(), False
+    for axis in figure.axes:
+        title = axis._left_title  # type: ignore[attr-defined]
+        missing = figure.bbox.x0 + 2 - title.get_window_extent(renderer).x0
+        if missing > 0:
+            title.set_x(title.get_position()[0] + missing / axis.get_window_extent().width)
+            found = True
+    return found
+
+
+def _centred(axis: Axes, page: Any) -> float:
+    """Pixels that a text centred under the axes may be wide."""
+    own = axis.get_window_extent()
+    middle = (own.x0 + own.x1) / 2
+    return float(2 * min(middle - page.x0, page.x1 - middle))
+
+
+def _right_end(axis: Axes, figure: Figure) -> float:
+    """Where the next panel in the row begins, or the page ends, in pixels."""
+    own = axis.get_window_extent()
+    others = [other.get_window_extent() for other in figure.axes if other is not axis and other.get_visible()]
+    beside = [box.x0 for box in others if box.x0 > own.x1 and min(box.y1, own.y1) - max(box.y0, own.y0) > 0]
+    return float(min([figure.bbox.x1, *(edge - 4 for edge in beside)]))
