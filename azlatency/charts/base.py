@@ -1,4 +1,4 @@
-"""What all charts share: figures that no global state knows, their width in print, style, colours, the saving of them."""
+"""What all charts share: figures that no global state knows, their width in print, style, colours, saving."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.charts.axes import plain_log_ticks, stretches
 from azlatency.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, styled
 from azlatency.display import Chart, Note
-from azlatency.stats.intime import RunInTime, Segments
+from azlatency.stats.intime import CUT_OFF, RunInTime, Segments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,8 +42,9 @@ def run_series(found: Sequence[RunInTime]) -> Chart | Note:
     left = "" if len(chosen) == len(found) else f" The longest {len(chosen)} of {len(found)} runs with samples."
     caption = (
         "Round trips over time. Grey: from the smallest to the largest of each stretch; blue: its median. Orange line: "
-        "level shift (full: confirmed, dashed: not), shaded: when it may have come (95 %). Triangles at the top: "
-        "probes without answer." + left
+        "level shift (full: confirmed, dashed: not), shaded: when it may have come (95 %). Short ticks below: the "
+        "blocks whose medians were searched. Triangles at the top: probes without answer. Right of a TCP connection: "
+        "→ alive when its test ended (its life is censored), ✕ cut off." + left
     )
     return Chart(figure, caption, "\n".join(_words(each) for each in chosen))
 
@@ -67,7 +68,31 @@ def _series(axis: Axes, each: RunInTime) -> None:
         spots = (edges[lost] + edges[lost + 1]) / 2
         axis.plot(spots, [0.97] * len(spots), "v", color="black", markersize=3.5, transform=axis.get_xaxis_transform())
     axis.set_xlim(each.sent[0], each.sent[-1])
+    _blocks(axis, each)
+    _end(axis, each)
     _ticks(axis)
+
+
+def _blocks(axis: Axes, each: RunInTime) -> None:
+    """Short ticks where the blocks begin whose medians were searched for shifts."""
+    from matplotlib.ticker import FixedLocator
+
+    assert each.sent is not None
+    if 1 < each.stability.blocks <= _COLUMNS:
+        step = each.stability.block / SECOND
+        axis.xaxis.set_minor_locator(FixedLocator([each.sent[0] + step * i for i in range(each.stability.blocks + 1)]))
+        axis.tick_params(axis="x", which="minor", length=3, color=_GREY, direction="in")
+
+
+def _end(axis: Axes, each: RunInTime) -> None:
+    """How a connection ended: cut off, or alive when its test was over, so that its life is censored."""
+    if "TCP" not in each.method:
+        return
+    cut = each.status in CUT_OFF
+    axis.annotate(
+        "✕" if cut else "→", (1, 0.5), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
+        fontsize=11, color=_RED if cut else _BLUE, annotation_clip=False,
+    )  # fmt: skip
 
 
 def _ticks(axis: Axes) -> None:
@@ -96,6 +121,7 @@ def _words(each: RunInTime) -> str:
     return (
         f"{each.path}, {each.method}: n = {len(each.rtt):,}, lost {each.lost:,}, smallest {answered.min():,.5g}, "
         f"median {np.median(answered):,.5g}, largest {answered.max():,.6g} µs; {shifts or 'no level shift'}"
+        + (f"; {'cut off' if each.status in CUT_OFF else 'alive at the end'}" if "TCP" in each.method else "")
     )
 
 
