@@ -185,3 +185,14 @@ def test_ten_million_samples_are_no_larger_on_paper() -> None:
         assert isinstance(chart, Chart)
         sizes[n] = len(chart.svg())
     assert sizes[10_000_000] < MOST_BYTES and sizes[10_000_000] < 1.2 * sizes[100_000]
+
+
+def test_a_histogram_is_a_curve_too() -> None:
+    """A percentile of a histogram is known to its bin; the last bin of latte is open."""
+    low, high = np.array([0.0, 50e3, 100e3, 200e3]), np.array([50e3, 100e3, 200e3, np.inf])
+    labels = {"run_id": "r1", "path": "A → B", "method": "latte TCP"}
+    curve = az.histogram_quantiles(low, high, np.array([10, 700, 280, 10]), (0.5, 0.9, 0.99), labels=labels)
+    chart = charts.percentile_curves(curve)
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("histogram", chart)
+    assert "A → B, latte TCP, n = 1,000: p50 85 [" in chart.alt

@@ -81,7 +81,7 @@ def _blocks(axis: Axes, each: RunInTime) -> None:
     if 1 < each.stability.blocks <= _COLUMNS:
         step = each.stability.block / SECOND
         axis.xaxis.set_minor_locator(FixedLocator([each.sent[0] + step * i for i in range(each.stability.blocks + 1)]))
-        axis.tick_params(axis="x", which="minor", length=3, color=_GREY, direction="in")
+        axis.tick_params(axis="x", which="minor", length=3.5, color="#555555", direction="in")
 
 
 def _end(axis: Axes, each: RunInTime) -> None:
