@@ -40,6 +40,8 @@ display mathvariant stretchy fence form separator lspace rspace linethickness mo
 displaystyle scriptlevel width height depth voffset columnalign columnspacing rowspacing columnlines rowlines notation
 minsize maxsize largeop symmetric
 """
+#: A wide formula scrolls, so that the keyboard has to reach it.
+_FORMULA = Markup('<div class="formula" tabindex="0" role="group" aria-label="Formula">{}</div>')
 _MATH_ARGUMENTS = {
     "mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3,
 }  # fmt: skip
@@ -388,10 +390,10 @@ def _markdown_classes() -> tuple[Any, Any]:
             return mathml(body)
 
         def block_math(self, body: str) -> str:
-            return mathml(body, block=True)
+            return _FORMULA.format(mathml(body, block=True))
 
         def latex_environment(self, name: str, body: str) -> str:
-            return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", block=True)
+            return _FORMULA.format(mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", block=True))
 
         def table(self, text: str) -> str:
             return f'<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n{text}</table></div>\n'

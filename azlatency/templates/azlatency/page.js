@@ -263,15 +263,16 @@ function showLog(row, cell) {
   const link = one(".from", row), target = document.getElementById(link.hash.slice(1));
   const heads = [...one("thead tr", row.closest("table")).cells].map(plain), title = plain(row.cells[0]);
   const list = make("dl", {class: "lines"});
+  const quoted = (term, quote, marked) => {
+    const place = make("p", {class: "place"}, `${quote.closest(".file").dataset.path}:${quote.value}`);
+    list.append(make("dt", {}, term), make("dd", marked ? {class: "here"} : {}, place, one("code,em", quote).cloneNode(true)));
+  };
   [...row.cells].forEach((each, column) => {
     const quote = each.dataset.at && document.getElementById(each.dataset.at);
-    if (!quote) return;
-    const file = quote.closest(".file");
-    const place = make("p", {class: "place"}, `${file.dataset.path}:${quote.value}`);
-    const entry = make("dd", each === cell ? {class: "here"} : {}, place, one("code,em", quote).cloneNode(true));
-    list.append(make("dt", {}, `${heads[column]}: ${plain(each)}`), entry);
+    if (quote) quoted(`${heads[column]}: ${plain(each)}`, quote, each === cell);
   });
-  if (!list.children.length || target.matches(".group")) {
+  if (target.id.startsWith("q_")) quoted(title, target);
+  else if (!list.children.length || target.matches(".group")) {
     const copy = target.cloneNode(true);
     copy.removeAttribute("id");
     all("[id]", copy).forEach(each => each.removeAttribute("id"));
