@@ -108,11 +108,14 @@ class Rows(Sequence[Line]):
             yield from map(Line, range(number, number + len(texts) - 1), texts)
             number += len(texts) - 1
 
-    def columns(self, match: re.Match[str], **decimals: int) -> dict[str, np.ndarray] | None:
+    def columns(
+        self, match: re.Match[str], *, widths: Sequence[str] = (), **decimals: int
+    ) -> dict[str, np.ndarray] | None:
         """The groups of ``match``, a match of the first row as it stands, in all rows; None where rows differ else.
 
         ``decimals``: by which power of ten the number of a group is multiplied to be whole, ``time=6`` for milliseconds
         that are wanted in nanoseconds. Groups that take no part in the match are left out. Arrays of int64, exact.
+        ``widths``: groups of which the number of characters is wanted too, as "time width".
         """
         import numpy as np
 
@@ -122,16 +125,17 @@ class Rows(Sequence[Line]):
         shared = [row[start:stop].encode() for start, stop in zip(edges[::2], edges[1::2], strict=True)]
         if not all(shared[1:-1]):
             return None
-        columns = [np.empty(self.length, dtype=np.int64) for _ in groups]
+        measured = [groups.index(name) for name in widths]
+        columns = [np.empty(self.length, dtype=np.int64) for _ in [*groups, *widths]]
         done = 0
         for piece in self._pieces():
-            found = _numbers(piece.encode(), shared, [decimals[name] for name in groups])
+            found = _numbers(piece.encode(), shared, [decimals[name] for name in groups], measured)
             if found is None:
                 return None
             for column, part in zip(columns, found, strict=True):
                 column[done : done + len(part)] = part
             done += len(found[0])
-        return dict(zip(groups, columns, strict=True))
+        return dict(zip([*groups, *(f"{name} width" for name in widths)], columns, strict=True))
 
 
 def _piece_end(text: str, start: int, stop: int) -> int:
@@ -142,10 +146,11 @@ def _piece_end(text: str, start: int, stop: int) -> int:
     return end or text.find("\n", start, stop) + 1 or stop
 
 
-def _numbers(body: bytes, shared: list[bytes], decimals: list[int]) -> list[np.ndarray] | None:
+def _numbers(body: bytes, shared: list[bytes], decimals: list[int], measured: list[int]) -> list[np.ndarray] | None:
     """The numbers between what all rows share, times their powers of ten; None where a row is not so.
 
-    ``shared``: what stands before the first number, between two, and behind the last.
+    ``shared``: what stands before the first number, between two, and behind the last. ``measured``: the columns whose
+    widths follow the numbers.
     """
     import pyarrow as pa
 
@@ -170,7 +175,18 @@ def _numbers(body: bytes, shared: list[bytes], decimals: list[int]) -> list[np.n
             exact = [_unscaled(column, digits) for column, digits in zip(columns, decimals, strict=True)]
     except (pa.ArrowInvalid, OverflowError):
         return None
-    return exact
+    return [*exact, *_widths(body, len(decimals), measured)]
+
+
+def _widths(body: bytes, columns: int, measured: list[int]) -> list[np.ndarray]:
+    import numpy as np
+
+    if not measured:
+        return []
+    characters = np.frombuffer(body, dtype=np.uint8)
+    ends = np.flatnonzero((characters == ord(_BETWEEN)) | (characters == ord("\n")))
+    found = np.diff(ends, prepend=-1).reshape(-1, columns) - 1
+    return [found[:, column] for column in measured]
 
 
 def _bare_point(body: bytes) -> bool:
@@ -314,7 +330,7 @@ def _alike(text: str, start: int, stop: int) -> Iterator[tuple[bytes | None, int
     shapes = piece.encode().translate(None, _DIGITS)
     count = shapes.count(b"\n")
     shape = shapes[: shapes.find(b"\n") + 1]
-    if _foldable(shape) and shapes == shape * count:
+    if _foldable(shape) and piece.endswith("\n") and shapes == shape * count:
         yield shape, count, stop
         return
     raw = piece.split("\n")

@@ -141,3 +141,14 @@ def test_a_count_of_probes_that_nobody_sent_costs_nothing() -> None:
     )
     tables = tables_of((HEADER + REPLY.format(1, "0.301") + end).encode())
     assert len(tables.samples[0].seq) == 1
+
+
+FPING = "10.9.0.2 : [{}], 64 bytes, {} ms (0.500 avg, 0% loss)\n"
+
+
+@pytest.mark.parametrize("odd", ["0.12", "2.345", "12", "1.2", "10.00", "1000", "0.500", "12.34", "1.00e+03"])
+def test_a_time_of_fping_that_was_cut_is_no_time(monkeypatch: pytest.MonkeyPatch, odd: str) -> None:
+    rows = [FPING.format(seq, "0.523") for seq in range(20)]
+    rows[7] = FPING.format(7, odd)
+    single, at_once = both(monkeypatch, "".join(rows).encode())
+    assert at_once == single

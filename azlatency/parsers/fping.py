@@ -31,19 +31,24 @@ import math
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from azlatency.grammar import DATA, Ledger, Line, LineLog, data, known
+from azlatency.grammar import DATA, Ledger, Line, LineLog, bulk, data, known
+from azlatency.lines import Rows
 from azlatency.parsers import Log, Signature
 from azlatency.parsers.common import end_run, unfinished_line
 from azlatency.parsers.echo import utc
 from azlatency.record import Recorder, Run
 from azlatency.units import Quantity, count, nanoseconds, quantity
 
+if TYPE_CHECKING:
+    import numpy as np
+
 _HOST = r"(?P<host>[^\s\[\]]{1,255}(?: \([0-9A-Fa-f.:]{2,45}\))?)"
 # Three significant digits, as the tool spells them; a token that was cut has another form.
 _TIME = r"(?:[01]\.\d{3}|[1-9]\.\d\d|10\.00|[1-9]\d\.\d|100\.0|[1-9]\d{2,6}|\d\.\d{3}e\+\d\d)"
 _LISTED = re.compile(rf"-|{_TIME}")
-_STAMP = r"(?:\[(?:(?P<seconds>\d{9,12})\.(?P<fraction>\d{5})|[^\]]{8,40})\] )?"
+_STAMP = r"(?:\[(?:(?P<stamp>\d{9,12}\.\d{5})|(?P<text_stamp>[^\]]{8,40}))\] )?"
 _FROM = r"(?: \[<- [0-9A-Fa-f.:]{2,45}\])?"
 _SUMMARY = (
     rf"{_HOST} +: xmt/rcv/%(?P<label>loss|return) = "
@@ -100,6 +105,25 @@ class _Host:
         if status != "duplicate":
             self.highest = max(self.highest, seq)
 
+    def extend(self, seq: np.ndarray, rtt: np.ndarray, sent: np.ndarray | None) -> None:
+        """Replies of probes with rising numbers."""
+        self.seq += seq.tolist()
+        self.rtt += rtt.tolist()
+        self.status += ["ok"] * len(seq)
+        self.sent += [None] * len(seq) if sent is None else sent.tolist()
+        self.highest = self.seq[-1]
+
+
+def _as_spelled(rtt: np.ndarray, width: np.ndarray) -> bool:
+    """Whether all times (ns) have the width that three significant digits have: one that was cut has another."""
+    milliseconds = rtt / nanoseconds("1", "ms")
+    # Rounding takes 0.9996 to 1.000, 9.996 to 10.00 and 99.96 to 100.0; else four characters up to 99.9.
+    small = (milliseconds < 2) & (width == 5)
+    large = (milliseconds >= 100) & (width >= 3) & (width <= 7)
+    between = (milliseconds >= 1) & (milliseconds < 100) & (width == 4)
+    rounded = ((milliseconds == 10) | (milliseconds == 100)) & (width == 5)
+    return bool((small | between | large | rounded).all())
+
 
 class _Fping(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
@@ -146,7 +170,7 @@ class _Fping(LineLog):
 
     @data(
         _STAMP + rf"{_HOST} +: \[(?P<seq>\d{{1,10}})\], (?P<bytes>\d{{1,6}}) bytes, (?P<time>{_TIME}) ms"
-        rf" \((?P<mean>{_TIME}) avg, \d{{1,6}}% (?:loss|return)\){_FROM}",
+        rf" \((?P<mean>{_TIME}) avg, (?P<percent>\d{{1,6}})% (?:loss|return)\){_FROM}",
         hint=" bytes, ",
     )
     def reply(self, line: Line, match: re.Match[str]) -> None:
@@ -154,12 +178,36 @@ class _Fping(LineLog):
         host = self._probe(line, match["host"], seq)
         rtt = nanoseconds(match["time"], "ms")
         sent = None
-        if match["seconds"] is not None:
-            sent = nanoseconds(f"{match['seconds']}.{match['fraction']}", "sec") - rtt
+        if match["stamp"] is not None:
+            sent = nanoseconds(match["stamp"], "sec") - rtt
         if int(match["bytes"]) == _DEFAULT_REPLY_BYTES:
             host.run.set(message_bytes=_DEFAULT_REPLY_BYTES - _HEADER_BYTES)
         host.add(seq, rtt, "ok", sent)
         host.running = quantity(match["mean"], "ms"), line.number
+
+    @bulk(reply)
+    def replies(self, rows: Rows, match: re.Match[str]) -> bool:
+        """Many replies of one host, in order, at once."""
+        import numpy as np
+
+        found = rows.columns(match, widths=("time",), stamp=9, seq=0, bytes=0, time=6, mean=6, percent=0)
+        present = self.hosts.get(match["host"])
+        if found is None or self.summaries or (match["text_stamp"] and len(rows) > 1):
+            return False
+        seq, rtt = found["seq"], found["time"]
+        highest = -1 if present is None else present.highest
+        if (np.diff(seq, prepend=highest) <= 0).any() or not _as_spelled(rtt, found["time width"]):
+            return False
+        host = self._host(rows[0], match["host"])
+        host.last_line = rows.last
+        if (found["bytes"] == _DEFAULT_REPLY_BYTES).any():
+            host.run.set(message_bytes=_DEFAULT_REPLY_BYTES - _HEADER_BYTES)
+        sent = found["stamp"] - rtt if "stamp" in found else None
+        host.extend(seq, rtt, sent)
+        last = rows[len(rows) - 1]
+        if (single := match.re.fullmatch(last.text)) is not None:
+            host.running = quantity(single["mean"], "ms"), last.number
+        return True
 
     @data(
         _STAMP + rf"{_HOST} +: \[(?P<seq>\d{{1,10}})\], timed out"
