@@ -158,11 +158,9 @@ def _numbers(body: bytes, shared: list[bytes], decimals: list[int], measured: li
     opening, closing = shared[0], shared[-1] + b"\n"
     if not body.startswith(opening) or not body.endswith(closing):
         return None
-    body = body[len(opening) :] + opening
-    ends = closing + opening
-    for part in sorted({ends, *shared[1:-1]}, key=len, reverse=True):
-        if part != b"\n":
-            body = body.replace(part, b"\n" if part == ends else _BETWEEN)
+    body = _separated(body[len(opening) :] + opening, shared[1:-1], closing + opening)
+    if not body:
+        return None
     if any(decimals) and _bare_point(body):
         return None
     try:
@@ -176,6 +174,30 @@ def _numbers(body: bytes, shared: list[bytes], decimals: list[int], measured: li
     except (pa.ArrowInvalid, OverflowError):
         return None
     return [*exact, *_widths(body, len(decimals), measured)]
+
+
+def _separated(body: bytes, between: list[bytes], ends: bytes) -> bytes:
+    """The rows with one character between two numbers, and a line feed behind the last; nothing where they differ."""
+    fixed = [part for part in between if not set(part).isdisjoint(_DIGITS)]
+    free = [part for part in between if part not in fixed]
+    marks = [
+        mark
+        for mark in (free[0] if free else b"")
+        if ends.count(mark) == 0 and all(part.count(mark) == 1 for part in free)
+    ]
+    if not marks or not set(ends).isdisjoint(_DIGITS):
+        for part in sorted({ends, *between}, key=len, reverse=True):
+            if part != b"\n":
+                body = body.replace(part, b"\n" if part == ends else _BETWEEN)
+        return body
+    # All rows have the same characters beside their digits: one that stands once between any two numbers stays.
+    mark = bytes(marks[:1])
+    for part in set(fixed):
+        if body.count(part) != body.count(b"\n") * fixed.count(part):
+            return b""
+        body = body.replace(part, mark)
+    others = bytes(set(b"".join([*free, ends])) - {mark[0], ord("\n")})
+    return body.translate(bytes.maketrans(mark, _BETWEEN), others)
 
 
 def _widths(body: bytes, columns: int, measured: list[int]) -> list[np.ndarray]:

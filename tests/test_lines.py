@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,16 @@ def test_a_time_of_fping_that_was_cut_is_no_time(monkeypatch: pytest.MonkeyPatch
     rows[7] = FPING.format(7, odd)
     single, at_once = both(monkeypatch, "".join(rows).encode())
     assert at_once == single
+
+
+def test_a_number_that_belongs_to_no_group_must_be_the_same_in_all_rows() -> None:
+    pattern = re.compile(r"(?P<size>\d+) of host(\d+) seq=(?P<seq>\d+) in (?P<time>[\d.]+) s")
+    rows = [f"64 of host12 seq={n} in 0.5 s\n" for n in range(5)]
+    text = "".join(rows)
+    match = pattern.fullmatch(rows[0].strip())
+    assert match is not None
+    found = Rows(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9)
+    assert found is not None
+    assert [found[name].tolist() for name in ("size", "seq", "time")] == [[64] * 5, [0, 1, 2, 3, 4], [500_000_000] * 5]
+    text = text.replace("host12 seq=3", "host13 seq=3")
+    assert Rows(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9) is None

@@ -214,8 +214,10 @@ def _or_null(value: int | None) -> int:
 
 def _column(values: array[int]) -> Any:
     """The values as they are where all are there, else a list with None."""
-    if _NULL not in values:
+    if not (nulls := values.count(_NULL)):
         return values
+    if nulls == len(values):
+        return [None] * nulls
     return [None if value == _NULL else value for value in values]
 
 
@@ -722,7 +724,8 @@ class _Ping(LineLog):
             step, base = nanoseconds(interval, "sec"), min(samples.seq)
             sent = [(seq - base) * step for seq in samples.seq]
         bounds = {"low_ns": _column(samples.low), "high_ns": _column(samples.high)} if self.windows else {}
-        status = [_STATUS[index] for index in samples.status]
+        answered = samples.count("ok") == len(samples.status)
+        status = ["ok"] * len(samples.seq) if answered else [_STATUS[index] for index in samples.status]
         run.samples(seq=samples.seq, sent_ns=sent, rtt_ns=_column(samples.rtt), status=status, **bounds)
 
 
