@@ -1,6 +1,7 @@
 """A first ``study.toml`` for a folder of logs: what the logs and file names say, and gaps to fill in by hand.
 
-Zones are read from names such as ``az1-az3/``, ``zone1_zone2.log`` or ``az2a-az1b``; they are a proposal, marked so.
+Zones are read from names such as ``az1-az3/``, ``zone1_zone2.log`` or ``az2a-az1b``, rounds from ``round02_ping.log``;
+they are a proposal, marked so.
 Nothing is written over: the draft goes to standard output or into a new file.
 """
 
@@ -14,6 +15,7 @@ from azlatency.reader import Tables
 
 _PAIR = re.compile(r"(?:az|zone)[ _-]?(\d)[a-z]?[ _-]*(?:to|-|_|→)[ _-]*(?:az|zone)?[ _-]?(\d)", re.IGNORECASE)
 _REPEAT = re.compile(r"(?:^|[_-])(?:r|run|rep|repeat)[_-]?(\d{1,3})(?=\D|$)", re.IGNORECASE)
+_ROUND = re.compile(r"(?<![A-Za-z])round[_-]?0*(\d{1,4})(?=[^\d/][^/]*$)", re.IGNORECASE)
 _GAP = "# fill in: "
 
 
@@ -41,21 +43,44 @@ def draft(name: str, tables: Tables, paths: Sequence[str]) -> str:
         f"{_GAP}date = 2026-01-31",
         f'{_GAP}source = "who measured, where it is published"',
     ]
-    for group in _groups(tables, paths):
+    groups = _groups(tables, paths)
+    for group in groups:
         lines += [
             "",
             "[[run]]",
-            f'log = "{_text(group.pattern)}"'.ljust(40) + f"# {group.logs} logs: {', '.join(group.tools)}",
+            f'log = "{_text(group.pattern)}"'.ljust(39) + f" # {group.logs} logs: {', '.join(group.tools)}",
         ]
         if group.zones:
             lines += [
+                f'scenario = "{_text(_scenario(group, groups))}"',
                 f'zone = "{group.zones[0]}"',
                 f'peer_zone = "{group.zones[1]}"   # from the name; client first: check',
             ]
         else:
             lines += [f'{_GAP}zone = "1"            (the client\'s)', f'{_GAP}peer_zone = "2"       (the server\'s)']
-    lines += _rest(tables, paths)
+    lines += [*_rounds(tables, paths), *_rest(tables, paths)]
     return "\n".join(lines) + "\n"
+
+
+def _scenario(group: _Group, groups: Sequence[_Group]) -> str:
+    """The pair of zones; the name of the logs where several groups are of one pair, since they may be several paths."""
+    assert group.zones is not None
+    if sum(each.zones == group.zones for each in groups) > 1:
+        return group.pattern.strip("*/")
+    return f"zone {group.zones[0]} → zone {group.zones[1]}"
+
+
+def _rounds(tables: Tables, paths: Sequence[str]) -> list[str]:
+    """An entry for each round that the names of the logs show."""
+    tools = _tools(tables)
+    found: dict[str, int] = {}
+    for path in paths:
+        if path in tools and (named := _ROUND.search(path)):
+            found[named[0]] = int(named[1])
+    lines: list[str] = []
+    for name, number in sorted(found.items(), key=lambda item: item[1]):
+        lines += ["", "[[run]]", f'log = "*{name}[!0-9]*"'.ljust(39) + " # from the name: check", f"round = {number}"]
+    return lines
 
 
 def _groups(tables: Tables, paths: Sequence[str]) -> list[_Group]:

@@ -231,3 +231,48 @@ def test_junit_of_nothing_is_no_success(tmp_path: Path, raw: Path) -> None:
     side(raw, tmp_path / "a", "1"), side(raw, tmp_path / "b", "1")
     suite = check_junit(compare("a", "b", "--format", "junit", cwd=tmp_path).stdout)
     assert (suite.attrib["tests"], suite.attrib["skipped"]) == ("1", "1")
+
+
+# --- logs recorded for this: ten rounds over a link of 200 µs each way, and ten over one of 260 µs
+
+
+def half(folder: Path, archive: str, odd: bool) -> Path:
+    """The rounds with odd or with even numbers of a recorded study."""
+    with zipfile.ZipFile(Path(__file__).parent / "compare" / f"{archive}.zip") as packed:
+        packed.extractall(folder)
+    rows = list(csv.DictReader((folder / "runs.csv").read_text("utf-8").splitlines()))
+    for row in rows:
+        if row["round"] and (int(row["round"]) % 2 == 1) != odd:
+            (folder / row["log"]).unlink()
+    return folder
+
+
+@pytest.mark.parametrize("archive", ["base", "slower"])
+def test_odd_rounds_against_even_rounds_is_never_a_change(tmp_path: Path, archive: str) -> None:
+    half(tmp_path / "odd", archive, True), half(tmp_path / "even", archive, False)
+    for metrics in (["latency"], ["mean"], ["p99"], ["throughput"], ["latency", "mean", "p90", "throughput"]):
+        options = [word for metric in metrics for word in ("--metric", metric)]
+        assert compare("odd", "even", *options, cwd=tmp_path).returncode in (0, 3)
+
+
+def test_no_change_is_shown_where_the_runs_suffice(tmp_path: Path) -> None:
+    half(tmp_path / "odd", "base", True), half(tmp_path / "even", "base", False)
+    result = compare("odd", "even", "--tool", "sockperf", "--format", "json", cwd=tmp_path)
+    assert result.returncode == 0, result.stdout
+    found = json.loads(result.stdout)
+    assert [row["verdict"] for row in found["rows"]] == ["within", "within"]
+    assert all(row["ratio_low"] < 1 < row["ratio_high"] for row in found["rows"])
+
+
+def test_a_delay_that_was_added_is_found_and_measured(tmp_path: Path) -> None:
+    """60 µs were added each way, 120 µs to the round trip."""
+    folder = Path(__file__).parent / "compare"
+    sides = (folder / "base.zip", folder / "slower.zip")
+    result = compare(*sides, "--tool", "sockperf", "--format", "json", cwd=tmp_path)
+    assert result.returncode == 1, result.stdout
+    for row in json.loads(result.stdout)["rows"]:
+        assert row["verdict"] == "beyond" and row["p_beyond"] < 0.001
+        assert row["difference_low"] < 120e3 < row["difference_high"]
+        assert (row["runs_after"], row["runs_before"]) == (10, 10)
+    wide = compare(*sides, "--tool", "sockperf", "--margin", "200us", cwd=tmp_path)
+    assert wide.returncode == 0, "a margin in microseconds"

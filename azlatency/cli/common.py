@@ -38,6 +38,8 @@ def command(name: str, *examples: str) -> Callable[[_Command], _Command]:
 
 def say(message: str) -> None:
     """One line on standard error; file names are untrusted too, so control characters are shown, not sent."""
+    # Where both streams go into one file, the lines stay in order.
+    sys.stdout.flush()
     print(shown(message), file=sys.stderr)
 
 
