@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import ratio_ticks
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, styled
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.agreement import Agreement, Pair
 
@@ -53,7 +53,7 @@ def agreement_plot(found: Sequence[Agreement]) -> Chart | Note:
         "First tool over second, path by path, the shortest round trip on top (its typical size beside the name); a "
         f"dot is a round. Below: the mean ratio with its {level} interval, and where one more pair would lie (either "
         f"may leave the page). Band: equal in practice, {margin}. Blue: the same kind of packet; grey: packets "
-        "differ, so this is about definitions."
+        f"differ, so this is about definitions. {sizes((each.pairs for each in shown), 'pairs a comparison')}."
     )
     if len(drawn) > len(shown):
         caption += f" {len(shown)} of {len(drawn)} comparisons; the table has all."

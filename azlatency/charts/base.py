@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -53,6 +53,15 @@ def label(text: str, letters: int = 46) -> str:
 def lines(*labels: str) -> int:
     """Lines of the longest of the labels."""
     return max((each.count("\n") for each in labels), default=0) + 1
+
+
+def sizes(counts: Iterable[int], of: str) -> str:
+    """How many there are of what is drawn: "n = 3 runs", "n = 200 to 9,553 packets"; empty for nothing."""
+    ordered = sorted(counts)
+    if not ordered:
+        return ""
+    ends = [f"{each:,}" for each in dict.fromkeys((ordered[0], ordered[-1]))]
+    return f"n = {' to '.join(ends)} {of}"
 
 
 def narrow() -> bool:

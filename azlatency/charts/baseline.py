@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks
-from azlatency.charts.base import label, lines, new_figure, styled
+from azlatency.charts.base import label, lines, new_figure, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.baseline import Conformance
 
@@ -48,7 +48,8 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
     level = f"{100 * results[0].confidence:g} %"
     caption = (
         f"Mean run beside the band that the expectation allows (blue). Bar: one-sided {level} bounds below and above; "
-        "no bar: one run. Filled dot: meets, cross: fails, hollow grey: inconclusive."
+        "no bar: one run. Filled dot: meets, cross: fails, hollow grey: inconclusive. "
+        f"{sizes((each.runs for rows in panels.values() for each in rows), 'runs')}."
     )
     return Chart(figure, caption, "\n".join(_words(each) for rows in panels.values() for each in rows))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks, times_axis
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, side_by_side, styled
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.placement import Change, Condition
 
@@ -49,11 +49,16 @@ def estimation_plot(found: Sequence[Change]) -> Chart | Note:
     caption = (
         "Left: a circle is a run (diamonds: from a text). Right: ratio to the panel's first row"
         + _interval_words(found)
-        + " Shaded: too small to matter. Hollow: no interval, these connections only."
+        + f" Shaded: too small to matter. Hollow: no interval, these connections only; {_runs(shown)}."
     )
     if len(shown) < len(groups):
         caption += f" {len(shown)} of {len(groups)} references; the table has all."
     return Chart(figure, caption, "\n".join(_words(own) for own in shown))
+
+
+def _runs(shown: Sequence[Sequence[Change]]) -> str:
+    counts = [len(each.values) for own in shown for each in _rows(own) if each.origin == "log"]
+    return sizes(counts, "runs a row") or "no logs"
 
 
 def _known(each: Change) -> bool:

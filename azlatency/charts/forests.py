@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks
-from azlatency.charts.base import GIGABIT, MICROSECOND, label, lines, narrow, new_figure, styled
+from azlatency.charts.base import GIGABIT, MICROSECOND, label, lines, narrow, new_figure, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -101,6 +101,7 @@ def _forest(
         if several
         else "No path was measured twice with one method, so there is no interval: a second run may fall elsewhere."
     )
+    caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs a path and method')}."
     drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
     if any(each.low is not None and each.high is not None for each in drawn):
         caption += (

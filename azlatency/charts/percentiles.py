@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from azlatency.charts.axes import nines, plain_log_ticks, spread
-from azlatency.charts.base import MICROSECOND, colour_of, narrow, new_figure, side_by_side, styled
+from azlatency.charts.base import MICROSECOND, colour_of, narrow, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -53,18 +53,19 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
 
 def _caption(drawn: Sequence[Estimate], source: Source) -> str:
     level = f"{100 * drawn[0].confidence:g} %"
+    packets = sizes((each.n for each in drawn), "packets a run")
     if source == "samples":
         held = sum(each.low is not None and each.high is not None for each in drawn)
         return (
             f"Round-trip percentiles of the samples, one line a run. Band: {level} interval of each percentile by "
             f"itself, which knows how the packets depend on each other; it holds for {held:,} of {len(drawn):,} "
-            "percentiles, elsewhere a line has no band. A line describes one connection."
+            f"percentiles, elsewhere a line has no band. A line describes one connection; {packets}."
         )
     return (
         f"Round-trip percentiles as printed, one line a run. Bars: {level} brackets at the floor of independent "
         "packets (the truth is wider); shaded: where the run's own percentiles lie between two printed ones; hollow: "
         "the percentile is only the run's maximum; arrow: no upper bound. "
-        f"Panels of more than {_BRACKETS_SHOWN} runs leave bars and shades to the table."
+        f"Panels of more than {_BRACKETS_SHOWN} runs leave bars and shades to the table; {packets}."
     )
 
 

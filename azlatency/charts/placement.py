@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks, times_axis
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, styled
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.placement import Change, Condition
 
@@ -89,7 +89,7 @@ def _caption(found: Sequence[Condition]) -> str:
     repeated = [each for each in logged if each.typical is not None and not each.typical.refused]
     parts = ["Round trips by placement, near to far."]
     if logged:
-        parts.append("A circle is a run.")
+        parts.append(f"A circle is a run; {sizes((len(each.values) for each in logged), 'runs a row')}.")
     if repeated and repeated[0].typical is not None:
         level = f"{100 * repeated[0].typical.confidence:g} %"
         parts.append(f"Bar: {level} interval of the path's typical run (t on logarithms of run values).")
@@ -166,6 +166,9 @@ def _change_caption(found: Sequence[Change]) -> str:
         parts.append("Hollow circle: single runs, no interval.")
     if any(each.comparison is None for each in found):
         parts.append("Hollow diamond: numbers from a text, no interval; two where a range was reported.")
+    counts = [len(side.values) for each in found for side in (each.base, each.other) if side.origin == "log"]
+    if counts:
+        parts.append(f"{sizes(counts, 'runs a side')}.")
     return " ".join(parts)
 
 

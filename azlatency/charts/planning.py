@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks
-from azlatency.charts.base import label, lines, new_figure, side_by_side, styled
+from azlatency.charts.base import label, lines, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.planning import Plan
 
@@ -56,7 +56,8 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     axes[-1].set_xlabel(f"{next(iter(panels.values()))[0].what} (log)")
     caption = (
         "Runs needed, path by path. Circle: if the spread of the runs that exist were the true one; bar: from the "
-        "lower to the upper bound of that spread; orange tick: runs done."
+        "lower to the upper bound of that spread; orange tick: runs done. "
+        f"{sizes((each.done for rows in panels.values() for each in rows), 'runs of a path so far')}."
     )
     return Chart(figure, caption, "\n".join(_words(each) for rows in panels.values() for each in rows))
 
@@ -94,7 +95,7 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     caption = (
         "Runs needed for an interval of a given half-width, for the path of each method that needs the most. Solid: at "
         "the upper bound of the spread, the number to plan with; dashed: at the pilot's own spread; band: down to the "
-        "lower bound; orange line: runs done."
+        f"lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}."
     )
     return Chart(figure, caption, "\n".join("; ".join(_words(each) for each in curve) for curve in curves))
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from azlatency.charts.axes import stretches
-from azlatency.charts.base import GIGABIT, SECOND, new_figure, side_by_side, styled
+from azlatency.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 
 if TYPE_CHECKING:
@@ -52,12 +52,13 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
         row, column = divmod(index, columns)
         axes[2 * row * columns + column].set_visible(False)
         axes[(2 * row + 1) * columns + column].set_visible(False)
+    counts = [int(count) for count in own.loc[own["run_id"].isin(set(chosen.index)), "run_id"].value_counts()]
     shown = "first run of each path and method; " if len(chosen) < len(runs) else ""
     caption = (
         f"Throughput by reporting interval ({shown}above) and retransmitted segments (below). Grey: omitted by the "
-        "tool. Intervals of one run are not replicates."
+        f"tool. Intervals of one run are not replicates; {sizes(counts, 'a run')}."
     )
-    if own.loc[own["run_id"].isin(set(chosen.index)), "run_id"].value_counts().max() > _INTERVALS:
+    if max(counts) > _INTERVALS:
         caption += f" Of runs of more than {_INTERVALS} intervals, the range and median of each stretch; none omitted."
     return Chart(figure, caption, "\n".join(alts))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks, ratio_ticks
-from azlatency.charts.base import MICROSECOND, label, lines, narrow, new_figure, side_by_side, styled
+from azlatency.charts.base import MICROSECOND, label, lines, narrow, new_figure, side_by_side, sizes, styled
 from azlatency.charts.zones import ratio_reach
 from azlatency.display import Chart, Note
 from azlatency.stats.shapes import RunShape, ShiftFunction
@@ -50,7 +50,7 @@ def run_shapes(found: Sequence[RunShape]) -> Chart | Note:
     caption = (
         "One ridge a run: how its packets are distributed, each scaled to its own height, not smoothed. Blue tick: "
         "median; orange tick: p99 of the run, at the edge where it lies beyond the axis. A ridge describes one "
-        "connection." + left
+        f"connection; {sizes((each.n for each in shown), 'packets a run')}." + left
     )
     return Chart(figure, caption, "\n".join(_words(each) for own in panels.values() for each in own))
 
@@ -117,7 +117,8 @@ def shift_functions(found: Sequence[ShiftFunction]) -> Chart | Note:
     caption = (
         f"The last round over the first, quantile by quantile. Bar: {level} interval for each level by itself, about "
         "these two connections; hollow: no interval holds. Band: equal in practice. A flat line: everything moved "
-        "alike; a line that rises at its end: the tail moved." + left
+        "alike; a line that rises at its end: the tail moved. "
+        f"{sizes((size for each in shown for size in each.sizes), 'packets a run')}." + left
     )
     return Chart(figure, caption, "\n".join(_shift_words(each) for each in shown))
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.charts.base import MICROSECOND, new_figure, side_by_side, styled
+from azlatency.charts.base import MICROSECOND, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.runtails import RunTail, fitted_shares
 
@@ -43,7 +43,10 @@ def tail_curves(found: Sequence[RunTail], *, limit: float | None = None) -> Char
         f"Share of packets slower than a round trip. Blue: as measured; blue bars: {level} interval of the percentile, "
         "where one holds. Orange: fitted tail from its threshold (dot) on, each cluster of late packets counted once, "
         f"dashed beyond the rarest packet seen; orange bar: {level} interval of what is passed once in the run's "
-        "length. No orange: the fit is refused." + (" Dotted: the limit." if limit is not None else "") + left
+        "length. No orange: the fit is refused."
+        + (" Dotted: the limit." if limit is not None else "")
+        + f" {sizes((len(each.rtt) for each in chosen), 'packets a run')}."
+        + left
     )
     return Chart(figure, caption, "\n".join(_words(each) for each in chosen))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks, stretches
-from azlatency.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, styled
+from azlatency.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.intime import CUT_OFF, RunInTime, Segments
 
@@ -44,7 +44,8 @@ def run_series(found: Sequence[RunInTime]) -> Chart | Note:
         "Round trips over time. Grey: from the smallest to the largest of each stretch; blue: its median. Orange line: "
         "level shift (full: confirmed, dashed: not), shaded: when it may have come (95 %). Short ticks below: the "
         "blocks whose medians were searched. Triangles at the top: probes without answer. Right of a TCP connection: "
-        "→ alive when its test ended (its life is censored), ✕ cut off." + left
+        "→ alive when its test ended (its life is censored), ✕ cut off. "
+        f"{sizes((len(each.rtt) for each in chosen), 'probes a run')}." + left
     )
     return Chart(figure, caption, "\n".join(_words(each) for each in chosen))
 
@@ -154,7 +155,8 @@ def last_segments(found: Sequence[Segments]) -> Chart | Note:
     axes[-1 - columns // 2].set_xlabel("records before the end")
     caption = (
         "Means of consecutive segments before each connection broke, as reported; the last one filled. All axes span "
-        "at least ±16 % of their middle. No spread within a segment was reported, so none can be drawn."
+        "at least ±16 % of their middle. No spread within a segment was reported, so none can be drawn; "
+        f"{sizes((len(each.values) for each in found), 'segments a path')}."
     )
     alts = []
     for each in found:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from azlatency.charts.axes import ratio_ticks
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, side_by_side, styled
+from azlatency.charts.base import MICROSECOND, label, lines, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison, Estimate
@@ -40,9 +40,9 @@ def zone_matrices(found: Sequence[Asymmetry]) -> Chart | Note:
     if not drawn:
         return Note("No chart: no log of this study gives a round trip between two known ends.")
     shown = drawn[:_METHODS_SHOWN]
-    sizes = [max(1.7, 0.34 * len(each.nodes) + 0.85) for each in shown]
+    tall = [max(1.7, 0.34 * len(each.nodes) + 0.85) for each in shown]
     columns = side_by_side(2, 2)
-    heights = sizes if columns == 2 else [side for size in sizes for side in (size + 0.6, size)]
+    heights = tall if columns == 2 else [side for height in tall for side in (height + 0.6, height)]
     figure, axes = new_figure(
         len(heights), columns, sum(heights),
         gridspec_kw={"height_ratios": heights, "width_ratios": [1.25, 1][:columns]},
@@ -54,7 +54,8 @@ def zone_matrices(found: Sequence[Asymmetry]) -> Chart | Note:
     caption = (
         f"Left: typical round trip in µs from initiator (row) to responder (column); below it the {level} interval, or "
         "“1 run”. Hatched: not measured. Right: what an initiator adds to its round trips "
-        f"compared with the others, with its {level} interval over rounds (hollow: one round, no interval)."
+        f"compared with the others, with its {level} interval over rounds (hollow: one round, no interval). "
+        f"{sizes((each.rounds for each in shown), 'rounds a method')}."
     )
     if len(drawn) > len(shown):
         caption += f" The {len(shown)} methods with the most rounds of {len(drawn)}; the table has all."
@@ -189,7 +190,8 @@ def asymmetry_forest(found: Sequence[Asymmetry], metric: str = "latency") -> Cha
         f"{_TITLES[metric].capitalize()} one way over the other, by method. Bar: {level} interval over rounds. "
         f"Band: equal in practice (±{100 * margin:g} %{wider}). Orange: "
         "different for the whole family of pairs (hollow: but within the band); blue: equal in practice; hollow grey: "
-        "undetermined; no bar: one round."
+        "undetermined; no bar: one round. "
+        f"{sizes((pair.ratio.n for key in keys for pair in rows[key]), 'rounds a pair')}."
     )
     return Chart(figure, caption, "\n".join(_pair_words(pair) for key in keys for pair in rows[key]))
 
@@ -255,6 +257,7 @@ def changes_forest(found: Sequence[Comparison]) -> Chart | Note:
     level = f"{100 * drawn[0].ratio.confidence:g} %"
     caption = (
         f"After over before. Bar: {level} interval. Band: equal in practice. Orange: different (hollow: but within the "
-        "band); blue: equal in practice; hollow grey: undetermined."
+        "band); blue: equal in practice; hollow grey: undetermined. "
+        f"{sizes((each.ratio.n for each in drawn), 'runs or pairs of runs a comparison')}."
     )
     return Chart(figure, caption, "\n".join(_pair_words(each) for each in drawn))
