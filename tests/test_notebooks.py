@@ -36,6 +36,17 @@ def test_one_cell_holds_the_typed_parameters(notebook: Any) -> None:
     assert "study" in [node.target.id for node in ast.parse(tagged[0].source).body]
 
 
+def test_pages_of_results_can_look_at_some_pairs_and_save_their_charts() -> None:
+    """Of every page but the first two: typed parameters, and the load cell uses them."""
+    for path in NOTEBOOKS:
+        if path.stem in ("index", "00_what_was_measured"):
+            continue
+        sources = [cell.source for cell in code_cells(nbformat.read(path, as_version=4))]
+        assert 'pairs: str = ""' in sources[0] and 'export: str = ""' in sources[0], path.stem
+        assert f'az.charts.export(export, f"figures/{{study}}/{path.stem}")' in sources[1]
+        assert "az.select(az.load(study), pairs)" in sources[1]
+
+
 def test_cells_are_thin(notebook: Any) -> None:
     for cell in code_cells(notebook):
         assert len(cell.source.splitlines()) <= MOST_LINES
