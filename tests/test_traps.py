@@ -1,8 +1,8 @@
 """Every trap of the two formats documents, and the test that falls into it if the parser does.
 
 `TRAPS` names for each trap the tests (``module::function``) or the fixtures (``tool/name``, all of whose values
-`test_fixtures.py` checks) that cover it, or says in words why no log can show it. The tests at the end are those that
-belong to no parser's own file.
+`test_fixtures.py` checks) that cover it. The tests at the end are those that belong to no parser's own file; where a
+trap lies outside of any log, the test shows what we do in its place.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from azlatency.checking import check
 from azlatency.decode import source_from_bytes
-from azlatency.reader import Tables, parse_source
+from azlatency.manifest import read_manifest, read_reported
+from azlatency.reader import Tables, parse, parse_source
+from azlatency.stats.baseline import check_baseline
 
 HERE = Path(__file__).parent
 FIXTURES = HERE / "fixtures"
@@ -32,7 +36,6 @@ N, G, E = "parsers/test_netperf", "parsers/test_lagscope", "parsers/test_echo"
 I3, I2, NT = "parsers/test_iperf3", "parsers/test_iperf2", "parsers/test_ntttcp"
 F, IO = "parsers/test_fio", "parsers/test_iostat"
 OWN = "test_traps"
-OUTSIDE = "outside of any log: "
 
 TRAPS: dict[str, list[str]] = {
     "S1": [f"{S}::test_half_round_trips_of_the_zone_notes"],
@@ -61,10 +64,10 @@ TRAPS: dict[str, list[str]] = {
     "Q2": [f"{Q}::test_three_significant_digits_with_zeros_stripped"],
     "Q3": [f"{Q}::test_milliseconds_are_not_lost"],
     "Q4": [f"{Q}::test_udp_latency_that_a_lost_datagram_may_have_made", "qperf/0.4.11-udp-nothing-received.log"],
-    "Q5": [OUTSIDE + "after Ctrl-C qperf prints the block of a test that ended by itself"],
+    "Q5": [f"{OWN}::test_q5_only_its_length_tells_that_qperf_was_stopped"],
     "Q6": ["qperf/0.4.11-rds-failed.log", "qperf/0.4.11-no-server.log"],
     "Q7": ["qperf/0.4.11-vvs-four-tests.log"],
-    "Q8": [OUTSIDE + "when the two directions were measured, and after what, stands in the study's plan"],
+    "Q8": [f"{OWN}::test_q8_two_blocks_are_two_runs_of_one_moment_that_nobody_knows"],
     "Q9": [f"{Q}::test_glued_headers_are_refused"],
     "Q10": [f"{Q}::test_what_is_no_number_is_an_unknown_line"],
     "L1": [f"{L}::test_latency_is_taken_as_a_round_trip_and_says_so"],
@@ -76,10 +79,10 @@ TRAPS: dict[str, list[str]] = {
     "L4": [f"{L}::test_a_negative_latency_is_refused"],
     "L5": [f"{L}::test_an_edited_block_fails_the_identity"],
     "L6": [f"{OWN}::test_l6_hrtt_doubles_the_counts_a_second"],
-    "L7": [OUTSIDE + "the number of iterations is always printed; that 10,000 are few is for the statistics to say"],
+    "L7": [f"{OWN}::test_l7_ten_thousand_iterations_are_less_than_a_second"],
     "L8": ["test_transcript::test_the_same_log_in_any_encoding"],
     "L9": [f"{L}::test_latency_is_taken_as_a_round_trip_and_says_so"],
-    "L10": [OUTSIDE + "a mean that hides its tail is read like any other; the statistics refuse quantiles from it"],
+    "L10": [f"{OWN}::test_l10_a_mean_gives_no_percentile"],
     "P1": [f"{P}::test_loss_is_counted_anew", "ping/iputils-20221126-loss.log"],
     "P2": [
         "ping/iputils-20221126-v.log",
@@ -107,12 +110,12 @@ TRAPS: dict[str, list[str]] = {
     "N7": [f"{N}::test_n7_the_deviation_is_the_populations"],
     "N8": [f"{N}::test_n8_an_impossible_deviation"],
     "G1": [f"{G}::test_g1_the_exit_status_says_nothing"],
-    "G2": [OUTSIDE + "the lattice of 0.25 us is finer than what the tables say of lagscope's resolution"],
+    "G2": [f"{OWN}::test_g2_times_stand_on_the_lattice_of_the_clock"],
     "G3": [f"{G}::test_g3_percentiles_are_cut_to_whole_microseconds"],
     "G4": [f"{G}::test_g4_a_percentile_that_breaks_the_order_is_refused"],
     "G5": [f"{G}::test_g5_more_pings_than_the_time_has_room_for"],
     "G6": [f"{G}::test_g6_the_first_row_is_the_range_below_and_the_last_is_open"],
-    "G7": [OUTSIDE + "lagscope -p 16001 measures nothing; its help text is no log"],
+    "G7": [f"{OWN}::test_g7_a_help_text_measures_nothing"],
     "G8": [f"{G}::test_g8_the_table_stands_on_either_side_of_the_dump_line"],
     "G9": [f"{G}::test_g9_the_first_ping_carries_the_warm_up"],
     "E1": [
@@ -124,9 +127,9 @@ TRAPS: dict[str, list[str]] = {
     "E4": [f"{E}::test_the_packet_that_ended_the_run_is_lost", "echo/cca290c-reset.csv"],
     "E5": ["echo/cca290c-one.csv"],
     "E6": ["echo/cca290c-reset.log"],
-    "E7": [OUTSIDE + "the lines that a console could not encode were never written"],
-    "E8": [OUTSIDE + "how many flows and VM pairs a study has is in its manifest"],
-    "E9": [OUTSIDE + "the author's data were never published"],
+    "E7": [f"{OWN}::test_e7_lines_that_the_console_lost_are_no_lost_packets"],
+    "E8": [f"{OWN}::test_e8_one_flow_is_one_connection_and_one_run"],
+    "E9": [f"{OWN}::test_e9_numbers_without_logs_are_kept_apart"],
     "iperf3 1": ["iperf3/3.12-tcp.json", f"{I3}::test_directions_are_never_added"],
     "iperf3 2": ["iperf3/3.16-udp-omit.json", "iperf3/3.1-udp.json"],
     "iperf3 3": ["iperf3/3.12-udp.txt"],
@@ -149,7 +152,7 @@ TRAPS: dict[str, list[str]] = {
     "iperf3 17": ["iperf3/3.12-P4.txt"],
     "iperf3 18": [f"{I3}::test_client_and_server_in_one_terminal_are_told_apart"],
     "iperf3 19": [f"{OWN}::test_iperf3_19_closing_rows_alone"],
-    "iperf3 20": [OUTSIDE + "the speed of the link, and that both VMs stood on one host, are for the manifest to say"],
+    "iperf3 20": [f"{OWN}::test_iperf3_20_traffic_inside_a_host_says_nothing_about_the_network"],
     "iperf3 doubled keys": [f"{I3}::test_both_directions_of_a_document_with_doubled_keys"],
     "ntttcp XML units": [
         f"{NT}::test_xml_of_linux_before_2021_has_binary_units",
@@ -218,7 +221,7 @@ def test_the_functions_of_a_trap_exist(trap: str) -> None:
         if "::" in place:
             module, function = place.split("::")
             assert function in functions_of(module), place
-        elif not place.startswith(OUTSIDE):
+        else:
             assert (FIXTURES / f"{place}.expected.json").is_file(), place
 
 
@@ -371,3 +374,115 @@ def test_ntttcp_11_a_log_without_totals() -> None:
         "01:00:00 INFO: 17 threads created\n"
     )
     assert (run(tables)["status"], tables.rows["metrics"]) == ("truncated", [])
+
+
+def test_q5_only_its_length_tells_that_qperf_was_stopped() -> None:
+    """qperf prints the block of a test that ended by itself; with -vvt the time that it took."""
+    block = (
+        "tcp_lat:\n    latency        =    125 us\n    msg_rate       =   7.99 K/sec\n    loc_real_time  =   {} sec\n"
+    )
+    row = run(read("$ qperf 10.2.2.4 -t 10 -vvt tcp_lat\n" + block.format("3.2")))
+    assert (row["status"], row["duration_ns"], row["requested_duration_ns"]) == ("interrupted", 3_200_000_000, 10**10)
+    assert run(read("$ qperf 10.2.2.4 -t 10 -vvt tcp_lat\n" + block.format("10")))["status"] == "complete"
+    assert run(read(block.format("3.2")))["status"] == "complete", "nothing says how long it was to run"
+
+
+def test_q8_two_blocks_are_two_runs_of_one_moment_that_nobody_knows() -> None:
+    """What ran before a test, and when: no line of qperf says so, and no start time is made up."""
+    tables = read(
+        "$ qperf 10.2.2.4 tcp_bw tcp_lat\ntcp_bw:\n    bw  =  2.82 GB/sec\ntcp_lat:\n    latency  =  125 us\n"
+    )
+    assert [(row["test"], row.get("started_at")) for row in tables.rows["runs"]] == [
+        ("tcp_bw", None),
+        ("tcp_lat", None),
+    ]
+
+
+LATTE = (
+    "Protocol      TCP\nSendMethod    Blocking\nReceiveMethod Blocking\nSO_SNDBUF     Default\nSO_RCVBUF     Default\n"
+    "MsgSize(byte) 4\nIterations    10000\nLatency(usec) 69.98\nCPU(%)        2.8\n"
+)
+
+
+def test_l7_ten_thousand_iterations_are_less_than_a_second() -> None:
+    """n times the mean of a closed loop is its time; the table has both, and the duration only where it is printed."""
+    tables = read("$ latte.exe -c -a 10.2.2.4:5005\n" + LATTE)
+    found = metrics(tables)
+    assert found["observations"] * found["rtt_mean"] < 0.7e9
+    assert run(tables).get("duration_ns") is None
+
+
+def test_l10_a_mean_gives_no_percentile() -> None:
+    tables = read(LATTE)
+    assert tables.rows["quantiles"] == []
+    assert check(tables)[0].uses == ("the mean round trip",)
+
+
+LAGSCOPE = "lagscope 1.0.1\n---------------------------------------------------------\n"
+
+
+def test_g2_times_stand_on_the_lattice_of_the_clock() -> None:
+    tables = read(
+        LAGSCOPE + "01:00:00 INFO: New connection: local:25001 [socket:3] --> 10.0.0.5:6001\n"
+        "01:00:00 DBG : Reply from 10.0.0.5: bytes=4 time=68.500us\n"
+        "01:00:00 DBG : Reply from 10.0.0.5: bytes=4 time=71.250us\n"
+        "01:00:00 INFO: TEST COMPLETED.\n01:00:00 INFO: Ping statistics for 10.0.0.5:\n"
+        "01:00:00 INFO: \t  Number of successful Pings: 2\n"
+        "01:00:00 INFO: \t  Minimum = 68.500us, Maximum = 71.250us, Average = 69.875us\n"
+    )
+    (block,) = tables.samples
+    assert list(zip(block.low_ns or (), block.high_ns or (), strict=True)) == [(68_250, 68_750), (71_000, 71_500)]
+    widths = {row["metric"]: row["resolution"] for row in tables.rows["metrics"]}
+    assert (widths["rtt_min"], widths["rtt_max"], widths["rtt_mean"]) == (250, 250, 0.5)
+
+
+def test_g7_a_help_text_measures_nothing() -> None:
+    """``lagscope -p 16001`` (with a blank) prints what its options are, in no format of a log."""
+    tables = read(LAGSCOPE + "Usage: lagscope -[r|s|D|f|6|u|p|b|B|z|t|n|i|R|P|H|a|l|c|V|h]\n\t-p   [port number]\n")
+    assert (run(tables)["status"], tables.rows["metrics"]) == ("truncated", [])
+    assert [row["severity"] for row in tables.rows["events"] if row["code"] == "truncated"] == ["error"]
+
+
+def test_e7_lines_that_the_console_lost_are_no_lost_packets() -> None:
+    """Composed after echo_client.py: the lines with a μ are missing, those that count packets are there."""
+    line = "2026-11-21 01:47:19.701 - INFO - "
+    tables = read(
+        line
+        + "Starting Echo Client\n"
+        + line
+        + "Sending packet #1 (1400 bytes)...\n"
+        + line
+        + "Sending packet #2 (1400 bytes)...\n"
+        "--- Echo Client Statistics ---\n" + line + "Packets: Sent = 2, Received = 2, Lost = 0 (0.0% loss)\n"
+    )
+    assert tables.samples == []
+    assert metrics(tables) == {"sent": 2, "received": 2, "lost": 0, "loss": 0, "observations": 2}
+    assert "lines_missing" in codes(tables)
+
+
+def test_e8_one_flow_is_one_connection_and_one_run() -> None:
+    tables = read(
+        "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us\n"
+        "1,2026-11-21 01:47:19.701664,1795225639701692776,1795225639702037188,344.412\n"
+        "2,2026-11-21 01:47:20.701664,1795225640701692776,1795225640702037188,344.412\n"
+    )
+    assert [row["connections"] for row in tables.rows["runs"]] == [1]
+
+
+def test_e9_numbers_without_logs_are_kept_apart() -> None:
+    """The author published tables and no data: the study has reported numbers, and no log that could be a run."""
+    study = HERE.parent / "data" / "raw" / "uksouth-echo-latency"
+    manifest = read_manifest(study)
+    assert len(read_reported(manifest)) > 10
+    logs = [path for path in study.rglob("*") if path.is_file() and not manifest.is_own_file(path.name)]
+    assert not [path for path in logs if parse(path).rows["runs"]]
+
+
+def test_iperf3_20_traffic_inside_a_host_says_nothing_about_the_network() -> None:
+    """15 Gbit/s "on" a 10G card: a run that the manifest places on one host is not held against what was expected."""
+    runs = pd.DataFrame(
+        {"metric": ["throughput"] * 2, "value": [15.1e9, 9.4e9], "placement": ["same_host", "cross_zone"]}
+    )
+    expected = [{"metric": "throughput", "relation": "at_most", "high": 10e9, "unit": "bit/s"}]
+    (found,) = check_baseline(runs, expected)
+    assert found.mean == 9.4e9

@@ -15,7 +15,8 @@ saying which; only the former is used. A wall clock that is set during the run g
 a sample is null and an event. A lost packet ends the run and has no row in the CSV; only the log says why.
 
 The two files hold the same samples; the log is read as dialect ``echo-log``. Its times of day are local and coarse, so
-its samples carry no send time.
+its samples carry no send time. A Windows console that has no μ loses every line with one: what is left counts the
+packets, and no packet is called lost for it.
 """
 
 from __future__ import annotations
@@ -129,7 +130,11 @@ class _EchoLog(LineLog):
     def finish(self) -> None:
         """Samples and status."""
         run, log = self.run, self.log
-        if self.pending is not None and (self.dropped or self.ended):
+        lost = self.dropped or bool(run.value("lost"))
+        if self.ended and not self.dropped and run.value("received") not in (None, float(len(self.rtt))):
+            text = f"{len(self.rtt)} replies stand here, {run.value('received'):.0f} were counted: lines are missing"
+            run.event("lines_missing", "warning", text, log.last_line)
+        if self.pending is not None and lost:
             self.sequence.append(self.pending)
             self.rtt.append(None)
             self.status.append("lost")

@@ -24,7 +24,8 @@ connection, closed loop; the first one carries the warm-up of the connection and
 Percentiles, histogram, CSV and JSON hold times **cut** to whole microseconds: a printed 17 is somewhere in 17..18 us,
 so a median may stand below the minimum. Values are kept as printed with a resolution of 1 us; samples carry both
 bounds. A percentile is the order statistic floor(p (n+1) / 100). A known fault prints single percentiles far too low:
-those that break the order are refused. The last histogram row is open-ended.
+those that break the order are refused. The last histogram row is open-ended. Single times stand on the lattice of
+0.25 us that the clock has, whatever their three decimals say.
 
 The exit status is the number of pings modulo 256, and 0 for a refused connection: it says nothing. Times of day have no
 date and whole seconds, so the run's duration is known to a second; n times the mean cannot be more. A histogram without
@@ -44,6 +45,8 @@ from azlatency.parsers.common import complete_quantile, end_run, unfinished_line
 from azlatency.record import Recorder
 from azlatency.units import Quantity, count, nanoseconds, quantity
 
+# The clock is microseconds since 1970 in a double: steps of 0.25 us at each end of a round trip (lin_utils.c).
+_LATTICE_NS = 250
 _CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d) ")
 _LABEL = r"\d\d:\d\d:\d\d (?:INFO|DBG ): ?"
 _US = r"(\d{1,12}\.\d{3})us"
@@ -145,7 +148,10 @@ class _Lagscope(LineLog):
     @data(rf"Minimum = {_US}, Maximum = {_US}, Average = {_US}", hint="Minimum = ")
     def extremes(self, line: Line, match: re.Match[str]) -> None:
         for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
-            self.run.metric(name, quantity(token, "us"), line.number)
+            printed = quantity(token, "us")
+            # The mean of many is sharper than the clock of each.
+            single = name != "rtt_mean"
+            self.run.metric(name, printed._replace(resolution=float(_LATTICE_NS)) if single else printed, line.number)
         self.ended = True
         self.extremes_line = line.number
 
@@ -287,7 +293,11 @@ class _Lagscope(LineLog):
         if not self.replies:
             return
         run, number = self.run, len(self.replies)
-        run.samples(seq=range(number), sent_ns=[None] * number, rtt_ns=self.replies, status=["ok"] * number)
+        bounds = {
+            "low_ns": [rtt - _LATTICE_NS for rtt in self.replies],
+            "high_ns": [rtt + _LATTICE_NS for rtt in self.replies],
+        }
+        run.samples(seq=range(number), sent_ns=[None] * number, rtt_ns=self.replies, status=["ok"] * number, **bounds)
         text = "the first reply carries the warm-up of the connection; the tool counts it"
         run.event("first_ping_is_warmup", "info", text, run.row["first_line"])
         observations = run.value("observations")

@@ -21,6 +21,8 @@ prefixes are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,53
 10 ms. Values of zero or less are left out by the tool, except the two main rates. ``-oo`` repeats the block without
 saying for which value.
 
+Ctrl-C leaves no word; a measured time (``-vvt``) far below the one asked for shows it.
+
 Each block is a run. A ``conf`` block describes the two machines; it is a run without data. Ignored: options that say
 nothing about what was measured (timeouts, ports, affinity, queue sizes).
 """
@@ -40,6 +42,8 @@ _TEST = (
     r"(?:conf|(?:tcp|udp|sctp|sdp|rds)_(?:bw|lat)|(?:rc|uc|ud|xrc)_(?:bi_bw|bw|lat)"
     r"|[ru]c_rdma_(?:read|write)_(?:bw|lat|poll_lat)|(?:ver_)?rc_(?:compare_swap|fetch_add)(?:_mr)?)"
 )
+# A test that was not stopped is at most a tick of 10 ms short.
+_WHOLE = 0.9
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
 _COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
 _SIDES = {"loc": "local", "rem": "remote", "send": "sender", "recv": "receiver"}
@@ -213,6 +217,7 @@ class _Qperf(LineLog):
             run.set(status="failed")
         self._check_rate()
         self._check_udp()
+        self._check_length()
         end_run(run, has_numbers=has_numbers, ended=has_numbers, last_line=log.last_line)
 
     def _describe(self) -> None:
@@ -266,6 +271,14 @@ class _Qperf(LineLog):
                 f"about {round_trips:.0f} round trips: a lost datagram may be most of this mean; measure with TCP too"
             )
             self.run.event("udp_loss_possible", "warning", text, self.run.row["first_line"])
+
+    def _check_length(self) -> None:
+        """Stopped by Ctrl-C, qperf prints the block of a test that ended by itself; only its length tells (trap Q5)."""
+        lasted, asked = self.run.row.get("duration_ns"), self.run.row.get("requested_duration_ns")
+        if lasted and asked and lasted < _WHOLE * asked:
+            self.run.set(status="interrupted")
+            text = f"{lasted / 1e9:g} s of the {asked / 1e9:g} s asked for: it was stopped, and covers what there was"
+            self.run.event("interrupted", "warning", text, self.run.row["first_line"])
 
 
 class QperfParser:
