@@ -60,6 +60,8 @@ gradientUnits gradientTransform clipPathUnits patternUnits patternTransform mark
 font-family font-size font-style font-weight text-anchor dominant-baseline
     """.split()  # noqa: SIM905
 )
+#: Rows of a table that a page shows; a page has to open at once whatever the study's size.
+_MOST_ROWS = 500
 #: Characters up to which a cell stays on one line.
 _SHORT = 36
 #: Columns above which a table is set closer.
@@ -68,6 +70,7 @@ _MANY_COLUMNS = 7
 _MANY_ROWS = 40
 _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
+_SHIFT = re.compile(r"translate\([^()]{0,60}\)")
 _FINE_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 #: Stands for the prefix of ids in a stored sketch.
 _HERE = "here_"
@@ -104,14 +107,15 @@ def own_table(html: str, trail: Trail | None = None, origins: Any = None) -> Mar
     found = [node for node in soup.contents if str(node).strip()]
     if len(found) != 1 or getattr(found[0], "name", None) != "table":
         return None
+    _shorten(soup)
     for head in soup.find_all("th", scope=False):
         head["scope"] = "col" if head.find_parent("thead") else "row"
     for cell in soup.select("tbody th, tbody td"):
         # Cells stay on one line but for these: a browser breaks every cell to its narrowest before a table scrolls.
         if len(cell.get_text()) > _SHORT:
             cell["class"] = " ".join([*filter(None, cell.get_attribute_list("class")), "long"])
-    if len(soup.select("thead th")) > _MANY_COLUMNS:
-        found[0]["class"] = " ".join([*filter(None, found[0].get_attribute_list("class")), "wide"])
+    if soup.table is not None and len(soup.select("thead th")) > _MANY_COLUMNS:
+        soup.table["class"] = " ".join([*filter(None, soup.table.get_attribute_list("class")), "wide"])
     for caption in soup.find_all("caption"):
         # Of its own width, so that it can stay in view when the table is scrolled.
         stay = soup.new_tag("span", attrs={"class": "stay"})
@@ -120,6 +124,16 @@ def own_table(html: str, trail: Trail | None = None, origins: Any = None) -> Mar
     if trail is not None:
         _lead_to_logs(soup, trail, origins if isinstance(origins, list) else [])
     return Markup(str(found[0]))
+
+
+def _shorten(soup: BeautifulSoup) -> None:
+    """Leave out the rows beyond `_MOST_ROWS`, and say so."""
+    rows = soup.select("tbody tr")
+    for row in rows[_MOST_ROWS:]:
+        row.decompose()
+    if len(rows) > _MOST_ROWS and soup.caption is not None:
+        told = f" (the first {_MOST_ROWS:,} of {len(rows):,} rows; all are in the notebook behind this page)"
+        soup.caption.append(told)
 
 
 def _lead_to_logs(soup: BeautifulSoup, trail: Trail, origins: Sequence[Any]) -> None:
@@ -196,8 +210,8 @@ def svg(source: str, prefix: str, title: str, described_by: str = "") -> Markup 
         return None
     if _local(root.tag) != "svg":
         return None
-    used = set(re.findall(r"#([^\s\"')]+)", source))
-    _clean_svg(root, prefix, used)
+    used = dict.fromkeys(re.findall(r"#([^\s\"')]+)", source))
+    _clean_svg(root, {name: f"{prefix}{number}" for number, name in enumerate(used)})
     name = ElementTree.Element("title", {"id": f"{prefix}title"})
     name.text = title
     root.insert(0, name)
@@ -207,46 +221,54 @@ def svg(source: str, prefix: str, title: str, described_by: str = "") -> Markup 
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
-def _clean_svg(element: ElementTree.Element, prefix: str, used: set[str]) -> None:
+def _clean_svg(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
     """Drop elements and attributes that are not known to be harmless, and ids that nothing refers to.
 
-    Namespaces go, HTML knows them.
+    ``ids``: new name by old one. Namespaces go, HTML knows them, and groups that say nothing give way to what is in
+    them: a figure is thousands of elements, and a browser takes its time for each.
     """
     element.tag = _local(element.tag)
     element.text = element.text if element.tag in ("text", "tspan") else None
     kept: dict[str, str] = {}
     for qualified, value in element.attrib.items():
         name = _local(qualified)
-        new = _svg_value(name, value, prefix)
-        if name in _SVG_ATTRIBUTES and new is not None and (name != "id" or value in used):
+        new = _svg_value(name, value, ids)
+        if name in _SVG_ATTRIBUTES and new is not None:
             kept[name] = new
     element.attrib.clear()
     element.attrib.update(kept)
-    for child in list(element):
+    children: list[ElementTree.Element] = []
+    for child in element:
         child.tail = child.tail if element.tag in ("text", "tspan") else None
         if isinstance(child.tag, str) and _local(child.tag) in _SVG_TAGS:
-            _clean_svg(child, prefix, used)
-        else:
-            element.remove(child)
+            _clean_svg(child, ids)
+            children += list(child) if child.tag == "g" and not child.attrib else [child]
+    element[:] = children
 
 
-def _svg_value(name: str, value: str, prefix: str) -> str | None:
-    """An attribute's value with ids prefixed; None where it would load something."""
+def _svg_value(name: str, value: str, ids: Mapping[str, str]) -> str | None:
+    """An attribute's value with the new ids; None where it would load something, or is an id that nothing refers to."""
     if name == "id":
-        return prefix + value
+        return ids.get(value)
     if name == "href":
         if value.startswith("#"):
-            return f"#{prefix}{value[1:]}"
+            return f"#{ids.get(value[1:], '')}"
         return value if _RASTER.fullmatch(value) else None
     if name in ("d", "points", "x", "y"):
         # A hundredth of a point is finer than any screen or printer, and halves the page.
-        value = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+        value = _LONG_NUMBER.sub(_hundredths, value)
         return " ".join(value.split())
+    if name == "transform":
+        value = _SHIFT.sub(lambda found: _LONG_NUMBER.sub(_hundredths, found[0]), value)
     if any(not target.strip("\"'").startswith("#") for target in _CSS_URL.findall(value)):
         return None
     if "\\" in value or "@" in value or "expression" in value:
         return None  # CSS escapes could spell url( in another way
-    return _CSS_URL.sub(lambda found: f"url(#{prefix}{found[1].strip(chr(34) + chr(39))[1:]})", value)
+    return _CSS_URL.sub(lambda found: f"url(#{ids.get(found[1].strip(chr(34) + chr(39))[1:], '')})", value)
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ Progress = Callable[[int, int, str], None]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Characters of all figures on the index; what goes beyond is left to the pages.
-_MOST_SKETCHED = 1_100_000
+_MOST_SKETCHED = 700_000
 #: A kernel needs about 250 MB.
 _MOST_WORKERS = 4
 
@@ -228,8 +228,8 @@ def build(
     """Run the notebooks for the studies and write the site into ``out``; returns one line for each that failed.
 
     ``studies``: names of imported studies, all by default. ``progress(done, total, what)`` is called after each page
-    that is made. ``force``: run everything again. Warns of studies with logs that changed since their import; their pages say so.
-    Raises `LogError` where there is nothing to do: no notebooks, no imported study, an unknown study.
+    that is made. ``force``: run everything again. Warns of studies with logs that changed since their import; their
+    pages say so. Raises `LogError` where there is nothing to do: no notebooks, no imported study, an unknown study.
     """
     notebooks = notebooks_folder()
     chapters = _chapters(notebooks)

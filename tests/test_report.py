@@ -377,6 +377,14 @@ def test_a_table_gets_scopes_and_long_cells_may_break() -> None:
     assert soup.td.get_text() == "2 < 3"
 
 
+def test_a_table_of_many_rows_is_cut_and_says_so() -> None:
+    rows = "".join(f"<tr><th>{number}</th></tr>" for number in range(1234))
+    source = f"<table><caption>A</caption><thead><tr><th>x</th></tr></thead><tbody>{rows}</tbody></table>"
+    soup = BeautifulSoup(str(own_table(source)), "html.parser")
+    assert len(soup.select("tbody tr")) == 500
+    assert soup.caption.get_text() == "A (the first 500 of 1,234 rows; all are in the notebook behind this page)"
+
+
 def test_svg_keeps_what_draws_and_nothing_else() -> None:
     source = """<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/x.dtd">
     <svg xmlns="http://www.w3.org/2000/svg"
@@ -394,8 +402,8 @@ def test_svg_keeps_what_draws_and_nothing_else() -> None:
     text = str(svg(source, "o1_", "A <name>", "o1_alt"))
     assert text.startswith('<svg viewBox="0 0 9 9" role="img" aria-labelledby="o1_title" aria-describedby="o1_alt">')
     assert '<title id="o1_title">A &lt;name&gt;</title>' in text
-    assert '<path id="o1_p" d="M 0.12 1 L 2 2.5" />' in text and "unused" not in text
-    assert '<use href="#o1_p" clip-path="url(#o1_c)" style="fill:none" />' in text
+    assert '<path id="o1_0" d="M 0.12 1 L 2 2.5" />' in text and "unused" not in text
+    assert '<use href="#o1_0" clip-path="url(#o1_1)" style="fill:none" />' in text
     assert 'href="data:image/png;base64,AAAA"' in text and "a &lt; b" in text
     assert not re.search(r"example|script|onload|onclick|foreign|animate|svg\+xml|metadata|gone|xmlns|<set|72l", text)
 
