@@ -27,7 +27,7 @@ LAYERS = [
     ["stats.quantiles", "stats.means", "stats.evidence", "paths", "programmed"],
     ["stats.exceedance", "stats.tail", "stats.stability", "stats.bootstrap", "stats.modes", "stats.histograms"],
     ["stats.exact", "stats.runvalues", "stats.tablebounds", "stats.matrices"],
-    ["stats.comparison", "stats.multiplicity", "stats.rankeffect", "stats.distribution"],
+    ["stats.comparison", "stats.multiplicity", "stats.rankeffect", "stats.distribution", "stats.history"],
     ["stats.truth", "stats.ranking", "stats.planning", "stats.repeats", "stats.agreement", "stats.beforeafter"],
     ["stats.placement", "stats.intime", "stats.runtails", "stats.shapes"],
     ["stats.asymmetry", "stats.baseline"],

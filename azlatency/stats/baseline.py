@@ -14,9 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from azlatency.stats.asymmetry import data_ends
 from azlatency.stats.comparison import Summary, summary
+from azlatency.stats.exceedance import clopper_pearson
 from azlatency.stats.planning import _smallest
 from azlatency.stats.result import Result, Row, Scope
 from azlatency.stats.runvalues import is_frame, refusals, run_values, unit_of
@@ -255,36 +257,57 @@ def vms_by_share(
 # --- a percentile as a specification
 
 
-class Exceedance(NamedTuple):
-    """Share above the limit with its one-sided Clopper-Pearson bounds, and the verdict."""
+@dataclass(frozen=True, slots=True)
+class PercentileCheck(Result):
+    """``share`` of ``n`` observations above a percentile's limit, its one-sided Clopper-Pearson bounds, the verdict."""
 
-    share: float
-    low: float
-    high: float
+    what: str
     status: Status
+    share: float | None
+    low: float | None
+    high: float | None
+    allowed: float
+    n: int
+    n_effective: float | None
+    confidence: float
+    scope: Scope = "within_run"
+    method: str = "one-sided Clopper & Pearson 1934"
+    codes: tuple[str, ...] = ()
+    labels: dict[str, Any] = field(default_factory=dict)
+
+    ROW: ClassVar[Row] = (
+        "what", "status", "share", "low", "high", "allowed", "n", "n_effective", "scope", "confidence", "method",
+    )  # fmt: skip
+
+    def __str__(self) -> str:
+        if self.share is None:
+            return f"{self.what}: {self.status}{self.noted}"
+        found = f"{100 * self.share:.4g} % above the limit [{100 * self.low:.4g}, {100 * self.high:.4g}]"  # type: ignore[operator]
+        return f"{self.what}: {self.status}; {found}, {100 * self.allowed:.4g} % allowed, {self.scope}{self.noted}"
 
 
 def check_percentile(
     above: int, n: int, quantile: float, *, n_effective: float | None = None, confidence: float = 0.95
-) -> Exceedance | None:
-    """Does "p99.9 <= T" hold, when ``above`` of ``n`` observations exceed T? ``None`` without observations.
+) -> PercentileCheck:
+    """Does "p99.9 <= T" hold, when ``above`` of ``n`` observations exceed T?
 
-    One run, so this is about its connection. Dependent packets: give ``n_effective`` of the indicator 1{x > T}; the
-    count shrinks with it. 20 of 40,000 meet p99.9, 40 are inconclusive, 55 fail.
+    One run, so this is about its connection. Dependent packets: give ``n_effective`` of the indicator 1{x > T} (the
+    ``n_effective`` of `azlatency.exceedance`); the count shrinks with it. Without it the bounds are a floor
+    (``within_run_floor``). 20 of 40,000 meet p99.9, 40 are inconclusive, 55 fail. Raises `ValueError` for a count
+    outside 0 ... n or a quantile outside (0, 1).
     """
-    from scipy.stats import beta
-
-    if n < 1 or not 0 <= above <= n or not 0 < quantile < 1:
-        return None
+    if not 0 <= above <= n or not 0 < quantile < 1:
+        raise ValueError(f"above = {above}, n = {n}, quantile = {quantile}: need 0 <= above <= n and 0 < quantile < 1")
+    what, allowed = f"p{100 * quantile:g}", 1 - quantile
+    if n < 1:
+        return PercentileCheck(what, "inconclusive", None, None, None, allowed, n, None, confidence,
+                               codes=("no_values",))  # fmt: skip
     scale = 1.0 if n_effective is None else min(1.0, max(n_effective, 1.0) / n)
-    k, size = above * scale, n * scale
-    # Clopper-Pearson by its beta quantiles, which take a count that is not whole.
-    low = float(beta.ppf(1 - confidence, k, size - k + 1)) if k > 0 else 0.0
-    high = float(beta.ppf(confidence, k + 1, size - k)) if k < size else 1.0
-    allowed = 1 - quantile
-    return Exceedance(
-        above / n, low, high, "meets" if high <= allowed else "fails" if low > allowed else "inconclusive"
-    )
+    # One-sided at the confidence: the ends of the two-sided interval at twice the error.
+    low, high = clopper_pearson(above * scale, n * scale, 2 * confidence - 1)
+    status: Status = "meets" if high <= allowed else "fails" if low > allowed else "inconclusive"
+    codes = ("within_run_floor",) if n_effective is None else ()
+    return PercentileCheck(what, status, above / n, low, high, allowed, n, n_effective, confidence, codes=codes)
 
 
 # --- a whole study
@@ -300,7 +323,8 @@ def check_baseline(
 
     ``data``: a `Study` (with its own ``expectations`` by default), or a frame of metrics with the columns ``metric``,
     ``value`` (canonical) and, where known, ``tool``, ``path``, ``method``, ``vm_size``, ``duration_ns``. An expectation
-    that no run measured comes as ``no_values``. Traffic that never left a host says nothing about a network.
+    that no run measured comes as ``no_values``. Traffic that never left a host says nothing about a network. Throughput
+    and retransmits belong to the direction of the *data*: a reverse test from a to b stands under "b → a".
     """
     frame = data if is_frame(data) else _metrics(data)
     wanted = list(data.expectations if expectations is None and not is_frame(data) else expectations or ())
@@ -308,6 +332,8 @@ def check_baseline(
     for each in wanted:
         metric = each.get("metric")
         rows = frame[frame["metric"] == metric]  # type: ignore[index]
+        if str(metric) in ("throughput", "retransmits"):
+            rows = _by_data_direction(rows)
         if str(metric).startswith(("rtt", "throughput")) and "placement" in rows.columns:
             rows = rows[rows["placement"].isna() | (rows["placement"] != "same_host")]
         for column in ("tool", "vm_size"):
@@ -322,6 +348,17 @@ def check_baseline(
                 check_expectation(runs, each, value=_named(str(metric), each), confidence=confidence, labels=labels)
             )
     return results
+
+
+def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
+    """The paths as "sender → receiver": a reverse test sends from its server to its client."""
+    if "path" not in rows.columns or "test" not in rows.columns:
+        return rows
+    ways = [
+        (path, data_ends(str(path), test if isinstance(test, str) else None))
+        for path, test in zip(rows["path"], rows["test"], strict=True)
+    ]
+    return rows.assign(path=[path if way is None else " → ".join(way) for path, way in ways])
 
 
 def _named(metric: str, expectation: Mapping[str, Any]) -> str:

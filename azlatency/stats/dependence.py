@@ -261,6 +261,7 @@ class Dependence:
 
     ``rank_tau``: that of the ranks, which a few large values do not hide.
     ``memory``: d of `memory_exponent` (None where it cannot be told); ``long_memory``: no within-run interval holds.
+    ``reach``: packets over which four fifths of the dependence of the ranks are gathered.
     """
 
     n: int
@@ -270,6 +271,7 @@ class Dependence:
     ladder: Ladder
     memory: float | None
     long_memory: bool
+    reach: int = 1
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -281,6 +283,7 @@ class Dependence:
     def diagnostics(self) -> dict[str, float | int | str | bool]:
         """Numbers for `Estimate.diagnostics`."""
         shown: dict[str, float | int | str | bool] = {"tau": self.tau, "batch_errors_grow": self.ladder.growing}
+        shown["reach"] = self.reach
         return shown if self.memory is None else {**shown, "memory_d": self.memory}
 
 
@@ -305,7 +308,13 @@ def dependence(data: Any) -> Dependence:
 
     Long memory: the batch ladder of the ranks grows, or their memory parameter is above 0.1 and above 0 (one-sided
     1 %). Ranks, because a few large values hide the dependence of the rest. On AR(1) series about 3 % of the runs are
-    called so, on ARFIMA series with d = 0.2 and 0.4 (n = 20,000) about 80-95 %.
+    called so, on ARFIMA series with d = 0.2 and 0.4 (n = 20,000) about 90-95 %.
+
+    A slow wander under the noise of single packets is called so, too, where the run holds too few of its periods to
+    tell it from long memory, and rightly: with a wander of 28 packets and a quarter of the variance, 1,000 packets are
+    refused in 95 % of runs, and the intervals withheld would have held the median in 88 % and p90 in 82 %; of 260
+    packets in 7,000 (the echo runs of the emulated study look so) 99 %, 80 % and 74 %. Of 4,000 packets with the wander
+    of 28, 17 % are refused and 91 % would hold. About 80 times ``reach`` packets (see the diagnostics) tell it apart.
     """
     import numpy as np
 
@@ -317,4 +326,4 @@ def dependence(data: Any) -> Dependence:
     tau = max(autocorrelation_time(x) if finite else rank_tau, 1.0)
     ladder = batch_ladder(ranks, tau=rank_tau)
     memory, long = _remembers(ranks, rank_tau, reach)
-    return Dependence(n, tau, n / tau, max(rank_tau, 1.0), ladder, memory, ladder.growing or long)
+    return Dependence(n, tau, n / tau, max(rank_tau, 1.0), ladder, memory, ladder.growing or long, reach)

@@ -12,7 +12,7 @@ packets carry the mean of a heavy tail, and no interval of it holds then.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -243,23 +243,3 @@ def mean_from_summary(
 def sample_sd(population_sd: float, n: int) -> float:
     """The sd with n - 1 from one with n, such as ping's mdev. NaN for n < 2."""
     return population_sd * math.sqrt(n / (n - 1)) if n > 1 else math.nan
-
-
-def table_moments(n: int, ranks: Sequence[int], values: Sequence[float], power: int = 1) -> tuple[float, float]:
-    """Bounds of the mean of ``value ** power`` that a printed table allows; a mean outside them is a corrupt block.
-
-    ``ranks`` (1-based, ascending, from 1 to n) with their ``values`` >= 0: the packets between two printed ranks lie
-    between their values. Raises `ValueError` where minimum or maximum is not among them.
-    """
-    if not ranks or ranks[0] != 1 or ranks[-1] != n:
-        raise ValueError("the table must hold the minimum (rank 1) and the maximum (rank n)")
-    known = math.fsum(float(value) ** power for _, value in dict(zip(ranks, values, strict=True)).items())
-    gaps = [
-        (after - before - 1, float(low) ** power, float(high) ** power)
-        for before, after, low, high in zip(ranks, ranks[1:], values, values[1:], strict=False)
-        if after > before
-    ]
-    return (
-        (known + math.fsum(count * low for count, low, _ in gaps)) / n,
-        (known + math.fsum(count * high for count, _, high in gaps)) / n,
-    )

@@ -314,6 +314,8 @@ def _of_run(
     found: dict[str, float | int | str | bool] = {"missing": missing, "lost": unanswered}
     memory = None if independent or len(x) < 4 else dependence(x)
     codes: tuple[str, ...] = ("missing",) if missing else ()
+    if memory is not None:
+        found["reach"] = memory.reach
     if memory is not None and memory.memory is not None:
         found["memory_d"] = memory.memory
     codes += () if memory is None else memory.codes

@@ -37,7 +37,10 @@ _CODES = {
     "extrapolation_too_far": ("too far", "more than a hundred times beyond the data: no extrapolation"),
     "gpd_misfit": ("tail does not fit", "the fitted tail does not describe the exceedances"),
     "mean_tail_dominated": ("tail-dominated", "a few observations carry the mean: quote the median and the spike rate"),
-    "long_memory": ("long memory", "the uncertainty keeps growing with the block length: no within-run interval holds"),
+    "long_memory": (
+        "long memory",
+        "packets resemble each other over a good part of the run: no within-run interval holds; measure longer or anew",
+    ),
     "nonstationary": ("shifted", "the level shifted during the run: summarise each segment"),
     "quantised": ("quantised", "the values come in steps as wide as the interval or in too few distinct ones"),
     "unit_unknown": ("unit unknown", "the log does not say what was measured; say whether it is a round trip"),

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from azlatency.stats.dependence import autocorrelation_time, long_run_variance, series
+from azlatency.stats.dependence import autocorrelation_time, ljung_box, long_run_variance, series
 from azlatency.stats.result import Estimate, Result, Row
 
 if TYPE_CHECKING:
@@ -286,8 +286,10 @@ class Stability(Result):
         return f"{found}, in {self.blocks} blocks of {self.n} packets{self.noted}"
 
 
-def blocked(x: np.ndarray, times: np.ndarray | None = None, block_ns: float = 60e9) -> tuple[np.ndarray, np.ndarray]:
-    """Medians of consecutive blocks of ``x`` (n,) and the packet (or time) at which each block begins.
+def blocked(
+    x: np.ndarray, times: np.ndarray | None = None, block_ns: float = 60e9, level: float = 0.5
+) -> tuple[np.ndarray, np.ndarray]:
+    """Medians (or quantiles at ``level``) of consecutive blocks of ``x`` (n,), and where (or when) each block begins.
 
     Blocks of ``block_ns`` where ``times`` are given (longer where there would be more than 5,000 of them, shorter where
     fewer than 20), else of n/1,000 packets, at least 20. Blocks of fewer than five packets are left out. Lost packets
@@ -299,14 +301,25 @@ def blocked(x: np.ndarray, times: np.ndarray | None = None, block_ns: float = 60
     if times is None:
         size = max(20, math.ceil(n / 1000))
         count = n // size
-        medians = np.median(x[: count * size].reshape(count, size), axis=1) if count else np.empty(0)
+        medians = _levels(x[: count * size].reshape(count, size), level) if count else np.empty(0)
         return medians, np.arange(count) * float(size)
     span = float(times[-1] - times[0])
     length = min(max(block_ns, span / MOST_BLOCKS * 1.001), max(span / FEWEST_BLOCKS * 0.999, 1.0))
     edges = np.arange(times[0], times[-1] + length, length)
     cuts = np.searchsorted(times, edges)
     filled = [(a, b, e) for a, b, e in zip(cuts, [*cuts[1:], n], edges, strict=True) if b - a >= 5]
-    return np.array([np.median(x[a:b]) for a, b, _ in filled]), np.array([float(e) for _, _, e in filled])
+    levels = np.array([_levels(x[None, a:b], level)[0] for a, b, _ in filled])
+    return levels, np.array([float(e) for *_, e in filled])
+
+
+def _levels(rows: np.ndarray, level: float) -> np.ndarray:
+    """The quantile of each row: the middle of the two order statistics for the median, else one order statistic."""
+    import numpy as np
+
+    if level == 0.5:
+        return np.asarray(np.median(rows, axis=1))
+    rank = max(math.ceil(rows.shape[1] * level - 1e-9), 1) - 1
+    return np.asarray(np.partition(rows, rank, axis=1)[:, rank])
 
 
 def stability(
@@ -314,6 +327,7 @@ def stability(
     times: Any = None,
     *,
     block_ns: float = 60e9,
+    level: float = 0.5,
     margin: float = 0.05,
     confidence: float = 0.95,
     unit: str = "ns",
@@ -322,9 +336,10 @@ def stability(
     """Level shifts during one run (a VM that moved, a path that changed), each with size, time and confirmation.
 
     ``data`` (n,): round trips in the order of sending, in ``unit``; ``times`` (n,): send times in ns, else packets are
-    counted. ``margin``: relative size from which a shift matters. Codes: ``nonstationary`` (confirmed shifts: summarise
-    each segment), ``clock_step`` (send times run backwards; they are then not used), ``short_series`` (fewer than 20
-    blocks), ``no_values``, ``constant``.
+    counted. ``level``: 0.95 looks at the blocks' 95th percentiles instead of their medians: a tail may grow while the
+    middle stays. ``margin``: relative size from which a shift matters. Codes: ``nonstationary`` (confirmed shifts:
+    summarise each segment), ``clock_step`` (send times run backwards; they are then not used), ``short_series`` (fewer
+    than 20 blocks), ``no_values``, ``constant``.
     """
     import numpy as np
 
@@ -340,7 +355,7 @@ def stability(
             codes, stamps = (*codes, "clock_step"), None
     if not len(x):
         return Stability((), 0, 0, 0.0, 0.0, unit, (*codes, "no_values"), own)
-    medians, begins = blocked(x, stamps, block_ns)
+    medians, begins = blocked(x, stamps, block_ns, level)
     finite = np.isfinite(medians)
     medians, begins = medians[finite], begins[finite]
     size = float(np.median(np.diff(begins))) if len(begins) > 1 else float(len(x))
@@ -681,7 +696,9 @@ def interval_mean(
 
     ``data`` (n,): rates in ``unit`` in order, without omitted ones; ``seconds``: length of each interval. Fewer than 5
     are refused and fewer than 30 flagged as ``short_series`` (t as if independent); from 30 on t at the effective n
-    with the prewhitened long-run variance. ``burst_test`` below 60 s together.
+    with the prewhitened long-run variance. ``burst_test`` below 60 s together. ``diagnostics``: Ljung-Box p
+    (``ljung_box_p``, small where neighbours depend) and how far the first interval lies below what the others predict,
+    in their standard errors (``ramp``; beyond about -3 the test had not yet got up to speed).
     """
     import numpy as np
     from scipy.special import stdtrit
@@ -712,9 +729,12 @@ def interval_mean(
     if variance == 0:
         codes += ("constant",)
     half = float(stdtrit(degrees, (1 + confidence) / 2)) * error
+    rest = float(x[1:].std(ddof=1)) * math.sqrt(1 + 1 / (n - 1))
+    shown = {} if variance == 0 else {"ljung_box_p": ljung_box(x, max(min(10, n // 5), 1))[1]}
+    shown |= {"ramp": float(x[0] - x[1:].mean()) / rest} if rest > 0 else {}
     return Estimate(
         what, estimate, estimate - half, estimate + half, unit, n, "within_run", confidence, method, codes, own,
-        effective, ("stationary during the run",),
+        effective, ("stationary during the run",), dict(shown),
     )  # fmt: skip
 
 

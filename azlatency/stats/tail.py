@@ -412,7 +412,7 @@ def fit_tail(
     the fit is about answered ones). ``threshold``: the lowest good one is chosen where none is given. Refusals, after
     which there is no shape: ``no_values``, ``constant``, ``quantised`` (fewer than 20 distinct exceedances),
     ``few_clusters`` (fewer than 30; up to 100 a flag that forbids return levels), ``gpd_misfit`` (Anderson-Darling
-    p <= .1, or a shape that drifts with the threshold).
+    p <= .1, a shape that drifts with the threshold, or a law that expects more than the run has shown).
     """
     import numpy as np
 
@@ -426,6 +426,8 @@ def fit_tail(
         return _refused(None, len(x), lost, unit, confidence, (*first, code), own)
     found = _chosen(answered) if threshold is None else _peaks(answered, threshold)
     codes = (*first, *found.codes)
+    if found.law is not None and "gpd_misfit" not in codes and overshoots(found.excesses, confidence):
+        codes = (*codes, "gpd_misfit")
     if found.law is None or "gpd_misfit" in codes:
         return _refused(found, len(x), lost, unit, confidence, codes, own)
     low, high = profile_shape(found.excesses, confidence)
@@ -444,6 +446,17 @@ def fit_tail(
         found.threshold, shape, found.law.scale, len(x), lost, found.exceedances, clusters, found.theta, zeta, found.p,
         verdict, unit, codes, own, found.excesses,
     )  # fmt: skip
+
+
+def overshoots(excesses: np.ndarray, confidence: float = 0.95) -> bool:
+    """Whether the fitted law says more than the run has shown: the value that one cluster of its own number should pass
+    lies, with its whole interval, above the largest seen.
+
+    Under the law the largest of k is below that value with probability 1/e; below the interval's lower end almost
+    never. Anderson-Darling weighs all excesses alike, this looks at the end that an extrapolation hangs on.
+    """
+    k = len(excesses)
+    return k > 1 and profile_level(excesses, float(k), confidence)[1] > float(excesses.max())
 
 
 def _refused(

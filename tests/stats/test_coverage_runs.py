@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from across_cases import cases, generator, within
+from cases import cases, stream, within
 
 from azlatency.stats.agreement import bland_altman
 from azlatency.stats.asymmetry import asymmetry
@@ -49,7 +49,7 @@ def two_level(runs: int, random: np.random.Generator, packets: int = 400) -> np.
 
 def c4(runs: int, statistic: Callable[..., np.ndarray], truth: float, repetitions: int) -> tuple[float, float, float]:
     """Coverage of t on log run values, of pooled packets, and of a two-level percentile bootstrap."""
-    random = generator(400 + runs)
+    random = stream(400 + runs)
     library = pooled = bootstrap = 0
     for _ in range(repetitions):
         x = two_level(runs, random)
@@ -105,13 +105,13 @@ def bootstrap_ratio(x: np.ndarray, y: np.ndarray, draws: int, random: np.random.
 @pytest.mark.parametrize("case", cases("bootstrap", "boot-ratio|"))
 def test_the_naive_bootstrap_is_the_usual_one(case: dict[str, Any]) -> None:
     x, y = (np.array(case["input"][side]) for side in "xy")
-    found = bootstrap_ratio(x, y, 40_000, generator(5))
+    found = bootstrap_ratio(x, y, 40_000, stream(5))
     assert found == pytest.approx(case["expected"]["percentile"], abs=case["tolerance"]["abs"])
     assert x.mean() / y.mean() == pytest.approx(case["expected"]["ratio"])
 
 
 def check_c5(n: int, cv: float, repetitions: int) -> None:
-    random = generator(500 + n)
+    random = stream(500 + n)
     sigma = math.sqrt(math.log1p(cv**2))
     by_fieller = by_logs = by_bootstrap = by_z = 0
     for _ in range(repetitions):
@@ -149,7 +149,7 @@ def test_c5_full(n: int, cv: float) -> None:
 
 
 def check_c10(repetitions: int) -> None:
-    random = generator(10)
+    random = stream(10)
     n, p = 5000, 0.99
     ranks = {level: order_statistic_ranks(n, p, level) for level in (0.95, 0.975)}
     by_mover = by_bonferroni = 0
@@ -181,7 +181,7 @@ def test_c10_full() -> None:
 
 
 def check_c12(repetitions: int) -> None:
-    random = generator(12)
+    random = stream(12)
     rounds, packets = 8, 400
     equal = naive = 0
     for _ in range(repetitions):
@@ -213,7 +213,7 @@ def test_c12_full() -> None:
 @slow
 def test_c12_power() -> None:
     """At half the margin eight rounds with a spread of .6 % nearly always establish equivalence (99.4 %)."""
-    random = generator(121)
+    random = stream(121)
     found = [
         compare(np.exp(random.normal(math.log(1.01), 0.006, 8)), np.ones(8), paired=True, margin="2%").verdict
         for _ in range(2000)
@@ -245,7 +245,7 @@ def stopped(draw: Callable[[int], np.ndarray], truth: float, floor: int, repetit
 
 
 def check_c13(repetitions: int) -> None:
-    random = generator(13)
+    random = stream(13)
 
     def regular(n: int) -> np.ndarray:
         return random.normal(0, 0.05, n)
@@ -272,7 +272,7 @@ def test_c13_stopping() -> None:
 
 def test_the_stopping_rule_has_the_floor() -> None:
     """`may_stop` never stops where the experiment shows that it must not, and then as the rule from 20 runs does."""
-    random = generator(131)
+    random = stream(131)
     held, repetitions = 0, 60
     for _ in range(repetitions):
         x = np.exp(random.normal(0, 0.05, 150))
@@ -324,7 +324,7 @@ AA: dict[str, Callable[[np.ndarray, np.ndarray], tuple[bool, ...]]] = {
 
 
 def check_aa(name: str, runs: tuple[int, int], law: str, repetitions: int) -> None:
-    random = generator(1400 + sum(runs))
+    random = stream(1400 + sum(runs))
     draws = {
         "lognormal": lambda n: np.exp(random.normal(0, 0.1, n)),
         "heavy": lambda n: np.exp(0.05 * random.standard_t(3, n)),
@@ -357,7 +357,7 @@ def test_c14_full(name: str, runs: tuple[int, int], law: str) -> None:
 
 
 def check_aa_connections(repetitions: int) -> None:
-    random = generator(141)
+    random = stream(141)
     n, p = 2000, 0.9
     low, high = order_statistic_ranks(n, p, 0.95)
     wrong = 0
@@ -373,7 +373,7 @@ def check_aa_connections(repetitions: int) -> None:
 
 def check_aa_matrix(repetitions: int) -> None:
     """Three zones, eight rounds, nothing but noise: any pair, any p by max-T, any curl, any strict order."""
-    random = generator(142)
+    random = stream(142)
     zones = ("1", "2", "3")
     ways = [(i, j) for i in zones for j in zones if i != j]
     frame = pd.DataFrame(
@@ -414,7 +414,7 @@ def test_c14_matrices_full() -> None:
 
 @slow
 def test_c14_rank_sets_full() -> None:
-    random, wrong, repetitions = generator(143), 0, 1500
+    random, wrong, repetitions = stream(143), 0, 1500
     for _ in range(repetitions):
         groups = {name: np.exp(random.normal(0, 0.05, 6)).tolist() for name in "abcd"}
         wrong += any((each.low, each.high) != (1, 4) for each in rank_sets(groups))
@@ -426,7 +426,7 @@ def test_c14_packets_are_no_replicates() -> None:
     from scipy.signal import lfilter
     from scipy.stats import mannwhitneyu
 
-    random = generator(144)
+    random = stream(144)
     n, rho, repetitions = 2000, 0.95, 100
     wrong = 0
     for _ in range(repetitions):

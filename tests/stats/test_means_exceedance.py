@@ -3,90 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
+from cases import BOTH, FULL, attained, content, correlated, fails, fractional, lognormal, stream
 from scipy.special import ndtri
 from scipy.stats import binom
-from within_cases import BOTH, FULL, attained, cases, content, correlated, fails, fractional, lognormal, stream
 
 import azlatency as az
 from azlatency.stats.dependence import long_run_variance, newey_west
-from azlatency.stats.exceedance import clopper_pearson, table_counts
-from azlatency.stats.means import sample_sd, table_moments
+from azlatency.stats.exceedance import clopper_pearson
 from azlatency.stats.quantiles import wilson
 
 TABLES = content("printed_percentile_tables")["tables"]
 MEAN = math.exp(0.125)
-
-
-def table_of(name: str) -> tuple[int, list[int], list[float]]:
-    block = TABLES[name]
-    n = block["n"]
-    known = {1: block["min"], n: block["max"]}
-    for p, value in zip(block["p"], block["value"], strict=True):
-        known.setdefault(int(p * n + 0.5), value)
-    return n, sorted(known), [known[rank] for rank in sorted(known)]
-
-
-@pytest.mark.parametrize("case", cases("printed_percentile_tables", "sockperf-ci99"))
-def test_the_printed_interval_is_a_floor(case: dict[str, Any]) -> None:
-    given, expected = case["input"], case["expected"]
-    result = az.mean_from_summary(given["n"], given["mean"], given["sd"], confidence=given["conf"], unit="us")
-    assert (result.low, result.high) == pytest.approx(expected["ci_t"], rel=1e-10)
-    assert result.diagnostics["standard_error"] == pytest.approx(expected["se"], rel=1e-10)
-    assert (result.low, result.high) == pytest.approx(expected["printed_ci"], abs=0.0015)
-    assert result.codes == ("within_run_floor",)
-
-
-@pytest.mark.parametrize("case", cases("printed_percentile_tables", "mean-bounds"))
-def test_the_printed_mean_lies_in_its_table(case: dict[str, Any]) -> None:
-    expected = case["expected"]
-    n, ranks, values = table_of(case["input"]["table"])
-    first, second = table_moments(n, ranks, values), table_moments(n, ranks, values, 2)
-    assert first == pytest.approx((expected["mean_lower"], expected["mean_upper"]), rel=1e-9)
-    assert second == pytest.approx((expected["second_moment_lower"], expected["second_moment_upper"]), rel=1e-9)
-    assert (first[0] <= expected["printed_mean"] <= first[1]) is expected["consistent"]
-    with pytest.raises(ValueError, match="minimum"):
-        table_moments(n, ranks[1:], values[1:])
-
-
-@pytest.mark.parametrize("case", cases("summary_tests", "ping-mdev"))
-def test_mdev_is_a_population_sd(case: dict[str, Any]) -> None:
-    given, expected = case["input"], case["expected"]
-    sd = sample_sd(given["mdev"], given["n"])
-    assert sd == pytest.approx(expected["sd"], rel=1e-10)
-    result = az.mean_from_summary(given["n"], given["avg"], sd, unit="ms")
-    assert (result.low, result.high) == pytest.approx((expected["lower"], expected["upper"]), rel=1e-10)
-
-
-@pytest.mark.parametrize("case", cases("printed_percentile_tables", "exceed|"))
-def test_exceedance_from_a_table(case: dict[str, Any]) -> None:
-    given, expected = case["input"], case["expected"]
-    n, ranks, values = table_of(given["table"])
-    assert table_counts(given["limit"], n, ranks, values) == (expected["count_lower"], expected["count_upper"])
-    result = az.table_exceedance(given["limit"], n, ranks, values, confidence=given["conf"])
-    assert result.low == pytest.approx(expected["cp_lower"], rel=1e-8)
-    assert result.high == pytest.approx(expected["cp_upper"], rel=1e-8)
-    assert expected["prop_lower"] <= result.estimate * (1 + 1e-12) and result.estimate <= expected["prop_upper"] + 1e-12
-    assert "within_run_floor" in result.codes
-
-
-@pytest.mark.parametrize("case", cases("misc_latency", "spec|p99.9"))
-def test_clopper_pearson_of_a_specification(case: dict[str, Any]) -> None:
-    given, expected = case["input"], case["expected"]
-    for count, low, high in zip(given["count_above"], expected["lower_cp"], expected["upper_cp"], strict=True):
-        assert clopper_pearson(count, given["n"], 0.9) == pytest.approx((low, high), rel=1e-9)
-
-
-@pytest.mark.parametrize("case", cases("rank_effect_tests", "proportion|"))
-def test_proportions(case: dict[str, Any]) -> None:
-    given, expected = case["input"], case["expected"]
-    count, n = given["k"], given["n"]
-    assert clopper_pearson(count, n) == pytest.approx(expected["clopper_pearson"], abs=1e-10)
-    assert wilson(count / n, n, float(ndtri(0.975))) == pytest.approx(expected["wilson"], abs=1e-10)
-    assert clopper_pearson(count, n, 0.9)[1] == pytest.approx(expected["one_sided_upper_95"], abs=1e-10)
 
 
 # ------------------------------------------------------------------------------------------------------- hard inputs

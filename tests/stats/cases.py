@@ -1,4 +1,4 @@
-"""Oracle cases, the series that their inputs name, and simulated laws, for the statistics of one run."""
+"""Oracle cases as test parameters, the series that their inputs name, printed tables, and simulated laws."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ import pytest
 from scipy.signal import lfilter
 from scipy.special import ndtri
 
+from azlatency.stats.tablebounds import PrintedTable
+
 ORACLES = Path(__file__).parents[1] / "oracles"
 #: Replicates of the fast coverage experiments and of the full ones (``-m slow``).
 FAST, FULL = 200, 2000
 BOTH = [pytest.param(FAST, id="fast"), pytest.param(FULL, id="full", marks=pytest.mark.slow)]
 
 
+@cache
 def content(name: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((ORACLES / f"{name}.json").read_text("utf-8"))
     return found
@@ -41,6 +44,10 @@ def minstd(n: int, seed: int) -> np.ndarray:
     return np.array(drawn)
 
 
+def normal(n: int, seed: int) -> np.ndarray:
+    return np.asarray(ndtri(minstd(n, seed)))
+
+
 def ar1(n: int, rho: float, seed: int) -> np.ndarray:
     e = ndtri(minstd(int(n), int(seed)))
     e = np.concatenate([e[:1], math.sqrt(1 - rho**2) * e[1:]])
@@ -59,6 +66,17 @@ def generated(text: str) -> np.ndarray:
         "round": lambda x: np.floor(np.abs(x) + 0.5) * np.sign(x), "i": np.arange(1, n + 1),
     }  # fmt: skip
     return np.asarray(eval(text, {"__builtins__": {}}, names))
+
+
+def table(name: str) -> PrintedTable:
+    """A printed table of the studies 000 and 001, in the printed us."""
+    printed = content("printed_percentile_tables")["tables"][name]
+    n = printed["n"]
+    known = {1: printed["min"], n: printed["max"]}
+    for p, value in zip(printed["p"], printed["value"], strict=True):
+        known.setdefault(int(p * n + 0.5), value)
+    ranks = tuple(sorted(known))
+    return PrintedTable(n, ranks, tuple(known[rank] for rank in ranks))
 
 
 def number(value: Any) -> float | None:
@@ -102,6 +120,12 @@ def attained(name: str, held: list[bool], made: int, *, nominal: float = 0.95, a
     print(f"{name}: {100 * share:.1f} % of {len(held)} intervals hold, {made - len(held)} of {made} refused")
     assert nominal - 0.015 - 2 * error <= share <= nominal + above + 2 * error, name
     return share
+
+
+def within(attained: float, nominal: float, repetitions: int) -> bool:
+    """Coverage in [nominal - 1.5, nominal + 3] percentage points, widened by two Monte Carlo standard errors."""
+    slack = 2 * (nominal * (1 - nominal) / repetitions) ** 0.5
+    return nominal - 0.015 - slack <= attained <= nominal + 0.03 + slack
 
 
 def fails(name: str, held: list[bool], below: float) -> None:

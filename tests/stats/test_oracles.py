@@ -1,0 +1,36 @@
+"""Every case of every oracle, every number of it, within the oracle's own tolerance; none is left out."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from typing import Any
+
+import pytest
+from cases import ORACLES, content
+from oracle_answers import entry_of, problems
+
+for _theme in ("comparisons", "location", "paths", "tails", "times"):
+    importlib.import_module(f"oracle_answers.{_theme}")
+
+FILES = sorted(path.stem for path in ORACLES.glob("*.json"))
+#: How many cases each file holds: an oracle that shrinks must be noticed.
+COUNTS = {
+    "asymmetry_matrix": 11, "autocorrelation_ess": 3, "bootstrap": 14, "dip_changepoint": 20, "evt_gpd": 10,
+    "misc_latency": 11, "order_statistic_ci": 337, "printed_percentile_tables": 147, "project_methods": 19,
+    "quantiles_robust": 21, "rank_effect_tests": 18, "repeats_hierarchy": 10, "summary_tests": 22,
+}  # fmt: skip
+CASES = [pytest.param(name, case, id=f"{name}:{case['id']}") for name in FILES for case in content(name)["cases"]]
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_every_number_of_every_case(name: str, case: dict[str, Any]) -> None:
+    entry = entry_of(name, case["id"])
+    assert entry is not None, "no answer is registered for this case"
+    found = problems(case["expected"], entry.answer(case["input"]), case, entry)
+    assert not found, "\n".join(found)
+
+
+def test_no_case_is_left_out() -> None:
+    assert Counter(param.values[0] for param in CASES) == COUNTS
+    assert len({param.id for param in CASES}) == sum(COUNTS.values())
