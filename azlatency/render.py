@@ -65,7 +65,7 @@ _MOST_ROWS = 500
 #: Characters up to which a cell stays on one line.
 _SHORT = 36
 #: Columns above which a table is set closer.
-_MANY_COLUMNS = 7
+_MANY_COLUMNS = 6
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
 _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")

@@ -37,6 +37,8 @@ Progress = Callable[[int, int, str], None]
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Characters of all figures on the index; what goes beyond is left to the pages.
 _MOST_SKETCHED = 700_000
+#: Characters of figures and tables above which a page opens slowly.
+_LONG_PAGE = 500_000
 #: A kernel needs about 250 MB.
 _MOST_WORKERS = 4
 
@@ -167,6 +169,13 @@ class PageView:
     version: str = __version__
     headings: list[Heading] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
+    shown: int = 0
+    """Characters of its outputs so far."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is so long that a browser should lay out only what is in view."""
+        return self.shown > _LONG_PAGE
 
     @cached_property
     def outputs(self) -> Outputs:
@@ -200,6 +209,7 @@ class PageView:
     def show(self, output: Any) -> Any:
         """An output, ready for its macro."""
         shown = self.outputs.show(output)
+        self.shown += len(shown.html)
         self.texts.output(shown)
         return shown
 

@@ -288,6 +288,14 @@ def test_the_documentation_leads_nowhere_wrong(documents: Path) -> None:
     assert broken_links(documents) == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.name)
+def test_what_a_document_links_to_is_in_the_project(path: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`]*`", "", path.read_text("utf-8"), flags=re.S)
+    targets = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+    missing = [target for target in targets if target and not (path.parent / target).exists()]
+    assert missing == []
+
+
 def test_every_document_is_reached_from_the_index(documents: Path) -> None:
     index = BeautifulSoup((documents / "index.html").read_text("utf-8"), "html.parser")
     listed = {link["href"] for link in index.select(".documents a")}
