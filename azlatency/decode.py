@@ -50,7 +50,15 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff
 _CODE_PAGES = (
     (
         "cp850",
-        ("ausgeführt für", "Ping-Statistik für", "requête", "Estadísticas de ping", "Estatísticas do Ping", " données"),
+        (
+            "ausgeführt für",
+            "Ping-Statistik für",
+            "requête",
+            "Estadísticas de ping",
+            "Estatísticas do Ping",
+            " données",
+            "één bewerking",
+        ),
     ),
     ("cp852", ("Statystyka badania ping", "Upłynął limit", "błądzenia")),
     ("cp857", ("için Ping", "için ping", "baytlık")),

@@ -451,7 +451,7 @@ class _Ping(LineLog):
         self._store_counts(line, match[1], sent, match[2], received)
 
     @data(
-        rf"[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}, ?[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}, ?[^=]{{1,20}}= ?(\d{{1,9}}) ?{_MS}",
+        ", ?".join([rf"[^=]{{1,20}}= {{0,2}}(\d{{1,9}}) ?{_MS}"] * 3),
         hint="=",
     )
     def windows_times(self, line: Line, match: re.Match[str]) -> None:
@@ -510,6 +510,11 @@ class _Ping(LineLog):
 
     known = known(
         ("packets, ", r"\d+/\d+ packets, \d+% loss(?:, min/avg/ewma/max = [\d./]{1,80} ms.{0,60})?"),
+        (
+            "packets received (",
+            r"\d{1,12}/\d{1,12} packets received \([\d.]{1,8}%\)"
+            r"(?: [\d.]{1,15} min / [\d.]{1,15} avg / [\d.]{1,15} max)?",
+        ),
         ("%", r"\(?%?\d{1,3} ?%? [^=\d]{1,30}\)?,?"),
         ("perda", r"perda\),?"),
         ("PATTERN", r"PATTERN: 0x[0-9a-fA-F]{1,64}"),

@@ -24,7 +24,10 @@ WINDOWS_HEADERS = {
     "en": ("Pinging ", rf"Pinging {_HOST} (?:from \S+ )?with (\d+) bytes of data:"),
     "de": ("Ping wird", rf"Ping wird ausgeführt für {_HOST} (?:von \S+ )?mit (\d+) Bytes(?: an)? Daten:"),
     "es": ("Haciendo ping", rf"Haciendo ping a {_HOST} (?:desde \S+ )?con (\d+) bytes de datos:"),
-    "fr": ("Envoi d", rf"Envoi d.une requête .?[Pp]ing.? sur {_HOST} (?:de \S+ )?avec (\d+) octets de données ?:"),
+    "fr": (
+        "Envoi d",
+        rf"Envoi d.une requête .?[Pp]ing.?(?: sur)? {{1,2}}{_HOST} (?:de \S+ )?avec (\d+) octets de données ?:",
+    ),
     "it": ("Esecuzione", rf"Esecuzione di Ping (?:di |a |su )?{_HOST} (?:da \S+ )?con (\d+) byte di dati:"),
     "pt": ("bytes de dados", rf"(?:Disparando|Fazendo ping em) {_HOST} (?:de \S+ )?com (\d+) bytes de dados:"),
     "pl": ("Badanie ", rf"Badanie {_HOST} z (\d+) bajtami danych:"),

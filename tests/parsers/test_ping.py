@@ -5,6 +5,9 @@ from math import sqrt
 
 import pytest
 
+from azlatency.decode import source_from_bytes
+from azlatency.reader import parse_source
+
 HEADER = "PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.\n"
 
 
@@ -165,3 +168,212 @@ def test_odd_replies_are_unknown_lines(read, line: str) -> None:
     log = read(HEADER + reply(1) + line + "\n")
     assert log.unknown() == 1
     assert len(log.samples[0].seq) == 1
+
+
+# The wording of each language, its code page, and the lines that it wraps: typed after the documents that describe
+# them, since the published logs are not ours to copy. The second reply is under a millisecond.
+WINDOWS = {
+    "en": ("cp437", """Pinging 10.1.0.4 with 32 bytes of data:
+Reply from 10.1.0.4: bytes=32 time=2ms TTL=128
+Reply from 10.1.0.4: bytes=32 time<1ms TTL=128
+Request timed out.
+
+Ping statistics for 10.1.0.4:
+    Packets: Sent = 3, Received = 2, Lost = 1 (33% loss),
+Approximate round trip times in milli-seconds:
+    Minimum = 0ms, Maximum = 2ms, Average = 1ms
+"""),
+    "de": ("cp850", """Ping wird ausgeführt für 10.1.0.4 mit 32 Bytes Daten:
+Antwort von 10.1.0.4: Bytes=32 Zeit=2ms TTL=128
+Antwort von 10.1.0.4: Bytes=32 Zeit<1ms TTL=128
+Zeitüberschreitung der Anforderung.
+
+Ping-Statistik für 10.1.0.4:
+    Pakete: Gesendet = 3, Empfangen = 2, Verloren = 1
+    (33% Verlust),
+Ca. Zeitangaben in Millisek.:
+    Minimum = 0ms, Maximum = 2ms, Mittelwert = 1ms
+"""),
+    "es": ("cp850", """Haciendo ping a 10.1.0.4 con 32 bytes de datos:
+Respuesta desde 10.1.0.4: bytes=32 tiempo=2ms TTL=128
+Respuesta desde 10.1.0.4: bytes=32 tiempo<1m TTL=128
+Tiempo de espera agotado para esta solicitud.
+
+Estadísticas de ping para 10.1.0.4:
+    Paquetes: enviados = 3, recibidos = 2, perdidos = 1
+    (33% perdidos),
+Tiempos aproximados de ida y vuelta en milisegundos:
+    Mínimo = 0ms, Máximo = 2ms, Media = 1ms
+"""),
+    "fr": ("cp850", """Envoi d'une requête 'Ping'  10.1.0.4 avec 32 octets de données :
+Réponse de 10.1.0.4 : octets=32 temps=2 ms TTL=128
+Réponse de 10.1.0.4 : octets=32 temps<1ms TTL=128
+Délai d'attente de la demande dépassé.
+
+Statistiques Ping pour 10.1.0.4:
+    Paquets : envoyés = 3, reçus = 2, perdus = 1 (perte 33%),
+Durée approximative des boucles en millisecondes :
+    Minimum = 0ms, Maximum = 2ms, Moyenne = 1ms
+"""),
+    "it": ("cp850", """Esecuzione di Ping 10.1.0.4 con 32 byte di dati:
+Risposta da 10.1.0.4: byte=32 durata=2ms TTL=128
+Risposta da 10.1.0.4: byte=32 durata<1ms TTL=128
+Richiesta scaduta.
+
+Statistiche Ping per 10.1.0.4:
+    Pacchetti: Trasmessi = 3, Ricevuti = 2, Persi = 1
+    (33% persi),
+Tempo approssimativo percorsi andata/ritorno in millisecondi:
+    Minimo = 0ms, Massimo =  2ms, Medio =  1ms
+"""),
+    "pt": ("cp850", """Disparando 10.1.0.4 com 32 bytes de dados:
+Resposta de 10.1.0.4: bytes=32 tempo=2ms TTL=128
+Resposta de 10.1.0.4: bytes=32 tempo<1ms TTL=128
+Esgotado o tempo limite do pedido.
+
+Estatísticas do Ping para 10.1.0.4:
+    Pacotes: Enviados = 3, Recebidos = 2, Perdidos = 1 (33% de
+             perda),
+Aproximar um número redondo de vezes em milissegundos:
+    Mínimo = 0ms, Máximo = 2ms, Média = 1ms
+"""),
+    "pl": ("cp852", """Badanie 10.1.0.4 z 32 bajtami danych:
+Odpowiedź z 10.1.0.4: bajtów=32 czas=2ms TTL=128
+Odpowiedź z 10.1.0.4: bajtów=32 czas<1 ms TTL=128
+Upłynął limit czasu żądania.
+
+Statystyka badania ping dla 10.1.0.4:
+    Pakiety: Wysłane = 3, Odebrane = 2, Utracone = 1
+             (33% straty),
+Szacunkowy czas błądzenia pakietów w millisekundach:
+    Minimum = 0 ms, Maksimum = 2 ms, Czas średni = 1 ms
+"""),
+    "ru": ("cp866", """Обмен пакетами с 10.1.0.4 по с 32 байтами данных:
+Ответ от 10.1.0.4: число байт=32 время=2мс TTL=128
+Ответ от 10.1.0.4: число байт=32 время<1мс TTL=128
+Превышен интервал ожидания для запроса.
+
+Статистика Ping для 10.1.0.4:
+    Пакетов: отправлено = 3, получено = 2, потеряно = 1
+    (33% потерь)
+Приблизительное время приема-передачи в мс:
+    Минимальное = 0мсек, Максимальное = 2 мсек, Среднее = 1 мсек
+"""),
+    "tr": ("cp857", """10.1.0.4 için ping atılıyor 32 bayt veriyle:
+10.1.0.4 cevabı: bayt=32 süre=2ms TTL=128
+10.1.0.4 cevabı: bayt=32 süre<1ms TTL=128
+İstek zaman aşımına uğradı.
+
+10.1.0.4 için Ping istatistikleri:
+    Paket: Giden = 3, Gelen = 2, Kaybolan = 1 (%33 kayıp),
+Mili saniye türünden yaklaşık tur süreleri:
+    En Az = 0ms, En Çok = 2ms, Ortalama = 1ms
+"""),
+    "zh": ("gbk", """正在 Ping 10.1.0.4 具有 32 字节的数据:
+来自 10.1.0.4 的回复: 字节=32 时间=2ms TTL=128
+来自 10.1.0.4 的回复: 字节=32 时间<1ms TTL=128
+请求超时。
+
+10.1.0.4 的 Ping 统计信息:
+    数据包: 已发送 = 3，已接收 = 2，丢失 = 1 (33% 丢失)，
+往返行程的估计时间(以毫秒为单位):
+    最短 = 0ms，最长 = 2ms，平均 = 1ms
+"""),
+    "ja": ("cp932", """10.1.0.4 に ping を送信しています 32 バイトのデータ:
+10.1.0.4 からの応答: バイト数 =32 時間 =2ms TTL=128
+10.1.0.4 からの応答: バイト数 =32 時間 <1ms TTL=128
+要求がタイムアウトしました。
+
+10.1.0.4 の ping 統計:
+    パケット数: 送信 = 3、受信 = 2、損失 = 1 (33% の損失)、
+ラウンド トリップの概算時間 (ミリ秒):
+    最小 = 0ms、最大 = 2ms、平均 = 1ms
+"""),
+    "ko": ("cp949", """Ping 10.1.0.4 32바이트 데이터 사용:
+10.1.0.4의 응답: 바이트=32 시간=2ms TTL=128
+10.1.0.4의 응답: 바이트=32 시간<1ms TTL=128
+요청 시간이 만료되었습니다.
+
+10.1.0.4에 대한 Ping 통계:
+    패킷: 보냄 = 3, 받음 = 2, 손실 = 1 (33% 손실),
+왕복 시간(밀리초):
+    최소 = 0ms, 최대 = 2ms, 평균 = 1ms
+"""),
+    "nl": ("cp850", """Pingen naar 10.1.0.4 met 32 bytes aan gegevens:
+Antwoord van 10.1.0.4: bytes=32 tijd=2ms TTL=128
+Antwoord van 10.1.0.4: bytes=32 tijd<1ms TTL=128
+Time-out bij opdracht.
+
+Ping-statistieken voor 10.1.0.4:
+    Pakketten: verzonden = 3, ontvangen = 2, verloren = 1
+    (33% verlies),
+De gemiddelde tijd voor het uitvoeren van één bewerking in milliseconden:
+    Minimum = 0ms, Maximum = 2ms, Gemiddelde = 1ms
+"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "console"])
+@pytest.mark.parametrize("language", WINDOWS)
+def test_windows_in_each_language_and_code_page(language: str, encoding: str) -> None:
+    page, text = WINDOWS[language]
+    raw = text.replace("\n", "\r\n").encode(page if encoding == "console" else encoding)
+    tables = parse_source(source_from_bytes(raw, "a.log"))
+    (run,) = tables.rows["runs"]
+    assert (run["dialect"], run["server"], run["message_bytes"]) == (f"windows-{language}", "10.1.0.4", 32)
+    assert run["status"] == "complete"
+    found = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
+    assert [found[name] for name in ("sent", "received", "lost", "rtt_mean", "rtt_max")] == [3, 2, 1, 1e6, 2e6]
+    assert found["loss"] == 1 / 3
+    assert "rtt_min" not in found
+    (block,) = tables.samples
+    assert [*block.rtt_ns] == [2_000_000, None, None]
+    assert [*block.status] == ["ok", "ok", "lost"]
+    assert [*(block.high_ns or ())] == [3_000_000, 1_000_000, None]
+    assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def test_macos_with_a_reply_behind_its_timeout(read) -> None:
+    """Typed after ping.c of network_cmds: ``-t``, SIGINFO, replies that came too late."""
+    log = read(
+        "PING 10.2.2.4 (10.2.2.4): 56 data bytes\n"
+        "64 bytes from 10.2.2.4: icmp_seq=0 ttl=57 time=12.345 ms\n"
+        "Request timeout for icmp_seq 1\n"
+        "1/2 packets received (50.0%) 12.345 min / 12.345 avg / 12.345 max\n"
+        "64 bytes from 10.2.2.4: icmp_seq=1 ttl=57 time=1100.000 ms\n"
+        "64 bytes from 10.2.2.4: icmp_seq=2 ttl=57 time=13.001 ms\n\n"
+        "--- 10.2.2.4 ping statistics ---\n"
+        "3 packets transmitted, 2 packets received, 33.3% packet loss, 1 packets out of wait time\n"
+        "round-trip min/avg/max/stddev = 12.345/12.673/13.001/0.328 ms\n"
+    )
+    assert log.runs[0]["dialect"] == "bsd"
+    assert dict(zip(log.samples[0].seq, log.samples[0].rtt_ns, strict=True))[1] == 1_100_000_000
+    assert (log.value("rtt_mean"), log.value("loss")) == (12_673_000, 1 / 3)
+    assert log.unknown() == 0
+
+
+def test_bsd_counts_more_replies_than_probes(read) -> None:
+    log = read(
+        "PING 10.2.2.4 (10.2.2.4): 56 data bytes\n--- 10.2.2.4 ping statistics ---\n"
+        "2 packets transmitted, 3 packets received, -- somebody's printing up packets!\n"
+        "round-trip min/avg/max/stddev = 12.345/12.673/13.001/0.328 ms\n"
+    )
+    assert "more_received_than_sent" in log.codes()
+    assert log.value("loss") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("cs", "64 bytů z 127.0.0.1: pořadí=1 TTL=64 čas=0,027 ms"),
+        ("fi", "64 tavua kohteesta 127.0.0.1:sta: icmp_seq=1 ttl=64 aika=0.027 ms"),
+        ("ka", "64 ბაიტი 127.0.0.1-დან: icmp_seq =1 ttl =64 დრო =0.027 ms"),
+        ("ja", "64 バイト応答 送信元 127.0.0.1: icmp_seq=1 ttl=64 時間=0.027ミリ秒"),
+        ("zh", "64 字节，来自 127.0.0.1: icmp_seq=1 ttl=64 时间=0.027 毫秒"),
+        ("uk", "64 байтів з 127.0.0.1: icmp_seq=1 ttl=64 час=0.027 мс"),
+    ],
+)
+def test_replies_of_iputils_in_languages_with_an_order_of_their_own(read, language: str, line: str) -> None:
+    """The order and the commas are those that the format documents quote; where the words differ, they do not count."""
+    log = read(HEADER + line + "\n" + summary(1, 1))
+    assert (log.unknown(), [*log.samples[0].rtt_ns]) == (0, [27_000])

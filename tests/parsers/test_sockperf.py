@@ -57,3 +57,39 @@ def test_stars_of_markdown_are_no_part_of_a_number(read) -> None:
     assert (log.value("rtt_mean"), log.value("rtt_max")) == (1_892_600, 11_541_068)
     assert log.quantile(0.99999) == 11_533_498
     assert log.unknown() == 0
+
+
+def test_every_run_since_3_2_is_450_ms_short_and_none_is_interrupted(read) -> None:
+    """Test end by "signal 2" stands in normal under-load runs too."""
+    log = (
+        "$ sockperf under-load -i 10.2.2.4 -t {}\nsockperf: == version #3.7-no.git ==\n"
+        "sockperf: Test end (interrupted by signal 2)\n"
+        "sockperf: [Valid Duration] RunTime=9.549 sec; SentMessages=100; ReceivedMessages=100\n"
+        "sockperf: ====> avg-latency=47.395 (std-dev=1.345)\n"
+        "sockperf: ---> <MAX> observation =   61.253\nsockperf: ---> <MIN> observation =   40.511\n"
+    )
+    assert read(log.format(10)).codes() == ["shorter_than_asked"]
+    assert read(log.format(10)).runs[0]["status"] == "complete"
+    assert read(log.format(9)).codes() == []
+
+
+def test_several_servers_and_a_burst_in_playback(read) -> None:
+    """One run for each server; what the first lines say belongs to all of them."""
+    block = (
+        "sockperf: ========= Printing statistics for Server No: {}\n"
+        "sockperf: [Valid Duration] RunTime=9.600 sec; SentMessages=60; ReceivedMessages=60\n"
+        "sockperf: ====> avg-latency={}.395 (std-dev=1.345)\n"
+        "sockperf: # dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0\n"
+        "sockperf: Summary: Latency of burst of 5 messages is {}.395 usec\n"
+        "sockperf: ---> <MAX> observation =   {}.999\nsockperf: ---> <MIN> observation =   10.511\n"
+    )
+    log = read(
+        "$ sockperf playback -f feed --data-file d\nsockperf: == version #3.10-no.git ==\n"
+        + block.format(0, 47, 47, 61)
+        + block.format(1, 52, 52, 71)
+    )
+    assert [log.value("rtt_mean", run) for run in (0, 1)] == [94_790, 104_790]
+    assert [row["test"] for row in log.runs] == ["playback", "playback"]
+    assert [row["tool_version"] for row in log.runs] == ["3.10-no.git", "3.10-no.git"]
+    assert log.codes("warning") == ["burst", "burst"]
+    assert log.unknown() == 0
