@@ -169,6 +169,8 @@ class PageView:
     version: str = __version__
     headings: list[Heading] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
+    log_line: tuple[str, str] | None = None
+    """The line of a log that the error names, and what stands there."""
     shown: int = 0
     """Characters of its outputs so far."""
 
@@ -491,7 +493,8 @@ class _Site:
 
     def page(self, job: Job, notebook: Any, error: str | None) -> tuple[str, Made]:
         """The HTML of a page, and what the index and the search say of it."""
-        view = PageView(job, error, Trail(self._logs_of(job.study.name)))
+        logs = self._logs_of(job.study.name)
+        view = PageView(job, error, Trail(logs), log_line=logs.told(error) if logs and error else None)
         html, resources = self._exporter.from_notebook_node(notebook, {"page": view})
         view = resources["page"]
         return html, Made(job, tuple(view.outputs.findings), error, view.outputs.sketch, view.texts.parts())

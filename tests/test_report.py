@@ -101,6 +101,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     write(notebooks, "04_dies.ipynb", new_code_cell("import os\nos._exit(1)"))
     write(notebooks, "05_quits.ipynb", new_code_cell("raise SystemExit"))
     write(notebooks, "06_after.ipynb", new_code_cell("print(1 + 1)"))
+    log_error = "import azlatency as az\nraise az.LogError('run.log:2: no number here; look at it')"
+    write(notebooks, "07_log.ipynb", new_code_cell(log_error))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.delenv("AZLATENCY_DATA", raising=False)
@@ -116,12 +118,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 def test_every_notebook_has_its_page(project: Project) -> None:
     names = sorted(path.name for path in (project.site / STUDY).iterdir())
     assert names == [f"{path.stem}.html" for path in sorted((project.root / "notebooks").iterdir())]
-    assert len(names) == 6
+    assert len(names) == 7
 
 
 def test_failures_are_one_line_each_and_lose_nothing(project: Project) -> None:
     assert [line.split(",")[0] for line in project.failures] == [
-        "02_fails.ipynb", "03_broken.ipynb", "04_dies.ipynb", "05_quits.ipynb",
+        "02_fails.ipynb", "03_broken.ipynb", "04_dies.ipynb", "05_quits.ipynb", "07_log.ipynb",
     ]  # fmt: skip
     assert all("\n" not in line for line in project.failures)
     assert "ValueError" in project.failures[0] and "kernel died" in project.failures[2]
@@ -131,12 +133,19 @@ def test_failures_are_one_line_each_and_lose_nothing(project: Project) -> None:
     assert project.page("06_after.html").select_one("main p.output").get_text().strip() == "2"
 
 
+def test_an_error_in_a_log_shows_the_line(project: Project) -> None:
+    told = project.page("07_log.html").select_one("main .failed")
+    assert "LogError: run.log:2: no number here; look at it" in told.get_text()
+    # The second line of the fixture's log is all that it takes to harm a careless page.
+    assert f"run.log:2 reads: {EVIL}" in told.get_text() and told.code.get_text() == EVIL
+
+
 def test_index_says_what_there_is(project: Project) -> None:
     index = project.index()
     assert index.select_one("section h2").get_text().startswith(f"Title {EVIL}")
     assert "emulated" in index.select_one("section .badge").get_text()
     links = [link["href"] for link in index.select("ol.pages h4 a")]
-    assert len(links) == 6 and all(re.fullmatch(r"[\w%.'-]+/\w+\.html", link) for link in links), links
+    assert len(links) == 7 and all(re.fullmatch(r"[\w%.'-]+/\w+\.html", link) for link in links), links
     first = index.select("ol.pages > li")[0]
     assert first.h4.get_text() == "How long do packets take?"
     assert first.select_one(".asked").get_text().startswith("is ")
@@ -209,7 +218,7 @@ def test_a_second_run_gives_the_same_bytes(project: Project, monkeypatch: pytest
     monkeypatch.chdir(project.root)
     report.build(tmp_path / "again", [STUDY, STUDY])
     files = {path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again").rglob("*.*")}
-    assert len(files) == 1 + 1 + 1 + 2 * 6
+    assert len(files) == 1 + 1 + 1 + 2 * 7
     for path, content in files.items():
         if path.suffix in (".html", ".ipynb") and path.stem not in ("03_broken",):
             assert content == (project.site / path).read_bytes(), path

@@ -25,6 +25,7 @@ LINE, PAGE = 160, 250_000
 #: Runs that are named where many stand behind a number.
 NAMED = 5
 _PLACE = re.compile(r"(.{1,1000}):(\d{1,12})(?:-(\d{1,12}))?")
+_NAMED = re.compile(r"([^\s:'\"]{1,1000}):(\d{1,12})\b")
 _QUANTILE = re.compile(r"([0-9a-f]{16}-\d{2,9})@([0-9.e-]{1,20})")
 
 
@@ -86,6 +87,16 @@ class Logs:
         frame = frame[(frame["metric"] == "rtt") & frame["line"].notna()]
         keys = zip(frame["run_id"], frame["q"].astype(float), strict=True)
         return {key: int(line) for key, line in zip(keys, frame["line"], strict=True)}
+
+    def told(self, message: str) -> tuple[str, str] | None:
+        """The first line of a log that a message names as ``file:line``, and what stands there."""
+        for match in _NAMED.finditer(message):
+            for source, row in self._sources.items():
+                if match[1] == row["path"] or match[1].endswith(f"/{row['path']}"):
+                    place = Place(source, int(match[2]))
+                    if text := self.quotes([place])[place]:
+                        return f"{row['path']}:{place.line}", text
+        return None
 
     # --- runs by what a row says
 
