@@ -39,7 +39,7 @@ def pyproject_requirements() -> dict[str, SpecifierSet]:
 
 def conda_requirements() -> dict[str, SpecifierSet]:
     text = (ROOT / "environment.yml").read_text(encoding="utf-8")
-    items = re.findall(r"^  - ([a-z][^\s:]*)$", text.partition("\ndependencies:\n")[2], re.MULTILINE)
+    items = re.findall(r"^ +- ([a-z][^\s:]*)$", text.partition("\ndependencies:\n")[2], re.MULTILINE)
     requirements = [Requirement(item) for item in items]
     return {canonicalize_name(CONDA_NAMES.get(r.name, r.name)): r.specifier for r in requirements}
 
