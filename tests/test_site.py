@@ -257,6 +257,21 @@ def test_many_runs_are_counted_and_the_first_named(logs: Logs) -> None:
     assert len(trail.groups[0].first) == NAMED == len(trail.files[0].quotes)
 
 
+def test_reported_numbers_and_expectations_lead_to_their_lines() -> None:
+    trail = Trail(Logs(load("uksouth-echo-latency", processed=ROOT / "data" / "processed")))
+    assert trail.row(["Same AZ", "850.0", "reported"], {}) is not None
+    quotes = trail.files[0].quotes
+    assert trail.files[0].path == "reported.csv" and quotes[0][0] == 2
+    # Read by hand: the second line of reported.csv.
+    assert str(quotes[0][1]).startswith(
+        "Same AZ,echo,rtt_mean,mean,,,uksouth,1,uksouth,1,Standard_B1s,,same_zone,850 μs"
+    )
+    trail = Trail(Logs(load("westeurope-azure-cni", processed=ROOT / "data" / "processed")))
+    name = load("westeurope-azure-cni", processed=ROOT / "data" / "processed").expectations[0]["name"]
+    assert trail.row([name, ""], {}) is not None
+    assert name in str(trail.files[0].quotes[0][1]) and trail.files[0].path == "baseline.toml"
+
+
 def test_control_characters_are_shown() -> None:
     assert shown("a\tb\x00c\x1b[0m\x07 \u2066") == "a b\\u0000c\\u0007 \\u2066"
     assert shown("progress\rdone") == "progress ⏎ done"

@@ -25,6 +25,7 @@ LINE, PAGE = 160, 250_000
 #: Runs that are named where many stand behind a number.
 NAMED = 5
 _PLACE = re.compile(r"(.{1,1000}):(\d{1,12})(?:-(\d{1,12}))?")
+_NAME = re.compile(r"name\s*=\s*[\"'](.{1,300})[\"']")
 _NAMED = re.compile(r"([^\s:'\"]{1,1000}):(\d{1,12})\b")
 _QUANTILE = re.compile(r"([0-9a-f]{16}-\d{2,9})@([0-9.e-]{1,20})")
 
@@ -113,6 +114,26 @@ class Logs:
         return [
             run for run in self._runs if (not paths or run.path in paths) and (not methods or run.method in methods)
         ]
+
+    def quoted(self, cells: Sequence[str]) -> list[Place]:
+        """Where the study's own files say what a row repeats: numbers from a text, expectations of a baseline."""
+        return list(dict.fromkeys(place for cell in cells for place in self._quoted.get(cell, ())))
+
+    @cached_property
+    def _quoted(self) -> dict[str, list[Place]]:
+        """Scenario of a reported number, or name of an expectation -> its lines."""
+        found: dict[str, list[Place]] = {}
+        file, frame = str(self._study.info.get("reported")), self._study.reported
+        if "line" in frame and "scenario" in frame:
+            for scenario, line in zip(frame["scenario"], frame["line"], strict=True):
+                found.setdefault(str(scenario), []).append(Place(file, int(line)))
+        names = {str(each.get("name")) for each in self._study.expectations}
+        file = str(self._study.info.get("baseline"))
+        for number, line in enumerate((self._text(file) or "").split("\n") if names else (), start=1):
+            said = _NAME.fullmatch(line.strip())
+            if said and said[1] in names:
+                found.setdefault(said[1], []).append(Place(file, number))
+        return found
 
     @cached_property
     def _parts(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -263,7 +284,12 @@ class Trail:
             return RowTrail(self._use(whole[0]), at)
         if whole:
             return RowTrail(self._group("several lines", "lines", whole, whole), at)
-        if runs := self._logs.named(cells):
+        runs = [] if "reported" in cells else self._logs.named(cells)
+        if not runs and (lines := self._logs.quoted(cells)):
+            return RowTrail(
+                self._use(lines[0]) if len(lines) == 1 else self._group(cells[0], "lines", lines, lines), at
+            )
+        if runs:
             title = " ".join(dict.fromkeys(f"{run.path}, {run.method}" for run in runs[:1]))
             title = title if len({(run.path, run.method) for run in runs}) == 1 else cells[0]
             return RowTrail(
