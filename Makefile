@@ -62,6 +62,10 @@ data: setup ## import every study of data/raw into data/processed
 report: data ## import the data, run the notebooks, write build/site/index.html
 	@$(PY) -m azlatency report --out build/site
 
+.PHONY: picture
+picture: report ## take the picture of the README anew, from the report (Chromium)
+	@$(PY) tools/picture.py build/site docs/images/report.png
+
 .PHONY: notebooks
 notebooks: data ## run the notebooks and store their outputs in notebooks/
 	@$(PY) -m azlatency.report --store

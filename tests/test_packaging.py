@@ -171,6 +171,16 @@ def test_ci_script_is_executable_and_runs_tests_report_and_real_tools() -> None:
     assert commands == ["make test", "make report", "make fixtures"]
 
 
+def test_binder_finds_what_it_builds_from() -> None:
+    """repo2docker reads environment.yml at the top where there is no folder binder, then runs postBuild."""
+    script = ROOT / "postBuild"
+    assert script.stat().st_mode & stat.S_IXUSR and not (ROOT / "binder").exists() and not (ROOT / ".binder").exists()
+    lines = script.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "#!/bin/sh" and "set -e" in lines
+    assert "python -m pip install --no-deps -e ." in lines and "python -m azlatency import --all" in lines
+    assert "nodefaults" in (ROOT / "environment.yml").read_text(encoding="utf-8")
+
+
 def find_python(folder: Path, *candidates: str) -> subprocess.CompletedProcess[str]:
     """Run tools/find-python.sh with a PATH on which there is nothing but `folder`."""
     shell = shutil.which("sh")

@@ -48,6 +48,12 @@ def shown(text: str) -> str:
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
+def near(path: Path) -> Path:
+    """A path as a user would type it: relative where it lies below the working folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
+
+
 def console(stderr: bool = False) -> Console:
     """A console of rich: it honours NO_COLOR, and sends no colour into a pipe."""
     from rich.console import Console

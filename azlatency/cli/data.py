@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, complete_path, complete_study, folder_name, progress, read, say
+from azlatency.cli.common import command, complete_path, complete_study, folder_name, near, progress, read, say
 
 if TYPE_CHECKING:
     from azlatency.dataset import ImportSummary
@@ -72,7 +72,7 @@ def _import_one(name: str, sources: list[Path], out: Path | None) -> bool:
         return summary.usable
     if not summary.usable and taken.new:
         taken.undo()
-        say(f"  nothing was kept in {folder}")
+        say(f"  nothing was kept in {near(folder)}")
         return False
     _draft(name, folder, summary)
     return summary.usable
@@ -93,7 +93,7 @@ def _draft(name: str, folder: Path, summary: ImportSummary) -> None:
     tables.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
     tables.rows["runs"] = study.runs[["source_id", "tool"]].to_dict("records")
     target.write_text(draft(name, tables, list(study.sources["path"])), "utf-8")
-    print(f"drafted {target}: check what it proposes, fill in what only you know, then")
+    print(f"drafted {near(target)}: check what it proposes, fill in what only you know, then")
     print(f"  azlatency import --study {name}")
     print(f"  azlatency report --study {name}")
 
@@ -102,7 +102,7 @@ def _print_summary(summary: ImportSummary) -> None:
     """The closing summary: recognised, not recognised, missing."""
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
     how = "unchanged" if summary.unchanged else f"{summary.parsed} files parsed, {summary.reused} unchanged"
-    print(f"{summary.study}: {runs} ({how}) -> {summary.folder}, data version {summary.data_version}")
+    print(f"{summary.study}: {runs} ({how}) -> {near(summary.folder)}, data version {summary.data_version}")
     for title, lines in (
         ("not recognised", summary.not_recognised),
         ("unreadable", summary.unreadable),
