@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -273,21 +275,59 @@ def test_powershell_itself_reads_the_script(tmp_path: Path) -> None:
 
 TOOLS = ("sockperf", "qperf", "iperf3", "ping")
 #: A metadata service as Azure's: path without the version, answer.
-AZURE = {"location": "westeurope", "zone": "2", "physicalZone": "weu-az3", "vmSize": "Standard_D4s_v5",
-         "subscriptionId": "00000000-0000-0000-0000-00000000000a"}  # fmt: skip
+AZURE = {
+    f"/metadata/instance/compute/{name}": ("Metadata", "true", value)
+    for name, value in (
+        ("location", "westeurope"), ("zone", "2"), ("physicalZone", "weu-az3"), ("vmSize", "Standard_D4s_v5"),
+        ("subscriptionId", "00000000-0000-0000-0000-00000000000a"),
+    )
+}  # fmt: skip
+#: As Google's and Amazon's: path, the header that must come with it, answer.
+GOOGLE = {
+    f"/computeMetadata/v1/instance/{name}": ("Metadata-Flavor", "Google", f"projects/7/{kind}/{value}")
+    for name, kind, value in (("zone", "zones", "europe-west1-b"), ("machine-type", "machineTypes", "n2-standard-4"))
+}
+AMAZON = {
+    f"/latest/meta-data/{name}": ("X-aws-ec2-metadata-token", "TOKEN==", value)
+    for name, value in (
+        ("placement/availability-zone", "eu-west-1a"), ("placement/availability-zone-id", "euw1-az3"),
+        ("placement/region", "eu-west-1"), ("instance-type", "m5.large$(touch pwned)"),
+    )
+}  # fmt: skip
 SERVICE = """
-import http.server, sys
+import http.server
 ANSWERS = {answers!r}
 class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        name = self.path.rsplit("/", 1)[-1].split("?")[0]
-        known = self.headers.get("Metadata") == "true" and "/compute/" in self.path and name in ANSWERS
-        self.send_response(200 if known else 404)
+    def say(self, code, text):
+        self.send_response(code)
         self.end_headers()
-        self.wfile.write(ANSWERS[name].encode() if known else b"no")
+        self.wfile.write(text.encode())
+    def do_GET(self):
+        header, wanted, text = ANSWERS.get(self.path.split("?")[0], ("", None, ""))
+        known = wanted is not None and self.headers.get(header) == wanted
+        self.say(200 if known else 404, text if known else "no")
+    def do_PUT(self):
+        known = self.path == "/latest/api/token" and "X-aws-ec2-metadata-token-ttl-seconds" in self.headers
+        self.say(200 if known and "AMAZON" in {cloud!r} else 404, "TOKEN==")
     def log_message(self, *_): pass
 http.server.HTTPServer(("169.254.169.254", 80), Handler).serve_forever()
 """
+
+
+@contextmanager
+def metadata_service(namespace: str, cloud: str, answers: dict[str, tuple[str, str, str]]) -> Iterator[None]:
+    """A metadata service inside a namespace, at the address that all clouds use."""
+    subprocess.run(["ip", "-n", namespace, "addr", "add", f"{METADATA}/32", "dev", "lo"], check=True)
+    code = SERVICE.format(answers=answers, cloud=cloud)
+    service = subprocess.Popen(["ip", "netns", "exec", namespace, sys.executable, "-c", code])
+    try:
+        patience = ["--retry", "20", "--retry-connrefused", "--retry-delay", "1"]
+        ask = ["curl", "-s", *patience, "--noproxy", "*", f"http://{METADATA}/"]
+        subprocess.run(["ip", "netns", "exec", namespace, *ask], capture_output=True, check=True)
+        yield
+    finally:
+        service.kill()
+        service.wait()
 
 
 def alive(program: str) -> set[int]:
@@ -306,7 +346,7 @@ def alive(program: str) -> set[int]:
     return found
 
 
-@needs(*TOOLS)
+@needs(*TOOLS, "curl")
 def test_a_plan_is_carried_out_between_namespaces_imported_and_reported(tmp_path: Path) -> None:
     names = (f"azl-p{os.getpid()}-a", f"azl-p{os.getpid()}-b")
     ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.8.{at}")]
@@ -326,17 +366,11 @@ def test_a_plan_is_carried_out_between_namespaces_imported_and_reported(tmp_path
     assert plan(*ends, *tools, *options, cwd=tmp_path).returncode == 0
     before = {tool: alive(tool) for tool in TOOLS}
     with joined(names, ("10.231.8.1", "10.231.8.2")):
-        subprocess.run(["ip", "-n", names[1], "addr", "add", f"{METADATA}/32", "dev", "lo"], check=True)
-        inside = ["ip", "netns", "exec", names[1], sys.executable, "-c", SERVICE.format(answers=AZURE)]
-        service = subprocess.Popen(inside)
         carry_out = ["sh", "measure.sh", "logs"]
-        try:
+        with metadata_service(names[1], "AZURE", AZURE):
             run = subprocess.run(carry_out, cwd=tmp_path, capture_output=True, text=True, check=False)
             next((tmp_path / "logs").glob("zone1-zone2_*/round01_ping.log")).unlink()
             again = subprocess.run(carry_out, cwd=tmp_path, capture_output=True, text=True, check=False)
-        finally:
-            service.kill()
-            service.wait()
     assert run.returncode == 0, run.stderr
     assert run.stderr.count(" of 8: ") == 8
     assert again.stderr.count(" of 8: ") == 1, "only what is missing is measured again"
@@ -382,6 +416,34 @@ def check_report(folder: Path) -> None:
     assert result.returncode == 0, result.stderr
     page = (folder / "site" / "real" / "01_latency.html").read_text("utf-8")
     assert "sockperf TCP 64 B" in page
+
+
+@needs("ping", "curl")
+@pytest.mark.parametrize(
+    ("cloud", "answers", "zone", "physical", "region", "size"),
+    [
+        ("GOOGLE", GOOGLE, "europe-west1-b", "europe-west1-b", "europe-west1", "n2-standard-4"),
+        ("AMAZON", AMAZON, "eu-west-1a", "euw1-az3", "eu-west-1", "m5.large(touch pwned)"),
+    ],
+)
+def test_other_clouds_are_asked_as_they_want_it(
+    tmp_path: Path, cloud: str, answers: dict, zone: str, physical: str, region: str, size: str
+) -> None:
+    """What a service answers is cut down to harmless characters; where it contradicts the plan, that is said."""
+    names = (f"azl-c{os.getpid()}-a", f"azl-c{os.getpid()}-b")
+    ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.9.{at}")]
+    options = ("--tool", "ping", "--rounds", 1, "--seconds", 1, "--runner", "ip netns exec {name}")
+    assert plan(*ends, *options, cwd=tmp_path).returncode == 0
+    with joined(names, ("10.231.9.1", "10.231.9.2")), metadata_service(names[0], cloud, answers):
+        words = ["sh", "measure.sh", "logs"]
+        run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert f"{names[0]}: planned in zone 1, its metadata service says {zone}, which is noted" in run.stderr
+    rows = list(csv.DictReader((tmp_path / "logs" / "runs.csv").read_text("utf-8").splitlines()))
+    (row,) = (row for row in rows if row["scenario"].startswith(names[0]))
+    assert (row["zone"], row["physical_zone"], row["region"], row["vm_size"]) == (zone, physical, region, size)
+    assert (row["peer_zone"], row["peer_region"], row["peer_vm_size"]) == ("2", "", "")
+    assert not list(tmp_path.rglob("pwned"))
 
 
 def test_the_runner_is_quoted_word_by_word(tmp_path: Path) -> None:
