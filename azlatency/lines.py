@@ -9,7 +9,7 @@ rows share is taken away, and refuses the run where a row differs in anything el
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -277,8 +277,9 @@ class Lines(Sequence[Line]):
     def __getitem__(self, index: int | slice) -> Line | Lines:
         if isinstance(index, slice):
             start, stop, _ = index.indices(len(self))
-            places = zip(self.parts, self._starts, strict=False)
-            cut = [part[max(start - at, 0) : max(stop - at, 0)] for part, at in places if at < stop]
+            first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, stop)
+            places = zip(self.parts[first:last], self._starts[first:last], strict=True)
+            cut = [part[max(start - at, 0) : max(stop - at, 0)] for part, at in places]
             return Lines([part for part in cut if len(part)])
         index = range(len(self))[index]
         part = bisect_right(self._starts, index) - 1

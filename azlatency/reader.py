@@ -8,11 +8,13 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -217,9 +219,14 @@ def _parse_log(recorder: Recorder, log: Any) -> None:
 def _unknown_lines(recorder: Recorder, unknown: list[int]) -> None:
     """An event for each unknown line, with the text of its first one and the run it stands in."""
     texts = texts_of(recorder.source.lines, set(unknown)) if unknown else {}
-    runs = recorder.rows["runs"]
+    runs = sorted(recorder.rows["runs"], key=lambda row: row["first_line"])
+    begins = [row["first_line"] for row in runs]
+    furthest = list(accumulate((row["last_line"] for row in runs), max))
     for number in unknown:
-        run_id = next((row["run_id"] for row in runs if row["first_line"] <= number <= row["last_line"]), None)
+        at = bisect_right(begins, number) - 1
+        while at >= 0 and runs[at]["last_line"] < number <= furthest[at]:
+            at -= 1
+        run_id = runs[at]["run_id"] if at >= 0 and number <= furthest[at] else None
         text = texts.get(number, "").strip()
         recorder.event("unknown_line", "warning", f"no rule matches {text[:120]!r}", number, run_id)
 
