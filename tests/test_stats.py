@@ -131,7 +131,7 @@ def test_across_runs_equals_the_t_interval_on_logarithms() -> None:
 
 @pytest.mark.parametrize(
     ("values", "code"),
-    [([], "no_values"), ([5.0], "no_replication"), ([5.0, 0.0], "not_positive"), ([5.0, float("nan")], "not_positive")],
+    [([], "no_values"), ([5.0], "no_replication"), ([5.0, 0.0], "not_positive"), ([5.0, math.inf], "loss_censored")],
 )
 def test_across_runs_refuses(values: list[float], code: str) -> None:
     result = across_runs(values)

@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.stats.comparison import summary, tost
-from azlatency.stats.result import Estimate, Result, Row, Scope, Verdict, verdict_of
+from azlatency.stats.result import Estimate, Result, Results, Row, Scope, Verdict, verdict_of
 from azlatency.stats.runvalues import is_frame, parse_margin
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def agreement(
     margin: float | str = "5%",
     confidence: float = 0.95,
     same_size: int = SAME_SIZE_BYTES,
-) -> list[Agreement]:
+) -> Results[Agreement]:
     """Every two methods that measured common (path, round) pairs.
 
     ``data``: a `Study` or a frame of `azlatency.latency_runs`. ``value``: by default the mean, which every tool prints.
@@ -196,16 +196,16 @@ def agreement(
         )  # fmt: skip
         pairs = tuple(Pair(str(key[0]), key[1], x[key], y[key]) for key in common)
         results.append(replace(found, points=pairs))
-    return results
+    return Results(results)
 
 
-def against(results: Sequence[Agreement], reference: str) -> list[Agreement]:
+def against(results: Sequence[Agreement], reference: str) -> Results[Agreement]:
     """The comparisons with the method ``reference``, or all of them where no run was made with it.
 
     Tools that send the same kind of packet stand first, then those with the most pairs.
     """
     own = [each for each in results if reference in (each.first, each.second)] or list(results)
-    return sorted(own, key=lambda each: (bool(each.differs_in), -each.pairs))
+    return Results(sorted(own, key=lambda each: (bool(each.differs_in), -each.pairs)))
 
 
 def _keyed(group: pd.DataFrame, value: str) -> Mapping[tuple[Hashable, Hashable], float]:

@@ -24,7 +24,7 @@ from azlatency.stats.matrices import decompose, hodge, triangles
 from azlatency.stats.means import across_runs
 from azlatency.stats.multiplicity import adjust, adjust_p
 from azlatency.stats.ranking import RankSet, rank_sets
-from azlatency.stats.result import Comparison, Estimate, Result, Row, Scope, Verdict
+from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope, Verdict
 from azlatency.stats.runvalues import floats, is_frame, parse_margin, refusals, unit_of, value_column
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def asymmetry(
     floor: float | None = None,
     confidence: float = 0.95,
     seed: int = 0,
-) -> list[Asymmetry]:
+) -> Results[Asymmetry]:
     """Both directions of every pair, one `Asymmetry` for each metric and method.
 
     ``data``: a `Study`, or a frame of `azlatency.latency_runs` or `azlatency.throughput_runs` (columns ``path`` as
@@ -159,7 +159,7 @@ def asymmetry(
         for method, group in _groups(frame, name):
             own = column or value_column(group, value)
             found.append(_one(group, name, method, own, setting))
-    return found
+    return Results(found)
 
 
 def _frames(

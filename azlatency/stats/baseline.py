@@ -20,7 +20,7 @@ from azlatency.stats.asymmetry import data_ends
 from azlatency.stats.comparison import Summary, summary
 from azlatency.stats.exceedance import clopper_pearson
 from azlatency.stats.planning import _smallest
-from azlatency.stats.result import Result, Row, Scope
+from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.runvalues import is_frame, refusals, run_values, unit_of
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ def check_baseline(
     expectations: Iterable[Mapping[str, Any]] | None = None,
     *,
     confidence: float = 0.95,
-) -> list[Conformance]:
+) -> Results[Conformance]:
     """Every expectation held against the runs that measured it, one result for each path, method and expectation.
 
     ``data``: a `Study` (with its own ``expectations`` by default), or a frame of metrics with the columns ``metric``,
@@ -347,7 +347,7 @@ def check_baseline(
             results.append(
                 check_expectation(runs, each, value=_named(str(metric), each), confidence=confidence, labels=labels)
             )
-    return results
+    return Results(results)
 
 
 def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.comparison import compare
-from azlatency.stats.result import Comparison
+from azlatency.stats.result import Comparison, Results
 from azlatency.stats.runvalues import value_column
 
 if TYPE_CHECKING:
@@ -71,17 +71,17 @@ def compare_imports(
     confidence: float = 0.95,
     value: str | None = None,
     seed: int = 0,
-) -> list[Comparison]:
+) -> Results[Comparison]:
     """Every place and tool that both frames of `azlatency.paths` hold (`pairings`), ``after`` over ``before``.
 
     ``value``: the column with one number a run; by default the median, else the mean, else the throughput. Labels:
     path, method (``after`` against ``before`` where they differ), runs_after, runs_before. Places matched by zone
     numbers without physical zones are refused (``logical_zone``): zone 1 of one subscription is any zone of another.
     """
-    return [
+    return Results(
         compare_pairing(each, margin=margin, confidence=confidence, value=value, seed=seed)
         for each in pairings(after, before)
-    ]
+    )
 
 
 def compare_pairing(
@@ -167,13 +167,13 @@ def _with_remarks(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zo
 
 def compare_rounds_of(
     runs: pd.DataFrame, *, margin: float | str = "5%", confidence: float = 0.95, seed: int = 0
-) -> list[Comparison]:
+) -> Results[Comparison]:
     """The last round over the first, for each method that has two or more, paired by path.
 
     An answer for the study as a whole: "have all paths become slower?". Labels: path, method, first, last.
     """
     if not len(runs) or "round" not in runs.columns:
-        return []
+        return Results()
     known = runs[runs["round"].notna()]
     found = []
     for method, own in known.groupby("method", sort=False):
@@ -187,4 +187,4 @@ def compare_rounds_of(
         what = f"{method}, round {rounds[-1]} over round {rounds[0]}"
         found.append(compare(last, first, margin=margin, confidence=confidence, paired=True, value=column, what=what,
                              labels=labels, seed=seed))  # fmt: skip
-    return found
+    return Results(found)

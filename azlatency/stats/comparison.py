@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from azlatency.stats import exact
-from azlatency.stats.result import Comparison, Estimate, Scope, Verdict, verdict_of
+from azlatency.stats.result import Comparison, Estimate, Results, Scope, Verdict, verdict_of
 from azlatency.stats.runvalues import (
     RunValues,
     by_round,
@@ -562,17 +562,17 @@ def compare_quantiles(
     )
 
 
-def shift_function(a: Sequence[Estimate], b: Sequence[Estimate], *, margin: float | str = "5%") -> list[Comparison]:
+def shift_function(a: Sequence[Estimate], b: Sequence[Estimate], *, margin: float | str = "5%") -> Results[Comparison]:
     """Where two latency laws differ: `compare_quantiles` at every level that both lists hold, in order of ``a``.
 
     The level is ``labels["q"]``, else ``what``. Rousselet et al., Eur. J. Neurosci. 46:1738, 2017.
     """
     known = {_level(each): each for each in b}
-    return [
+    return Results(
         compare_quantiles(each, known[_level(each)], margin=margin, labels={"q": each.labels.get("q", each.what)})
         for each in a
         if _level(each) in known
-    ]
+    )
 
 
 def _level(estimate: Estimate) -> object:

@@ -12,12 +12,12 @@ packets carry the mean of a heavy tail, and no interval of it holds then.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.dependence import batch_error, dependence, series
-from azlatency.stats.result import Estimate
+from azlatency.stats.result import Estimate, Results
+from azlatency.stats.runvalues import refusals, run_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,29 +31,38 @@ BATCHES = 30
 
 
 def across_runs(
-    values: Iterable[float],
+    values: Any,
     *,
-    unit: str = "ns",
+    value: str | None = None,
+    unit: str | None = None,
     confidence: float = 0.95,
     what: str = "typical run",
     labels: dict[str, object] | None = None,
 ) -> Estimate:
     """The path's typical run value: the geometric mean of positive run values and its t interval.
 
-    ``values``: one number a run (its median, its mean, its throughput) in ``unit``. One run is refused as
-    ``no_replication``, two are flagged ``two_runs``.
+    ``values``: one number a run (its median, its mean, its throughput) in ``unit`` (ns where nothing tells another), or
+    a frame of runs of one path and method with the column ``value``. One run is refused as ``no_replication``, runs
+    that must not be pooled with their reason (``unit_conflict``, ``type_p_mismatch``, ...), two are flagged
+    ``two_runs``, missing values are left out and counted.
     """
-    numbers = [float(value) for value in values]
+    values = values if hasattr(values, "__len__") else list(values)
+    found = run_values(values, value, unit)
+    numbers, unit = [float(each) for each in found.values], found.unit or "ns"
     runs = len(numbers)
+    missing = ("missing",) if found.missing else ()
 
     def result(estimate: float | None, low: float | None, high: float | None, *codes: str) -> Estimate:
         return Estimate(
-            what, estimate, low, high, unit, runs, "across_runs", confidence, METHOD, codes, dict(labels or {})
-        )
+            what, estimate, low, high, unit, runs, "across_runs", confidence, METHOD, (*missing, *codes),
+            dict(labels or {}), float(runs), ("runs are exchangeable",), {"missing": found.missing},
+        )  # fmt: skip
 
+    if unpoolable := refusals([values], value):
+        return replace(result(None, None, None, *unpoolable), codes=unpoolable)
     if not numbers:
         return result(None, None, None, "no_values")
-    if any(not math.isfinite(number) or number <= 0 for number in numbers):
+    if any(number <= 0 for number in numbers):
         return result(None, None, None, "not_positive")
     if runs == 1:
         return result(None, None, None, "no_replication")
@@ -67,13 +76,13 @@ def across_runs(
     return result(math.exp(mean), math.exp(mean - half), math.exp(mean + half), *codes)
 
 
-def by_path(runs: pd.DataFrame, value: str, *, unit: str = "ns", confidence: float = 0.95) -> list[Estimate]:
+def by_path(runs: pd.DataFrame, value: str, *, unit: str = "ns", confidence: float = 0.95) -> Results[Estimate]:
     """`across_runs` for each path and method of a frame of runs (`azlatency.paths`), in order of appearance.
 
     ``value``: the column that holds one number a run, in ``unit``; runs without it are left out.
     """
     known = runs[runs[value].notna()]
-    return [
+    return Results(
         across_runs(
             group[value],
             unit=unit,
@@ -82,7 +91,7 @@ def by_path(runs: pd.DataFrame, value: str, *, unit: str = "ns", confidence: flo
             labels={"path": path, "method": method, "placement": group["placement"].iloc[0]},
         )
         for (path, method), group in known.groupby(["path", "method"], sort=False)
-    ]
+    )
 
 
 def mean(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from azlatency.stats.result import Comparison
+from azlatency.stats.result import Comparison, Results
 
 Method = Literal["holm", "hochberg", "bonferroni", "bh", "by"]
 
@@ -42,7 +42,7 @@ def adjust_p(p: Sequence[float | None], method: Method = "holm") -> list[float |
     return [None if np.isnan(each) else float(each) for each in adjusted]
 
 
-def adjust(results: Sequence[Comparison], *, method: Method = "holm", confidence: float = 0.95) -> list[Comparison]:
+def adjust(results: Sequence[Comparison], *, method: Method = "holm", confidence: float = 0.95) -> Results[Comparison]:
     """The comparisons of one family with ``p_adjusted``, ``p_method`` and ``family`` (its size) among their labels.
 
     A comparison whose attainable p cannot reach its level within the family gets ``cannot_reach_alpha``: under Holm and
@@ -58,4 +58,4 @@ def adjust(results: Sequence[Comparison], *, method: Method = "holm", confidence
             codes.append("cannot_reach_alpha")
         labels = {**result.labels, "p_adjusted": p, "p_method": method, "family": family}
         done.append(replace(result, labels=labels, codes=tuple(dict.fromkeys(codes))))
-    return done
+    return Results(done)

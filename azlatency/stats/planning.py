@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from azlatency.stats import exact
 from azlatency.stats.comparison import summary
 from azlatency.stats.quantiles import order_statistic_ranks
-from azlatency.stats.result import Result, Row, Scope
+from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.runvalues import floats, refusals, run_values, value_column
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def plans_by_path(
     confidence: float = 0.95,
     assurance: float = 0.8,
     value: str | None = None,
-) -> list[Plan]:
+) -> Results[Plan]:
     """`runs_needed` for each path and method of a frame of `azlatency.paths`, labels path and method.
 
     ``value``: the column with one number a run; by default the median, else the mean, else the throughput of a method.
@@ -238,7 +238,7 @@ def plans_by_path(
             labels = {"path": path, "method": method, "value": column}
             plans.append(runs_needed(group[column], relative, confidence=confidence, assurance=assurance,
                                      labels=labels))  # fmt: skip
-    return plans
+    return Results(plans)
 
 
 #: Relative half-widths for which curves are drawn.
@@ -276,7 +276,7 @@ def precision_curves(
     return curves
 
 
-def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: float = 0.95) -> list[Plan]:
+def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: float = 0.95) -> Results[Plan]:
     """`confirm` for each path and method of a frame of `azlatency.paths`, labels path and method."""
     plans = []
     for method, own in runs.groupby("method", sort=False) if len(runs) else ():
@@ -284,7 +284,7 @@ def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: f
         for path, group in own[own[column].notna()].groupby("path", sort=False):
             plan = confirm(group[column], relative, confidence=confidence)
             plans.append(replace(plan, labels={"path": path, "method": method}))
-    return plans
+    return Results(plans)
 
 
 class SampleSize(NamedTuple):

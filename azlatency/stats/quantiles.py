@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 from azlatency.schema import UNCOUNTED
 from azlatency.stats.dependence import dependence, indicator_time, series
 from azlatency.stats.means import across_runs
-from azlatency.stats.result import Estimate
+from azlatency.stats.result import Estimate, Results
+from azlatency.stats.runvalues import refusals, run_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,7 +163,7 @@ def _between(rank: int, n: int, ranks: Sequence[int], values: Sequence[float]) -
 
 def printed_quantiles(
     quantiles: pd.DataFrame, metrics: pd.DataFrame, *, confidence: float = 0.95, labels: pd.DataFrame | None = None
-) -> list[Estimate]:
+) -> Results[Estimate]:
     """Every printed round-trip quantile with its bracket, in order of run and q.
 
     ``quantiles`` and ``metrics``: tables of a study; minimum and maximum come from the metrics rtt_min and rtt_max.
@@ -171,7 +172,7 @@ def printed_quantiles(
     """
     printed = quantiles[(quantiles["metric"] == "rtt") & quantiles["rank"].notna()]
     extremes = metrics[metrics["metric"].isin(["rtt_min", "rtt_max"])]
-    estimates: list[Estimate] = []
+    estimates = Results[Estimate]()
     tables = {str(run_id): table for run_id, table in printed.groupby("run_id", sort=False)}
     for run_id in tables if labels is None else [each for each in labels.index if each in tables]:
         table = tables[run_id]
@@ -244,17 +245,20 @@ def quantiles(
     resolution: float = 0.0,
     labels: pd.DataFrame | None = None,
     across: bool = False,
-) -> list[Estimate]:
+    value: str | None = None,
+) -> Results[Estimate]:
     """Quantiles with intervals that know the dependence of packets; one `Estimate` for each run and ``q``.
 
     ``data``: one run's values in the order of sending, in ``unit`` (any sequence or Series; NaN is missing and is
     counted, ``inf`` is a probe without answer), or a study's samples, in ns (columns run_id and rtt_ns; status lost or
     unreachable is a probe without answer, warm-up and duplicates are left out; low_ns and high_ns are used where a
-    value is known as an interval). ``lost``: probes without answer whose place is unknown. A probe without answer
-    counts as infinitely late. ``independent``: exact binomial ranks, for values that are replicates by design.
-    ``resolution``: the step of the printed values, added to interval ends as half a step where the interval is not much
-    wider. ``labels``: frame indexed by run_id that chooses and names the runs. ``across``: a statement about all the
-    runs of a frame as repeats of one path instead (`across_runs` on the runs' quantiles).
+    value is known as an interval); or a frame of runs without samples (`azlatency.latency_runs`: one number a run in
+    the column ``value``), which gives the quantiles *over the runs* of each path and method (`median_of_runs`).
+    ``lost``: probes without answer whose place is unknown. A probe without answer counts as infinitely late.
+    ``independent``: exact binomial ranks, for values that are replicates by design. ``resolution``: the step of the
+    printed values, added to interval ends as half a step where the interval is not much wider. ``labels``: frame
+    indexed by run_id that chooses and names the runs. ``across``: a statement about all the runs of a frame as repeats
+    of one path instead (`across_runs` on the runs' quantiles).
 
     Refusals: ``no_values``; ``loss_censored`` (more lost than lies above: the quantile is infinite);
     ``tail_unresolved`` (less than one observation above: no estimate; fewer than ten effective ones: no upper end);
@@ -267,15 +271,31 @@ def quantiles(
     options: dict[str, Any] = {"independent": independent, "resolution": resolution}
     if not hasattr(data, "columns"):
         x, missing = series(data)
-        return _of_run(x, levels, confidence, lost=lost, missing=missing, unit=unit, **options)
-    results = []
+        return Results(_of_run(x, levels, confidence, lost=lost, missing=missing, unit=unit, **options))
+    if "rtt_ns" not in data.columns and {"path", "method"} <= set(data.columns):
+        return _over_runs(data, levels, confidence, value)
+    results: list[Estimate] = []
     for run, low, high in _runs_of(data, labels):
         own = {"run_id": run} | ({} if labels is None else dict(labels.loc[run]))
         if low is high:
             results += _of_run(low, levels, confidence, lost=lost, missing=0, unit="ns", labels=own, **options)
         else:
             results += _of_intervals(low, high, levels, confidence, labels=own, **options)
-    return _across(results, levels, confidence) if across else results
+    return Results(_across(results, levels, confidence) if across else results)
+
+
+def _over_runs(runs: pd.DataFrame, levels: Sequence[float], confidence: float, value: str | None) -> Results[Estimate]:
+    """Quantiles of one number a run over the runs of each path and method, in order of appearance."""
+    results = Results[Estimate]()
+    for (path, method), own in runs.groupby(["path", "method"], sort=False):
+        found, codes = run_values(own, value), refusals([own], value)
+        for p in levels:
+            what = f"{path}, {method}, p{100 * p:g} of the runs"
+            result = median_of_runs(found.values, p, unit=found.unit, confidence=confidence, what=what)
+            if codes:
+                result = replace(result, estimate=None, low=None, high=None, codes=codes)
+            results.append(replace(result, labels={"path": path, "method": method, "q": p}))
+    return results
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,7 +540,7 @@ def _of_intervals(
 
 def interval_quantiles(
     low: Any, high: Any, q: Iterable[float] = LEVELS, confidence: float = 0.95, *, independent: bool = False
-) -> list[Estimate]:
+) -> Results[Estimate]:
     """Quantiles of values that are known as intervals (``time<1ms``): see `quantiles` for codes and refusals.
 
     ``low`` and ``high``: sequences of equal length in ns, in the order of sending; equal where a value is exact. The
@@ -531,8 +551,9 @@ def interval_quantiles(
     lower, upper = np.asarray(low, dtype="float64"), np.asarray(high, dtype="float64")
     if lower.shape != upper.shape or lower.ndim != 1 or (lower > upper).any():
         raise ValueError("low and high must be series of one length with low <= high")
-    return _of_intervals(
-        lower, upper, [float(each) for each in q], confidence, independent=independent, resolution=0.0, labels=None
+    levels = [float(each) for each in q]
+    return Results(
+        _of_intervals(lower, upper, levels, confidence, independent=independent, resolution=0.0, labels=None)
     )
 
 

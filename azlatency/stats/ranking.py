@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from azlatency.stats.means import across_runs
 from azlatency.stats.multiplicity import adjust_p
-from azlatency.stats.result import Estimate, Result, Row, Scope
+from azlatency.stats.result import Estimate, Result, Results, Row, Scope
 
 METHOD = "rank sets from all pairwise t tests on log run values, Holm (Mogstad et al. 2024)"
 
@@ -46,7 +46,7 @@ class RankSet(Result):
 
 def rank_sets(
     groups: Mapping[str, Mapping[Hashable, float] | Sequence[float]], *, unit: str = "ns", confidence: float = 0.95
-) -> list[RankSet]:
+) -> Results[RankSet]:
     """A `RankSet` for each path, smallest typical value first.
 
     ``groups``: for each path its run values, as a sequence, or by round (then paths are compared in common rounds).
@@ -68,7 +68,7 @@ def rank_sets(
         sets.append(
             RankSet(name, 1 + faster[name], len(names) - slower[name], len(names), level, confidence, codes=codes)
         )
-    return sorted(sets, key=lambda each: (each.level.refused, each.level.estimate or 0.0))
+    return Results(sorted(sets, key=lambda each: (each.level.refused, each.level.estimate or 0.0)))
 
 
 def _values(group: Mapping[Hashable, float] | Sequence[float]) -> list[float]:

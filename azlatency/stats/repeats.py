@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.stats.comparison import Summary, summary
-from azlatency.stats.result import Result, Row, Scope
+from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.runvalues import floats, refusals, run_values
 
 if TYPE_CHECKING:
@@ -139,13 +139,13 @@ def _sd_bounds(n: int, confidence: float) -> tuple[float, float]:
     return math.sqrt((n - 1) / ends[0]), math.sqrt((n - 1) / ends[1])
 
 
-def repeats_by_path(runs: pd.DataFrame, value: str, *, confidence: float = 0.95) -> list[Repeats]:
+def repeats_by_path(runs: pd.DataFrame, value: str, *, confidence: float = 0.95) -> Results[Repeats]:
     """`repeats` for each path and method of a frame of `azlatency.paths`, in order of appearance."""
-    return [
+    return Results(
         repeats(group, value=value, confidence=confidence, what=f"{path}, {method}",
                 labels={"path": path, "method": method})
         for (path, method), group in runs[runs[value].notna()].groupby(["path", "method"], sort=False)
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

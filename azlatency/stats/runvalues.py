@@ -7,7 +7,7 @@ numbers of two subscriptions. Each is a stable code of `azlatency.stats.result.C
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +88,8 @@ def run_values(data: Any, value: str | None = None, unit: str | None = None) -> 
         rounds = _rounds(data)
         own_unit = unit_of(column)
     else:
-        array, rounds, column = floats(data), tuple(range(len(floats(data)))), None
+        array, column = floats(data), None
+        rounds = tuple(range(len(array)))
         own_unit = unit_of(getattr(data, "name", None)) if hasattr(data, "to_numpy") else ""
     good = np.isfinite(array)
     kept = tuple(each for each, ok in zip(rounds, good, strict=True) if ok) if rounds is not None else None
@@ -119,18 +120,28 @@ def refusals(frames: Iterable[Any], value: str | None = None) -> tuple[str, ...]
     ``unit_unknown``: a log does not say what it measured. ``unit_conflict``: one-way beside round trip, or half beside
     full in a column that is not the data set's (its ``…_ns`` columns are round trips whatever was printed).
     ``type_p_mismatch``: different tool, test, protocol, message size or connections. ``logical_zone``: zone numbers
-    of several subscriptions without physical zones.
+    of several subscriptions without physical zones. ``loss_censored``: an infinite run value; nothing came back, so
+    that it is the slowest run of all and cannot be left out.
     """
-    parts = [frame for frame in frames if is_frame(frame)]
+    every = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in frames]
+    endless = ("loss_censored",) if any(_endless(data, value) for data in every) else ()
+    parts = [data for data in every if is_frame(data)]
     if not parts:
-        return ()
+        return endless
     column = value_column(parts[0], value)
     found = [*_unit_problems(parts, column)]
     if any(len(_known(parts, name)) > 1 for name in TYPE_P):
         found.append("type_p_mismatch")
     if _zones_are_logical(parts):
         found.append("logical_zone")
-    return tuple(found)
+    return (*found, *endless)
+
+
+def _endless(data: Any, value: str | None) -> bool:
+    """Whether a run value is infinite."""
+    import numpy as np
+
+    return bool(np.isinf(floats(data[value_column(data, value)] if is_frame(data) else data)).any())
 
 
 def _known(parts: list[pd.DataFrame], column: str) -> set[Any]:

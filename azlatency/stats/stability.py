@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from azlatency.stats.dependence import autocorrelation_time, ljung_box, long_run_variance, series
+from azlatency.stats.dependence import autocorrelation_time, ljung_box, long_run_variance, of_one_run, series
 from azlatency.stats.result import Estimate, Result, Row
 
 if TYPE_CHECKING:
@@ -335,14 +335,17 @@ def stability(
 ) -> Stability:
     """Level shifts during one run (a VM that moved, a path that changed), each with size, time and confirmation.
 
-    ``data`` (n,): round trips in the order of sending, in ``unit``; ``times`` (n,): send times in ns, else packets are
-    counted. ``level``: 0.95 looks at the blocks' 95th percentiles instead of their medians: a tail may grow while the
-    middle stays. ``margin``: relative size from which a shift matters. Codes: ``nonstationary`` (confirmed shifts:
-    summarise each segment), ``clock_step`` (send times run backwards; they are then not used), ``short_series`` (fewer
-    than 20 blocks), ``no_values``, ``constant``.
+    ``data`` (n,): round trips in the order of sending, in ``unit``, or the samples of one run; ``times`` (n,): send
+    times in ns (of samples their own), else packets are counted. ``level``: 0.95 looks at the blocks' 95th percentiles
+    instead of their medians: a tail may grow while the middle stays. ``margin``: relative size from which a shift
+    matters. Codes: ``nonstationary`` (confirmed shifts: summarise each segment), ``clock_step`` (send times run
+    backwards; they are then not used), ``short_series`` (fewer than 20 blocks), ``no_values``, ``constant``.
     """
     import numpy as np
 
+    if times is None and hasattr(data, "columns") and "sent_ns" in data.columns:
+        sent = of_one_run(data)["sent_ns"]
+        times = sent.to_numpy(dtype="float64") if sent.notna().all() else None
     x, missing = series(data)
     codes: tuple[str, ...] = ("missing",) if missing else ()
     own = dict(labels or {})

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.stats.dependence import autocorrelation_time, dependence, series
 from azlatency.stats.quantiles import LEVELS, RESOLVED, quantiles
-from azlatency.stats.result import Estimate, Result, Row
+from azlatency.stats.result import Estimate, Result, Results, Row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -635,7 +635,7 @@ def time_weighted_quantiles(
     *,
     unit: str = "ns",
     labels: dict[str, object] | None = None,
-) -> list[Estimate]:
+) -> Results[Estimate]:
     """What a user sees who comes at a random moment: quantiles of a closed loop's round trips weighted by their length.
 
     A closed loop sends the next request after the answer, so each wait counts as long as it lasts. Interval: that of
@@ -655,7 +655,7 @@ def time_weighted_quantiles(
             )
             for p in q
         ]
-        return blank
+        return Results(blank)
     order = np.argsort(x, kind="stable")
     ordered = x[order]
     weight = np.cumsum(ordered)
@@ -667,7 +667,7 @@ def time_weighted_quantiles(
         own = {**(labels or {}), "q": p}
         result = _weighted(x, ordered, weight, float(p), confidence, unit, codes, own, known.tau)
         results.append(replace(result, low=None, high=None, codes=(*result.codes, *refused)) if refused else result)
-    return results
+    return Results(results)
 
 
 _WEIGHTED = "quantile weighted by duration; ratio estimator at the effective n of its influence (Woodruff 1952)"

@@ -210,7 +210,8 @@ HARD: list[tuple[list[Any], list[Any], str]] = [
     ([5.0] * 4, [5.0] * 4, "constant"),
     ([5.0] * 4, [6.0] * 4, "constant"),
     ([math.nan, None], [1.0, 2.0], "no_values"),
-    ([math.nan, 1.0, 2.0], [1.0, 2.0, math.inf], "two_runs"),
+    ([math.nan, 1.0, 2.0], [1.0, 2.0, math.nan], "two_runs"),
+    ([1.0, 2.0, 3.0], [1.0, 2.0, math.inf], "loss_censored"),
     ([0.0, 1.0, 2.0], [1.0, 2.0, 3.0], "not_positive"),
 ]
 

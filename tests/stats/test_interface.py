@@ -1,0 +1,149 @@
+"""The way a user goes: frames of a study or plain arrays in; results that print, show themselves, become rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cases import stream
+
+import azlatency as az
+from azlatency.stats.result import CODES, Estimate, Result, Results
+
+
+def runs(**columns: Any) -> pd.DataFrame:
+    """Four runs of a path by one method, as `azlatency.latency_runs` gives them."""
+    frame = {"path": "a → b", "method": "sockperf TCP 14 B", "tool": "sockperf", "protocol": "tcp", "test": "ping-pong",
+             "message_bytes": 14, "connections": 1, "printed_as": "half_round_trip", "placement": "cross_zone",
+             "round": [1, 2, 3, 4], "median_ns": [100e3, 102e3, 99e3, 101e3]}  # fmt: skip
+    return pd.DataFrame({**frame, **columns})
+
+
+def samples(runs_: int = 1, n: int = 400) -> pd.DataFrame:
+    rng = stream(600)
+    parts = [
+        pd.DataFrame({"run_id": f"r{run}", "sent_ns": np.arange(n) * 1_000_000_000, "status": "ok",
+                      "rtt_ns": pd.array(rng.lognormal(11, 0.2, n).round(), dtype="Int64")})
+        for run in range(runs_)
+    ]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_arrays_series_and_frames_give_the_same() -> None:
+    frame = runs()
+    by_frame, by_array = az.across_runs(frame), az.across_runs(frame["median_ns"].to_numpy())
+    assert (by_frame.estimate, by_frame.low, by_frame.unit) == (by_array.estimate, by_array.low, "ns")
+    one = samples()
+    values = one["rtt_ns"].to_numpy(dtype="float64")
+    for function in (az.mean, az.fit_tail, az.modes, az.quantile_ratio, az.dependence):
+        assert str(function(one)) == str(function(values)), function
+    assert az.exceedance(one, 1e5).estimate == az.exceedance(values, 1e5).estimate
+    assert az.stability(one).block >= 60e9 * 0.9 or az.stability(one).blocks >= 20
+    assert [each.low for each in az.quantiles(one)] == [each.low for each in az.quantiles(values)]
+
+
+def test_quantiles_of_runs_are_over_the_runs() -> None:
+    frame = pd.concat([runs(), runs(path="b → a", median_ns=[200e3] * 4)])
+    found = az.quantiles(frame, 0.5)
+    assert [each.scope for each in found] == ["across_runs"] * 2 and found[0].estimate == 100.5e3
+    assert "few_clusters" in found[0].codes and found[0].labels["path"] == "a → b"
+    mixed = az.quantiles(runs(protocol=["tcp", "tcp", "udp", "udp"]), 0.5)
+    assert mixed[0].refused and mixed[0].codes == ("type_p_mismatch",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "code"),
+    [
+        ({"printed_as": ["round_trip", "one_way", "round_trip", "round_trip"]}, "unit_conflict"),
+        ({"printed_as": "unknown"}, "unit_unknown"),
+        ({"protocol": ["tcp", "udp", "tcp", "tcp"]}, "type_p_mismatch"),
+        ({"message_bytes": [14, 1400, 14, 14]}, "type_p_mismatch"),
+        ({"subscription": ["s1", "s2", "s1", "s1"], "zone": "1"}, "logical_zone"),
+        ({"median_ns": [100e3, math.inf, 99e3, 101e3]}, "loss_censored"),
+        ({"median_ns": [100e3, math.nan, math.nan, math.nan]}, "no_replication"),
+        ({"median_ns": [math.nan] * 4}, "no_values"),
+    ],
+)
+def test_bad_input_is_a_typed_refusal_everywhere(columns: dict[str, Any], code: str) -> None:
+    """Mixed quantities, packet types, zones without maps, missing repeats: a value that says what to supply."""
+    frame, whole = runs(**columns), runs()
+    results: list[Any] = [
+        az.across_runs(frame, value="median_ns"),
+        az.compare(frame, whole, value="median_ns"),
+        az.repeats(frame, value="median_ns"),
+        az.rank_effect(frame, whole, value="median_ns"),
+        az.runs_needed(frame, value="median_ns"),
+        az.history(frame, value="median_ns"),
+    ]
+    for result in results:
+        told = {"few_clusters"} if result.__class__.__name__ == "History" else set()
+        assert code in result.codes or told & set(result.codes), type(result)
+        assert CODES[code] in str(result) or told
+        assert getattr(result, "p", None) in (None, ())
+
+
+def test_microseconds_beside_nanoseconds_are_refused() -> None:
+    us = pd.Series([100.0, 101.0, 99.0], name="median_us")
+    found = az.compare(runs(), us, value="median_ns")
+    assert found.codes == ("unit_conflict",) and found.ratio.refused
+    a, b = (az.quantiles(samples()["rtt_ns"], 0.5, unit=unit)[0] for unit in ("ns", "us"))
+    assert az.compare_quantiles(a, b).codes == ("unit_conflict",)
+
+
+def test_frames_that_cannot_be_meant_are_errors_in_words() -> None:
+    with pytest.raises(ValueError, match="choose one by its run_id"):
+        az.mean(samples(2))
+    with pytest.raises(ValueError, match="rtt_ns"):
+        az.fit_tail(pd.DataFrame({"x": [1.0]}))
+    with pytest.raises(KeyError, match="columns"):
+        az.compare(runs(), runs(), value="p50")
+
+
+def everything() -> list[Any]:
+    """One result of each kind, answered and refused."""
+    one, frame = samples(), runs()
+    values = one["rtt_ns"].to_numpy(dtype="float64")
+    return [
+        az.mean(values), az.mean([]), az.compare(frame, frame), az.compare([1.0], [2.0]), az.rank_effect(frame, frame),
+        az.repeats(frame), az.runs_needed(frame), az.history(values[:40]), az.modes(values), az.fit_tail(values),
+        az.stability(values), az.event_test(values, 20), az.trend(values), az.lifetimes([5.0, 6.0], [True, False]),
+        az.throttling(values[:80]), az.closed_loop(values), az.distribution_band(values), az.heterogeneity([]),
+        az.check_percentile(20, 40_000, 0.999), az.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
+        az.superiority_bounds(None, None), *az.asymmetry(frame), *az.rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
+        az.two_level([values, values]), az.harrell_davis(values), az.quantile_ratio(values), az.return_level(values),
+    ]  # fmt: skip
+
+
+def test_every_result_prints_shows_itself_and_becomes_a_row() -> None:
+    kinds = set()
+    for result in everything():
+        kinds.add(type(result).__name__)
+        assert isinstance(result, Result)
+        assert str(result) and "Estimate(" not in str(result)
+        row = result.row()
+        assert row["codes"] == " ".join(result.codes) and len(result.to_frame()) >= 0
+        assert row.get("scope") in ("within_run", "across_runs")
+        html = result._repr_html_()
+        assert html.startswith("<p>") and "<table>" in html
+        assert all(CODES[code] in " ".join(result.remarks) for code in result.codes)
+    assert len(kinds) >= 19
+
+
+def test_lists_of_results_are_tables() -> None:
+    found = az.quantiles(samples(2), (0.5, 0.9))
+    assert isinstance(found, Results) and len(found.to_frame()) == 4
+    assert len(str(found).splitlines()) == 4 and found._repr_html_().count("<tr>") == 5
+    for made in (az.asymmetry(runs()), az.agreement(runs(mean_ns=1.0)), az.repeats_by_path(runs(), "median_ns"),
+                 az.plans_by_path(runs()), az.by_path(runs(), "median_ns"),
+                 az.check_baseline(pd.DataFrame({"metric": []}), []),
+                 az.adjust([]), az.shift_function(found, found)):  # fmt: skip
+        assert isinstance(made, Results)
+
+
+def test_hostile_labels_are_escaped() -> None:
+    bad = "<script>alert(1)</script>"
+    result = Estimate(bad, 1.0, 0.5, 2.0, "ns", 5, "within_run", 0.95, "m", ("two_runs",), {"path": bad})
+    assert "<script" not in result._repr_html_() and "<script" not in Results([result])._repr_html_()
