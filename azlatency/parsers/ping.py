@@ -785,19 +785,21 @@ def _json_line(ping: _Ping, line: Line, entry: dict[str, object], match: re.Matc
     return True
 
 
+_NAMELESS = ("bytes de dados", "Badanie ", "Обмен пакетами")
 _OPENING = {
     "PING": r"PING \S{1,200} ?\(.{1,200}\d{1,6}(?:\(\d{1,6}\))? ?\D{1,80}|PING6\(\d.{1,200}",
     "PING ": r"PING \S{1,200} \(\S{1,200}\): sending (?:timestamp|address mask) requests",
     "ПІНГ": r"ПІНГ .{1,400}",
-    **dict(WINDOWS_HEADERS.values()),
+    # Nearly all of Windows' lines have the tool's name in them: one search for all languages.
+    "ing": "|".join(pattern for hint, pattern in WINDOWS_HEADERS.values() if hint not in _NAMELESS),
+    **{hint: pattern for hint, pattern in WINDOWS_HEADERS.values() if hint in _NAMELESS},
 }
 _INSIDE = {
     "packets transmitted": r"\d{1,12} packets transmitted, \d{1,12} (?:packets )?received.{0,200}",
-    "ing": r"-{2,3} .{0,200}\b[Pp]ing6?\b.{0,200} -{2,3}",
+    "ing": "|".join([r"-{2,3} .{0,200}\b[Pp]ing6?\b.{0,200} -{2,3}", *WINDOWS_STATISTICS.values()]),
     "пінгування": r"-{2,3} .{1,300} -{2,3}",
     "icmp_seq=": r"(?:\[[\d.]{1,24}\] )?\d{1,6} \D.{1,300}icmp_seq ?=\d{1,10} .{1,80}",
     " seq=": r"\d{1,6} bytes from .{1,200} seq=\d{1,10} ttl=.{1,80}",
-    **WINDOWS_STATISTICS,
     '"ttl": ': r'(?:\[[\d.]{1,24}\] )?\{"bytes": \d+, "host": .{1,300}"ttl": .{1,200}\}',
     '"transmitted": ': r'(?:\[[\d.]{1,24}\] )?\{"host": .{1,300}"transmitted": .{1,400}\}',
     "ping": r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}",
