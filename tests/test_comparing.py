@@ -276,3 +276,37 @@ def test_a_delay_that_was_added_is_found_and_measured(tmp_path: Path) -> None:
         assert (row["runs_after"], row["runs_before"]) == (10, 10)
     wide = compare(*sides, "--tool", "sockperf", "--margin", "200us", cwd=tmp_path)
     assert wide.returncode == 0, "a margin in microseconds"
+
+
+# --- how often it is wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("runs", "spread", "ratio"), [(3, 0.1, 1.0), (5, 0.2, 1.0), (5, 0.05, 1.05), (10, 0.03, 1.05)])
+def test_a_change_is_claimed_in_at_most_one_of_twenty_comparisons_without_one(
+    runs: int, spread: float, ratio: float
+) -> None:
+    """Six paths at once, nothing changed or exactly by the margin; 300 pairs of imports."""
+    import numpy as np
+    import pandas as pd
+
+    from azlatency.comparing.judging import _rows
+    from azlatency.stats.beforeafter import compare_pairing, pairings
+
+    random = np.random.default_rng(1)
+
+    def side(name: str, factor: float) -> pd.DataFrame:
+        values = 1e6 * factor * np.exp(random.normal(0, spread, 6 * runs))
+        frame = pd.DataFrame({"path": [f"a → {at // runs}" for at in range(6 * runs)], "median_ns": values})
+        return frame.assign(method="ping", tool="ping", placement="cross_zone").set_index(
+            pd.Index([f"{name}{at}" for at in range(6 * runs)])
+        )
+
+    claimed = shown = 0
+    for _ in range(300):
+        matched = pairings(side("a", ratio), side("b", 1.0))
+        rows = _rows([("latency", each, compare_pairing(each, margin="5%")) for each in matched], 0.95)
+        claimed += any(row.verdict == "beyond" for row in rows)
+        shown += ratio > 1 and all(row.verdict == "within" for row in rows)
+    assert claimed / 300 < 0.075, "5 % and three standard errors"
+    assert shown / 300 < 0.075, "nor is no change claimed where it changed by the margin"
