@@ -93,3 +93,20 @@ def test_several_servers_and_a_burst_in_playback(read) -> None:
     assert [row["tool_version"] for row in log.runs] == ["3.10-no.git", "3.10-no.git"]
     assert log.codes("warning") == ["burst", "burst"]
     assert log.unknown() == 0
+
+
+def test_a_full_log_before_3_4_has_two_columns(read) -> None:
+    """Composed after Client.cpp of 2.7, no log of that age being at hand: the difference is the whole round trip."""
+    log = read(
+        "sockperf: == version #2.7-no.git ==\n"
+        "test was performed using the following parameters: --mps=600000 --burst=1 --reply-every=1 --msg-size=14 --time=1\n"
+        "------------------------------\n"
+        "sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=2; ReceivedMessages=2\n"
+        "sockperf: ====> avg-lat= 23.698 (std-dev=1.345)\n"
+        "------------------------------\ntxTime, rxTime\n"
+        "0.100000001, 0.100047398\n0.200000001, 0.200047398\n------------------------------\n"
+    )
+    assert [*log.samples[0].rtt_ns] == [47_397, 47_397]
+    assert [*log.samples[0].sent_ns] == [0, 100_000_000]
+    assert log.value("rtt_mean") == 47_396
+    assert (log.unknown(), log.runs[0]["status"], log.runs[0]["message_bytes"]) == (0, "complete", 14)
