@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -452,3 +453,28 @@ def test_the_runner_is_quoted_word_by_word(tmp_path: Path) -> None:
     assert result.returncode == 0
     (line,) = (line for line in (tmp_path / "measure.sh").read_text().splitlines() if line.startswith("    1) ssh"))
     assert shlex.split(line.removeprefix("    1) ").removesuffix(" ;;")) == ["ssh", "-l", "me too", "a b", "sh", "-s"]
+
+
+@needs("sockperf")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_script_ends_its_servers_and_goes_on_later(tmp_path: Path, number: int) -> None:
+    names = (f"azl-i{os.getpid()}-a", f"azl-i{os.getpid()}-b")
+    ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.10.{at}")]
+    options = ("--tool", "sockperf", "--rounds", 1, "--seconds", 1, "--runner", "ip netns exec {name}")
+    assert plan(*ends, *options, cwd=tmp_path).returncode == 0
+    before = alive("sockperf")
+    with joined(names, ("10.231.10.1", "10.231.10.2")):
+        words = ["sh", "measure.sh", "logs"]
+        with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True) as running:
+            assert running.stderr is not None
+            while b"1 of 2" not in running.stderr.readline():
+                pass
+            # As a terminal does it: to the whole group.
+            os.killpg(running.pid, number)
+            running.wait(30)
+        assert running.returncode != 0
+        assert alive("sockperf") - before == set()
+        again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert again.returncode == 0 and alive("sockperf") - before == set(), again.stderr
+    rows = list(csv.DictReader((tmp_path / "logs" / "runs.csv").read_text("utf-8").splitlines()))
+    assert len({row["log"] for row in rows}) == len(rows) == 3
