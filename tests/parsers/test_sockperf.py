@@ -98,8 +98,9 @@ def test_several_servers_and_a_burst_in_playback(read) -> None:
 def test_a_full_log_before_3_4_has_two_columns(read) -> None:
     """Composed after Client.cpp of 2.7, no log of that age being at hand: the difference is the whole round trip."""
     log = read(
-        "sockperf: == version #2.7-no.git ==\n"
-        "test was performed using the following parameters: --mps=600000 --burst=1 --reply-every=1 --msg-size=14 --time=1\n"
+        "------------------------------\n"
+        "test was performed using the following parameters: --mps=600000 --burst=1 --reply-every=1 --msg-size=14 "
+        "--time=1\n"
         "------------------------------\n"
         "sockperf: [Valid Duration] RunTime=0.550 sec; SentMessages=2; ReceivedMessages=2\n"
         "sockperf: ====> avg-lat= 23.698 (std-dev=1.345)\n"
