@@ -68,6 +68,7 @@ _CODES = {
         "initiators",
         "round trips cross both directions: this compares initiators and says nothing about one way",
     ),
+    "no_mean": ("no mean", "the fitted tail has no mean, as no path has: several kinds of delay are mixed in it"),
     "bimodal": ("two modes", "the values form several groups: a value between them may be one that never occurs"),
     "smoothed_tail": ("tail smoothed", "beyond p95 this blends the largest values: ask for the order statistic"),
     "wide": ("wide", "the interval is wider than the estimate"),
@@ -198,7 +199,8 @@ class Estimate(Result):
             return f"{self.what}: no answer{self.noted}"
         low = "-∞" if self.low is None else f"{self.low:.6g}"
         high = "∞" if self.high is None else f"{self.high:.6g}"
-        interval = f"{100 * self.confidence:g} % [{low}, {high}]"
+        unbounded = self.low is None and self.high is None
+        interval = "no interval" if unbounded else f"{100 * self.confidence:g} % [{low}, {high}]"
         return f"{self.what}: {self.estimate:.6g} {self.unit}, {interval}, {self.scope}, n = {self.n}{self.noted}"
 
 

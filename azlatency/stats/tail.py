@@ -483,9 +483,10 @@ def return_level(tail: TailFit | Any, m: float = 1e6, *, confidence: float = 0.9
     """The round trip that is passed by one cluster in ``m`` packets ("one in a million"), with a profile interval.
 
     ``tail``: a `TailFit`, or data for `fit_tail`. Flagged ``extrapolated`` beyond the run's length. Refused where the
-    fit is, with fewer than 100 clusters (``few_clusters``), beyond 100 times the run (``extrapolation_too_far``) and
-    where more than one in ``m`` was lost (``loss_censored``). Raises `ValueError` where the level lies below the
-    threshold: `azlatency.quantiles` answers that.
+    fit is, with fewer than 100 clusters (``few_clusters``), beyond 100 times the run (``extrapolation_too_far``), for
+    a shape of 1 or more beyond the run's length (``no_mean``) and where more than one in ``m`` was lost
+    (``loss_censored``). Raises `ValueError` where the level lies below the threshold: `azlatency.quantiles` answers
+    that.
     """
     fit = tail if isinstance(tail, TailFit) else fit_tail(tail, confidence=confidence, unit=unit)
     what = f"passed once in {m:,.0f}"
@@ -494,7 +495,9 @@ def return_level(tail: TailFit | Any, m: float = 1e6, *, confidence: float = 0.9
         codes = (*codes, "extrapolation_too_far")
     if fit.lost and fit.lost / fit.n >= 1 / m:
         codes = (*codes, "loss_censored")
-    refusals = {"few_clusters", "extrapolation_too_far", "loss_censored", "gpd_misfit"}
+    if fit.shape.estimate is not None and fit.shape.estimate >= 1 and m > fit.n:
+        codes = (*codes, "no_mean")
+    refusals = {"few_clusters", "extrapolation_too_far", "loss_censored", "gpd_misfit", "no_mean"}
     if fit.refused or fit.threshold is None or refusals & set(codes):
         return Estimate(
             what, None, None, None, fit.unit, fit.n, "within_run", confidence, METHOD, codes, {**fit.labels, "m": m}

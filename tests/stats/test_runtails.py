@@ -27,9 +27,13 @@ def test_the_fitted_share_is_the_return_level_turned_around() -> None:
     study = az.load("emulated-zones")
     found = runtails.tails_of_runs(study, az.latency_runs(study), limit=1e6)
     fit = next(each.fit for each in found if each.million is not None and each.own_level and not each.own_level.refused)
-    level = return_level(fit, 1e4)
+    level = return_level(fit, float(fit.n))
     assert level.estimate is not None
-    assert runtails.fitted_shares(fit, [level.estimate]) == pytest.approx([1e-4])
+    assert runtails.fitted_shares(fit, [level.estimate]) == pytest.approx([1 / fit.n])
+    # Its shape is above 1: a law without a mean, which is not carried beyond the run.
+    assert fit.shape.estimate is not None and fit.shape.estimate >= 1
+    beyond = return_level(fit, 1e5)
+    assert beyond.refused and beyond.codes == ("no_mean",)
 
 
 def test_printed_tables_bracket_a_limit() -> None:

@@ -22,6 +22,7 @@ from azlatency.stats.tail import (
     fit_tail,
     mean_excess,
     mean_residual_wait,
+    overshoots,
     profile_level,
     profile_shape,
     return_level,
@@ -70,6 +71,13 @@ def test_hard_tails_are_refused(values: list[float], code: str) -> None:
     assert fit.refused and code in fit.codes
     level = return_level(fit)
     assert level.refused and code in level.codes and "no answer" in str(level)
+
+
+def test_a_law_that_expects_more_than_was_seen_is_refused() -> None:
+    """A tail cut off at its top: every excess fits but the largest ones are missing."""
+    excesses = np.sort(genpareto.rvs(0.5, size=2000, random_state=stream(45)))
+    assert not overshoots(excesses)
+    assert overshoots(excesses[:-20]) and overshoots(np.minimum(excesses, excesses[-20]))
 
 
 def test_return_levels_know_their_reach() -> None:
