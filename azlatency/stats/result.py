@@ -123,6 +123,10 @@ _R = TypeVar("_R", bound=Result)
 class Results(list[_R]):
     """A list of results that prints one sentence a line and shows itself as a table in a notebook."""
 
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        return Results(found) if isinstance(place, slice) else found
+
     def to_frame(self) -> pd.DataFrame:
         """One row a result."""
         import pandas as pd
@@ -201,7 +205,8 @@ class Estimate(Result):
         high = "∞" if self.high is None else f"{self.high:.6g}"
         unbounded = self.low is None and self.high is None
         interval = "no interval" if unbounded else f"{100 * self.confidence:g} % [{low}, {high}]"
-        return f"{self.what}: {self.estimate:.6g} {self.unit}, {interval}, {self.scope}, n = {self.n}{self.noted}"
+        unit = "" if self.unit == "1" else f" {self.unit}"
+        return f"{self.what}: {self.estimate:.6g}{unit}, {interval}, {self.scope}, n = {self.n}{self.noted}"
 
 
 @dataclass(frozen=True, slots=True)
