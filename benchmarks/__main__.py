@@ -11,19 +11,13 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.statistics import cpu, statistics
+
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
 PING_LINES, FPING_LINES, ROWS, SMALL_LOGS, TURNS = 1_000_000, 500_000, 2_000_000, 2_000, 3
-
-
-def cpu(work: Callable[[], object]) -> float:
-    """CPU seconds of one call in this process."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def both(own: Callable[[], object], peer: Callable[[], object]) -> tuple[float, float]:
@@ -167,6 +161,7 @@ def main() -> None:
         ping(folder)
         fping(folder)
         full_log(folder)
+    statistics()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,131 @@
+"""What the statistics cost: CPU beside a sort of the same values, and the peak memory of a process that does nothing
+else. ``python -m benchmarks.statistics`` runs these rows alone.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+#: Packets of a long run; resamples of the bootstrap that order statistics replace, and how many are timed.
+N, RESAMPLES, TIMED = 1_000_000, 9_999, 20
+LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """CPU seconds of one call."""
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+def least(work: Callable[[], object], turns: int = 3) -> float:
+    """The least CPU seconds of some calls."""
+    return min(cpu(work) for _ in range(turns))
+
+
+def packets(n: int, seed: int = 1, rho: float = 0.9) -> np.ndarray:
+    """Dependent lognormal round trips (n,) in ns, with a heavy tail."""
+    from scipy.signal import lfilter
+
+    rng = np.random.Generator(np.random.PCG64(seed))
+    slow = np.asarray(lfilter([np.sqrt(1 - rho**2)], [1.0, -rho], rng.standard_normal(n)))
+    return 100_000 * np.exp(0.3 * slow) * (1 + rng.pareto(3.0, n) * (rng.random(n) < 0.01))
+
+
+def whole_report(x: np.ndarray) -> None:
+    """All that is said of one run: five quantiles, the mean, the tail, shifts."""
+    import azlatency as az
+
+    az.quantiles(x, LEVELS)
+    az.mean(x)
+    az.fit_tail(x)
+    az.stability(x)
+
+
+def compared(x: np.ndarray, y: np.ndarray) -> None:
+    """Two runs level by level."""
+    import azlatency as az
+
+    az.shift_function(az.quantiles(x, LEVELS), az.quantiles(y, LEVELS))
+
+
+def matrix() -> None:
+    """Three zones, eight rounds, exact max-T."""
+    import pandas as pd
+
+    import azlatency as az
+
+    rng = np.random.Generator(np.random.PCG64(3))
+    zones = ("a", "b", "c")
+    rows = [
+        {"path": f"{i} → {j}", "round": r, "method": "m", "median_ns": 1e5 * rng.lognormal(0, 0.02)}
+        for r in range(8) for i in zones for j in zones if i != j
+    ]  # fmt: skip
+    az.asymmetry(pd.DataFrame(rows))
+
+
+def histogram(x: np.ndarray) -> tuple[float, float]:
+    """CPU seconds of five quantiles of a histogram, and the largest relative distance of an end from the exact one."""
+    import azlatency as az
+
+    bins, counts = np.unique(np.floor(np.log2(x) * 1024), return_counts=True)
+    low, high = 2 ** (bins / 1024), 2 ** ((bins + 1) / 1024)
+    found = az.histogram_quantiles(low, high, counts, LEVELS, smooth=True)
+    exact = az.quantiles(x, LEVELS, independent=True)
+    ends = [(a, b) for own, due in zip(found[:3], exact[:3], strict=True)
+            for a, b in ((own.low, due.low), (own.high, due.high)) if a is not None and b is not None]  # fmt: skip
+    off = max(abs(a / b - 1) for a, b in ends)
+    return least(lambda: az.histogram_quantiles(low, high, counts, LEVELS, smooth=True)), off
+
+
+def peak_megabytes(code: str) -> float:
+    """Peak memory of a fresh interpreter that runs ``code``, its imports and data included."""
+    tail = "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    done = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def told(what: str, own: float, peer: float, goal: str) -> None:
+    """One row: CPU seconds and how many sorts of a million values that is."""
+    print(
+        f"{what:44} {own:8.3f} s   {'np.sort of 1e6':34} {peer:8.3f} s   {own / peer:14.1f}x   goal {goal}", flush=True
+    )
+
+
+def statistics() -> None:
+    """All rows."""
+    from scipy.stats import bootstrap
+
+    import azlatency as az
+
+    x, y = packets(N), packets(N, 2)
+    whole_report(x[:20_000])  # imports
+    compared(x[:20_000], y[:20_000])
+    matrix()
+    sort = least(lambda: np.sort(x))
+    report = least(lambda: whole_report(x))
+    told("whole report of a run of 1e6", report, sort, "<= 2 s CPU")
+    peak = peak_megabytes("from benchmarks.statistics import N, packets, whole_report; whole_report(packets(N))")
+    print(f"{'  its peak memory, imports included':44} {peak:8.0f} MB{'':59} goal <= 300 MB")
+    told("two runs of 1e6, level by level", least(lambda: compared(x, y)), sort, "<= 4 s CPU")
+    told("three zones, eight rounds, exact max-T", least(matrix), sort, "<= 0.2 s")
+    own = least(lambda: az.quantiles(x, 0.99))
+    one = cpu(lambda: bootstrap((x,), lambda v, axis: np.quantile(v, 0.99, axis=axis), n_resamples=TIMED, batch=1,
+                                method="percentile", random_state=1)) / TIMED  # fmt: skip
+    print(f"{'p99 of 1e6, dependence included':44} {own:8.3f} s   "
+          f"{f'scipy bootstrap, {RESAMPLES} (of {TIMED})':34} {one * RESAMPLES:8.1f} s   "
+          f"{one * RESAMPLES / own:8.0f}x faster   goal >= 200x")  # fmt: skip
+    seconds, off = histogram(x)
+    print(f"{'five quantiles of a histogram':44} {1000 * seconds:8.2f} ms   ends up to p99 off by {off:.1e}"
+          f"{'':28} goal <= 5 ms, 4e-4")  # fmt: skip
+    more = packets(10 * N)
+    print(f"{'whole report, 1e7 over 1e6':44} {cpu(lambda: whole_report(more)) / report:8.1f}x  {'':60} goal <= 12x")
+
+
+if __name__ == "__main__":
+    statistics()
