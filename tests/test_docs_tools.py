@@ -7,13 +7,13 @@ import shlex
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from typer.testing import CliRunner
 
 from azlatency.cli import app
 from azlatency.decode import expand
 from azlatency.lines import outline
 
+ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "tools"
 PACKAGE = ROOT / "azlatency"
 EXCERPT = re.compile(r"<!-- (\S+) -->\n```text\n(.*?)\n```", re.DOTALL)
