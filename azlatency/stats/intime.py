@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from azlatency.schema import UNCOUNTED
 from azlatency.stats.result import Estimate
+from azlatency.stats.runvalues import samples_by_run
 from azlatency.stats.stability import (
     EventTest,
     Lifetime,
@@ -62,12 +62,9 @@ def runs_in_time(
     import numpy as np
     import pandas as pd
 
-    samples = study.samples
-    samples = samples[~samples["status"].isin(UNCOUNTED)]
-    groups = {str(run_id): group for run_id, group in samples.groupby("run_id", sort=False)}
     found = []
-    for run_id, run in runs[runs.index.isin(set(groups))].iterrows():
-        group = groups[str(run_id)]
+    for run_id, group in samples_by_run(study, runs).items():
+        run = runs.loc[run_id]
         rtt = group["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
         timed = bool(group["sent_ns"].notna().all())
         sent = group["sent_ns"].to_numpy(dtype="float64") if timed else None

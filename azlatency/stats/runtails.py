@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.schema import UNCOUNTED
 from azlatency.stats.exceedance import exceedance, table_exceedance
 from azlatency.stats.quantiles import quantiles
 from azlatency.stats.result import Estimate
+from azlatency.stats.runvalues import samples_by_run
 from azlatency.stats.tail import ClosedLoop, TailFit, closed_loop, fan_out, fit_tail, return_level
 
 if TYPE_CHECKING:
@@ -66,12 +66,9 @@ def tails_of_runs(
     """Every run of ``runs`` (`azlatency.paths`) with at least 1,000 samples; ``limit`` in ns; ``calls`` at once."""
     import numpy as np
 
-    samples = study.samples
-    samples = samples[~samples["status"].isin(UNCOUNTED)]
-    groups = {str(run_id): group for run_id, group in samples.groupby("run_id", sort=False)}
     found = []
-    for run_id, run in runs[runs.index.isin(set(groups))].iterrows():
-        rtt = groups[str(run_id)]["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
+    for run_id, own in samples_by_run(study, runs).items():
+        run, rtt = runs.loc[run_id], own["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
         if len(rtt) < FEWEST or not np.isfinite(rtt).any():
             continue
         fit = fit_tail(rtt, confidence=confidence)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.schema import UNCOUNTED
 from azlatency.stats.comparison import shift_function
 from azlatency.stats.quantiles import quantiles
 from azlatency.stats.result import Comparison, Estimate
+from azlatency.stats.runvalues import samples_by_run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,13 +102,9 @@ def _values(study: Study, runs: pd.DataFrame) -> dict[str, np.ndarray]:
     """Round trips in ns in the order of sending, ``inf`` where there was no answer, by run_id in the runs' order."""
     import numpy as np
 
-    samples = study.samples
-    samples = samples[~samples["status"].isin(UNCOUNTED)]
-    groups = {str(run_id): group for run_id, group in samples.groupby("run_id", sort=False)}
     return {
-        str(run_id): groups[str(run_id)]["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
-        for run_id in runs.index
-        if str(run_id) in groups
+        run_id: own["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
+        for run_id, own in samples_by_run(study, runs).items()
     }
 
 
