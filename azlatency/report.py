@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 import warnings
@@ -18,6 +19,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from markupsafe import Markup
 
 from azlatency import __version__
 from azlatency.dataset import changed_since_import, data_folder, load
@@ -38,7 +41,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 #: Characters of all figures on the index; what goes beyond is left to the pages.
 _MOST_SKETCHED = 700_000
 #: Characters of figures and tables above which a page opens slowly.
-_LONG_PAGE = 500_000
+_LONG_PAGE = 250_000
+_FIGURE = re.compile(r'(<div class="card"[^>]*>)(<svg .*?</svg>)', re.S)
 #: A kernel needs about 250 MB.
 _MOST_WORKERS = 4
 
@@ -178,6 +182,10 @@ class PageView:
     def is_long(self) -> bool:
         """Whether it is so long that a browser should lay out only what is in view."""
         return self.shown > _LONG_PAGE
+
+    def folded(self, content: Markup) -> Markup:
+        """The content of the page; of a long one, the figures as text where scripts run, which take them up later."""
+        return Markup(_FIGURE.sub(r"\1<noscript>\2</noscript>", f"{content}")) if self.is_long else content
 
     @cached_property
     def outputs(self) -> Outputs:

@@ -102,9 +102,8 @@ class Browser:
 
     def until(self, expression: str) -> None:
         """Wait until something holds: a dialog closes in an event of its own."""
-        self.evaluate(
-            f"new Promise(done => {{ const look = () => ({expression}) ? done() : setTimeout(look, 5); look(); }})"
-        )
+        look = f"const look = () => ({expression}) ? done() : setTimeout(look, 5); look(); setTimeout(failed, 30000);"
+        self.evaluate(f"new Promise((done, failed) => {{ {look} }})")
 
     def press(self, key: str, code: int, text: str = "") -> None:
         """A key, pressed and released."""
@@ -114,7 +113,8 @@ class Browser:
 
     def saved(self, click: str) -> bytes:
         """What a page hands over for saving after ``click``: its text form, or its bytes as latin-1."""
-        catch = """new Promise(done => {
+        catch = """new Promise((done, failed) => {
+            setTimeout(failed, 30000);
             URL.createObjectURL = blob => { blob.arrayBuffer().then(all => {
                 let text = "";
                 for (const byte of new Uint8Array(all)) text += String.fromCharCode(byte);
@@ -172,6 +172,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (root / "site" / "toy").mkdir(parents=True)
         made = []
         for number in (0, 1):
+            # The second page counts as a long one.
+            patch.setattr(report, "_LONG_PAGE", (10**9, 0)[number])
             html, page = made_by.page(report.Job(study, chapters, number), _notebook(), "KeyError: 'x'"[: 9 * number])
             (root / "site" / "toy" / f"{chapters[number].path.stem}.html").write_text(html, "utf-8")
             made.append(page)
@@ -211,7 +213,14 @@ def _notebook() -> Any:
     return new_notebook(cells=[new_markdown_cell(text), new_code_cell("x = 1  # " + "W" * 300, outputs=outputs)])
 
 
-PAGES = ["index.html", "search.html", "toy/1.html", "docs/guide.html", "docs/api/azlatency.stats.quantiles.html"]
+PAGES = [
+    "index.html",
+    "search.html",
+    "toy/1.html",
+    "toy/60.html",
+    "docs/guide.html",
+    "docs/api/azlatency.stats.quantiles.html",
+]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -391,6 +400,16 @@ def test_figures_are_saved_as_svg_png_and_pdf(browser: Browser, site: Path) -> N
     assert browser.problems() == []
 
 
+def test_figures_of_a_long_page_come_by_themselves(browser: Browser, site: Path) -> None:
+    assert (site / "toy" / "60.html").read_text("utf-8").count("<noscript><svg") == 2
+    browser.open(site / "toy" / "60.html")
+    browser.until("document.querySelectorAll('.card > svg path').length && !document.querySelector('.card noscript')")
+    assert browser.evaluate("document.querySelectorAll('figure .card > svg[role=img]').length") == 2
+    browser.evaluate("[...document.querySelectorAll('button')].find(each => each.textContent === 'Enlarge').click()")
+    assert browser.evaluate("document.querySelectorAll('dialog svg').length") == 1
+    assert browser.problems() == []
+
+
 # --- search, colours
 
 
@@ -444,3 +463,9 @@ def test_without_scripts_everything_is_still_said(browser: Browser, site: Path) 
     assert browser.evaluate("document.querySelectorAll('.provenance .file li').length") == 2
     target = "document.getElementById(document.querySelectorAll('.from')[1].hash.slice(1)).textContent"
     assert browser.evaluate(target).strip() == LOG.read_text("utf-8").splitlines()[1].strip()
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(site / "toy" / "60.html")
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert browser.evaluate("document.querySelectorAll('.card svg path').length") > 0

@@ -239,22 +239,34 @@ async function pdf(svg) {
   put(`trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${begin}\n%%EOF\n`);
   return new Blob(parts.map(part => typeof part === "string" ? encode(part) : part), {type: "application/pdf"});
 }
+// A long page hands its figures over as text and takes them up when it has been shown: a browser needs its time for each.
+const unfold = folded => folded.replaceWith(...new DOMParser().parseFromString(folded.textContent, "text/html").body.childNodes);
+function unfoldAll() {
+  const next = () => {
+    const folded = one(".card noscript");
+    if (folded) { unfold(folded); later(next); }
+  };
+  const later = window.requestIdleCallback ? work => requestIdleCallback(work, {timeout: 500}) : work => setTimeout(work, 50);
+  addEventListener("load", () => later(next));
+  addEventListener("beforeprint", () => all(".card noscript").forEach(unfold));
+}
 function figureTools(figure) {
-  const card = one(".card", figure), svg = one("svg", card);
+  const card = one(".card", figure);
   const caption = one("figcaption", figure), title = caption ? caption.textContent.trim() : "Figure";
-  const picture = svg || one("img", card);
+  const picture = () => { all("noscript", card).forEach(unfold); return one("svg,img", card); };
   const enlarge = () => {
+    const own = picture();
     const holder = make("div", {class: "card large", tabindex: "0", role: "group", "aria-label": title}), mark = document.createComment("");
-    picture.replaceWith(mark);
-    holder.append(picture);
-    dialog(title, holder).addEventListener("close", () => mark.replaceWith(picture));
+    own.replaceWith(mark);
+    holder.append(own);
+    dialog(title, holder).addEventListener("close", () => mark.replaceWith(own));
   };
   const as = (ending, content) => button(ending.toUpperCase(), async () => {
-    try { save(`${fileName(title)}.${ending}`, await content(svg)); say(ending.toUpperCase() + " saved"); }
+    try { save(`${fileName(title)}.${ending}`, await content(picture())); say(ending.toUpperCase() + " saved"); }
     catch { say(`This browser cannot make a ${ending.toUpperCase()} of the figure; take another form`); }
   });
   const tools = [button("Enlarge", enlarge)];
-  if (svg) tools.push(as("svg", async () => new Blob([svgText(svg)], {type: "image/svg+xml"})), as("pdf", pdf), as("png", png));
+  if (!one("img", card)) tools.push(as("svg", async svg => new Blob([svgText(svg)], {type: "image/svg+xml"})), as("pdf", pdf), as("png", png));
   card.after(make("div", {class: "tools", role: "group", "aria-label": "Figure: " + title}, ...tools));
 }
 
@@ -334,6 +346,7 @@ document.addEventListener("DOMContentLoaded", () => {
   if (bar) bar.append(...(document.body.dataset.at === "search.html" ? [] : [searchBox()]), themeButton());
   all(".scroll > table.az").forEach(tableTools);
   all("figure").forEach(figureTools);
+  unfoldAll();
   all("main").forEach(main => main.addEventListener("click", event => {
     const link = event.target.closest(".from"), cell = event.target.closest("td");
     const row = (link || cell) && event.target.closest("tr");
