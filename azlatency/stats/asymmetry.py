@@ -624,6 +624,44 @@ def _ranking(cells: Cells, ways: list[tuple[str, str]], setting: Setting) -> tup
     return tuple(rank_sets(groups, unit=setting.unit, confidence=setting.confidence))
 
 
+# --- one way, where the clocks allow it
+
+
+def one_way_difference(
+    there: Any,
+    back: Any,
+    clock_error: float,
+    *,
+    confidence: float = 0.95,
+    unit: str = "ns",
+    what: str = "there less back",
+) -> Estimate:
+    """Is one direction slower? From *one-way* delays (owping, TWAMP, tools with synchronised clocks), one number a run.
+
+    ``there``, ``back``: runs in ``unit``; ``clock_error``: the bound e by which the two clocks may be apart. An offset
+    of the clocks adds to one direction and is taken off the other, so the difference may be off by 2 e: Welch's
+    interval is widened by it on both sides, and a difference within it is no finding (``clock_bound``). Raises
+    `ValueError` for a negative bound.
+    """
+    if not clock_error >= 0:
+        raise ValueError(f"clock_error = {clock_error}: the bound of the clocks' offset is not negative")
+    found = compare(there, back, statistic="mean", confidence=confidence, unit=unit, floor=0.0, what=what)
+    difference = found.difference
+    if difference is None or difference.low is None or difference.high is None:
+        return replace(found.ratio, what=what, estimate=None, low=None, high=None, unit=unit,
+                       codes=found.codes or ("no_replication",))  # fmt: skip
+    low, high = difference.low - 2 * clock_error, difference.high + 2 * clock_error
+    codes = difference.codes + (
+        ("clock_bound",) if low <= 0 <= high and not difference.low <= 0 <= difference.high else ()
+    )
+    return replace(
+        difference, what=what, low=low, high=high, codes=codes,
+        assumptions=("the clocks' offset stays within its bound",),
+        method="Welch t on run values, widened by twice the bound of the clocks' offset",
+        diagnostics={"clock_error": clock_error},
+    )  # fmt: skip
+
+
 # --- counts
 
 

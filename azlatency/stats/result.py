@@ -58,6 +58,7 @@ _CODES = {
     "not_positive": ("not positive", "a value is zero or negative: no logarithm"),
     "loss_censored": ("loss", "more was lost than lies above this percentile: counted as late, it is infinite"),
     "clock_step": ("clock step", "the clock was set during the run"),
+    "clock_bound": ("clocks", "the difference may be that of the clocks: it lies within their bound"),
     "short_series": ("short series", "fewer than 30 intervals: autocorrelation cannot be judged"),
     "burst_test": ("burst", "a test of less than 60 s shows the burst, not what lasts"),
     "host_wide_counter": ("whole machine", "the counter holds all traffic of the machine, not of this path"),

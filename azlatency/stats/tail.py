@@ -355,8 +355,8 @@ def _peaks(x: np.ndarray, threshold: float) -> _Peaks:
     return _Peaks(threshold, len(above), excesses, theta, law, p, codes)
 
 
-def _chosen(x: np.ndarray) -> _Peaks:
-    """The lowest threshold from which on the fit is good: ForwardStop on the p values (Bader, Yan & Zhang 2018)."""
+def _tried(x: np.ndarray) -> list[_Peaks]:
+    """The fits at every threshold that is tried, lowest threshold first."""
     import numpy as np
 
     n = len(x)
@@ -365,7 +365,14 @@ def _chosen(x: np.ndarray) -> _Peaks:
     if n > MOST / FRACTIONS[-1]:
         counts = [int(MOST * each / FRACTIONS[0]) for each in FRACTIONS if MOST * each / FRACTIONS[0] >= CLUSTERS]
     cuts = np.partition(x, sorted({n - 1 - count for count in counts}))
-    tried = [_peaks(x, float(cuts[n - 1 - count])) for count in counts]
+    return [_peaks(x, float(cuts[n - 1 - count])) for count in counts]
+
+
+def _chosen(x: np.ndarray) -> _Peaks:
+    """The lowest threshold from which on the fit is good: ForwardStop on the p values (Bader, Yan & Zhang 2018)."""
+    import numpy as np
+
+    tried = _tried(x)
     usable = [each for each in tried if each.law is not None and len(each.excesses) >= CLUSTERS]
     if not usable:
         return max(tried, key=lambda each: (each.law is not None, each.exceedances))
@@ -547,6 +554,28 @@ def pickands(x: np.ndarray, k: int) -> float:
     ordered = np.sort(x)
     a, b, c = (float(ordered[-each]) for each in (k, 2 * k, 4 * k))
     return math.log((a - b) / (b - c)) / math.log(2)
+
+
+def shape_by_threshold(data: Any, *, confidence: float = 0.95) -> Results[Estimate]:
+    """xi with its profile interval at every threshold that is tried, lowest first: believe it where it stays the same.
+
+    ``data`` as in `fit_tail`. Labels: threshold, clusters, gof_p. Thresholds without 30 clusters are left out.
+    """
+    import numpy as np
+
+    x, _ = series(data)
+    x = x[np.isfinite(x)]
+    found = Results[Estimate]()
+    for peaks in _tried(x) if len(x) > FLOOR else ():
+        if peaks.law is None:
+            continue
+        low, high = profile_shape(peaks.excesses, confidence)
+        labels = {"threshold": peaks.threshold, "clusters": len(peaks.excesses), "gof_p": peaks.p}
+        found.append(
+            Estimate("tail shape xi", peaks.law.shape, low, high, "1", len(x), "within_run", confidence, METHOD,
+                     peaks.codes, labels, float(len(peaks.excesses)))
+        )  # fmt: skip
+    return found
 
 
 def mean_excess(x: np.ndarray, thresholds: Iterable[float]) -> list[tuple[float, float, int]]:

@@ -257,3 +257,10 @@ def test_time_weighted_quantiles_hold(made: int) -> None:
 def test_oracle_has_no_case_that_is_not_looked_at() -> None:
     seen = ("gpd|", "hill|", "extremal-index", "refuse|")
     assert all(case["id"].startswith(seen) for case in content("evt_gpd")["cases"])
+
+
+def test_the_shape_stays_where_the_tail_is_one_law() -> None:
+    found = az.shape_by_threshold(genpareto.rvs(0.3, size=20_000, random_state=stream(46)))
+    assert len(found) >= 5 and all(each.low < 0.3 < each.high for each in found)
+    thresholds = [each.labels["threshold"] for each in found]
+    assert thresholds == sorted(thresholds) and az.shape_by_threshold([1.0] * 5) == []
