@@ -253,12 +253,13 @@ def quantiles(
     counted, ``inf`` is a probe without answer), or a study's samples, in ns (columns run_id and rtt_ns; status lost or
     unreachable is a probe without answer, warm-up and duplicates are left out; low_ns and high_ns are used where a
     value is known as an interval); or a frame of runs without samples (`azlatency.latency_runs`: one number a run in
-    the column ``value``), which gives the quantiles *over the runs* of each path and method (`median_of_runs`).
-    ``lost``: probes without answer whose place is unknown. A probe without answer counts as infinitely late.
-    ``independent``: exact binomial ranks, for values that are replicates by design. ``resolution``: the step of the
-    printed values, added to interval ends as half a step where the interval is not much wider. ``labels``: frame
-    indexed by run_id that chooses and names the runs. ``across``: a statement about all the runs of a frame as repeats
-    of one path instead (`across_runs` on the runs' quantiles).
+    the column ``value``), which gives the quantiles *over the runs* of each path and method (`median_of_runs`). A
+    `Study` stands for its samples, labelled with path and method. ``lost``: probes without answer whose place is
+    unknown. A probe without answer counts as infinitely late. ``independent``: exact binomial ranks, for values that
+    are replicates by design. ``resolution``: the step of the printed values, added to interval ends as half a step
+    where the interval is not much wider. ``labels``: frame indexed by run_id that chooses and names the runs.
+    ``across``: a statement about all the runs of a frame as repeats of one path instead (`across_runs` on the runs'
+    quantiles).
 
     Refusals: ``no_values``; ``loss_censored`` (more lost than lies above: the quantile is infinite);
     ``tail_unresolved`` (less than one observation above: no estimate; fewer than ten effective ones: no upper end);
@@ -269,6 +270,11 @@ def quantiles(
     if any(not 0 < each < 1 for each in levels) or not 0 < confidence < 1:
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
     options: dict[str, Any] = {"independent": independent, "resolution": resolution}
+    if hasattr(data, "samples"):
+        from azlatency.paths import latency_runs
+
+        labels = latency_runs(data)[["path", "method"]] if labels is None else labels
+        data = data.samples
     if not hasattr(data, "columns"):
         x, missing = series(data)
         return Results(_of_run(x, levels, confidence, lost=lost, missing=missing, unit=unit, **options))

@@ -45,6 +45,12 @@ def test_arrays_series_and_frames_give_the_same() -> None:
     assert [each.low for each in az.quantiles(one)] == [each.low for each in az.quantiles(values)]
 
 
+def test_a_study_stands_for_its_samples() -> None:
+    study = az.load("emulated-zones")
+    found = az.quantiles(study, 0.5)
+    assert len(found) == study.samples["run_id"].nunique() and {"path", "method", "run_id"} <= set(found[0].labels)
+
+
 def test_quantiles_of_runs_are_over_the_runs() -> None:
     frame = pd.concat([runs(), runs(path="b → a", median_ns=[200e3] * 4)])
     found = az.quantiles(frame, 0.5)
