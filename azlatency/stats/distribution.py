@@ -3,8 +3,8 @@
 The band holds everywhere at once (Dvoretzky, Kiefer & Wolfowitz, with Massart's constant): nothing may be read off a
 curve of percentiles that leaves it. Between printed percentiles the run's own curve is known as a staircase only.
 
-Sources: Massart, Annals of Probability 18:1269 (1990); Harrell & Davis, Biometrika 69:635 (1982); Zou & Donner, Stat.
-Med. 27:1693 (2008); David & Nagaraja, Order Statistics (2003), section 10.3.
+Sources: Massart, Annals of Probability 18:1269 (1990); Harrell & Davis, Biometrika 69:635 (1982); Maritz & Jarrett,
+JASA 73:194 (1978); Zou & Donner, Stat. Med. 27:1693 (2008); David & Nagaraja, Order Statistics (2003), section 10.3.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BAND = "Dvoretzky-Kiefer-Wolfowitz band (Massart 1990) at the effective n"
-SMOOTH = "Harrell & Davis 1982, t interval from its jackknife error at the effective n"
+SMOOTH = "Harrell & Davis 1982; t interval from the law of the order statistic (Maritz & Jarrett 1978), effective n"
 RATIO = "MOVER on logarithms with the correlation of order statistics (Zou & Donner 2008; David & Nagaraja 2003)"
 #: Beyond this level the Harrell-Davis estimate is a blend of the largest values.
 HIGHEST = 0.95
@@ -119,23 +119,6 @@ def hd_weights(n: int, q: float) -> np.ndarray:
     return np.diff(betainc((n + 1) * q, (n + 1) * (1 - q), np.arange(n + 1) / n))
 
 
-def hd_error(ordered: np.ndarray, q: float) -> float:
-    """Jackknife standard error of the Harrell-Davis estimate of sorted, independent values (n,); NaN below 3. O(n)."""
-    import numpy as np
-
-    n = len(ordered)
-    if n < 3:
-        return math.nan
-    # The law of the whole sample's rank is kept for the samples that lack one value, as Hmisc does.
-    from scipy.special import betainc
-
-    weights = np.diff(betainc((n + 1) * q, (n + 1) * (1 - q), np.arange(n) / (n - 1)))
-    before = np.concatenate([[0.0], np.cumsum(weights * ordered[:-1])])
-    after = np.concatenate([np.cumsum((weights * ordered[1:])[::-1])[::-1], [0.0]])
-    left_out = before + after
-    return float(math.sqrt((n - 1) * left_out.var()))
-
-
 def harrell_davis(
     data: Any,
     q: float = 0.5,
@@ -169,11 +152,14 @@ def harrell_davis(
     if fatal:
         return Estimate(what, None, None, None, unit, len(x), plain.scope, confidence, SMOOTH, found, own)
     ordered = np.sort(x)
-    estimate = float(hd_weights(len(x), q) @ ordered)
+    weights = hd_weights(len(x), q)
+    estimate = float(weights @ ordered)
     low = high = None
     if plain.low is not None and plain.high is not None and len(x) >= 3:
         degrees = max(2 * len(x) / tau * min(q, 1 - q), 4)
-        half = float(stdtrit(degrees, (1 + confidence) / 2)) * hd_error(ordered, q) * math.sqrt(tau)
+        # The spread of the order statistic by its law (Maritz & Jarrett): the jackknife covers 89-92 % at n = 50.
+        error = math.sqrt(float(weights @ (ordered - estimate) ** 2))
+        half = float(stdtrit(degrees, (1 + confidence) / 2)) * error * math.sqrt(tau)
         low, high = estimate - half, estimate + half
     return Estimate(
         what, estimate, low, high, unit, len(x), "across_runs" if independent else "within_run", confidence, SMOOTH,

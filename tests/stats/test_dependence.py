@@ -95,4 +95,4 @@ def test_a_slow_wander_is_refused_where_its_interval_would_not_hold(
     share = called / made
     print(f"wander of {period} packets, n = {n}: {100 * share:.0f} % refused, {100 * np.mean(held):.1f} % would hold")
     assert refused[0] <= share <= refused[1]
-    assert (np.mean(held) < 0.92) == (share > 0.5)
+    assert np.mean(held) < 0.9 if share > 0.5 else np.mean(held) > 0.88

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 import azlatency as az
 from azlatency.stats import dependence as dep
 from azlatency.stats.bootstrap import block_length
-from azlatency.stats.distribution import dkw, hd_error, hd_weights
+from azlatency.stats.distribution import dkw, hd_weights
 from azlatency.stats.evidence import closed_loop_shares
 from azlatency.stats.exceedance import clopper_pearson, table_counts, table_exceedance
 from azlatency.stats.means import mean_from_summary, sample_sd
@@ -146,13 +146,22 @@ def quantile_kinds(given: dict[str, Any]) -> dict[str, Any]:
     q25, q75 = np.quantile(x, (0.25, 0.75))
     return {
         **quantile, "type1_inverted_cdf": type1, "harrell_davis": hd, "hdquantile_hmisc": hd,
-        "hd_jackknife_se_hmisc": [hd_error(x, p) for p in probs], "hd_p999": hd_weights(n, 0.999) @ x,
+        "hd_jackknife_se_hmisc": [_jackknife(x, p) for p in probs] if 2 < n < 100 else None,
+        "hd_p999": hd_weights(n, 0.999) @ x,
         "sockperf_rank": [x[rank - 1] if rank else None for rank in sockperf],
         "mad_scaled_1.4826": 1.4826 * np.median(np.abs(x - np.median(x))),
         "mean_abs_dev": np.abs(x - x.mean()).mean(), "siqr_type7": (q75 - q25) / 2,
         "sd": x.std(ddof=1) if n > 1 else None, "trimmed_mean_20": stats.trim_mean(x, 0.2),
         "skew_b1": stats.skew(x) if n > 1 else None,
     }  # fmt: skip
+
+
+def _jackknife(ordered: np.ndarray, q: float) -> float:
+    """Hmisc's jackknife error of the Harrell-Davis estimate; not offered: its interval covers 89-92 % at n = 50."""
+    n = len(ordered)
+    weights = np.diff(stats.beta.cdf(np.arange(n) / (n - 1), (n + 1) * q, (n + 1) * (1 - q)))
+    left_out = [weights @ np.delete(ordered, i) for i in range(n)]
+    return float(math.sqrt((n - 1) * np.var(left_out)))
 
 
 @answers("quantiles_robust", "maritz-jarrett")
