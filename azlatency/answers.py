@@ -595,8 +595,12 @@ def agreements(found: Sequence[Agreement]) -> Table | Note:
 # --- before and after
 
 
-def settings(after: Study, before: Study) -> Table:
+def settings(after: Study, before: Study) -> Table | Note:
     """What two imports say of their circumstances, side by side."""
+    if not len(before.runs):
+        return Note(
+            "There is no other study to compare with: name one in the parameter `other`, or as `before` in study.toml."
+        )
     names = {
         "region": "region", "vm_size": "VM size", "accelerated_networking": "accelerated networking", "date": "date",
         "emulated": "emulated",

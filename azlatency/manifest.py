@@ -33,7 +33,7 @@ from azlatency.zones import ZoneMap, ZoneMapError, pseudonym, read_zone_maps
 FILE_NAME = "study.toml"
 _STUDY_KEYS = {
     "name", "title", "question", "date", "emulated", "source", "notes", "runs", "reported", "baseline",
-    "zone_maps", "pseudonymise_subscriptions",
+    "zone_maps", "pseudonymise_subscriptions", "before",
     "region", "subscription", "vm_size", "accelerated_networking", "placement",
 }  # fmt: skip
 #: Keys of an entry that the log may say as well; the rest only the manifest knows.

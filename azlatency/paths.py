@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from azlatency.dataset import Study
+from azlatency.dataset import Study, load
 from azlatency.reader import LogError
 
 if TYPE_CHECKING:
@@ -64,6 +64,20 @@ def select(study: Study, pairs: str) -> Study:
         kept.update(own)
     named = frozenset([*wanted, *runs.loc[sorted(kept), "path"]])
     return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), named)
+
+
+def other_study(study: Study, name: str) -> Study:
+    """The study to hold ``study`` against: ``name``, else the one that its manifest calls ``before``.
+
+    Where neither is given, or the manifest's is not imported, a study without runs. Raises `LogError` for an unknown
+    ``name``.
+    """
+    if name:
+        return load(name, processed=study.folder.parent)
+    try:
+        return load(str(study.info["before"]), processed=study.folder.parent)
+    except (KeyError, LogError):
+        return SelectedStudy("no other study", study.folder, {}, study.version, frozenset(), frozenset())
 
 
 def _zones(run: object) -> tuple[str, ...]:

@@ -82,26 +82,6 @@ def test_an_unknown_format_is_refused_by_name(tmp_path: Path) -> None:
         charts.export("png gif", tmp_path)
 
 
-# --- some pairs only
-
-
-def test_a_study_of_some_pairs(study: Any) -> None:
-    if study.name != "emulated-zones":
-        return
-    some = az.select(study, "1-3, az2a -> az1a")
-    assert set(az.latency_runs(some)["path"]) == {"az1a → az3a", "az3a → az1a", "az2a → az1a"}
-    assert set(some.samples["run_id"]) <= set(some.runs["run_id"])
-    assert az.select(study, " ") is study
-    with pytest.raises(az.LogError, match="no path and no pair of zones is called 1-9; known: az1a → az1b, "):
-        az.select(study, "1-9")
-
-
-def test_scenarios_of_reported_numbers_can_be_selected(study: Any) -> None:
-    if study.name != "uksouth-echo-latency":
-        return
-    assert set(az.select(study, "Same AZ").reported["scenario"]) == {"Same AZ"}
-
-
 # --- hard data
 
 
