@@ -25,6 +25,7 @@ _HOMES = {
     "throughput_runs": "azlatency.paths",
     "measuring": "azlatency.paths",
     "select": "azlatency.paths",
+    "other_study": "azlatency.paths",
     "programmed_links": "azlatency.programmed",
     "known_steps": "azlatency.stats.truth",
     "charts": "azlatency.charts",
