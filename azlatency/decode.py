@@ -101,10 +101,10 @@ class Source:
         text = self.text
         if len(text) >= _FOLDED_FROM:
             return fold(text, _lines_of)
-        raws = enumerate(text.split("\n")[: self.line_count], start=1)
+        raws = text.split("\n")[: self.line_count]
         if not any(control in text for control in _CONTROL):
-            return [Line(number, raw) for number, raw in raws]
-        return [line for number, raw in raws for line in _lines_of(number, raw)]
+            return list(map(Line, range(1, len(raws) + 1), raws))
+        return [line for number, raw in enumerate(raws, start=1) for line in _lines_of(number, raw)]
 
 
 def _lines_of(number: int, raw: str) -> list[Line]:

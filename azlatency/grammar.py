@@ -23,9 +23,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
-from azlatency.lines import Line, Rows, entries
+from azlatency.lines import Line, Rows, entries, shape_of
 
 __all__ = [
     "BLANK", "DATA", "KNOWN", "LONGEST_LINE", "PROSE", "UNKNOWN", "UNMARKED",
@@ -33,6 +34,8 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_LINE = 4096
+#: A log has few shapes of lines; a text that has ever new ones must not fill the memory with them.
+_MOST_SHAPES = 512
 
 UNMARKED, BLANK, PROSE, KNOWN, DATA, UNKNOWN = range(6)
 
@@ -93,6 +96,10 @@ class Rule:
     handler: str | None
 
 
+#: What `LineLog.read` needs of a rule.
+_Entry = tuple[str, Callable[[str], re.Match[str] | None], str | None, int]
+
+
 def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a method as the reader of every line that ``pattern`` matches in full. May be stacked."""
 
@@ -119,6 +126,20 @@ def known(*patterns: tuple[str, str]) -> tuple[Rule, ...]:
     return tuple(Rule(re.compile(pattern), hint, KNOWN, None) for hint, pattern in patterns)
 
 
+def _by_shape(rules: Sequence[Rule]) -> Callable[[bytes], list[_Entry]]:
+    """The rules that a line of a given shape may match, in their order; found once for all lines that look alike.
+
+    A hint that stands in a line stands in its shape when its own digits are left out as well, so no rule is lost.
+    """
+    table = [(shape_of(rule.hint), (rule.hint, rule.pattern.fullmatch, rule.handler, rule.kind)) for rule in rules]
+
+    @lru_cache(maxsize=_MOST_SHAPES)
+    def candidates(shape: bytes) -> list[_Entry]:
+        return [entry for hint, entry in table if hint in shape]
+
+    return candidates
+
+
 class LineLog:
     """A log read line by line: `data` methods in order of definition, then the ``known`` rules.
 
@@ -128,7 +149,7 @@ class LineLog:
     known: ClassVar[tuple[Rule, ...]] = ()
     prefix: ClassVar[re.Pattern[str] | None] = None
     _grammar: ClassVar[tuple[Rule, ...]] = ()
-    _dispatch: ClassVar[tuple[tuple[str, Callable[[str], re.Match[str] | None], str | None, int], ...]] = ()
+    _candidates = staticmethod(_by_shape(()))
     _bulk: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -141,18 +162,19 @@ class LineLog:
                 if isinstance(of_many := getattr(member, "_bulk", None), str):
                     cls._bulk[name] = of_many
         cls._grammar = (*rules, *cls.known)
-        cls._dispatch = tuple((rule.hint, rule.pattern.fullmatch, rule.handler, rule.kind) for rule in cls._grammar)
+        cls._candidates = staticmethod(_by_shape(cls._grammar))
 
     def feed(self, lines: Sequence[Line], ledger: Ledger) -> None:
         """Read the lines and mark each in the ledger; unmatched ones go to `unmatched`."""
         for entry in entries(lines):
             if isinstance(entry, Line):
-                self._feed_line(entry, ledger)
+                self.feed_line(entry, ledger)
             elif not self._read_rows(entry, ledger):
                 for line in entry:
-                    self._feed_line(line, ledger)
+                    self.feed_line(line, ledger)
 
-    def _feed_line(self, line: Line, ledger: Ledger) -> None:
+    def feed_line(self, line: Line, ledger: Ledger) -> None:
+        """As `feed`, for one line."""
         text = line.text
         if not text or text.isspace():
             ledger.mark(line.number, BLANK)
@@ -186,7 +208,7 @@ class LineLog:
             # A terminal echoes Ctrl-C; what the tool prints next may stand on the same line.
             ledger.mark(line.number, KNOWN)
             return True
-        for hint, fullmatch, handler, kind in self._dispatch:
+        for hint, fullmatch, handler, kind in self._candidates(shape_of(text)):
             if hint in text and (match := fullmatch(text)):
                 if handler is not None:
                     try:

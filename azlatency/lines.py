@@ -138,6 +138,11 @@ class Rows(Sequence[Line]):
         return dict(zip([*groups, *(f"{name} width" for name in widths)], columns, strict=True))
 
 
+def shape_of(text: str) -> bytes:
+    """What is left of a text without the digits and points of its numbers."""
+    return text.encode(errors="surrogatepass").translate(None, _DIGITS)
+
+
 def _piece_end(text: str, start: int, stop: int) -> int:
     """End of the piece that begins at ``start``: behind a line feed, or at ``stop``."""
     if start + _PIECE >= stop:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 from azlatency.decode import Source
@@ -29,8 +30,8 @@ _PROMPT = re.compile(
 )
 # A bare "# " or "$ " begins comments and headings as well; only the command of a known tool makes it a prompt.
 _BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
-# What one of the two has, cheaply told: many lines of progress have a per cent sign.
-_MAY_PROMPT = re.compile(r"^[#$%>]|@|:[~/\\]")
+# Without a character of `_may_prompt`, a line is neither: many lines of progress have a per cent sign.
+_PROMPT_BEGINS = ("#", "$", "%", ">")
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
 _SENTENCES_IN_NOTES = 3
@@ -145,10 +146,10 @@ def _blocks(source: Source, lines: Sequence[Line], result: Cut) -> list[_Block]:
     joined, positions = outline(lines)
     markdown = "```" in joined or "~~~" in joined or source.path.lower().endswith(_MARKDOWN_ENDINGS)
     hints = ["```", "~~~", "#", "$", ">", "^C", "Script "]
-    if _MAY_PROMPT.search(joined) or "\n%" in joined:
+    if _may_prompt(joined) or "\n%" in joined:
         hints.append("%")
     candidates = {positions[index] for hint in hints for index in lines_with(hint, joined)}
-    commands = {name for parser in parsers().values() for name in parser.commands}
+    commands = _commands()
     blocks: list[_Block] = []
     headings: list[tuple[int, str]] = []
     fenced = False
@@ -191,9 +192,20 @@ def _before_json(index: int, lines: Sequence[Line]) -> bool:
     return next((line.text.strip()[:1] for line in lines[index + 1 :] if line.text.strip()), "") == "{"
 
 
-def _prompt(text: str, commands: set[str]) -> tuple[str | None, str | None] | None:
+@cache
+def _commands() -> frozenset[str]:
+    """The program names of all tools."""
+    return frozenset(name for parser in parsers().values() for name in parser.commands)
+
+
+def _may_prompt(text: str) -> bool:
+    """Whether a line of the text may be a prompt; `_prompt` tells whether it is."""
+    return text.startswith(_PROMPT_BEGINS) or "@" in text or ":/" in text or ":~" in text or ":\\" in text
+
+
+def _prompt(text: str, commands: frozenset[str]) -> tuple[str | None, str | None] | None:
     """The command ("" -> None) and host of a prompt line; None where the line is none."""
-    if not _MAY_PROMPT.search(text):
+    if not _may_prompt(text):
         return None
     if match := _PROMPT.fullmatch(text):
         return match["command"].strip() or None, match["host"]

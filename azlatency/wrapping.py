@@ -58,7 +58,7 @@ def candidates(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwra
         yield found
     if not claimed:
         yield from _spelled_out(source)
-    if _BOLD.search(text, 0, _LOOKED_AT):
+    if text.find("**", 0, _LOOKED_AT) >= 0 and _BOLD.search(text, 0, _LOOKED_AT):
         yield Unwrapped(replace(source, text=text.replace("**", "")), "the stars of bold type", 1)
     if not claimed or (not surely and _LABEL.match(text)):
         yield from _without_prefix(source)

@@ -98,7 +98,7 @@ class FioParser:
                 jobs.append(job)
                 recorder.ledger.mark(line.number, DATA)
             else:
-                text.feed([line], recorder.ledger)
+                text.feed_line(line, recorder.ledger)
         text.close(log.last_line + 1)
         write(jobs, recorder, log)
 

@@ -67,6 +67,8 @@ _CONNECTED = r"\[ *(\d{1,5})\] local (\S{1,253}) port (\d{1,5}) connected to (\S
 _OUT_OF_ORDER = r"\[ *(\d{1,5}|SUM)\] +\d{1,9}\.\d- *\d{1,9}\.\d +sec +(\d{1,15}) datagrams received out-of-order"
 _NOT_AVAILABLE = r"\[ *\d{1,5}\](?:\[[TR]X-[CS]\])? \((?:sender|receiver) statistics not available\)"
 _STOPPED = r"iperf3: (?:error - |interrupt - |the client has terminated|the server has terminated).{0,300}"
+# The half-widths of two times with the two decimals that `_ROW` asks for.
+_SLACK_NS = 2 * (quantity("0.00", "sec").resolution or 0.0)
 _DATE = "%a, %d %b %Y %H:%M:%S"
 
 
@@ -96,11 +98,12 @@ class _Iperf3(LineLog):
         if found is not None and found.start() > 0:
             self.prefixes.add(_shape(text[: found.start()]))
             text = text[found.start() :]
+            line = Line(line.number, text)
         elif found is None and self.prefixes and _shape(text) in self.prefixes:
             ledger.mark(line.number, BLANK)
             return True
         separator = text.startswith(_SEPARATOR)
-        known_line = super().read(Line(line.number, text), ledger)
+        known_line = super().read(line, ledger)
         self.after_separator = separator
         if known_line and self.test is not None:
             self.test.last_line = line.number
@@ -243,7 +246,6 @@ class _Iperf3(LineLog):
             test.summary.append(row)
 
     def _row(self, line: Line, match: re.Match[str]) -> Row:
-        start, end = quantity(match["start"], "sec"), quantity(match["end"], "sec")
         label = match["label"]
         return Row(
             line=line.number,
@@ -251,7 +253,7 @@ class _Iperf3(LineLog):
             role=match["role"],
             start_ns=nanoseconds(match["start"], "sec"),
             end_ns=nanoseconds(match["end"], "sec"),
-            slack_ns=(start.resolution or 0.0) + (end.resolution or 0.0),
+            slack_ns=_SLACK_NS,
             bytes=quantity(match["bytes"], match["byte_unit"]),
             rate=quantity(match["rate"], match["rate_unit"]),
             side=label if label in ("sender", "receiver") else None,
@@ -415,7 +417,7 @@ class Iperf3Parser:
                 reader.close(lines[index].number - 1)
                 index = documents.read(index)
             else:
-                reader.feed(lines[index : index + 1], recorder.ledger)
+                reader.feed_line(lines[index], recorder.ledger)
                 index += 1
         reader.close(log.last_line)
         documents.close(log.last_line)

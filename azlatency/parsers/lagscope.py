@@ -39,7 +39,7 @@ import re
 from bisect import bisect_right
 from typing import Any
 
-from azlatency.grammar import BLANK, DATA, UNKNOWN, Ledger, Line, LineLog, data, known
+from azlatency.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
 from azlatency.parsers import Log, Signature
 from azlatency.parsers.common import complete_quantile, end_run, unfinished_line
 from azlatency.record import Recorder
@@ -65,13 +65,19 @@ def _whole_microseconds(token: str) -> Quantity:
     return Quantity(float(nanoseconds(token, "us")), "ns", token, float(_MICROSECOND), "us")
 
 
+def _time_of_day(line: Line) -> int | None:
+    """Seconds since midnight that the label of the line says; None where it has none."""
+    found = _CLOCK.match(line.text.lstrip())
+    return 3600 * int(found[1]) + 60 * int(found[2]) + int(found[3]) if found else None
+
+
 class _Lagscope(LineLog):
     prefix = re.compile(_LABEL)
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
+        self.unfinished = unfinished_line(log)
         self.run = recorder.run("lagscope", log.first_line, **_RUN)
-        self.clock: int | None = None
         self.began: int | None = None
         self.completed: int | None = None
         self.ended = False
@@ -83,12 +89,6 @@ class _Lagscope(LineLog):
         """Lower edge, count and line of each histogram row; None where rows were left out by hand."""
         self.extremes_line = 0
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
-        """As in `LineLog`, with the time of day kept."""
-        found = _CLOCK.match(line.text.lstrip()) if ":" in line.text else None
-        self.clock = 3600 * int(found[1]) + 60 * int(found[2]) + int(found[3]) if found else None
-        return super().read(line, ledger)
-
     # --- what was run
 
     @data(r"lagscope (\d{1,3}(?:\.\d{1,3}){1,3})", hint="lagscope ")
@@ -97,7 +97,7 @@ class _Lagscope(LineLog):
 
     @data(r"New connection: local:\d{1,5} \[socket:\d{1,5}\] --> (\S{1,100}):(\d{1,5})", hint="New connection:")
     def connection(self, line: Line, match: re.Match[str]) -> None:
-        self.began = self.clock
+        self.began = _time_of_day(line)
         self.run.set(server=match[1])
 
     @data(r"server address:\s{1,20}(\S{1,100})", hint="server address:")
@@ -126,7 +126,7 @@ class _Lagscope(LineLog):
 
     @data(r"TEST COMPLETED\.", hint="TEST COMPLETED")
     def test_completed(self, line: Line, match: re.Match[str]) -> None:
-        self.completed = self.clock
+        self.completed = _time_of_day(line)
 
     @data(r"Ping statistics for (\S{1,100}):", hint="Ping statistics for")
     def statistics(self, line: Line, match: re.Match[str]) -> None:
@@ -151,7 +151,7 @@ class _Lagscope(LineLog):
             printed = quantity(token, "us")
             # The mean of many is sharper than the clock of each.
             single = name != "rtt_mean"
-            self.run.metric(name, printed._replace(resolution=float(_LATTICE_NS)) if single else printed, line.number)
+            self.run.metric(name, printed.with_resolution(float(_LATTICE_NS)) if single else printed, line.number)
         self.ended = True
         self.extremes_line = line.number
 
@@ -205,7 +205,7 @@ class _Lagscope(LineLog):
 
     def _cut(self, line: Line) -> bool:
         """Whether the text ends within this line, whose number stands at its end."""
-        if line.number != unfinished_line(self.log):
+        if line.number != self.unfinished:
             return False
         text = "the text ends within this line; its number is left out"
         self.run.event("unfinished_line", "warning", text, line.number)
