@@ -139,7 +139,7 @@ class Run:
         """The quantiles of a metric added before."""
         rows = self.recorder.rows["quantiles"][self._first_quantile :]
         return [
-            row for row in rows if row["run_id"] == self.run_id and row["metric"] == metric and row["stream"] == stream
+            row for row in rows if row["metric"] == metric and row["stream"] == stream and row["run_id"] == self.run_id
         ]
 
     def drop(self, name: str, *, side: str | None = None, stream: str | None = None) -> None:

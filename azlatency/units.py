@@ -12,6 +12,7 @@ True
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import NamedTuple
 
 
@@ -28,6 +29,10 @@ class Quantity(NamedTuple):
     printed: str | None
     resolution: float | None
     printed_unit: str | None = None
+
+    def with_resolution(self, resolution: float | None) -> Quantity:
+        """The same number, known to another half-width in the canonical unit."""
+        return Quantity(self.value, self.unit, self.printed, resolution, self.printed_unit)
 
     def doubled(self) -> Quantity:
         """The round trip of a printed half round trip: value and resolution twice, the token as printed."""
@@ -173,17 +178,20 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
         canonical, times, over, shown = _SCALES[unit]
     except KeyError:
         raise UnitError(f"unknown unit {unit!r}") from None
-    if significant is None and (plain := _plain(token)) is not None:
+    if (plain := _plain(token)) is not None:
         digits, decimals = plain
         power = _POWERS[decimals] * over
-        return Quantity(digits * times / power, canonical, token, times / (2 * power), shown)
-    value = number(token)
-    exponent = int(value.as_tuple().exponent)
-    if significant is not None and value:
-        exponent = min(exponent, value.adjusted() - significant + 1)
+        value = digits * times / power
+        if significant is not None and digits:
+            power *= 10 ** max(significant - len(str(digits)), 0)
+        return Quantity(value, canonical, token, times / (2 * power), shown)
+    exact = number(token)
+    exponent = int(exact.as_tuple().exponent)
+    if significant is not None and exact:
+        exponent = min(exponent, exact.adjusted() - significant + 1)
     scale = Decimal(times) / over
     half_last_digit = Decimal(5).scaleb(exponent - 1) * scale
-    return Quantity(float(value * scale), canonical, token, float(half_last_digit), shown)
+    return Quantity(float(exact * scale), canonical, token, float(half_last_digit), shown)
 
 
 def count(token: str) -> Quantity:
@@ -217,6 +225,7 @@ def nanoseconds(token: str, unit: str) -> int:
     return value
 
 
+@cache
 def scale(unit: str) -> float:
     """How many canonical units one printed unit is, for numbers that a file holds as numbers. Raises `UnitError`."""
     canonical_unit(unit)

@@ -79,7 +79,7 @@ def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
     low, mean, high, deviation = (
         run.row_of(f"{prefix}_{name}", stream=stream) for name in ("min", "mean", "max", "sd")
     )
-    if low is not None and high is not None and low["value"] > high["value"] + _slack(low, high):
+    if low is not None and high is not None and _above(low, high):
         run.event(
             "not_monotone",
             "error",
@@ -88,10 +88,12 @@ def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
         )
         return
     if mean is not None:
-        for bound, sign, word in ((low, 1, "below the minimum"), (high, -1, "above the maximum")):
-            if bound is not None and sign * (bound["value"] - mean["value"]) > _slack(bound, mean):
-                text = f"the mean {_shown(mean)} is {word} {_shown(bound)}"
-                run.event("impossible_spread", "error", text, mean["line"])
+        if low is not None and _above(low, mean):
+            text = f"the mean {_shown(mean)} is below the minimum {_shown(low)}"
+            run.event("impossible_spread", "error", text, mean["line"])
+        if high is not None and _above(mean, high):
+            text = f"the mean {_shown(mean)} is above the maximum {_shown(high)}"
+            run.event("impossible_spread", "error", text, mean["line"])
     if deviation is not None and low is not None and high is not None:
         n = max(run.value("observations") or 2, 2)
         most = (high["value"] - low["value"]) / 2 * math.sqrt(n / (n - 1))
@@ -108,7 +110,7 @@ def _check_order(run: Run, prefix: str, stream: str | None) -> None:
     low, high = (run.row_of(f"{prefix}_{name}", stream=stream) for name in ("min", "max"))
     last = low
     for row in [*rows, *([high] if high is not None else [])]:
-        if last is not None and _value(last) > _value(row) + _slack(last, row):
+        if last is not None and _above(last, row):
             text = f"{_label(row)} {_shown(row)} is less than {_label(last)} {_shown(last)}"
             run.event("not_monotone", "error", text, row["line"])
         last = row
@@ -131,13 +133,19 @@ def _check_counts(run: Run) -> None:
             if less["side"] in ("local", "remote"):
                 continue  # each end of a ping-pong counts what it sent itself: one more or less
             more = run.row_of(whole, side=less["side"], stream=less["stream"])
-            if more is not None and less["value"] > more["value"] + _slack(less, more):
+            if more is not None and _above(less, more):
                 text = f"{part} {less['value']:.0f} is more than {whole} {more['value']:.0f}"
                 run.event("count_mismatch", "error", text, less["line"])
 
 
 def _value(row: Row) -> float:
     return row["value_ns"] if "value_ns" in row else row["value"]
+
+
+def _above(one: Row, other: Row) -> bool:
+    """Whether a number is above another by more than the rounding of the two explains."""
+    value, bound = _value(one), _value(other)
+    return value > bound and value > bound + _slack(one, other)
 
 
 def _slack(*rows: Row) -> float:

@@ -226,7 +226,7 @@ class Documents:
             if leaf is not None and leaf.value is not None:
                 value = quantity(leaf.token, unit)
                 if isinstance(leaf.value, int) and unit == "nsec":
-                    value = value._replace(resolution=None)
+                    value = value.with_resolution(None)
                 one.add(f"{metric}_{ending}", value, self.places.data(leaf))
         if n is not None and isinstance(n.value, int):
             one.counts[metric] = n.value
@@ -285,7 +285,7 @@ class Documents:
             line = one.metrics.pop(index)[2]
             token = size.printed or "0"
             expected = rate.value * one.runtime_ns / 1e9 if rate and one.runtime_ns else None
-            kib = quantity(token, "KiB")._replace(resolution=1024.0)
+            kib = quantity(token, "KiB").with_resolution(1024.0)
             if expected is not None and abs(kib.value - expected) <= 0.02 * expected + 2048:
                 one.metrics.insert(index, ("transferred", kib, line))
             elif expected is not None and abs(size.value - expected) <= 0.02 * expected + 2048:
@@ -302,7 +302,7 @@ def _options(node: js.Members) -> dict[str, str]:
 
 def _kib_rate(token: str) -> Quantity:
     found = quantity(token, "fio KiB/s")
-    return found if "." in token else found._replace(resolution=2 * (found.resolution or 0.0))
+    return found if "." in token else found.with_resolution(2 * (found.resolution or 0.0))
 
 
 def _iops(token: str) -> Quantity:

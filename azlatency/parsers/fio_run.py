@@ -203,7 +203,7 @@ def scaled(token: str, unit: str) -> Quantity:
 def whole(token: str, unit: str) -> Quantity:
     """A number that fio cut to a whole one: the true one is up to one greater. Raises `UnitError`."""
     found = quantity(token, unit)
-    return found._replace(resolution=None if found.resolution is None else 2 * found.resolution)
+    return found.with_resolution(None if found.resolution is None else 2 * found.resolution)
 
 
 def percentile(token: str, unit: str, *, old: bool) -> Quantity:
@@ -212,7 +212,7 @@ def percentile(token: str, unit: str, *, old: bool) -> Quantity:
     step = _US if old else 1
     half = bucket_of(round(found.value / step)).half * step
     rounding = 2 * (found.resolution or 0.0) if scale(unit) > step else 0.0
-    return found._replace(resolution=half + rounding)
+    return found.with_resolution(half + rounding)
 
 
 def block_bytes(token: str, *, decimal: bool = False) -> int | None:
@@ -314,8 +314,8 @@ def _write_direction(job: Job, one: Direction, run: Run) -> None:
     scope = "run" if sum(not other.idle for other in job.directions.values()) == 1 else "stream"
     per_job = (job.count or 1) > 1 and job.old
     for name, value, line in one.metrics:
-        sampled = name.startswith(("bandwidth_", "iops_"))
-        run.metric(name, value, line, stream=one.name, scope="process" if sampled and per_job else scope)
+        sampled = per_job and name.startswith(("bandwidth_", "iops_"))
+        run.metric(name, value, line, stream=one.name, scope="process" if sampled else scope)
     if per_job and one.get("bandwidth_mean") is not None:
         text = f"before 3.0 these samples are of one of the {job.count} jobs, not of all"
         run.event("per_job_samples", "info", text, next(ln for name, _, ln in one.metrics if name == "bandwidth_mean"))

@@ -60,7 +60,7 @@ def _share(token: str) -> Quantity:
 def _cut(token: str, unit: str) -> Quantity:
     """A number that was cut to a whole one, unless it has decimals."""
     found = quantity(token, unit)
-    return found if "." in token else found._replace(resolution=2 * (found.resolution or 0.0))
+    return found if "." in token else found.with_resolution(2 * (found.resolution or 0.0))
 
 
 def _direction(job: Job, block: list[str], kind: str, line: int) -> bool:

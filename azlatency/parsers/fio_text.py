@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from azlatency.grammar import KNOWN, Ledger, Line, LineLog, data, known
 from azlatency.parsers import Log
@@ -65,6 +66,7 @@ class Text(LineLog):
         text, host = line.text.strip(), None
         if found := _HOST.match(text):
             text, host = text[found.end() :], found[1]
+            line = Line(line.number, text)
         if self.percentiles is not None and not text.startswith("|"):
             self.percentiles = None
         if line.number == self.unfinished and text[-1:].isdigit():
@@ -73,7 +75,7 @@ class Text(LineLog):
             text = "the last line is cut, its numbers are left out"
             self.recorder.event("unfinished_line", "info", text, line.number)
             return True
-        ok = super().read(Line(line.number, text), ledger)
+        ok = super().read(line, ledger)
         if host and self.job is not None and self.job.host is None and self.job.line == line.number:
             self.job.host = host
         if ok and self.job is not None:
@@ -219,10 +221,9 @@ class Text(LineLog):
     def percentile_row(self, line: Line, match: re.Match[str]) -> None:
         if self.last is None or self.percentiles is None or self.job is None:
             return
-        metric, unit = self.percentiles
+        (metric, unit), old = self.percentiles, self.job.old
         for q, token in _PERCENTILE.findall(match[0]):
-            value = percentile(token, unit, old=self.job.old)
-            self.last.percentiles.append(Percentile(metric, quantity(q, "%").value, value, line.number))
+            self.last.percentiles.append(Percentile(metric, _share(q), percentile(token, unit, old=old), line.number))
 
     @data(
         rf"bw \( {{0,6}}([kKMGT]?i?(?:B|bit)) {{0,4}}/s\): min={_PLAIN}, max={_PLAIN}, per={_PLAIN}%, avg={_PLAIN}, "
@@ -394,6 +395,12 @@ class Text(LineLog):
         ("note: ", r"note: .{1,400}"),
         ("hostname=", r"hostname=\S{1,253}, be=\d, .{1,300}"),
     )
+
+
+@lru_cache(maxsize=256)
+def _share(percent: str) -> float:
+    """The share that a label of the table of percentiles names: nearly all logs have the same."""
+    return quantity(percent, "%").value
 
 
 def _sharper(rate: Quantity, size: Quantity, runtime_ns: int) -> Quantity:

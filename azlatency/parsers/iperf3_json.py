@@ -27,6 +27,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -49,12 +50,20 @@ class Documents:
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.text = "\n".join(line.text for line in log.lines) + "\n"
-        self.starts = [0, *accumulate(len(line.text) + 1 for line in log.lines)]
         self.tests: list[Test] = []
         self.test: Test | None = None
 
     # --- places
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the log; many have no document, so it is made when one is read."""
+        return "\n".join([line.text for line in self.log.lines]) + "\n"
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where in the text each line begins, and where it ends."""
+        return [0, *accumulate(len(line.text) + 1 for line in self.log.lines)]
 
     def line(self, position: int) -> int:
         """Number of the line that the position stands in."""
@@ -64,8 +73,9 @@ class Documents:
         return min(bisect.bisect_right(self.starts, position), len(self.log.lines)) - 1
 
     def _mark(self, begin: int, end: int, kind: int) -> None:
+        lines, ledger = self.log.lines, self.recorder.ledger
         for index in range(self._index(begin), self._index(max(end - 1, begin)) + 1):
-            self.recorder.ledger.mark(self.log.lines[index].number, kind)
+            ledger.mark(lines[index].number, kind)
 
     # --- documents
 
@@ -216,12 +226,12 @@ class Documents:
         for one in node.objects("connected"):
             names = ("socket", "local_host", "local_port", "remote_host", "remote_port")
             test.connection(Connection(*(str(one.value(name)) for name in names)))
-            self._mark(one.position, one.position + 1, DATA)
+            self._data(one)
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
             if leaf is not None:
-                self._mark(leaf.position, leaf.position + 1, DATA)
+                self._data(leaf)
         if target := node.value("target_bitrate"):
             test.paced(f"sending was held to {target} bit/s", self.line(node.leaf("target_bitrate").position))  # type: ignore[union-attr]
 
@@ -238,7 +248,7 @@ class Documents:
             )
         else:
             test.run.set(started_at=datetime.fromtimestamp(int(seconds), UTC))
-        self._mark(node.position, node.position + 1, DATA)
+        self._data(node)
 
     def _test_start(self, node: js.Members, test: Test) -> None:
         duration, omit = node.leaf("duration"), node.leaf("omit")
@@ -253,7 +263,7 @@ class Documents:
         )
         for _, value in node.pairs:
             if isinstance(value, js.Leaf):
-                self._mark(value.position, value.position + 1, DATA)
+                self._data(value)
         if target := node.value("target_bitrate"):
             test.paced(f"sending was held to {target} bit/s", self.line(node.position))
 
@@ -449,10 +459,11 @@ class Documents:
         if not test.empty or test.connections:
             test.run.event("interrupted", "warning", f"{text}; the totals cover what there was", number)
 
-    def _data(self, leaf: js.Leaf) -> int:
+    def _data(self, found: js.Leaf | js.Members) -> int:
         """Mark the line of a value as data and return its number."""
-        self._mark(leaf.position, leaf.position + 1, DATA)
-        return self.line(leaf.position)
+        number = self.line(found.position)
+        self.recorder.ledger.mark(number, DATA)
+        return number
 
 
 def _number(leaf: js.Leaf, unit: str) -> Quantity:

@@ -60,7 +60,10 @@ class Members:
 
     def get(self, name: str) -> Any:
         """The first value of that name, or None."""
-        return next((value for key, value in self.pairs if key == name), None)
+        for key, value in self.pairs:
+            if key == name:
+                return value
+        return None
 
     def object(self, name: str) -> Members:
         """The first value of that name where it is an object, else an empty one."""

@@ -526,7 +526,7 @@ class _Netperf(LineLog):
                 run.metric("cpu_count", count(found[0]), found[1], side=side, scope="host")
             self._service_demand(key, side)
         if found := self._number("CONFIDENCE_LEVEL"):
-            run.metric("throughput_ci_level", quantity(found[0], "%")._replace(resolution=None), found[1])
+            run.metric("throughput_ci_level", quantity(found[0], "%").with_resolution(None), found[1])
         if found := self._number("THROUGHPUT_CONFID"):
             run.metric("throughput_ci_width", quantity(found[0], "%"), found[1])
         if found := self._number("CONFIDENCE_ITERATION"):
@@ -604,7 +604,7 @@ class _Netperf(LineLog):
         found = self._number("STDDEV_LATENCY")
         if found is None:
             return
-        printed = quantity(found[0], "us")._replace(resolution=float(_MICROSECOND))
+        printed = quantity(found[0], "us").with_resolution(float(_MICROSECOND))
         low, high = (run.value(f"{prefix}_{name}") for name in ("min", "max"))
         if low is not None and high is not None and printed.value > (high - low) / 2 + 2 * _MICROSECOND:
             text = (
@@ -658,7 +658,7 @@ class _Netperf(LineLog):
             before = value.value
             # Buckets of two significant digits; the tool interpolates inside.
             width = 10 ** max(math.floor(math.log10(max(value.value, 1.0))) - 1, 0)
-            value = value._replace(resolution=float(max(width, _MICROSECOND)))
+            value = value.with_resolution(float(max(width, _MICROSECOND)))
             row = run.quantile(q, value, found[1], metric=prefix, origin="histogram")
             if total:
                 n = int(total)
@@ -784,7 +784,7 @@ class _Netperf(LineLog):
 
 def _microseconds(token: str) -> Quantity:
     """A latency from clock readings cut to whole microseconds, however many decimals its mean is printed with."""
-    return quantity(token, "us")._replace(resolution=float(_MICROSECOND))
+    return quantity(token, "us").with_resolution(float(_MICROSECOND))
 
 
 def _human_tables(lines: Sequence[Line]) -> dict[int, tuple[int, dict[str, str]]]:

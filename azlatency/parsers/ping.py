@@ -463,7 +463,7 @@ class _Ping(LineLog):
                 continue
             # Cut, not rounded: the value is somewhere in the millisecond above the printed one.
             printed = quantity(token, "ms")
-            self.run.metric(name, printed._replace(resolution=float(_MILLISECOND)), line.number)
+            self.run.metric(name, printed.with_resolution(float(_MILLISECOND)), line.number)
         if zeros:
             text = f"{', '.join(zeros)} printed as 0ms: under one millisecond, which is all that Windows tells"
             self.run.event("below_resolution", "info", text, line.number)
