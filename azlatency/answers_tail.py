@@ -346,7 +346,7 @@ def fits(found: Sequence[RunTail]) -> Table | Note:
                 "" if fit.threshold is None else micros(fit.threshold),
                 whole(fit.clusters),
                 micros(each.largest),
-                f"{own}: more than was seen" if each.contradicted else own,
+                own,
                 "" if each.million is None else _bounded(each.million),
                 remarks(fit.codes),
             )

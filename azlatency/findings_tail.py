@@ -165,7 +165,7 @@ def stability(
 
 
 def tail(found: Sequence[RunTail], curves: Sequence[Estimate], printed: Sequence[Estimate]) -> Findings:
-    """Of tails: which percentiles have an interval, which fits are refused or contradicted, what the limit costs."""
+    """Of tails: which percentiles have an interval, which fits are refused, what the limit costs."""
     sentences: list[Finding] = []
     for q, name in ((0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"), (0.999999, "One in a million")):
         own = [one for each in found for one in each.quantiles if one.labels["q"] == q]
@@ -177,15 +177,6 @@ def tail(found: Sequence[RunTail], curves: Sequence[Estimate], printed: Sequence
     if refused:
         text = f"{len(refused)} of {len(found)} tails are refused a fit: nothing is extrapolated from them."
         sentences.append(Finding("info", text))
-    contradicted = [each for each in found if each.contradicted]
-    for each in contradicted:
-        assert each.own_level is not None and each.own_level.low is not None
-        text = (
-            f"{each.path} ({each.method}): the fit expects at least {each.own_level.low / _MICROSECOND:,.0f} µs in a "
-            f"run of this length, the largest seen is {each.largest / _MICROSECOND:,.0f} µs. Do not extrapolate "
-            "from it."
-        )
-        sentences.append(Finding("act", text))
     answered = [each for each in found if each.million is not None and not each.million.refused]
     if found and not answered:
         sentences.append(Finding("act", "No run is long enough for a round trip that is passed once in a million."))

@@ -54,11 +54,6 @@ class RunTail:
 
         return float(self.rtt[np.isfinite(self.rtt)].max())
 
-    @property
-    def contradicted(self) -> bool:
-        """Whether the fit expects more of a run of this length than its whole interval lets it have shown."""
-        return self.own_level is not None and self.own_level.low is not None and self.own_level.low > self.largest
-
 
 def tails_of_runs(
     study: Study, runs: pd.DataFrame, *, limit: float, calls: int = 100, confidence: float = 0.95

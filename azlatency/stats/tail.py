@@ -744,9 +744,14 @@ def _weighted(
 
 
 def mean_residual_wait(data: Any) -> float:
-    """Mean time still to wait for someone who comes at a random moment of a closed loop: sum x^2 / (2 sum x)."""
+    """Mean time still to wait for someone who comes at a random moment of a closed loop: sum x^2 / (2 sum x).
+
+    NaN for nothing, and where a probe was lost: how long it would have been waited for is not known.
+    """
+    import numpy as np
+
     x, _ = series(data)
-    return float((x * x).sum() / (2 * x.sum())) if len(x) else math.nan
+    return float((x * x).sum() / (2 * x.sum())) if len(x) and np.isfinite(x).all() else math.nan
 
 
 @dataclass(frozen=True, slots=True)

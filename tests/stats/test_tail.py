@@ -129,6 +129,7 @@ def test_time_weighting_counts_long_waits_longer() -> None:
     x = np.array([1.0] * 90 + [10.0] * 10)
     assert mean_residual_wait(x) == pytest.approx((90 + 1000) / (2 * 190))
     assert math.isnan(mean_residual_wait([]))
+    assert math.isnan(mean_residual_wait([1.0, math.inf]))
     (median,) = time_weighted_quantiles(x, (0.5,))
     assert median.estimate == 10.0
     (quarter,) = time_weighted_quantiles(x, (0.25,))
