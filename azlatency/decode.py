@@ -37,7 +37,6 @@ SPELLED_END = "\x1e"
 _PIECE = 1024**2
 #: Smaller texts are made lines at once.
 _FOLDED_FROM = 1024**2
-_CONTROL = ("\r", "\x1b", "\x08", SPELLED_END)
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
@@ -102,14 +101,19 @@ class Source:
         if len(text) >= _FOLDED_FROM:
             return fold(text, _lines_of)
         raws = text.split("\n")[: self.line_count]
-        if not any(control in text for control in _CONTROL):
+        if not _has_control(text):
             return list(map(Line, range(1, len(raws) + 1), raws))
         return [line for number, raw in enumerate(raws, start=1) for line in _lines_of(number, raw)]
 
 
+def _has_control(text: str) -> bool:
+    """Whether a text has a character that `_pieces` undoes."""
+    return "\r" in text or "\x1b" in text or "\x08" in text or SPELLED_END in text
+
+
 def _lines_of(number: int, raw: str) -> list[Line]:
     """The lines that one physical line shows."""
-    if any(control in raw for control in _CONTROL):
+    if _has_control(raw):
         return [Line(number, piece) for piece in _pieces(raw)]
     return [Line(number, raw)]
 
@@ -121,7 +125,7 @@ def _pieces(raw: str) -> list[str]:
     """
     if SPELLED_END in raw:
         return [text for piece in raw.split(SPELLED_END) for text in _pieces(piece)]
-    text = _ESCAPES.sub("", raw)
+    text = _ESCAPES.sub("", raw) if "\x1b" in raw else raw
     while "\x08" in text:
         shorter = _BACKSPACE.sub("", text)
         if shorter == text:

@@ -38,6 +38,8 @@ LONGEST_LINE = 4096
 _MOST_SHAPES = 512
 
 UNMARKED, BLANK, PROSE, KNOWN, DATA, UNKNOWN = range(6)
+#: For each mark a table for `bytes.translate` that raises lesser marks to it.
+_AT_LEAST = [bytes(max(mark, kind) for mark in range(256)) for kind in range(6)]
 
 
 class Ledger:
@@ -54,6 +56,10 @@ class Ledger:
     def mark_range(self, first: int, last: int, kind: int) -> None:
         """Mark lines ``first`` to ``last`` inclusive."""
         self._marks[first - 1 : last] = bytes([kind]) * (last - first + 1)
+
+    def raise_range(self, first: int, last: int, kind: int) -> None:
+        """As `mark`, for lines ``first`` to ``last`` inclusive."""
+        self._marks[first - 1 : last] = self._marks[first - 1 : last].translate(_AT_LEAST[kind])
 
     def demote(self, number: int) -> None:
         """Call an unknown line prose after all: it stands around the log, not in it."""

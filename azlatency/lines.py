@@ -302,9 +302,10 @@ class Lines(Sequence[Line]):
 
 def entries(lines: Sequence[Line]) -> Iterator[Line | Rows]:
     """The lines one by one, but runs of alike rows in one piece."""
-    if not isinstance(lines, Lines):
-        yield from lines
-        return
+    return _entries_of(lines) if isinstance(lines, Lines) else iter(lines)
+
+
+def _entries_of(lines: Lines) -> Iterator[Line | Rows]:
     for part in lines.parts:
         if isinstance(part, Rows):
             yield part

@@ -230,7 +230,7 @@ def _of_one_tool(found: set[Claim], tentative: set[Claim], proven: dict[int, str
     Where the text ends before that line, the tool whose log goes on from above has it.
     """
     owner = dict(proven)
-    ordered = sorted(found)
+    ordered = sorted(found) if tentative else []
     for claim in tentative:
         above = [each for each in ordered if each.position < claim.position]
         if above and above[-1].tool == claim.tool:

@@ -63,7 +63,7 @@ class Documents:
     @cached_property
     def starts(self) -> list[int]:
         """Where in the text each line begins, and where it ends."""
-        return [0, *accumulate(len(line.text) + 1 for line in self.log.lines)]
+        return [0, *accumulate([len(line.text) + 1 for line in self.log.lines])]
 
     def line(self, position: int) -> int:
         """Number of the line that the position stands in."""
@@ -73,9 +73,7 @@ class Documents:
         return min(bisect.bisect_right(self.starts, position), len(self.log.lines)) - 1
 
     def _mark(self, begin: int, end: int, kind: int) -> None:
-        lines, ledger = self.log.lines, self.recorder.ledger
-        for index in range(self._index(begin), self._index(max(end - 1, begin)) + 1):
-            ledger.mark(lines[index].number, kind)
+        self.recorder.ledger.raise_range(self.line(begin), self.line(max(end - 1, begin)), kind)
 
     # --- documents
 

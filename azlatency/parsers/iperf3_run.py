@@ -85,7 +85,9 @@ class Row:
 
     def agrees(self) -> bool:
         """Whether the printed rate can follow from the printed bytes and times."""
-        bounds = self.bounds()
+        return self._between(self.bounds())
+
+    def _between(self, bounds: tuple[float, float] | None) -> bool:
         if bounds is None or self.rate is None:
             return True
         half = (self.rate.resolution or 0.0) + 1e-6 * self.rate.value
@@ -98,10 +100,10 @@ class Row:
         if self.seconds_ns is not None and abs(self.seconds_ns - self.length_ns) > _LONGEST_SHIFT * self.seconds_ns:
             return None
         if bounds is None or length <= 0:
-            return self.rate.value if self.rate is not None and self.agrees() else None
+            return self.rate.value if self.rate is not None and self._between(bounds) else None
         assert self.bytes is not None
         computed = 8e9 * self.bytes.value / length
-        if not self.agrees():
+        if not self._between(bounds):
             return computed if bounds[1] - bounds[0] <= 0.1 * computed else None
         if self.rate is None or bounds[1] - bounds[0] <= 2 * (self.rate.resolution or 0.0):
             return computed

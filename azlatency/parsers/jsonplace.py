@@ -19,8 +19,8 @@ class Places:
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
         # Without a line feed at its end the text may stop inside a number, which the reader must see.
-        self.text = "\n".join(line.text for line in log.lines) + ("" if unfinished_line(log) else "\n")
-        self.starts = [0, *accumulate(len(line.text) + 1 for line in log.lines)]
+        self.text = "\n".join([line.text for line in log.lines]) + ("" if unfinished_line(log) else "\n")
+        self.starts = [0, *accumulate([len(line.text) + 1 for line in log.lines])]
 
     def index(self, position: int) -> int:
         """Index in the log of the line that the position stands in."""
@@ -32,8 +32,7 @@ class Places:
 
     def mark(self, begin: int, end: int, kind: int) -> None:
         """Mark every line between two positions."""
-        for index in range(self.index(begin), self.index(max(end - 1, begin)) + 1):
-            self.recorder.ledger.mark(self.log.lines[index].number, kind)
+        self.recorder.ledger.raise_range(self.line(begin), self.line(max(end - 1, begin)), kind)
 
     def data(self, leaf: js.Leaf) -> int:
         """Mark the line of a value as data and return its number."""

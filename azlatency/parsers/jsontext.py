@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
+_BLANKS = frozenset(" \t\r\n")
 _BLANK = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[-+.\w]{1,64}")
 # What nearly every member is: a key and a scalar or a string without escapes, with the mark behind it.
@@ -88,6 +89,8 @@ class Members:
 
 def skip(text: str, position: int) -> int:
     """The next position that is no white space."""
+    if text[position : position + 1] not in _BLANKS:
+        return position
     found = _BLANK.match(text, position)
     return found.end() if found else position
 
@@ -211,10 +214,13 @@ def comma(text: str, position: int, closing: str) -> int:
     return place
 
 
-_LARGEST = 10**18
+_MOST_DIGITS = 18
+_LARGEST = 10**_MOST_DIGITS
 
 
 def _scalar(token: str) -> Any:
+    if len(token) <= _MOST_DIGITS and token.isdecimal():
+        return int(token)
     if token in _WORDS:
         return _WORDS[token]
     try:
