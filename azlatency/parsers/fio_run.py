@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from azlatency.parsers import Log
 from azlatency.parsers.common import check_numbers, complete_quantile
@@ -44,8 +44,7 @@ ALL_CLIENTS = "All clients"
 LATENCIES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "total_latency", "sync": "sync_latency"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
+class Bucket(NamedTuple):
     """One bucket of fio's latency histogram: from ``low`` to below ``high``, and its middle, which fio prints."""
 
     low: int
@@ -64,8 +63,7 @@ def bucket_of(value: int) -> Bucket:
     return Bucket(low, low + (1 << shift))
 
 
-@dataclass
-class Percentile:
+class Percentile(NamedTuple):
     """One printed percentile."""
 
     metric: str
@@ -96,7 +94,10 @@ class Direction:
 
     def get(self, name: str) -> Quantity | None:
         """A number added before."""
-        return next((value for metric, value, _ in self.metrics if metric == name), None)
+        for metric, value, _ in self.metrics:
+            if metric == name:
+                return value
+        return None
 
     @property
     def idle(self) -> bool:
