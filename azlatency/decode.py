@@ -102,7 +102,7 @@ class Source:
             return fold(text, _lines_of)
         raws = text.split("\n")[: self.line_count]
         if not _has_control(text):
-            return list(map(Line, range(1, len(raws) + 1), raws))
+            return list(map(Line._make, enumerate(raws, start=1)))
         return [line for number, raw in enumerate(raws, start=1) for line in _lines_of(number, raw)]
 
 
