@@ -42,6 +42,11 @@ def test_stripped_zeros_do_not_widen_the_resolution() -> None:
     assert quantity("47", "us", significant=3).resolution == 50.0
     assert quantity("718", "us", significant=3).resolution == 500.0
     assert quantity("59", "K/sec", significant=3).resolution == 50.0
+    # Leading zeros are no digits of the number; where more digits are printed than that, the last one tells.
+    assert quantity("0.0471", "ms", significant=3).resolution == 50.0
+    assert quantity("0.047", "ms", significant=3).resolution == 50.0
+    assert quantity("4711", "us", significant=3).resolution == 500.0
+    assert quantity("0", "us", significant=3).resolution == 500.0
 
 
 def test_a_half_round_trip_is_doubled_with_its_resolution() -> None:
