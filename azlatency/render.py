@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import html
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -273,27 +274,41 @@ def _hundredths(number: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class Sketch:
-    """A page's first figure for the index, as SVG: with its words, and without; empty where there is none."""
+    """A page's first figure for the index, as SVG; empty where there is none."""
 
     svg: str = ""
-    shapes: str = ""
     title: str = ""
 
 
 def sketch(source: str, title: str) -> Sketch:
     """A figure that `svg` accepts, smaller: all pages' sketches stand on one index."""
-    root = ElementTree.fromstring(source)
-    whole = _sketched(root)
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.get("id", "").startswith("text_"):
-                parent.remove(child)
-    return Sketch(whole, _sketched(root), title)
-
-
-def _sketched(root: ElementTree.Element) -> str:
+    root = ElementTree.fromstring(source, ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True)))
+    _spell_out(root)
     text = svg(ElementTree.tostring(root, encoding="unicode"), _HERE, "")
-    return _FINE_NUMBER.sub(lambda found: f"{float(found[0]):.1f}", text or "")
+    return Sketch(_FINE_NUMBER.sub(lambda found: f"{float(found[0]):.1f}", text or ""), title)
+
+
+#: What matplotlib writes before the outlines of a line of text.
+_PLACED = re.compile(
+    r"(translate\([-\d. ]+\)(?: rotate\([-\d. ]+\))?(?: translate\([-\d. ]+\))?) scale\((0\.\d+) -\2\)"
+)
+
+
+def _spell_out(root: ElementTree.Element) -> None:
+    """Words as text instead of outlines, a tenth of the size; the reader's own font is good enough for a sketch.
+
+    matplotlib says each line of text in a comment before its outlines.
+    """
+    for group in [each for each in root.iter() if str(each.get("id", "")).startswith("text_")]:
+        lines = [html.unescape((each.text or "").strip()) for each in group if each.tag is ElementTree.Comment]
+        outlines = [each for each in group if isinstance(each.tag, str)]
+        group[:] = []
+        for line, outline in zip(lines, outlines, strict=False):
+            place = _PLACED.fullmatch(outline.get("transform", ""))
+            if place is not None:
+                look = {"transform": place[1], "font-size": f"{100 * float(place[2]):g}"}
+                look |= {"style": outline.get("style", "")} if outline.get("style") else {}
+                ElementTree.SubElement(group, "text", look).text = line
 
 
 def drawn(source: str, prefix: str, title: str) -> Markup:

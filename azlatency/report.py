@@ -596,20 +596,14 @@ def _write(path: Path, text: str) -> None:
 
 
 def _sketches(made: list[Made]) -> dict[str, str]:
-    """For the index the figure of each page by its path, as far as there is room: shapes first, then words, too."""
-    chosen: dict[int, str] = {}
+    """For the index the figure of each page by its path, the smallest first, as far as there is room."""
     room = _MOST_SKETCHED
-    for kind in ("shapes", "svg"):
-        sizes = sorted((len(getattr(page.sketch, kind)), number) for number, page in enumerate(made))
-        for size, number in sizes:
-            room -= size - len(chosen.get(number, ""))
-            if size and room > 0:
-                chosen[number] = getattr(made[number].sketch, kind)
-            else:
-                room += size - len(chosen.get(number, ""))
-    return {
-        made[number].page: drawn(source, f"s{number}_", made[number].sketch.title) for number, source in chosen.items()
-    }
+    chosen: dict[str, str] = {}
+    for size, number in sorted((len(page.sketch.svg), number) for number, page in enumerate(made)):
+        if 0 < size <= room:
+            room -= size
+            chosen[made[number].page] = drawn(made[number].sketch.svg, f"s{number}_", made[number].sketch.title)
+    return chosen
 
 
 def _stored(path: Path) -> Any:

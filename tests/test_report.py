@@ -151,6 +151,8 @@ def test_index_says_what_there_is(project: Project) -> None:
     assert first.select_one(".asked").get_text().startswith("is ")
     assert first.select_one(".verdict.act").get_text().startswith(f"Look at {STUDY}")
     assert first.select_one(".sketch svg")["aria-label"] == "Round trips & <b>more</b>"
+    # Words of a sketch are text, not outlines, and harmless as such.
+    assert first.select(".sketch svg text") and not first.select(".sketch svg use[href^='#DejaVu'], .sketch svg b")
     assert "Not complete" in index.select("ol.pages > li")[1].get_text()
     assert STUDY in index.select_one(".findings.act li").get_text()
     assert index.select_one(".findings.act math") is not None
