@@ -300,7 +300,7 @@ def _spell_out(root: ElementTree.Element) -> None:
     matplotlib says each line of text in a comment before its outlines.
     """
     for group in [each for each in root.iter() if str(each.get("id", "")).startswith("text_")]:
-        lines = [html.unescape((each.text or "").strip()) for each in group if each.tag is ElementTree.Comment]
+        lines = [html.unescape((each.text or "").strip()) for each in group if not isinstance(each.tag, str)]
         outlines = [each for each in group if isinstance(each.tag, str)]
         group[:] = []
         for line, outline in zip(lines, outlines, strict=False):
