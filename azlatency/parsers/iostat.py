@@ -493,7 +493,7 @@ class IostatParser:
             if lines[index].text.lstrip().startswith("{"):
                 index = documents.read(index)
             else:
-                text.feed(lines[index : index + 1], recorder.ledger)
+                text.feed_line(lines[index], recorder.ledger)
                 index += 1
         reports.close()
         if not reports.count:

@@ -746,7 +746,7 @@ def _read_json(log: Log, recorder: Recorder) -> None:
         except ValueError:
             entry = None
         if not isinstance(entry, dict) or not _json_line(ping, line, entry, match):
-            ping.feed([line], recorder.ledger)
+            ping.feed_line(line, recorder.ledger)
             continue
         recorder.ledger.mark(line.number, DATA)
         ping.last_line = line.number
