@@ -39,7 +39,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from azlatency.grammar import DATA, Ledger, Line, LineLog, bulk, data, known
 from azlatency.lines import Rows
@@ -753,23 +753,28 @@ def _read_json(log: Log, recorder: Recorder) -> None:
     ping.finish(log.last_line)
 
 
+def _is_count(value: object, digits: int = 12) -> TypeGuard[int]:
+    """Whether a member is a count of at most as many digits as the rules of the text allow; more is damage."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**digits
+
+
 def _json_line(ping: _Ping, line: Line, entry: dict[str, object], match: re.Match[str] | None) -> bool:
     """Read one object; false where it is none of ping's."""
     seq, time, rtt = entry.get("seq"), entry.get("time"), entry.get("rtt")
-    if isinstance(seq, int) and isinstance(time, str) and re.fullmatch(_DECIMAL, time):
+    if _is_count(seq, 10) and isinstance(time, str) and re.fullmatch(_DECIMAL, time):
         stamp = nanoseconds(match["stamp"], "s") if match is not None and match["stamp"] else None
         ping.answer(line, seq, time, stamp, duplicate=bool(entry.get("dup")))
         return True
     sent_count, received = entry.get("transmitted"), entry.get("received")
-    if not isinstance(sent_count, int) or not isinstance(received, int):
+    if not _is_count(sent_count) or not _is_count(received):
         return False
     ping.summary = line
     if isinstance(entry.get("host"), str):
         ping.run.set(server=entry["host"])
-    if isinstance(time, int):
+    if _is_count(time):
         ping.run.set(duration_ns=time * _MILLISECOND)
     for name in ("duplicates", "errors", "corrupted"):
-        if isinstance(entry.get(name), int):
+        if _is_count(entry.get(name)):
             ping.run.metric(name, count(str(entry[name])), line.number)
     # "loss" is a percentage cut to a whole number.
     ping.printed_loss = (str(entry["loss"]), line) if isinstance(entry.get("loss"), int | float) else None

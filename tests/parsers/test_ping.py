@@ -377,3 +377,14 @@ def test_replies_of_iputils_in_languages_with_an_order_of_their_own(read, langua
     """The order and the commas are those that the format documents quote; where the words differ, they do not count."""
     log = read(HEADER + line + "\n" + summary(1, 1))
     assert (log.unknown(), [*log.samples[0].rtt_ns]) == (0, [27_000])
+
+
+@pytest.mark.parametrize("seq", ["9223372036854775808", "1" + 30 * "0", "-1", "true"])
+def test_a_sequence_number_that_no_ping_has_is_an_unknown_line(read, seq: str) -> None:
+    """JSON knows no longest number: what the text's rules would not read is not read from JSON either."""
+    replies = [
+        f'{{"bytes": 64, "host": "127.0.0.1", "seq": {each}, "ttl": 64, "time": "0.032"}}\n' for each in (1, seq)
+    ]
+    log = read("".join(replies))
+    assert list(log.samples[0].seq) == [1]
+    assert log.codes() == ["truncated", "unknown_line"]
