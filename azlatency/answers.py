@@ -597,7 +597,7 @@ def agreements(found: Sequence[Agreement]) -> Table | Note:
 
 def settings(after: Study, before: Study) -> Table | Note:
     """What two imports say of their circumstances, side by side."""
-    if not len(before.runs):
+    if not before.info:
         return Note(
             "There is no other study to compare with: name one in the parameter `other`, or as `before` in study.toml."
         )
