@@ -73,6 +73,8 @@ _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 _SHIFT = re.compile(r"translate\([^()]{0,60}\)")
 _FINE_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+#: Characters above which a page's later figure stands on the index in place of its first.
+_LARGE_SKETCH = 80_000
 #: Stands for the prefix of ids in a stored sketch.
 _HERE = "here_"
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
@@ -547,8 +549,11 @@ class Outputs:
         name = caption or (alt.splitlines() or ["Figure"])[0]
         prefix = f"o{self._count}_"
         image = svg(data["image/svg+xml"], prefix, name, f"{prefix}alt") if "image/svg+xml" in data else None
-        if image is not None and not self.sketch.svg:
-            self.sketch = sketch(data["image/svg+xml"], name)
+        if image is not None and not 0 < len(self.sketch.svg) <= _LARGE_SKETCH:
+            drawn_small = sketch(data["image/svg+xml"], name)
+            # The first figure that an index has room for, else the first.
+            if not self.sketch.svg or len(drawn_small.svg) <= _LARGE_SKETCH:
+                self.sketch = drawn_small
         if image is None and "image/png" in data:
             image = png(data["image/png"], name)
         return None if image is None else Shown("figure", prefix, image, title=caption, alt=alt)
