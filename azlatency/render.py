@@ -75,6 +75,8 @@ _SHIFT = re.compile(r"translate\([^()]{0,60}\)")
 _FINE_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 #: Characters above which a page's later figure stands on the index in place of its first.
 _LARGE_SKETCH = 80_000
+#: Height over width above which the index shows the upper part of a figure only.
+_TALL = 0.62
 #: Stands for the prefix of ids in a stored sketch.
 _HERE = "here_"
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
@@ -316,6 +318,9 @@ def _spell_out(root: ElementTree.Element) -> None:
 def drawn(source: str, prefix: str, title: str) -> Markup:
     """A sketch for one place of a page: ``prefix`` makes its ids unique there, ``title`` is its accessible name."""
     head, _, rest = source.replace(_HERE, prefix).partition(">")
+    box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"', head)
+    if box is not None and float(box[2]) > _TALL * float(box[1]):
+        head += ' class="tall"'
     head = re.sub(r' aria-labelledby="[^"]*"', "", head)
     rest = re.sub(r'<title id="[^"]*" ?(?:/>|></title>)', "", rest, count=1)
     return Markup("{} aria-label='{}'>{}").format(Markup(head), title, Markup(rest))
