@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.display import Note, Table
 from azlatency.stats.result import CODES, SHORT, Comparison, Estimate
-from azlatency.tables import gigabits, micros, remarks, text, whole
+from azlatency.tables import gigabits, limits, micros, read_in, remarks, text, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from azlatency.stats.shapes import ShiftFunction
     from azlatency.stats.truth import KnownStep
 
-_SCALES = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "count": (1.0, "segments")}
 _ARROW = " → "
 VERDICTS = {
     "different": "different",
@@ -87,7 +86,8 @@ def both_ways(found: Sequence[Asymmetry], metric: str = "latency") -> Table | No
     own = [each for each in found if each.metric == metric and (each.pairs or each.null)]
     if not own:
         return Note(f"No pair of ends of this study was measured in both directions for {metric}.")
-    scale, unit = _SCALES.get(own[0].unit, (1.0, own[0].unit))
+    scale, unit = read_in(own[0].unit)
+    unit = "segments" if unit == "count" else unit
     rows = []
     for each in own:
         matrix = each.matrix() / scale
@@ -350,12 +350,12 @@ def conformance(results: Sequence[Conformance]) -> Table | Note:
         )
     rows = []
     for each in measured:
-        scale, unit = _EXPECTED.get(each.unit, (1.0, each.unit))
+        scale, unit = read_in(each.unit)
         rows.append(
             (
                 f"{each.what}, {each.labels.get('path', '')}",
                 str(each.labels.get("method", "")),
-                _limits(each),
+                limits(each.limit_low, each.limit_high, each.unit),
                 whole(each.runs),
                 f"{(each.mean or 0.0) / scale:,.5g} {unit}",
                 between(each.low, each.high, scale),
@@ -373,17 +373,6 @@ def conformance(results: Sequence[Conformance]) -> Table | Note:
     notes = ["× limit: the mean over the nearer limit; 1.00 lies within."]
     return Table("Expected and measured (scope: across runs)", headers, rows, frozenset({3, 4, 5, 6, 8}),
                  [*notes, *notes_of(code for each in measured for code in each.codes)])  # fmt: skip
-
-
-_EXPECTED = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
-
-
-def _limits(each: Conformance) -> str:
-    scale, unit = _EXPECTED.get(each.unit, (1.0, each.unit))
-    low, high = (None if limit is None else f"{limit / scale:,.4g}" for limit in (each.limit_low, each.limit_high))
-    if low is None:
-        return f"≤ {high} {unit}"
-    return f"≥ {low} {unit}" if high is None else f"{low} – {high} {unit}"
 
 
 def still_to_run(results: Sequence[Conformance], expectations: Sequence[Mapping[str, Any]]) -> Table | Note:

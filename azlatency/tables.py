@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from azlatency.dataset import Study
 
-_MICROSECOND, _GIGABIT, _GIGABYTE = 1e3, 1e9, 1e9
+_MICROSECOND, _GIGABIT = 1e3, 1e9
 _MANY_FILES = 40
 _MANY_PLACES = 20
 PRINTED = {
@@ -282,12 +282,27 @@ def expectations(study: Study) -> Table | Note:
     return Table("What the baseline expects", headers, rows)
 
 
+_READ_IN = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
+
+
+def read_in(unit: str) -> tuple[float, str]:
+    """The unit that people read instead of a canonical one: how many canonical ones it is, and its name."""
+    return _READ_IN.get(unit, (1.0, unit))
+
+
 def in_unit(low: Any, high: Any, unit: str) -> str:
     """A value or a range in the unit that people read: µs, Gbit/s, MB/s."""
-    scales = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1, "per s")}
-    scale, shown = scales.get(unit, (1, unit))
+    scale, shown = read_in(unit)
     numbers = [f"{float(value) / scale:,.6g}" for value in (low, high) if value is not None]
     return " – ".join(dict.fromkeys(numbers)) + f" {shown}"
+
+
+def limits(low: float | None, high: float | None, unit: str, words: tuple[str, str, str] = ("≤ ", "≥ ", " – ")) -> str:
+    """What an expectation allows, in the unit that people read; ``words``: at most, at least, and between two ends."""
+    scale, shown = read_in(unit)
+    at_most, at_least, to = words
+    ends = [f"{limit / scale:,.4g}" for limit in (low, high) if limit is not None]
+    return ("" if len(ends) == 2 else at_most if low is None else at_least) + to.join(ends) + f" {shown}"
 
 
 def provenance(study: Study) -> Table | Note:

@@ -79,3 +79,20 @@ def test_commands_without_a_number_are_listed_and_not_judged(tmp_path: Path) -> 
     assert isinstance(table, Table) and len(table.rows) == 6
     assert table.rows[0][0] == "RAID0, sequential read throughput" and "--rw=read --bs=1024k" in table.rows[0][2]
     assert isinstance(answers.unquantified(load("westeurope-azure-cni", tmp_path)), Note)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "cell", "words"),
+    [
+        (40_000, 50_000, "ns", "40 – 50 µs", "40 to 50 µs"),
+        (None, 1e9, "bit/s", "≤ 1 Gbit/s", "at most 1 Gbit/s"),
+        (530e6, None, "bytes/s", "≥ 530 MB/s", "at least 530 MB/s"),
+        (1_900, 2_100, "1/s", "1,900 – 2,100 per s", "1,900 to 2,100 per s"),
+        (None, 5.0, "packets", "≤ 5 packets", "at most 5 packets"),
+    ],
+)
+def test_limits_of_an_expectation_in_a_cell_and_in_words(
+    low: float | None, high: float | None, unit: str, cell: str, words: str
+) -> None:
+    assert az.tables.limits(low, high, unit) == cell
+    assert az.tables.limits(low, high, unit, ("at most ", "at least ", " to ")) == words

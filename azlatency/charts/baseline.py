@@ -9,11 +9,11 @@ from azlatency.charts.axes import plain_log_ticks
 from azlatency.charts.base import label, lines, new_figure, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.baseline import Conformance
+from azlatency.tables import limits, read_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_UNITS = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
 #: Mark, colour and filling of each verdict: told apart in grey, too.
 _MARKS = {
     "meets": ("o", "#0072B2", "#0072B2"),
@@ -55,11 +55,11 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
 
 
 def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
-    scale, unit = _UNITS.get(rows[0].unit, (1.0, rows[0].unit))
-    limits = [limit / scale for limit in (rows[0].limit_low, rows[0].limit_high) if limit is not None]
+    scale, unit = read_in(rows[0].unit)
+    edges = [limit / scale for limit in (rows[0].limit_low, rows[0].limit_high) if limit is not None]
     points = [each.mean / scale for each in rows if each.mean is not None]
     ends = [end / scale for each in rows for end in (each.low, each.high) if end is not None]
-    most, least = max([*limits, *points, *ends]), min([*limits, *points])
+    most, least = max([*edges, *points, *ends]), min([*edges, *points])
     logarithmic = least > 0 and most > _LOGARITHMIC_FROM * least
     left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most)
     if logarithmic:
@@ -90,16 +90,11 @@ def _where(each: Conformance) -> str:
 
 
 def _expected(each: Conformance) -> str:
-    """The limits in words, in the unit of the axis."""
-    scale, unit = _UNITS.get(each.unit, (1.0, each.unit))
-    low, high = (None if limit is None else f"{limit / scale:,.4g}" for limit in (each.limit_low, each.limit_high))
-    if low is None:
-        return f"at most {high} {unit}"
-    return f"at least {low} {unit}" if high is None else f"{low} to {high} {unit}"
+    return limits(each.limit_low, each.limit_high, each.unit, ("at most ", "at least ", " to "))
 
 
 def _words(each: Conformance) -> str:
-    scale, unit = _UNITS.get(each.unit, (1.0, each.unit))
+    scale, unit = read_in(each.unit)
     ends = "" if each.low is None or each.high is None else f" [{each.low / scale:,.5g}, {each.high / scale:,.5g}]"
     where = ", ".join(str(each.labels[key]) for key in ("path", "method") if each.labels.get(key))
     assert each.mean is not None
