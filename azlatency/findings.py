@@ -12,6 +12,7 @@ from azlatency.display import Finding, Findings
 from azlatency.findings_tail import placement, stability, tail, way_in
 from azlatency.findings_zones import agreement, asymmetry, baseline, changes, planning
 from azlatency.stats.result import Estimate
+from azlatency.stats.roundtrips import bounded, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +70,22 @@ def measured(study: Study, evidence: pd.DataFrame) -> Findings:
     errors = study.events[study.events["severity"] == "error"]
     if len(errors):
         found.append(Finding("act", f"{len(errors)} errors in the logs; see the remarks of the parsers."))
-    return Findings.of(found)
+    return Findings.of(found + _bounded(study))
+
+
+def _bounded(study: Study) -> list[Finding]:
+    """That some replies have no number, and which pages therefore leave their runs out."""
+    samples = counted(study.samples)
+    unknown = samples[bounded(samples)]
+    if not len(unknown):
+        return []
+    runs = unknown["run_id"].nunique()
+    text = (
+        f"{len(unknown):,} replies in {runs} run{'' if runs == 1 else 's'} of {_list(unknown['tool'])} have no number, "
+        "only bounds (as `time<1ms`): percentiles work with the bounds, a median among them is missing, and shapes, "
+        "tails and stability leave these runs out. Measure with a tool of finer resolution."
+    )
+    return [Finding("act", text)]
 
 
 def latency(

@@ -6,12 +6,14 @@ that is counted already, and a server's log holds no measurement of a path.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from azlatency.dataset import Study, load
 from azlatency.reader import LogError
+from azlatency.stats.roundtrips import bounded, by_run, median
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,13 +139,13 @@ def latency_runs(study: Study) -> pd.DataFrame:
 
 def _medians_of_samples(study: Study, runs: pd.DataFrame) -> None:
     """Fill in the median and n of runs that left samples and printed no median."""
-    samples = study.samples
-    good = samples[(samples["status"] == "ok") & samples["rtt_ns"].notna()]
-    for run_id, values in good.groupby("run_id", sort=False)["rtt_ns"]:
-        if run_id in runs.index and runs["median_ns"].isna()[run_id]:
-            runs.loc[run_id, "median_ns"] = float(values.astype("float64").median())
+    for run_id, own in by_run(study, runs[runs["median_ns"].isna()]).items():
+        answers = int((own["rtt_ns"].notna() | bounded(own)).sum())
+        runs.loc[run_id, "n"] = answers
+        # A run without any answer measured no latency, not an endless one.
+        if answers and not math.isnan(middle := median(own)):
+            runs.loc[run_id, "median_ns"] = middle
             runs.loc[run_id, "median_from"] = "samples"
-            runs.loc[run_id, "n"] = len(values)
 
 
 def throughput_runs(study: Study) -> pd.DataFrame:

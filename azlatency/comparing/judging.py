@@ -26,6 +26,7 @@ from azlatency.stats.beforeafter import Pairing, compare_pairing, elsewhere, pai
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.planning import PILOT, Plan, runs_to_decide
 from azlatency.stats.result import SHORT, Comparison, explain
+from azlatency.stats.roundtrips import numbered_by_run, order_statistic, round_trips
 from azlatency.stats.runvalues import parse_margin
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ _VERDICTS: tuple[RowVerdict, ...] = ("beyond", "refused", "undetermined", "withi
 #: Exit codes of ``azlatency compare``; 2 is a wrong usage.
 EXIT: dict[Outcome, int] = {"unchanged": 0, "changed": 1, "undetermined": 3}
 #: Reasons why two sides must not be compared, however much is measured.
-_REFUSALS = {"logical_zone", "type_p_mismatch", "unit_unknown", "unit_conflict", "path_unknown", "not_positive"}
+# No number of further runs answers these.
+_REFUSALS = {
+    *("logical_zone", "type_p_mismatch", "unit_unknown", "unit_conflict", "path_unknown", "not_positive"),
+    "loss_censored",
+}
 _PERCENTILE = re.compile(r"p(\d{2}(?:\.\d{1,6})?)")
 METRICS = "latency (the median of a run, else its mean), median, mean, p50 to p99.9999, throughput"
 
@@ -261,13 +266,9 @@ def _percentiles(study: Study, runs: pd.DataFrame, q: float) -> pd.Series:
     table = study.quantiles
     own = table[(table["metric"] == "rtt") & ((table["q"] - q).abs() < 1e-9) & (table["resolved"].fillna(True))]
     values = own.drop_duplicates("run_id").set_index("run_id")["value_ns"].reindex(runs.index).astype("float64")
-    samples = study.samples
-    samples = samples[~samples["status"].isin(["warmup", "duplicate"])]
-    for run_id, group in samples.groupby("run_id", sort=False):
-        if run_id in values.index and np.isnan(values[run_id]):
-            rtt = np.sort(group["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf))
-            if len(rtt) * (1 - q) >= 1:
-                values[run_id] = rtt[math.ceil(len(rtt) * q) - 1]
+    for run_id, own in numbered_by_run(study, runs[values.isna()]).items():
+        if len(own) * (1 - q) >= 1:
+            values[run_id] = order_statistic(np.sort(round_trips(own)), q)
     return values
 
 

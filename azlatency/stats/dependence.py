@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from azlatency.schema import UNCOUNTED
+from azlatency.stats.roundtrips import of_one_run, round_trips
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
 
 #: Upper clip of the prewhitening coefficient. The textbook's .97 destroys the coverage at rho = .99 (55-60 %).
 CLIP = 0.9995
@@ -40,12 +39,12 @@ def series(data: Any) -> tuple[np.ndarray, int]:
 
     Missing is NaN, None or pandas' NA; ``inf`` stays: it stands for a probe that got no answer. A frame of samples of
     *one* run gives its round trips in ns, without warm-up and duplicates, lost ones as ``inf``. Raises `ValueError`
-    for anything that is not one-dimensional, and for samples of several runs.
+    for anything that is not one-dimensional, for samples of several runs and for round trips known by bounds only.
     """
     import numpy as np
 
     if hasattr(data, "columns"):
-        return of_one_run(data)["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf), 0
+        return round_trips(of_one_run(data)), 0
     values = data.to_numpy(dtype="float64", na_value=np.nan) if hasattr(data, "to_numpy") else data
     array = np.asarray(values, dtype="float64")
     if array.ndim != 1:
@@ -53,15 +52,6 @@ def series(data: Any) -> tuple[np.ndarray, int]:
     missing = np.isnan(array)
     count = int(missing.sum())
     return (array[~missing] if count else array), count
-
-
-def of_one_run(samples: pd.DataFrame) -> pd.DataFrame:
-    """The counted samples of a frame that holds one run; `ValueError` for other frames, with what to do."""
-    if "rtt_ns" not in samples.columns:
-        raise ValueError(f"samples need the column rtt_ns, not {', '.join(map(str, samples.columns))}")
-    if "run_id" in samples.columns and samples["run_id"].nunique() > 1:
-        raise ValueError(f"samples of {samples['run_id'].nunique()} runs: choose one by its run_id")
-    return samples[~samples["status"].isin(UNCOUNTED)] if "status" in samples.columns else samples
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.result import Estimate
-from azlatency.stats.runvalues import samples_by_run
+from azlatency.stats.roundtrips import numbered_by_run, round_trips
 from azlatency.stats.stability import (
     EventTest,
     Lifetime,
@@ -63,9 +63,9 @@ def runs_in_time(
     import pandas as pd
 
     found = []
-    for run_id, group in samples_by_run(study, runs).items():
+    for run_id, group in numbered_by_run(study, runs).items():
         run = runs.loc[run_id]
-        rtt = group["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
+        rtt = round_trips(group)
         timed = bool(group["sent_ns"].notna().all())
         sent = group["sent_ns"].to_numpy(dtype="float64") if timed else None
         answered = rtt[np.isfinite(rtt)]

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from azlatency.schema import UNCOUNTED
 from azlatency.stats.dependence import dependence, indicator_time, series
 from azlatency.stats.means import across_runs
 from azlatency.stats.result import Estimate, Results
+from azlatency.stats.roundtrips import bounds, counted
 from azlatency.stats.runvalues import refusals, run_values
 
 if TYPE_CHECKING:
@@ -487,30 +487,11 @@ def _step(ordered: np.ndarray, low: float | None, high: float | None, resolution
 
 def _runs_of(samples: pd.DataFrame, labels: pd.DataFrame | None) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """(run_id, lower values, upper values) of each run of a samples frame; the same array twice for exact values."""
-    import numpy as np
-
     if not {"run_id", "rtt_ns"} <= set(samples.columns):
         raise ValueError(f"samples need the columns run_id and rtt_ns, not {', '.join(map(str, samples.columns))}")
-    status = samples["status"].fillna("ok") if "status" in samples else None
-    if status is not None:
-        samples = samples[~status.isin(UNCOUNTED)]
-    groups = {str(run): group for run, group in samples.groupby("run_id", sort=False)}
+    groups = {str(run): group for run, group in counted(samples).groupby("run_id", sort=False)}
     for run in groups if labels is None else [str(each) for each in labels.index if each in groups]:
-        group = groups[run]
-        values = group["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
-        if "low_ns" not in group or not (group["low_ns"].notna() | group["high_ns"].notna()).any():
-            yield run, values, values
-            continue
-        low = group["low_ns"].to_numpy(dtype="float64", na_value=np.nan)
-        high = group["high_ns"].to_numpy(dtype="float64", na_value=np.nan)
-        known_low, known_high = ~np.isnan(low), ~np.isnan(high)
-        interval = known_low | known_high
-        # An open end: nothing is known below 0 and above infinity.
-        yield (
-            run,
-            np.where(interval, np.where(known_low, low, 0.0), values),
-            np.where(interval, np.where(known_high, high, np.inf), values),
-        )
+        yield (run, *bounds(groups[run]))
 
 
 def _of_intervals(

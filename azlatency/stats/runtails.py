@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from azlatency.stats.exceedance import exceedance, table_exceedance
 from azlatency.stats.quantiles import quantiles
 from azlatency.stats.result import Estimate
-from azlatency.stats.runvalues import samples_by_run
+from azlatency.stats.roundtrips import numbered_by_run, round_trips
 from azlatency.stats.tail import ClosedLoop, TailFit, closed_loop, fan_out, fit_tail, return_level
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def tails_of_runs(
     import numpy as np
 
     found = []
-    for run_id, own in samples_by_run(study, runs).items():
-        run, rtt = runs.loc[run_id], own["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
+    for run_id, own in numbered_by_run(study, runs).items():
+        run, rtt = runs.loc[run_id], round_trips(own)
         if len(rtt) < FEWEST or not np.isfinite(rtt).any():
             continue
         fit = fit_tail(rtt, confidence=confidence)

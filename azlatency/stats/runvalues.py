@@ -11,14 +11,10 @@ from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from azlatency.schema import UNCOUNTED
-
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
-
-    from azlatency.dataset import Study
 
     FloatArray = NDArray[np.float64]
 
@@ -39,14 +35,6 @@ class RunValues:
     missing: int
     unit: str
     column: str | None = None
-
-
-def samples_by_run(study: Study, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The counted samples (no warm-up, no duplicates) of each of ``runs`` that left any, in the order of ``runs``."""
-    samples = study.samples
-    samples = samples[~samples["status"].isin(UNCOUNTED)]
-    groups = {str(run_id): group for run_id, group in samples.groupby("run_id", sort=False)}
-    return {str(run_id): groups[str(run_id)] for run_id in runs.index if str(run_id) in groups}
 
 
 def is_frame(data: object) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from azlatency.stats.comparison import shift_function
 from azlatency.stats.quantiles import quantiles
 from azlatency.stats.result import Comparison, Estimate
-from azlatency.stats.runvalues import samples_by_run
+from azlatency.stats.roundtrips import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +65,8 @@ class ShiftFunction:
 def shapes_of_runs(study: Study, runs: pd.DataFrame) -> list[RunShape]:
     """The shape of every run of ``runs`` (`azlatency.paths`) with at least 100 answered samples, in their order.
 
-    The axis reaches from the smallest value of all runs to the largest of their 99.8th percentiles.
+    The axis reaches from the smallest positive value of all runs to the largest of their 99.8th percentiles;
+    round trips of 0 (a clock that was set back) stand in its first bin.
     """
     import numpy as np
 
@@ -73,8 +74,8 @@ def shapes_of_runs(study: Study, runs: pd.DataFrame) -> list[RunShape]:
     if not values:
         return []
     ordered = {run_id: np.sort(each) for run_id, each in values.items()}
-    low = min(float(each[0]) for each in ordered.values())
-    high = max(_observation(each[np.isfinite(each)], 1 - BEYOND) for each in ordered.values())
+    low = min((float(each[each > 0][0]) for each in ordered.values() if (each > 0).any()), default=1.0)
+    high = max(low, *(order_statistic(each[np.isfinite(each)], 1 - BEYOND) for each in ordered.values()))
     # A constant run still has a bin to stand in.
     edges = np.geomspace(low / 1.02, high * 1.02, BINS + 1)
     return [_shape(run_id, runs.loc[run_id], each, edges) for run_id, each in ordered.items()]
@@ -85,27 +86,16 @@ def _shape(run_id: str, run: pd.Series, ordered: np.ndarray, edges: np.ndarray) 
 
     answered = ordered[np.isfinite(ordered)]
     places = np.searchsorted(answered, edges)
+    places[0] = 0
     return RunShape(
         run_id, str(run["path"]), str(run["method"]), len(answered), len(ordered) - len(answered), edges,
-        np.diff(places), int(len(answered) - places[-1]), _observation(ordered, 0.5), _observation(ordered, 0.99),
+        np.diff(places), int(len(answered) - places[-1]), order_statistic(ordered, 0.5), order_statistic(ordered, 0.99),
     )  # fmt: skip
-
-
-def _observation(ordered: np.ndarray, q: float) -> float:
-    """The order statistic of rank ceil(nq)."""
-    import math
-
-    return float(ordered[max(math.ceil(len(ordered) * q - 1e-9), 1) - 1])
 
 
 def _values(study: Study, runs: pd.DataFrame) -> dict[str, np.ndarray]:
     """Round trips in ns in the order of sending, ``inf`` where there was no answer, by run_id in the runs' order."""
-    import numpy as np
-
-    return {
-        run_id: own["rtt_ns"].to_numpy(dtype="float64", na_value=np.inf)
-        for run_id, own in samples_by_run(study, runs).items()
-    }
+    return {run_id: round_trips(own) for run_id, own in numbered_by_run(study, runs).items()}
 
 
 def medians(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -122,7 +112,7 @@ def shift_functions(
 ) -> list[ShiftFunction]:
     """For each path and method with samples of several rounds: the last round's run over the first's, level by level.
 
-    A path that was measured several times in a round gives its first run of that round.
+    Of a path measured several times in a round: the first run of the first round, the last of the last.
     """
     if "round" not in runs.columns:
         return []

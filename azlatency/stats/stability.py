@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from azlatency.stats.dependence import autocorrelation_time, ljung_box, long_run_variance, of_one_run, series
+from azlatency.stats.dependence import autocorrelation_time, ljung_box, long_run_variance, series
 from azlatency.stats.result import Estimate, Result, Row
+from azlatency.stats.roundtrips import of_one_run
 
 if TYPE_CHECKING:
     import numpy as np
