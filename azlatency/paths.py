@@ -101,10 +101,23 @@ def described_runs(study: Study) -> pd.DataFrame:
         row.scenario if isinstance(row.scenario, str) else _ends(row) for row in runs.itertuples(index=False)
     ]
     runs["method"] = [_method(row) for row in runs.itertuples(index=False)]
+    for column, unit in (("message_bytes", "B"), ("connections", "connections")):
+        _tell_apart(runs, column, unit)
     place = {scenario: index for index, scenario in enumerate(study.info.get("scenarios", []))}
     runs["order"] = [place.get(path, len(place)) for path in runs["path"]]
     runs = runs.sort_values(["order", "file", "first_line"], kind="stable")
     return runs.drop(columns="order").set_index("run_id", drop=False)
+
+
+def _tell_apart(runs: pd.DataFrame, column: str, unit: str) -> None:
+    """Add what a column says to the names of methods that it divides: four connections are no repeat of one."""
+    divided = runs.groupby("method")[column].nunique() > 1
+    runs["method"] = [
+        f"{method} {value:.0f} {unit if value > 1 else unit.removesuffix('s')}"
+        if divided[method] and value > 0
+        else method
+        for method, value in zip(runs["method"], runs[column].to_numpy(dtype=float, na_value=math.nan), strict=True)
+    ]
 
 
 def measuring(runs: pd.DataFrame) -> pd.DataFrame:

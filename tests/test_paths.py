@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ROOT
 
 import azlatency as az
 from azlatency import answers
@@ -62,3 +63,30 @@ def test_a_study_that_is_named_and_missing_is_an_error(tmp_path: Path) -> None:
     study = load(AFTER, tmp_path)
     with pytest.raises(az.LogError, match=f"nope: no such study in .*; imported: {AFTER} "):
         az.other_study(study, "nope")
+
+
+# --- which runs are repeats of one another
+
+
+def test_four_connections_are_no_repeat_of_one(tmp_path: Path) -> None:
+    logs = [ROOT / "tests" / "fixtures" / "iperf3" / name for name in ("3.12-P4.txt", "3.12-verbose.txt")]
+    az.import_study("mine", logs, out=tmp_path)
+    runs = az.throughput_runs(az.load("mine", processed=tmp_path))
+    assert sorted(runs["method"]) == ["iperf3 TCP 1 connection", "iperf3 TCP 4 connections"]
+    assert [each.codes for each in az.by_path(runs, "throughput", unit="bit/s")] == [("no_replication",)] * 2
+
+
+def test_methods_keep_their_names_where_nothing_divides_them(tmp_path: Path) -> None:
+    az.import_study("mine", [ROOT / "tests" / "fixtures" / "iperf3" / "3.12-P4.txt"], out=tmp_path)
+    assert list(az.throughput_runs(az.load("mine", processed=tmp_path))["method"]) == ["iperf3 TCP"]
+
+
+def test_runs_of_unknown_ends_are_not_pooled(tmp_path: Path) -> None:
+    """No qperf log names an end: three logs in a folder may be three paths."""
+    logs = [ROOT / "tests" / "fixtures" / "qperf" / f"0.4.11-{name}.log" for name in ("vvt", "vv")]
+    az.import_study("mine", logs, out=tmp_path)
+    runs = az.latency_runs(az.load("mine", processed=tmp_path))
+    found = {each.labels["method"]: each for each in az.by_path(runs, "mean_ns")}
+    assert set(runs["path"]) == {"? → ?"}
+    assert [each.codes for each in found.values() if each.n > 1] == [("path_unknown",)]
+    assert all(each.estimate is None for each in found.values())

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -196,7 +196,7 @@ def judge(
         matched = pairings(after, before)
         for pairing in matched:
             result = compare_pairing(pairing, margin=margin, confidence=confidence, value=value, seed=seed)
-            found.append((metric, pairing, _with_unknown_ends(result)))
+            found.append((metric, pairing, result))
         for side, frame, own in ((0, before, [each.before for each in matched]),
                                  (1, after, [each.after for each in matched])):  # fmt: skip
             alone[side].extend(_unmatched(metric, frame, own))
@@ -226,14 +226,6 @@ def _rows(found: Sequence[tuple[str, Pairing, Comparison]], confidence: float) -
 
 def _answered(result: Comparison) -> bool:
     return result.ratio.estimate is not None
-
-
-def _with_unknown_ends(result: Comparison) -> Comparison:
-    """A path of which the logs name neither end may be any path: refused."""
-    if "? → ?" not in str(result.labels["path"]):
-        return result
-    ratio = replace(result.ratio, estimate=None, low=None, high=None)
-    return replace(result, ratio=ratio, difference=None, verdict="undetermined", p=None, codes=("path_unknown",))
 
 
 def _frames(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.DataFrame, str | None]:

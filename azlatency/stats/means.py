@@ -84,8 +84,9 @@ def by_path(runs: pd.DataFrame, value: str, *, unit: str = "ns", confidence: flo
     known = runs[runs[value].notna()]
     return Results(
         across_runs(
-            group[value],
+            group,
             unit=unit,
+            value=value,
             confidence=confidence,
             what=f"{path}, {method}",
             labels={"path": path, "method": method, "placement": group["placement"].iloc[0]},

@@ -92,7 +92,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
             continue
         kind = " ".join(str(first[name]) for name in ("tool", "test", "protocol") if _known(first[name]) is not None)
         size, fast = _known(first["message_bytes"]), _known(first["accelerated_networking"])
-        typical = across_runs(values, confidence=confidence, what=f"{path}, {method}")
+        typical = across_runs(group, value=f"{statistic}_ns", confidence=confidence, what=f"{path}, {method}")
         yield Condition(
             "log", str(path), str(method), kind, _known(first["placement"]), _known(first["vm_size"]),
             None if fast is None else bool(fast), None if size is None else int(size), statistic, values, len(values),

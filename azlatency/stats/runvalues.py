@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 VALUE_COLUMNS = {"median_ns": "ns", "mean_ns": "ns", "throughput": "bit/s", "retransmits": "count"}
 #: What must be equal before two latencies are of one kind of packet (RFC 2681's Type-P) and of one test.
 TYPE_P = ("tool", "test", "protocol", "message_bytes", "connections")
+#: The path of runs whose logs name neither end: two of them may be any two paths.
+UNKNOWN_ENDS = "? → ?"
 #: 1 us: differences below it are of no practical use, whatever the percentage (statistics.md 3.3).
 FLOOR_NS = 1000.0
 
@@ -120,8 +122,9 @@ def refusals(frames: Iterable[Any], value: str | None = None) -> tuple[str, ...]
     ``unit_unknown``: a log does not say what it measured. ``unit_conflict``: one-way beside round trip, or half beside
     full in a column that is not the data set's (its ``…_ns`` columns are round trips whatever was printed).
     ``type_p_mismatch``: different tool, test, protocol, message size or connections. ``logical_zone``: zone numbers
-    of several subscriptions without physical zones. ``loss_censored``: an infinite run value; nothing came back, so
-    that it is the slowest run of all and cannot be left out.
+    of several subscriptions without physical zones. ``path_unknown``: several runs of which no log names an end, so
+    that they may be of any paths. ``loss_censored``: an infinite run value; nothing came back, so that it is the
+    slowest run of all and cannot be left out.
     """
     every = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in frames]
     endless = ("loss_censored",) if any(_endless(data, value) for data in every) else ()
@@ -134,7 +137,14 @@ def refusals(frames: Iterable[Any], value: str | None = None) -> tuple[str, ...]
         found.append("type_p_mismatch")
     if _zones_are_logical(parts):
         found.append("logical_zone")
+    if _of_unknown_ends(parts) > 1:
+        found.append("path_unknown")
     return (*found, *endless)
+
+
+def _of_unknown_ends(parts: Iterable[Any]) -> int:
+    """How many runs have a path whose ends nobody named."""
+    return sum(int((part["path"] == UNKNOWN_ENDS).sum()) for part in parts if "path" in part.columns)
 
 
 def _endless(data: Any, value: str | None) -> bool:
