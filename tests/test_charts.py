@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from chart_checks import texts
+from chart_checks import assert_fit_to_print, texts
 
 import azlatency as az
 from azlatency import charts
@@ -40,29 +39,11 @@ def drawn(study: Any) -> dict[str, Chart]:
     }
 
 
-def test_nothing_overlaps_or_is_cut(drawn: dict[str, Chart]) -> None:
+def test_every_figure_fits_to_print(drawn: dict[str, Chart]) -> None:
     for name, chart in drawn.items():
         assert isinstance(chart, Chart), name
-        page = chart.figure.bbox
-        boxes = texts(chart)
-        assert len(boxes) > 4
-        for text, box in boxes:
-            inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= page.x1 + 1 and box.y1 <= page.y1 + 1
-            assert inside, f"{name}: {text!r} is cut"
-        for (one, a), (two, b) in itertools.combinations(boxes, 2):
-            # Slanted tick labels are compared by their anchors' distance, not by their generous boxes.
-            if re.fullmatch(r"p[\d.]+", one) and re.fullmatch(r"p[\d.]+", two):
-                continue
-            width = min(a.x1, b.x1) - max(a.x0, b.x0)
-            height = min(a.y1, b.y1) - max(a.y0, b.y0)
-            assert width <= 1.5 or height <= 1.5, f"{name}: {one!r} overlaps {two!r}"
-
-
-def test_letters_are_large_enough(drawn: dict[str, Chart]) -> None:
-    for name, chart in drawn.items():
-        for axis in chart.figure.axes:
-            for item in (*axis.texts, *axis.get_xticklabels(), *axis.get_yticklabels(), axis.title):
-                assert item.get_fontsize() >= 7, name
+        assert len(texts(chart)) > 4
+        assert_fit_to_print(name, chart)
 
 
 def test_the_same_data_give_the_same_bytes(study: Any, drawn: dict[str, Chart]) -> None:

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from namespaces import joined, needs
 from test_cli import Completed, azlatency
 
@@ -31,7 +33,7 @@ from azlatency.scripts.design import (
     schedule,
 )
 from azlatency.scripts.powershell import literal, powershell_script
-from azlatency.scripts.shell import shell_script
+from azlatency.scripts.shell import shell_script, toml
 
 ROUNDS = Rounds(2, "as asked for with --rounds")
 HOSTILE = "a'b\"; touch pwned; $(touch pwned) `touch pwned` | & > pwned \u2019; #"
@@ -471,3 +473,9 @@ def test_an_interrupted_script_ends_its_servers_and_goes_on_later(tmp_path: Path
         assert again.returncode == 0 and left_running(names) == set(), again.stderr
     rows = list(csv.DictReader((tmp_path / "logs" / "runs.csv").read_text("utf-8").splitlines()))
     assert len({row["log"] for row in rows}) == len(rows) == 3
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example("\U000e0001 tag, \x00, \x7f, \ufeff")
+def test_any_name_survives_toml(text: str) -> None:
+    assert tomllib.loads(f"name = {toml(text)}") == {"name": text}

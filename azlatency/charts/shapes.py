@@ -57,12 +57,14 @@ def run_shapes(found: Sequence[RunShape]) -> Chart | Note:
 
 def _chosen(found: Sequence[RunShape]) -> list[RunShape]:
     """At most 36 runs, an equal number of each method, those with the most packets."""
+    if len(found) <= _RIDGES:
+        return list(found)
     methods = list(dict.fromkeys(each.method for each in found))
     kept: set[str] = set()
     for method in methods:
         own = sorted((each for each in found if each.method == method), key=lambda each: -each.n)
         kept.update(each.run_id for each in own[: max(_RIDGES // len(methods), 1)])
-    return [each for each in found if each.run_id in kept] if len(found) > _RIDGES else list(found)
+    return [each for each in found if each.run_id in kept]
 
 
 def _ridges(axis: Axes, own: Sequence[RunShape]) -> None:

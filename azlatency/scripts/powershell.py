@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from azlatency import __version__
 from azlatency.scripts.design import WINDOWS_TOOLS, Plan
-from azlatency.scripts.shell import comment, environment, toml
+from azlatency.scripts.shell import about, comment, environment, toml
 
 #: PowerShell takes typographic quotes for quotes.
 _QUOTES = "'\u2018\u2019\u201a\u201b"
@@ -22,13 +22,7 @@ def powershell_script(plan: Plan) -> str:
     notes = f"{plan.rounds.number} rounds: {plan.rounds.reason}."
     return str(
         template.get_template("measure.ps1.j2").render(
-            version=__version__,
-            study=plan.study,
-            seed=plan.seed,
-            hosts=plan.hosts,
-            rounds=plan.rounds,
-            region=plan.region or "",
-            minutes=f"{plan.minutes(tools):,.0f}",
+            **about(plan, tools),
             programs=tools,
             digits=max(2, len(str(plan.rounds.number))),
             tools=[_words(plan, tool) for tool in tools],

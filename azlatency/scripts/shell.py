@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,7 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
     ports = [plan.port + list(TOOLS).index(tool) for tool in serving] or [plan.port]
     return environment().get_template("measure.sh.j2").render(
         file=comment(file),
-        version=__version__,
-        study=plan.study,
-        seed=plan.seed,
-        hosts=plan.hosts,
-        rounds=plan.rounds,
-        region=plan.region or "",
-        minutes=f"{plan.minutes(tools):,.0f}",
+        **about(plan, tools),
         programs=dict.fromkeys(TOOLS[tool].program for tool in tools),
         versions=dict.fromkeys(_VERSIONS[TOOLS[tool].program] for tool in tools),
         first_port=min(ports),
@@ -87,4 +82,22 @@ def comment(text: str) -> str:
 def toml(text: str) -> str:
     """A TOML basic string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in escaped) + '"'
+    return '"' + "".join(char if char.isprintable() else _escaped(char) for char in escaped) + '"'
+
+
+def _escaped(char: str) -> str:
+    """TOML's escape of a character: four digits reach only the first plane."""
+    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
+
+
+def about(plan: Plan, tools: Sequence[str]) -> dict[str, Any]:
+    """What every template says of a plan, whatever it is written in."""
+    return {
+        "version": __version__,
+        "study": plan.study,
+        "seed": plan.seed,
+        "hosts": plan.hosts,
+        "rounds": plan.rounds,
+        "region": plan.region or "",
+        "minutes": f"{plan.minutes(tools):,.0f}",
+    }
