@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.display import Note, Table
+from azlatency.display import Note, Origin, Runs, Stated, Table
 from azlatency.stats.result import CODES, SHORT, Comparison, Estimate
-from azlatency.tables import gigabits, limits, micros, read_in, remarks, text, whole
+from azlatency.tables import formula, gigabits, limits, micros, read_in, remarks, text, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from azlatency.stats.truth import KnownStep
 
 _ARROW = " → "
+#: The value of a run that each metric compares, as `Runs` names it.
+_COMPARED = {"latency": "typical"}
 VERDICTS = {
     "different": "different",
     "different_within_margin": "different, but within the margin",
@@ -64,7 +66,9 @@ def directions(found: Sequence[Asymmetry]) -> Table | Note:
     ]
     headers = ("what", "method", "ends", "pairs of zones, both ways", "rounds", "directions", "remark")
     codes = [code for each in found for code in each.codes if code != "initiator_only"]
-    return Table("What was measured in both directions", headers, rows, frozenset({2, 3, 4}), notes_of(codes))
+    origins = [{0: (Runs(_COMPARED.get(each.metric, each.metric), method=row[1], ways="both"),)}
+               for each, row in zip(found, rows, strict=True)]  # fmt: skip
+    return Table("What was measured in both directions", headers, rows, frozenset({2, 3, 4}), notes_of(codes), origins)
 
 
 def _answer(each: Asymmetry) -> str:
@@ -88,11 +92,12 @@ def both_ways(found: Sequence[Asymmetry], metric: str = "latency") -> Table | No
         return Note(f"No pair of ends of this study was measured in both directions for {metric}.")
     scale, unit = read_in(own[0].unit)
     unit = "segments" if unit == "count" else unit
-    rows = []
+    rows, paths = [], {}
     for each in own:
         matrix = each.matrix() / scale
         for pair in (*each.pairs, *each.null):
             start, end = str(pair.labels["from"]), str(pair.labels["to"])
+            paths[f"{start} ↔ {end}" + (" (one zone)" if pair in each.null else "")] = f"{start}{_ARROW}{end}"
             rows.append(
                 (
                     f"{start} ↔ {end}" + (" (one zone)" if pair in each.null else ""),
@@ -112,9 +117,12 @@ def both_ways(found: Sequence[Asymmetry], metric: str = "latency") -> Table | No
     )  # fmt: skip
     codes = [code for each in own for pair in (*each.pairs, *each.null) for code in pair.codes]
     title = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits (plus ½)"}[metric]
+    value = _COMPARED.get(metric, metric)
+    origins = [{0: (Runs(value, paths[row[0]], row[1], ways="both"),)} for row in rows]
     return Table(
-        f"{title} in both directions (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes_of(codes)
-    )
+        f"{title} in both directions (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes_of(codes),
+        origins,
+    )  # fmt: skip
 
 
 def initiators(found: Sequence[Asymmetry]) -> Table | Note:
@@ -141,8 +149,13 @@ def initiators(found: Sequence[Asymmetry]) -> Table | Note:
     headers = ("method", "what", "rounds", "adds, µs", "interval, µs", "remark")
     return Table(
         "What initiators add, and what they cannot explain (scope: across runs)", headers, rows, frozenset({2, 3, 4}),
-        notes_of(codes),
+        notes_of(codes), _typical(rows),
     )  # fmt: skip
+
+
+def _typical(rows: Sequence[Sequence[str]]) -> list[dict[int, Sequence[Origin]]]:
+    """Rows that are computed from the typical values of the runs that they name."""
+    return [{0: (Runs("typical"),)} for _ in rows]
 
 
 def detours(found: Sequence[Asymmetry]) -> Table | Note:
@@ -169,7 +182,9 @@ def detours(found: Sequence[Asymmetry]) -> Table | Note:
         "direct way and detour", "method", "rounds", "direct less detour, µs", "interval, µs", "direct ÷ detour",
         "detour shorter?",
     )  # fmt: skip
-    return Table("Triangles (scope: across runs)", headers, sorted(rows), frozenset({2, 3, 4, 5}), notes)
+    return Table(
+        "Triangles (scope: across runs)", headers, sorted(rows), frozenset({2, 3, 4, 5}), notes, _typical(rows)
+    )
 
 
 def ranks(found: Sequence[Asymmetry]) -> Table | Note:
@@ -194,7 +209,7 @@ def ranks(found: Sequence[Asymmetry]) -> Table | Note:
     headers = ("method", "pair", "rounds", "round trip, µs", f"{level} interval, µs", "rank, 1 = shortest", "remark")
     notes = [f"The ranks of one method hold together with {level} confidence.",
              *notes_of(code for each in own for one in each.ranking for code in one.codes)]  # fmt: skip
-    return Table("Ranks of the pairs (scope: across runs)", headers, rows, frozenset({2, 3, 4}), notes)
+    return Table("Ranks of the pairs (scope: across runs)", headers, rows, frozenset({2, 3, 4}), notes, _typical(rows))
 
 
 # --- beside what was programmed
@@ -240,7 +255,34 @@ def programmed_delays(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table 
         "idle. A round trip of a tool also holds the two hosts' own time, so it is expected above both sums."
     ]
     title = "Round trips beside the programmed one-way delays"
-    return Table(title, headers, sorted(rows), frozenset(range(2, 8)), notes)
+    rows.sort()
+    origins: list[dict[int, Sequence[Origin]]] = [
+        {0: (Runs("typical", _way(row[0]), row[1], ways="both"), *_programmed(_way(row[0]), _MEAN, _ACHIEVED)),
+         **_each_way(row[0], _MEAN)}
+        for row in rows
+    ]  # fmt: skip
+    return Table(title, headers, rows, frozenset(range(2, 8)), notes, origins)
+
+
+#: What the description of an emulated network calls the numbers of a direction.
+_MEAN, _ACHIEVED, _RATE = "expected_mean_one_way_us_without_overhead", "mean_us", "rate_mbit_s"
+
+
+def _way(pair: str) -> str:
+    """ "a ↔ b" as the path "a → b"."""
+    return pair.replace(" ↔ ", _ARROW)
+
+
+def _programmed(path: str, *keys: str) -> tuple[Stated, ...]:
+    """Where numbers of both directions of a path are programmed."""
+    start, _, end = path.partition(_ARROW)
+    return tuple(Stated("truth.json", key, each) for key in keys for each in (f"{start}->{end}", f"{end}->{start}"))
+
+
+def _each_way(pair: str, key: str) -> dict[int, Sequence[Origin]]:
+    """Where the cells "programmed there" and "programmed back" of a row come from."""
+    there, back = _programmed(_way(pair), key)
+    return {2: (there,), 3: (back,)}
 
 
 def _with_interval(value: Any, cell: Estimate) -> str:
@@ -289,7 +331,15 @@ def known_steps(found: Sequence[KnownStep]) -> Table | Note:
         f"Against {told[0].reference}, both directions of it. Mean round trips; {level} intervals, each by itself, "
         "across runs. Single runs are left out.",
     ]
-    return Table("Steps beside the programmed ones", headers, rows, frozenset({2, 3, 5, 7}), notes)
+    origins = [{0: _step_origins(each)} for each in told]
+    return Table("Steps beside the programmed ones", headers, rows, frozenset({2, 3, 5, 7}), notes, origins)
+
+
+def _step_origins(each: KnownStep) -> tuple[Origin, ...]:
+    """The runs of a path and those of the shortest pair, and what was programmed for both."""
+    near = Runs("mean_ns", each.reference, each.method, ways="both")
+    programmed = (_programmed(path, _MEAN, _ACHIEVED) for path in (each.path, each.reference))
+    return Runs("mean_ns", each.path, each.method), near, *(one for both in programmed for one in both)
 
 
 def programmed_rates(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table | Note:
@@ -326,7 +376,13 @@ def programmed_rates(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table |
         "Rates in Gbit/s. A programmed rate is a ceiling of the link with all headers; goodput is what the application "
         "got. A tool that does not fill the link shows no ratio of links."
     ]
-    return Table("Goodput beside the programmed rates", headers, sorted(rows), frozenset(range(2, 9)), notes)
+    rows.sort()
+    origins: list[dict[int, Sequence[Origin]]] = [
+        {0: (Runs("throughput", _way(row[0]), row[1], ways="both"), *_programmed(_way(row[0]), _RATE)),
+         **_each_way(row[0], _RATE)}
+        for row in rows
+    ]  # fmt: skip
+    return Table("Goodput beside the programmed rates", headers, rows, frozenset(range(2, 9)), notes, origins)
 
 
 def _holds(pair: Comparison, due: float) -> str:
@@ -371,15 +427,25 @@ def conformance(results: Sequence[Conformance]) -> Table | Note:
         "runs to decide", "remark",
     )  # fmt: skip
     notes = ["× limit: the mean over the nearer limit; 1.00 lies within."]
+    origins: list[dict[int, Sequence[Origin]]]
+    origins = [{0: (_measured(each),), 2: (Stated("baseline", "printed", each.what),)} for each in measured]
     return Table("Expected and measured (scope: across runs)", headers, rows, frozenset({3, 4, 5, 6, 8}),
-                 [*notes, *notes_of(code for each in measured for code in each.codes)])  # fmt: skip
+                 [*notes, *notes_of(code for each in measured for code in each.codes)], origins)  # fmt: skip
+
+
+def _measured(each: Conformance) -> Runs:
+    """The runs that an expectation was held against."""
+    metric, path, method = (str(each.labels.get(name) or "") for name in ("metric", "path", "method"))
+    streams = metric in ("throughput", "retransmits")
+    return Runs(metric, path, method, every=not path and not method, ways="data" if streams else "")
 
 
 def still_to_run(results: Sequence[Conformance], expectations: Sequence[Mapping[str, Any]]) -> Table | Note:
     """For each expectation that is not decided everywhere: what was run, what is missing, the command where known."""
     if not expectations:
         return Note("This study has no baseline: write what its VMs should deliver into its folder (baseline.toml).")
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    origins: list[dict[int, Sequence[Origin]]] = []
     for each in expectations:
         own = [result for result in results if result.what == each.get("name")]
         open_ones = [result for result in own if result.status == "inconclusive"]
@@ -395,6 +461,8 @@ def still_to_run(results: Sequence[Conformance], expectations: Sequence[Mapping[
         rows.append(
             (str(each.get("name")), str(each.get("tool") or "any"), whole(runs), missing, lasting, str(how))
         )  # fmt: skip
+        counted = (_measured(result) for result in own if result.runs)
+        origins.append({0: (Stated("baseline", "name", str(each.get("name"))), *counted)})
     if not rows:
         return Note("Every expectation is decided on every path that was measured.")
     headers = ("expectation", "tool", "runs so far", "missing", "each run", "command or conditions, as the source says")
@@ -402,7 +470,7 @@ def still_to_run(results: Sequence[Conformance], expectations: Sequence[Mapping[
         "A test of throughput or disk shorter than 60 s shows a burst that may be granted for a while, not what lasts: "
         "where a command asks for less, lengthen it."
     ]
-    return Table("What would have to be run", headers, rows, frozenset({2}), notes)
+    return Table("What would have to be run", headers, rows, frozenset({2}), notes, origins)
 
 
 def unquantified(study: Study) -> Table | Note:
@@ -412,16 +480,17 @@ def unquantified(study: Study) -> Table | Note:
         return Note("The source of this study gives no command without a number to expect.")
     rows = [(text(each.get("name")), text(each.get("tool")), text(each.get("command"))) for each in commands]
     notes = ["What such a run shows can be described and kept for later comparison; it cannot pass or fail."]
-    return Table(
-        "Commands without an expectation", ("what", "tool", "command, as the source gives it"), rows, notes=notes
-    )
+    headers = ("what", "tool", "command, as the source gives it")
+    origins = [{0: (Stated("baseline", "name", row[0]),)} for row in rows]
+    return Table("Commands without an expectation", headers, rows, notes=notes, origins=origins)
 
 
 def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table:
     """How many VMs must be measured before their worst is a limit that a share of all VMs keeps."""
     rows = [(f"{100 * share:g} % of all VMs", whole(count)) for share, count in vms]
     headers = ("the worst measured value is kept by", f"VMs to measure, at {100 * confidence:g} % confidence")
-    return Table("From these VMs to every VM", headers, rows, frozenset({1}))
+    notes = [formula("the share and the confidence level")]
+    return Table("From these VMs to every VM", headers, rows, frozenset({1}), notes)
 
 
 def shift_functions(found: Sequence[ShiftFunction]) -> Table | Note:
@@ -439,7 +508,12 @@ def shift_functions(found: Sequence[ShiftFunction]) -> Table | Note:
     codes = [code for each in found for level in each.levels for code in level.codes]
     headers = ("path", "method", "runs", "packets", *(f"p{100 * q:g}" for q in names))
     title = "Two runs, percentile by percentile (scope: within run)"
-    return Table(title, headers, rows, frozenset(range(4, 4 + len(names))), notes_of(codes))
+    origins = [
+        {0: (Runs("samples", each.path, each.method, rounds=tuple(name.removeprefix("round ") for name in both)),)}
+        for each in found
+        for both in [(each.first, each.last)]
+    ]
+    return Table(title, headers, rows, frozenset(range(4, 4 + len(names))), notes_of(codes), origins)
 
 
 def _ratio(ratio: Estimate | None) -> str:
@@ -482,7 +556,7 @@ def plans(found: Sequence[Plan]) -> Table | Note:
         notes.append(f"{len(found) - len(known)} further combinations were measured once or without any spread.")
     return Table(
         f"{known[0].what[0].upper()}{known[0].what[1:]} (scope: across runs)", headers, rows, frozenset(range(2, 6)),
-        notes,
+        notes, [{0: (Runs(str(each.labels.get("value", "typical"))),)} for each in known],
     )  # fmt: skip
 
 
@@ -508,7 +582,7 @@ def confirmed(found: Sequence[Plan]) -> Table | Note:
     ]
     headers = ("path", "method", "runs done", "runs that would have done")
     notes = [f"{answered[0].what}; {answered[0].method}."]
-    return Table("CONFIRM, exact (scope: across runs)", headers, rows, frozenset({2, 3}), notes)
+    return Table("CONFIRM, exact (scope: across runs)", headers, rows, frozenset({2, 3}), notes, _typical(rows))
 
 
 def smallest_sizes(found: Sequence[PercentileSize]) -> Table:
@@ -533,9 +607,11 @@ def smallest_sizes(found: Sequence[PercentileSize]) -> Table:
     )
     notes = [
         "Independent observations. Packets of one connection are not: with a dependence that makes ten packets worth "
-        "one, ten times as many are needed."
+        "one, ten times as many are needed.",
+        formula("the percentile and the confidence level", "the first three columns"),
     ]
-    return Table("Fewest observations of one run", headers, rows, frozenset({1, 2, 3, 4}), notes)
+    origins = [{0: (Runs("n", every=True),)} for _ in rows] if runs else []
+    return Table("Fewest observations of one run", headers, rows, frozenset({1, 2, 3, 4}), notes, origins)
 
 
 def rounds(found: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table:
@@ -544,7 +620,10 @@ def rounds(found: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table:
     headers = ("zones", "pairs to tell apart", "rounds, both ends in each", "or runs on each side, without rounds")
     known = runs["round"].dropna() if len(runs) else ()
     done = f"This study has {len(set(known))} rounds." if len(known) else "This study was not measured in rounds."
-    notes = [done, "That is when a test can begin to decide, not when it will: plan more."]
+    notes = [
+        done, "That is when a test can begin to decide, not when it will: plan more.",
+        formula("the number of zones and the confidence level"),
+    ]  # fmt: skip
     return Table("Before any test can reach its level", headers, rows, frozenset(range(4)), notes)
 
 
@@ -578,7 +657,8 @@ def agreements(found: Sequence[Agreement]) -> Table | Note:
         "p, equal: the larger p of two one-sided tests; a small one says equal.",
         *notes_of(code for each in found for code in each.codes),
     ]
-    return Table("Tools beside one another (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes)
+    origins = [{0: (Runs("mean_ns"),)} for _ in rows]
+    return Table("Tools beside one another (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes, origins)
 
 
 # --- before and after
@@ -600,8 +680,11 @@ def settings(after: Study, before: Study) -> Table | Note:
         same = "not known" if not one or not other else "yes" if one == other else "no"
         rows.append((title, one or "not said", other or "not said", same))
     counts = [whole(len(study.runs)) for study in (after, before)]
+    said = [(Stated("study.toml", key), Stated("study.toml", key, before=True)) for key in names]
+    origins: list[dict[int, Sequence[Origin]]] = [{0: both, 1: both[:1], 2: both[1:]} for both in said]
     rows.append(("runs", *counts, ""))
-    return Table("Two imports side by side", ("what", after.name, before.name, "same?"), rows)
+    origins.append({0: (Runs("run", every=True), Runs("run", every=True, before=True))})
+    return Table("Two imports side by side", ("what", after.name, before.name, "same?"), rows, origins=origins)
 
 
 def changes(found: Sequence[Comparison]) -> Table | Note:
@@ -627,7 +710,16 @@ def changes(found: Sequence[Comparison]) -> Table | Note:
     level = f"{100 * found[0].ratio.confidence:g} %"
     headers = ("path", "method", "verdict", "reason", "after against before", "ratio", f"{level} interval", "exact p")
     notes = [f"Margin ±{100 * found[0].margin:g} %.", *notes_of(code for each in found for code in each.codes)]
-    return Table("After over before (scope: across runs)", headers, rows, frozenset({5, 6, 7}), notes)
+    origins = [{0: _compared(each)} for each in found]
+    return Table("After over before (scope: across runs)", headers, rows, frozenset({5, 6, 7}), notes, origins)
+
+
+def _compared(each: Comparison) -> tuple[Origin, ...]:
+    """The runs of two rounds, or of the paths and methods that the row names on both sides."""
+    if "first" in each.labels:
+        rounds = (str(each.labels["first"]), str(each.labels["last"]))
+        return (Runs("typical", method=str(each.labels["method"]), rounds=rounds),)
+    return Runs("typical"), Runs("typical", before=True)
 
 
 def _sides(each: Comparison) -> str:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from azlatency.dataset import load
-from azlatency.display import Note, Table
+from azlatency.display import Note, Origin, Reported, Runs, Table
 from azlatency.stats.intime import Ends, Rate, RunInTime, Segments
 from azlatency.stats.placement import Change, Condition
 from azlatency.stats.result import CODES, SHORT, Estimate
@@ -53,7 +53,15 @@ def conditions(found: Sequence[Condition]) -> Table | Note:
     headers = ("path", "placement", "round trip, µs", "of a run", "runs", "from", "method", "VM")
     notes = ["Reported: stands only in a text; the log, the spread and the unit cannot be checked."]
     kept = notes if any(each.origin == "reported" for each in found) else []
-    return Table("Round trips by placement, near to far", headers, rows, frozenset({2, 4}), kept)
+    origins = [{0: (_measured(each),)} for each in found]
+    return Table("Round trips by placement, near to far", headers, rows, frozenset({2, 4}), kept, origins)
+
+
+def _measured(each: Condition) -> Origin:
+    """The runs of a condition, or the line of the text that reports it."""
+    if each.origin == "reported":
+        return Reported(each.path, "rtt_mean")
+    return Runs(f"{each.statistic}_ns", each.path, each.method)
 
 
 def changes(found: Sequence[Change], what: str) -> Table | Note:
@@ -79,7 +87,8 @@ def changes(found: Sequence[Change], what: str) -> Table | Note:
             "Intervals and verdicts take the logarithms of run values as normal; with so few runs no test without that "
             "assumption could decide. Each interval holds by itself: of twenty, one is expected to miss."
         )
-    return Table(f"One change at a time: {what}", headers, rows, frozenset({2, 3, 4}), notes)
+    origins = [{0: (_measured(each.base), _measured(each.other))} for each in found]
+    return Table(f"One change at a time: {what}", headers, rows, frozenset({2, 3, 4}), notes, origins)
 
 
 def _level(each: Change, side: Condition) -> str:
@@ -140,7 +149,14 @@ def runs_in_time(found: Sequence[RunInTime]) -> Table | Note:
         "Jitter: median difference of neighbouring round trips. Drift: interval of the change from begin to end.",
         "Level: shifts of block medians; confirmed by a test that holds for dependent packets.",
     ]
-    return Table("Every run with samples, in time", headers, rows, frozenset({1, 2, 3, 4, 6, 7}), notes)
+    return Table(
+        "Every run with samples, in time", headers, rows, frozenset({1, 2, 3, 4, 6, 7}), notes, _of_samples(rows)
+    )
+
+
+def _of_samples(rows: Sequence[Sequence[str]]) -> list[dict[int, Sequence[Origin]]]:
+    """Rows that are computed from the samples of the runs that they name."""
+    return [{0: (Runs("samples"),)} for _ in rows]
 
 
 def shifts(found: Sequence[RunInTime]) -> Table | Note:
@@ -168,7 +184,7 @@ def shifts(found: Sequence[RunInTime]) -> Table | Note:
         tried = sum(each.stability.stable is not None for each in found)
         return Note(f"No level shift in any of the {tried} runs that are long enough to tell.")
     headers = ("run", "after (interval)", "change, µs", "interval, µs", "relative", "state", "beyond the margin")
-    return Table("Level shifts", headers, rows, frozenset({2, 3, 4}))
+    return Table("Level shifts", headers, rows, frozenset({2, 3, 4}), origins=_of_samples(rows))
 
 
 def lifetimes(life: Lifetime) -> Table | Note:
@@ -186,7 +202,8 @@ def lifetimes(life: Lifetime) -> Table | Note:
         ),
     ]
     note = "A connection that was alive at the end of its test is censored: it lived at least so long."
-    return Table("Life of the connections", ("what", "value"), rows, frozenset({1}), (note,))
+    origins = [{0: (Runs("samples", every=True, part="TCP"),)} for _ in rows]
+    return Table("Life of the connections", ("what", "value"), rows, frozenset({1}), (note,), origins)
 
 
 def ends(found: Ends | None) -> Table | Note:
@@ -199,7 +216,11 @@ def ends(found: Ends | None) -> Table | Note:
     ]
     notes = ["Reported, time zone not stated. Ends within a minute of each other are hardly independent events."]
     headers = ("connection", "broke at, as printed", "seconds after the first", "said to have lasted")
-    return Table("How the connections ended, as reported", headers, rows, frozenset({2}), notes)
+    origins = [
+        {0: (Reported(row[0], "failed_at"), Reported(row[0], "duration")), 2: (Reported(row[0], "failed_at"),)}
+        for row in rows
+    ]
+    return Table("How the connections ended, as reported", headers, rows, frozenset({2}), notes, origins)
 
 
 def segments(found: Sequence[Segments]) -> Table | Note:
@@ -235,7 +256,8 @@ def segments(found: Sequence[Segments]) -> Table | Note:
         "p of a trend",
         "remark",
     )
-    return Table("Was the last change unusual?", headers, rows, frozenset({1, 3, 4, 5}), notes)
+    origins = [{0: (Reported(each.path, "rtt_mean", segment=True),)} for each in found]
+    return Table("Was the last change unusual?", headers, rows, frozenset({1, 3, 4, 5}), notes, origins)
 
 
 def reported_spread(found: Sequence[dict[str, Any]]) -> Table | Note:
@@ -250,7 +272,19 @@ def reported_spread(found: Sequence[dict[str, Any]]) -> Table | Note:
         rows.append((str(each["path"]), *values, *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios)))
     headers = ("connection", *(f"{name}, µs" for name in names), "p95 ÷ mean", "p99 ÷ mean")
     note = "Reported: the samples behind these numbers were not published. The maximum is one packet."
-    return Table("Spread of the round trips, as reported", headers, rows, frozenset(range(1, len(headers))), (note,))
+    origins = [_spread_origins(row[0], names) for row in rows]
+    title = "Spread of the round trips, as reported"
+    return Table(title, headers, rows, frozenset(range(1, len(headers))), (note,), origins)
+
+
+def _spread_origins(path: str, names: Sequence[str]) -> dict[int, Sequence[Origin]]:
+    """Where each reported number of a path stands; a ratio comes from two of them."""
+    metrics = {"min": "rtt_min", "mean": "rtt_mean", "max": "rtt_max"}
+    lines = [
+        Reported(path, metrics[name]) if name in metrics else Reported(path, "rtt", f"{float(name[1:]) / 100:g}")
+        for name in names
+    ]
+    return {0: tuple(lines), **{column: (line,) for column, line in enumerate(lines, start=1)}}
 
 
 def rates(found: Sequence[Rate]) -> Table | Note:
@@ -276,7 +310,8 @@ def rates(found: Sequence[Rate]) -> Table | Note:
         )
     notes = explained([each.mean for each in found])
     headers = ("run", "intervals", "seconds", "Gbit/s", "interval", "sd ÷ mean", "fell to a lower level", "remark")
-    return Table("Throughput in time (scope: within run)", headers, rows, frozenset({1, 2, 3, 4, 5}), notes)
+    origins = [{0: (Runs("intervals"),)} for _ in rows]
+    return Table("Throughput in time (scope: within run)", headers, rows, frozenset({1, 2, 3, 4, 5}), notes, origins)
 
 
 # --- tails
@@ -300,7 +335,8 @@ def percentiles(found: Sequence[RunTail]) -> Table | Note:
         *explained([quantile for each in found for quantile in each.quantiles]),
     ]
     headers = ("run", "packets", "worth", *(f"{level}, µs" for level in levels), "remark")
-    return Table("Percentiles from samples (scope: within run)", headers, rows, frozenset({1, 2}), notes)
+    title = "Percentiles from samples (scope: within run)"
+    return Table(title, headers, rows, frozenset({1, 2}), notes, _of_samples(rows))
 
 
 _NO_TAILS = (
@@ -357,7 +393,7 @@ def fits(found: Sequence[RunTail]) -> Table | Note:
     )  # fmt: skip
     known = [level for each in found for level in (each.own_level, each.million) if level is not None]
     notes = explained([*(each.fit.shape for each in found), *known])
-    return Table("Is the tail heavy?", headers, rows, frozenset({3, 4, 5}), notes)
+    return Table("Is the tail heavy?", headers, rows, frozenset({3, 4, 5}), notes, _of_samples(rows))
 
 
 def above_limit(found: Sequence[RunTail], printed: Sequence[Estimate], limit_us: float) -> Table | Note:
@@ -377,7 +413,8 @@ def above_limit(found: Sequence[RunTail], printed: Sequence[Estimate], limit_us:
     if len(worst) < len(printed):
         notes.insert(0, "Of several printed tables of one path and method, the one that allows the most.")
     headers = ("run", "from", "packets", "slower, %", "interval, %", "remark")
-    return Table(f"How often slower than {limit_us:,g} µs", headers, rows, frozenset({2, 3, 4}), notes)
+    origins = [{0: (Runs("samples" if row[1] == "samples" else "percentiles"),)} for row in rows]
+    return Table(f"How often slower than {limit_us:,g} µs", headers, rows, frozenset({2, 3, 4}), notes, origins)
 
 
 def _share(each: Estimate) -> tuple[str, str, str]:
@@ -408,7 +445,8 @@ def slowest_of(found: Sequence[RunTail]) -> Table | Note:
     calls = found[0].slowest.labels["n_calls"]
     headers = ("run", "one call, µs", f"slowest of {calls}, µs", "times", f"slowest of {calls} in a row, µs")
     notes = ["Medians. The calls are taken as independent; the last column takes packets as they followed one another."]
-    return Table(f"One call, and the slowest of {calls}", headers, rows, frozenset({1, 3, 4}), notes)
+    title = f"One call, and the slowest of {calls}"
+    return Table(title, headers, rows, frozenset({1, 3, 4}), notes, _of_samples(rows))
 
 
 def by_time(found: Sequence[RunTail]) -> Table | Note:
@@ -423,7 +461,7 @@ def by_time(found: Sequence[RunTail]) -> Table | Note:
         return Note("No run of this study with samples is a closed loop.")
     headers = ("run", "p50 by request, µs", "p50 by time, µs", "p99 by request, µs", "p99 by time, µs", "mean wait, µs")
     note = "Mean wait: of someone who comes at a random moment, for the answer that is under way."
-    return Table("By request and by time", headers, rows, frozenset(range(1, 6)), (note,))
+    return Table("By request and by time", headers, rows, frozenset(range(1, 6)), (note,), _of_samples(rows))
 
 
 # --- the way in

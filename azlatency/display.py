@@ -74,14 +74,84 @@ class Chart:
         return data, {"azlatency": {"kind": "figure", "caption": self.caption, "alt": self.alt}}
 
 
+#: Below numbers that follow from a formula and its parameters only.
+NO_LOG = "no log stands behind"
+
+
+class _Origin:
+    """Where a number comes from, as the metadata of an output say it: only what differs from the defaults."""
+
+    def record(self) -> dict[str, Any]:
+        """The fields that say something, and under ``from`` the name of the class."""
+        said = {name: value for name, value in vars(self).items() if value}
+        return {"from": type(self).__name__, **said}
+
+
+@dataclass(frozen=True)
+class Runs(_Origin):
+    """The runs that a number was computed from, each at the line that says its ``value``.
+
+    ``value``: a column of `azlatency.paths` (``median_ns``, ``mean_ns``, ``throughput``, ``retransmits``, ``n``);
+    ``typical``, the first of these that the runs have; ``latency``, the mean of each run, else its median; a metric;
+    ``printed`` and a blank before one of them, for runs of which the log holds the very number; ``samples``,
+    ``intervals`` or ``percentiles``; ``run`` or ``file`` for the whole of it; by default the goodput or mean of each
+    run, else its median, else all of it.
+
+    ``path``, ``method``: exactly; by default those that the cells of the row name, and with ``every`` all. ``ways``:
+    ``both`` takes runs in either direction along, ``data`` takes ``path`` as that of the data of a reverse stream.
+    ``rounds``: only these. ``without``: only runs of which the manifest does not say this column. ``printed_as``: only
+    runs that print such latencies. ``part``: only methods whose name holds it. ``before``: of the study that the
+    manifest names so.
+    """
+
+    value: str = ""
+    path: str = ""
+    method: str = ""
+    every: bool = False
+    ways: Literal["", "both", "data"] = ""
+    rounds: tuple[str, ...] = ()
+    without: str = ""
+    printed_as: str = ""
+    part: str = ""
+    before: bool = False
+
+
+@dataclass(frozen=True)
+class Stated(_Origin):
+    """A line of a file in the study's folder: the one that says ``key``, in the entry of that name where one is given.
+
+    ``file``: a name, or ``baseline`` for the file that the manifest names so. ``before``: as in `Runs`.
+    """
+
+    file: str
+    key: str
+    entry: str = ""
+    before: bool = False
+
+
+@dataclass(frozen=True)
+class Reported(_Origin):
+    """Numbers that stand only in a text, by their scenario and metric; ``segment``: of stretches of a run."""
+
+    scenario: str
+    metric: str
+    q: str = ""
+    segment: bool = False
+
+
+#: Where a number comes from: ``source:line`` or ``source:first-last``, where source is a source_id or the path of a
+#: file in the study's folder; ``run_id@q`` for a percentile of a run; or one of the classes above.
+Origin = str | Runs | Stated | Reported
+
+
 @dataclass(frozen=True)
 class Table:
     """A table to read: formatted cells, headers with units, a caption, notes below.
 
     ``numeric`` are the indexes of columns set flush right; the first column heads its row. ``origins``: for each row
-    the places in logs that its cells were read from, by column (0 stands for the whole row). A place is
-    ``source:line`` or ``source:first-last``, where source is a source_id or the path of a file in the study's folder.
-    Pages lead from a number to its place; rows without an entry are traced by the path and method that they name.
+    where its cells come from, by column (0 stands for the whole row). Pages lead from a number to its place; rows
+    without an entry are traced by the path and method that they name. Where a number follows from parameters alone, a
+    note says so (`NO_LOG`).
     """
 
     caption: str
@@ -89,7 +159,7 @@ class Table:
     rows: Sequence[Sequence[str]]
     numeric: frozenset[int] = frozenset()
     notes: Sequence[str] = ()
-    origins: Sequence[Mapping[int, Sequence[str]]] = ()
+    origins: Sequence[Mapping[int, Sequence[Origin]]] = ()
 
     def html(self) -> str:
         """The table as one ``<table>`` element, everything escaped."""
@@ -130,8 +200,15 @@ class Table:
         data = {"text/plain": repr(self), "text/html": self.html()}
         said: dict[str, Any] = {"kind": "table", "caption": self.caption}
         if any(self.origins):
-            said["origins"] = [{str(column): list(places) for column, places in row.items()} for row in self.origins]
+            said["origins"] = [
+                {str(column): [_recorded(place) for place in places] for column, places in row.items()}
+                for row in self.origins
+            ]
         return data, {"azlatency": said}
+
+
+def _recorded(place: Origin) -> str | dict[str, Any]:
+    return place if isinstance(place, str) else place.record()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.display import Note, Table
+from azlatency.display import NO_LOG, Note, Origin, Runs, Stated, Table
 from azlatency.stats.result import CODES, SHORT, Estimate
 
 if TYPE_CHECKING:
@@ -69,6 +69,11 @@ def place(run_id: str, line: Any) -> tuple[str, ...]:
     return () if text(line) == "" else (f"{run_id.rpartition('-')[0]}:{int(line)}",)
 
 
+def formula(parameters: str, numbers: str = "these numbers") -> str:
+    """The note below ``numbers`` that no log says: from which parameters they follow."""
+    return f"Computed from {parameters} alone: {NO_LOG} {numbers}."
+
+
 # --- what was measured
 
 
@@ -87,7 +92,9 @@ def about(study: Study) -> Table:
     rows = [(title, text(study.info.get(key)) or "not said") for key, title in names.items()]
     if study.info.get("emulated"):
         rows.insert(1, ("Emulated", "yes: an emulated lab with known delays, not a cloud"))
-    return Table(str(study.info.get("title", study.name)), ("what", "as the manifest says"), rows)
+    keys = {title: key for key, title in names.items()}
+    origins = [{0: (Stated("study.toml", keys.get(row[0], "emulated")),)} for row in rows]
+    return Table(str(study.info.get("title", study.name)), ("what", "as the manifest says"), rows, origins=origins)
 
 
 def inventory(runs: pd.DataFrame) -> Table | Note:
@@ -124,7 +131,8 @@ def quantities(evidence: pd.DataFrame) -> Table | Note:
         "A closed loop sends the next probe when the last is answered: n · mean ÷ duration is near 1 for round trips, "
         "near ½ for halves."
     )
-    return Table("What each tool printed", headers, rows, frozenset({2, 3, 4}), (note,))
+    origins = [{0: (Runs("latency", printed_as=str(row.printed_as)),)} for row in evidence.itertuples(index=False)]
+    return Table("What each tool printed", headers, rows, frozenset({2, 3, 4}), (note,), origins)
 
 
 def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table | Note:
@@ -141,7 +149,21 @@ def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table | Note:
     ]
     note = "Printed tokens, unchanged. Columns must not be compared with one another: they hold different quantities."
     headers = ("path", *tools, "what may be concluded")
-    return Table("The headline numbers as printed", headers, rows, frozenset(range(1, len(tools) + 1)), (note,))
+    origins = [_printed_first(str(path), row) for path, row in headlines.iterrows()]
+    return Table(
+        "The headline numbers as printed", headers, rows, frozenset(range(1, len(tools) + 1)), (note,), origins
+    )
+
+
+def _printed_first(path: str, row: pd.Series) -> dict[int, Sequence[Origin]]:
+    """Where the numbers of a path's first runs are printed, by the column of "method, mean" or "method, goodput"."""
+    values = {"mean": "printed mean_ns", "goodput": "printed throughput"}
+    found: dict[int, Sequence[Origin]] = {}
+    for column, (tool, cell) in enumerate(row.items(), start=1):
+        method, _, what = str(tool).rpartition(", ")
+        if text(cell) and what in values:
+            found[column] = (Runs(values[what], path, method),)
+    return found
 
 
 def _repeated(runs: pd.DataFrame) -> str:
@@ -167,7 +189,9 @@ def ledger(study: Study) -> Table | Note:
         chosen = sources[sources["lines_unknown"] > 0].head(_MANY_FILES)
         notes.append(f"Files without unknown lines ({(sources['lines_unknown'] == 0).sum()}) are only in the total.")
     rows = [(str(row["path"]), *(whole(row[name]) for name in columns)) for _, row in chosen.iterrows()]
+    origins: list[dict[int, Sequence[Origin]]]
     origins = [{0: (f"{row['source_id']}:1-{row['lines']}",)} for _, row in chosen.iterrows()]
+    origins.append({0: (Runs("file", every=True),)})
     rows.append(("all files", *(whole(sources[name].sum()) for name in columns)))
     headers = ("file", "lines", "data", "known", "blank", "prose", "unknown")
     return Table("Every line accounted for", headers, rows, frozenset(range(1, 7)), notes, origins)
@@ -218,7 +242,9 @@ def missing(study: Study) -> Table | Note:
     ]
     if not rows:
         return Note("Every run says its zones, VM size, placement, repeat and time.")
-    return Table("Metadata that is missing", ("what", "runs without it", "needed for"), rows, frozenset({1}))
+    origins = [{0: (Runs("run", every=True, without=row[0]),)} for row in rows]
+    headers = ("what", "runs without it", "needed for")
+    return Table("Metadata that is missing", headers, rows, frozenset({1}), origins=origins)
 
 
 def reported(study: Study) -> Table | Note:
@@ -279,7 +305,15 @@ def expectations(study: Study) -> Table | Note:
         for each in study.expectations
     ]
     headers = ("what", "tool", "relation", "as printed", "read as", "conditions", "remarks")
-    return Table("What the baseline expects", headers, rows)
+    origins = [_expected_at(text(each.get("name")), "high" if each.get("low") is None else "low")
+               for each in study.expectations]  # fmt: skip
+    return Table("What the baseline expects", headers, rows, origins=origins)
+
+
+def _expected_at(name: str, limit: str) -> dict[int, Sequence[Origin]]:
+    """Where a baseline says an expectation: its name, the number as printed, and what it is read as."""
+    columns = {0: "name", 3: "printed", 4: limit}
+    return {column: (Stated("baseline", key, name),) for column, key in columns.items()}
 
 
 _READ_IN = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
@@ -386,7 +420,8 @@ def _paths(
         rows.append((path, method, whole(each.n), span, typical, ends, remarks(each.codes)))
     level = f"{100 * estimates[0].confidence:g} %"
     headers = ("path", "method", "runs", header, "typical run", f"{level} interval", "remark")
-    return Table(f"{title} (scope: across runs)", headers, rows, frozenset({2, 3, 4, 5}), explained(estimates))
+    origins = [{0: (Runs(value, row[0], row[1]),)} for row in rows]
+    return Table(f"{title} (scope: across runs)", headers, rows, frozenset({2, 3, 4, 5}), explained(estimates), origins)
 
 
 def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table | Note:
@@ -518,4 +553,5 @@ def against_expected(comparison: pd.DataFrame) -> Table | Note:
         for row in comparison.itertuples(index=False)
     ]
     headers = ("path", "method", "goodput, Gbit/s", "expected, Gbit/s", "ratio", "what may be concluded")
-    return Table("Goodput and the VM's expected bandwidth", headers, rows, frozenset({2, 3, 4}))
+    origins = [{0: (Runs("throughput", row[0], row[1]),)} for row in rows]
+    return Table("Goodput and the VM's expected bandwidth", headers, rows, frozenset({2, 3, 4}), origins=origins)

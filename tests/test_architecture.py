@@ -37,6 +37,7 @@ LAYERS = [
     ["answers", "answers_tail", "findings_tail", "findings_zones"],
     ["charts", "findings", "terminal"],
     ["kernels", "render"],
+    ["site.origins"],
     ["site", "site.scripts", "site.search", "site.freshness", "site.provenance", "site.api"],
     ["site.documentation"],
     ["report"],

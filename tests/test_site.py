@@ -18,6 +18,7 @@ from test_report import broken_links, write
 
 from azlatency import report
 from azlatency.dataset import import_study, load
+from azlatency.display import Runs, Stated
 from azlatency.kernels import WarmKernel
 from azlatency.site import freshness
 from azlatency.site.api import modules
@@ -230,23 +231,41 @@ def test_logs_of_an_archive_from_elsewhere_are_found(tmp_path: Path, monkeypatch
 def test_places_of_other_files_are_not_read(logs: Logs) -> None:
     source = load("mine").sources["source_id"][0]
     said = ["/etc/passwd:1", "../../x:1", f"{source}:3", f"{source}:3-9", "x", f"{source}:", f"{source}-01@0.5", ""]
-    assert [place[1:] for place in logs.places(said)][:2] == [(3, None), (3, 9)]
-    assert all(place.source == source for place in logs.places(said)) and len(logs.places(said)) == 3
+    places = [each.place for each in logs.origins.found(said)]
+    assert [place[1:] for place in places][:2] == [(3, None), (3, 9)]
+    assert all(place.source == source for place in places) and len(places) == 3
+    stated = [Stated(file, "name").record() for file in ("/etc/passwd", "../study.toml", "run.log", "study.toml")]
+    assert logs.origins.found(stated) == []
+
+
+def test_malformed_origins_lead_nowhere(logs: Logs) -> None:
+    said = [
+        None,
+        1,
+        [],
+        {},
+        {"from": "Study"},
+        {"from": "Runs", "rounds": 3, "path": []},
+        {"from": "Stated", "file": []},
+    ]
+    assert logs.origins.found(said, ["x"]) == []
+    assert Trail(logs).row(["x", "1"], {"0": said, "x": ["y"], "1": ["run.log:1"]}) is None
 
 
 def test_rows_lead_to_lines_or_to_the_runs_that_they_name(logs: Logs) -> None:
     source = load("mine").sources["source_id"][0]
-    run = logs._runs[0]
+    run = logs.origins.runs[0]
     trail = Trail(logs)
     own = trail.row(["x", "1"], {"0": [f"{source}:1-9"], "1": [f"{source}:4"]})
     assert own is not None and own.target == "f_0" and own.at == {1: "q_0_4"}
     named = trail.row([f"{run.path}, {run.method}", "5"], {})
-    assert named is not None and named.target == "g_0" and named.at == {}
+    # Line 13 of the log, read by hand: the mean.
+    assert named is not None and named.target == "q_0_13" and named.at == {}
     assert trail.row(["something", "5"], {}) is None
-    assert trail.groups[0].count == "1 run" and trail.groups[0].others == 0
-    assert [(file.path, [line for line, _ in file.quotes]) for file in trail.files] == [
-        ("run.log", sorted({4, run.headline.line}))
-    ]
+    whole = trail.row(["all", "1"], {"0": [Runs("run", every=True).record()]})
+    assert whole is not None and whole.target == "g_0"
+    assert trail.groups[0].count == "computed from 1 run" and trail.groups[0].others == 0
+    assert [(file.path, [line for line, _ in file.quotes]) for file in trail.files] == [("run.log", [2, 4, 13])]
 
 
 def test_many_runs_are_counted_and_the_first_named(logs: Logs) -> None:

@@ -1,21 +1,22 @@
 """From a number on a page back to the log: which runs, which file, which line, and what stands there.
 
-A row of a table says where its cells were read from (`azlatency.display.Table.origins`), or it names a path and a
-method, and then the runs of that path and method stand behind it. The page quotes the lines, cut and bounded: a page
-of a study with thousands of logs names the first few and counts the others.
+`azlatency.site.origins` finds the lines; here they are quoted, cut and bounded, and numbered for a page: a page of a
+study with thousands of logs names the first few and counts the others.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from azlatency.dataset import data_folder
 from azlatency.decode import Source, SourceError, expand
+from azlatency.site.origins import BEFORE, Found, Origins, Place
 
 if TYPE_CHECKING:
     from azlatency.dataset import Study
@@ -24,27 +25,7 @@ if TYPE_CHECKING:
 LINE, PAGE = 160, 250_000
 #: Runs that are named where many stand behind a number.
 NAMED = 5
-_PLACE = re.compile(r"(.{1,1000}):(\d{1,12})(?:-(\d{1,12}))?")
-_NAME = re.compile(r"name\s*=\s*[\"'](.{1,300})[\"']")
 _NAMED = re.compile(r"([^\s:'\"]{1,1000}):(\d{1,12})\b")
-_QUANTILE = re.compile(r"([0-9a-f]{16}-\d{2,9})@([0-9.e-]{1,20})")
-
-
-class Place(NamedTuple):
-    """A line of a file, or the lines ``line`` to ``last`` of a run."""
-
-    source: str
-    line: int
-    last: int | None = None
-
-
-@dataclass(frozen=True)
-class _Run:
-    path: str
-    method: str
-    extent: Place
-    headline: Place
-    """Where its mean, median or goodput is printed, else its extent."""
 
 
 # --- the logs of a study
@@ -63,31 +44,25 @@ class Logs:
         return {str(row["source_id"]): row for row in rows}
 
     def name(self, source: str) -> str:
-        """The path of a source as the study has it."""
+        """The path of a source as the study has it; of another study with its name before."""
+        if source.startswith(BEFORE) and self._before is not None:
+            return f"{self._before._study.name}/{self._before.name(source.removeprefix(BEFORE))}"
         return str(self._sources[source]["path"]) if source in self._sources else source
 
     def digest(self, source: str) -> str:
         """SHA-256 of a source; empty for a file that is no log."""
+        if source.startswith(BEFORE) and self._before is not None:
+            return self._before.digest(source.removeprefix(BEFORE))
         return str(self._sources[source]["sha256"]) if source in self._sources else ""
 
-    def places(self, said: Iterable[str]) -> list[Place]:
-        """Places from their text (see `azlatency.display.Table`); what is none, or of no known file, is left out."""
-        found = []
-        for each in said:
-            if percentile := _QUANTILE.fullmatch(each):
-                line = self._percentiles.get((percentile[1], float(percentile[2])))
-                found += [] if line is None else [Place(percentile[1].rpartition("-")[0], line)]
-            elif match := _PLACE.fullmatch(each):
-                found.append(Place(match[1], int(match[2]), int(match[3]) if match[3] else None))
-        own = (self._study.info.get("reported"), self._study.info.get("baseline"))
-        return [each for each in found if each.source in self._sources or each.source in own]
+    @cached_property
+    def origins(self) -> Origins:
+        """What leads from tables to lines."""
+        return Origins(self._study, self._text)
 
     @cached_property
-    def _percentiles(self) -> dict[tuple[str, float], int]:
-        frame = self._study.quantiles
-        frame = frame[(frame["metric"] == "rtt") & frame["line"].notna()]
-        keys = zip(frame["run_id"], frame["q"].astype(float), strict=True)
-        return {key: int(line) for key, line in zip(keys, frame["line"], strict=True)}
+    def _before(self) -> Logs | None:
+        return None if self.origins.before is None else Logs(self.origins.before)
 
     def told(self, message: str) -> tuple[str, str] | None:
         """The first line of a log that a message names as ``file:line``, and what stands there."""
@@ -98,84 +73,6 @@ class Logs:
                     if text := self.quotes([place])[place]:
                         return f"{row['path']}:{place.line}", text
         return None
-
-    # --- runs by what a row says
-
-    def named(self, cells: Sequence[str]) -> list[_Run]:
-        """The measuring runs of the paths and methods that the cells of a row name; [] where they name neither."""
-        paths: set[str] = set()
-        methods: set[str] = set()
-        for cell in cells:
-            one, other = self._parts.get(cell, ((), ()))
-            paths.update(one)
-            methods.update(other)
-        if not paths and not methods:
-            return []
-        return [
-            run for run in self._runs if (not paths or run.path in paths) and (not methods or run.method in methods)
-        ]
-
-    def quoted(self, cells: Sequence[str]) -> list[Place]:
-        """Where the study's own files say what a row repeats: numbers from a text, expectations of a baseline."""
-        return list(dict.fromkeys(place for cell in cells for place in self._quoted.get(cell, ())))
-
-    @cached_property
-    def _quoted(self) -> dict[str, list[Place]]:
-        """Scenario of a reported number, or name of an expectation -> its lines."""
-        found: dict[str, list[Place]] = {}
-        file, frame = str(self._study.info.get("reported")), self._study.reported
-        if "line" in frame and "scenario" in frame:
-            for scenario, line in zip(frame["scenario"], frame["line"], strict=True):
-                found.setdefault(str(scenario), []).append(Place(file, int(line)))
-        names = {str(each.get("name")) for each in self._study.expectations}
-        file = str(self._study.info.get("baseline"))
-        for number, line in enumerate((self._text(file) or "").split("\n") if names else (), start=1):
-            said = _NAME.fullmatch(line.strip())
-            if said and said[1] in names:
-                found.setdefault(said[1], []).append(Place(file, number))
-        return found
-
-    @cached_property
-    def _parts(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """What a cell may say -> the paths and the methods that it names."""
-        parts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-        paths = {run.path for run in self._runs}
-        for run in self._runs:
-            parts[run.path] = ((run.path,), ())
-            parts[run.method] = ((), (run.method,))
-            parts[f"{run.path}, {run.method}"] = ((run.path,), (run.method,))
-            start, arrow, end = run.path.partition(" → ")
-            if arrow:
-                both = tuple(way for way in (run.path, f"{end} → {start}") if way in paths)
-                parts[f"{start} ↔ {end}"] = parts[f"{start} - {end}"] = (both, ())
-                parts[f"{end} ↔ {start}"] = parts[f"{end} - {start}"] = (both, ())
-        return parts
-
-    @cached_property
-    def _runs(self) -> list[_Run]:
-        from azlatency.paths import described_runs, measuring
-
-        if not len(self._study.runs):
-            return []
-        headlines = self._headlines
-        runs = []
-        for row in measuring(described_runs(self._study)).to_dict("records"):
-            extent = Place(str(row["source_id"]), int(row["first_line"]), int(row["last_line"]))
-            line = headlines.get(str(row["run_id"]))
-            headline = extent if line is None else Place(extent.source, line)
-            runs.append(_Run(str(row["path"]), str(row["method"]), extent, headline))
-        return runs
-
-    @cached_property
-    def _headlines(self) -> dict[str, int]:
-        """For each run the line of its goodput or mean; else of its median."""
-        frame = self._study.metrics
-        frame = frame[frame["metric"].isin(["rtt_mean", "throughput"]) & frame["stream"].isna() & frame["line"].notna()]
-        receiver = frame[frame["side"] == "receiver"]
-        found = {run_id: line for (run_id, q), line in self._percentiles.items() if q == 0.5}
-        for part in (frame, receiver):
-            found |= {str(run): int(line) for run, line in zip(part["run_id"], part["line"], strict=True)}
-        return found
 
     # --- lines
 
@@ -194,16 +91,24 @@ class Logs:
         return {place: self._lines[place] for place in wanted}
 
     def _text(self, source: str) -> str | None:
+        if source.startswith(BEFORE):
+            return None if self._before is None else self._before._text(source.removeprefix(BEFORE))
         row = self._sources.get(source)
         path, _, _ = str(row["path"] if row else source).partition("!")
         for file in self._files(path):
             if row is None:
-                inside = file.resolve().is_relative_to((data_folder("raw") / self._study.name).resolve())
-                return file.read_text("utf-8", "replace") if inside and file.is_file() else None
+                if file.is_file() and self._is_inside(file):
+                    return file.read_text("utf-8", "replace")
+                continue
             for each in expand(file) if file.is_file() else ():
                 if not isinstance(each, SourceError) and each.sha256 == row["sha256"]:
                     return each.text
         return None
+
+    def _is_inside(self, file: Path) -> bool:
+        """Whether a file lies in the study's folder, or in a folder that it was imported from."""
+        folders = (data_folder("raw") / self._study.name, *self._study.imported_from())
+        return any(file.resolve().is_relative_to(folder.resolve()) for folder in folders if folder.is_dir())
 
     def _files(self, path: str) -> Iterable[Path]:
         """Where the file of a source may be: in the study's folder, or where the import found it."""
@@ -253,12 +158,12 @@ class FileView:
 
 @dataclass(frozen=True)
 class GroupView:
-    """The runs behind one number: the first few by file and line, and how many others."""
+    """The runs or lines behind one number: the first few by file and line, and how many others."""
 
     id: str
     title: str
     count: str
-    """How many runs or lines, in words."""
+    """How many there are, in words."""
     first: tuple[tuple[str, str, str], ...]
     """(id of the file or line, path, lines in words)."""
     others: int
@@ -271,31 +176,31 @@ class Trail:
         self._logs = logs
         self._numbers: dict[str, int] = {}
         self._places: dict[Place, None] = {}
-        self._groups: dict[tuple[Place, ...], GroupView] = {}
+        self._groups: dict[tuple[Found, ...], GroupView] = {}
 
-    def row(self, cells: Sequence[str], origins: Mapping[str, Sequence[str]]) -> RowTrail | None:
+    def row(self, cells: Sequence[str], origins: Mapping[str, Sequence[Any]]) -> RowTrail | None:
         """Where the row leads; None where nothing is known of its origin."""
         if self._logs is None:
             return None
-        own = {int(column): self._logs.places(said) for column, said in origins.items() if column.isdigit()}
-        at = {column: self._use(places[0]) for column, places in own.items() if column and places}
-        whole = own.get(0, [])
-        if len(whole) == 1:
-            return RowTrail(self._use(whole[0]), at)
-        if whole:
-            return RowTrail(self._group("several lines", "lines", whole, whole), at)
-        runs = [] if "reported" in cells else self._logs.named(cells)
-        if not runs and (lines := self._logs.quoted(cells)):
-            return RowTrail(
-                self._use(lines[0]) if len(lines) == 1 else self._group(cells[0], "lines", lines, lines), at
-            )
-        if runs:
-            title = " ".join(dict.fromkeys(f"{run.path}, {run.method}" for run in runs[:1]))
-            title = title if len({(run.path, run.method) for run in runs}) == 1 else cells[0]
-            return RowTrail(
-                self._group(title, "runs", [run.headline for run in runs], [run.extent for run in runs]), at
-            )
-        return None
+        known = self._logs.origins
+        own = {int(column): known.found(said, cells) for column, said in origins.items() if column.isdigit()}
+        lines = {column: [each.place for each in found if each.place.last is None] for column, found in own.items()}
+        at = {column: self._use(places[0]) for column, places in lines.items() if column and places}
+        whole = own.get(0) or self._named(cells)
+        if not whole:
+            return None
+        place = whole[0].place
+        # A row that says its own run leads to the file: its cells lead to the lines.
+        if len(whole) == 1 and (place.last is None or isinstance(origins.get("0", [None])[0], str)):
+            return RowTrail(self._use(place), at)
+        return RowTrail(self._group(known.title(cells), whole), at)
+
+    def _named(self, cells: Sequence[str]) -> list[Found]:
+        """What a row leads to that says nothing of its origin: the runs or the reported numbers that it names."""
+        assert self._logs is not None
+        known = self._logs.origins
+        runs = [] if "reported" in cells else known.found([{"from": "Runs"}], cells)
+        return runs or known.quoted(cells)
 
     def _use(self, place: Place) -> str:
         """The id of a line or, for a whole run, of its file."""
@@ -305,15 +210,17 @@ class Trail:
         self._places[place] = None
         return f"q_{number}_{place.line}"
 
-    def _group(self, title: str, what: str, places: Sequence[Place], extents: Sequence[Place]) -> str:
-        key = tuple(extents)
+    def _group(self, title: str, found: Sequence[Found]) -> str:
+        key = tuple(found)
         if key not in self._groups:
             first = tuple(
-                (self._use(place), self._name(place), _lines(place)) for place in list(dict.fromkeys(places))[:NAMED]
+                # Of a whole run the first line is shown.
+                (self._use(place._replace(last=None)), self._name(place), _lines(place))
+                for place, _ in found[:NAMED]
             )
-            count = len(set(extents))
-            told = f"{count} {what if count > 1 else what.removesuffix('s')}"
-            self._groups[key] = GroupView(f"g_{len(self._groups)}", title, told, first, count - len(first))
+            self._groups[key] = GroupView(
+                f"g_{len(self._groups)}", title, _counted(found), first, len(found) - len(first)
+            )
         return self._groups[key].id
 
     def _name(self, place: Place) -> str:
@@ -345,3 +252,10 @@ class Trail:
 
 def _lines(place: Place) -> str:
     return f"line {place.line}" if place.last is None else f"lines {place.line}–{place.last}"
+
+
+def _counted(found: Sequence[Found]) -> str:
+    """How many of each kind, in words."""
+    counts = Counter(each.what for each in found)
+    told = " and ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
+    return f"computed from {told}" if counts.keys() & {"number", "run"} else told
