@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Where a number comes from: the place to show, and what it is: a number, run, file or line."""
+    """Where a number comes from: the place to show, and what it is: a (printed) number, run, file or line."""
 
     place: Place
     what: str = "line"
@@ -220,7 +220,9 @@ class Origins:
         if value not in self._known:
             self._known[value] = self._lines(value)
         lines, others = self._known[value]
-        return [_whole_or_line(run, lines.get(run.id)) for run in runs if run.id in lines or run.id in others]
+        found = [_whole_or_line(run, lines.get(run.id)) for run in runs if run.id in lines or run.id in others]
+        # A table that repeats what is printed computes nothing from it.
+        return [each._replace(what="printed number") for each in found] if value.startswith("printed ") else found
 
     def _lines(self, value: str) -> tuple[Mapping[str, int], Iterable[str]]:
         """By run the line that says a value; and the runs that say it nowhere, but hold what it is computed from."""
