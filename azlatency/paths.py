@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from azlatency.dataset import Study, load
 from azlatency.reader import LogError
 from azlatency.stats.roundtrips import bounded, by_run, median
+from azlatency.stats.runvalues import UNKNOWN_END
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,7 +189,7 @@ def throughput_runs(study: Study) -> pd.DataFrame:
 
 def _ends(row: object) -> str:
     client, server = getattr(row, "client", None), getattr(row, "server", None)
-    ends = [end if isinstance(end, str) else "?" for end in (client, server)]
+    ends = [end if isinstance(end, str) else UNKNOWN_END for end in (client, server)]
     return " → ".join(ends)
 
 

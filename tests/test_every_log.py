@@ -16,7 +16,12 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from chart_cases import every_chart
+from chart_checks import assert_fit_to_print
 from conftest import ROOT
+
+from azlatency.dataset import import_study, load
+from azlatency.display import Chart
 
 LINE = "64 bytes from 10.1.0.4: icmp_seq={seq} ttl=64 time={time} ms"
 COMPOSED = {
@@ -92,3 +97,29 @@ def test_pages_tell_what_cannot_be_told(report: tuple[subprocess.CompletedProces
     assert "600 replies in 1 run of ping have no number" in texts["00"]
     for text in texts.values():
         assert " nan " not in text and "<NA>" not in text and "None" not in text.split()
+
+
+def test_every_figure_fits_to_print(report: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    _, pages = report
+    assert_figures_fit(pages.parents[1] / "data" / "processed", "dump", most=1_000_000)
+
+
+@pytest.mark.slow
+def test_a_thousand_logs(shared: Path, tmp_path: Path) -> None:
+    """Of hundreds of paths a figure shows what a page and a half holds, and says so."""
+    import_study("corpus", [shared / "corpus"], out=tmp_path)
+    captions = assert_figures_fit(tmp_path, "corpus", most=2_000_000)
+    assert " paths and methods, those with the most runs; the table has all." in captions["means"]
+
+
+def assert_figures_fit(processed: Path, name: str, *, most: int) -> dict[str, str]:
+    """Every chart of the study: nothing cut or covered, at most 50 inches high and ``most`` bytes; the captions."""
+    captions = {}
+    for chart_name, draw in every_chart(load(name, processed=processed)).items():
+        chart = draw()
+        if isinstance(chart, Chart):
+            assert_fit_to_print(chart_name, chart)
+            assert chart.figure.get_size_inches()[1] < 50 and len(chart.svg()) < most, chart_name
+            captions[chart_name] = chart.caption
+    assert len(captions) > 5
+    return captions

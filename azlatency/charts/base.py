@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from azlatency.charts.fitting import freeze
 from azlatency.display import Chart, style
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
+Item = TypeVar("Item")
 #: Inches: one column and the whole page of a two-column journal.
 _WIDTHS = {"single": 3.5, "double": 7.0}
 _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
+#: Most rows and most panels of one figure: about a page and a half.
+MOST_ROWS, MOST_PANELS = 72, 8
 _LINE_STYLES = ("-", "--", ":", "-.")
 
 
@@ -62,6 +65,17 @@ def sizes(counts: Iterable[int], of: str) -> str:
         return ""
     ends = [f"{each:,}" for each in dict.fromkeys((ordered[0], ordered[-1]))]
     return f"n = {' to '.join(ends)} {of}"
+
+
+def most_of(items: Sequence[Item], weight: Callable[[Item], float], of: str, most: int) -> tuple[list[Item], str]:
+    """The ``most`` items of the largest weight, in their order, and the sentence of a caption on what was left out.
+
+    The sentence is empty where all are kept. ``of``: what they are and by what they were chosen.
+    """
+    if len(items) <= most:
+        return list(items), ""
+    places = sorted(range(len(items)), key=lambda place: -weight(items[place]))[:most]
+    return [items[place] for place in sorted(places)], f" {most} of {len(items)} {of}; the table has all."
 
 
 def narrow() -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def freeze(figure: Figure) -> None:
     """Lay the figure out and leave it so: the layout engine moves things a little at each drawing."""
     figure.draw_without_rendering()
+    _thin_ticks(figure)
     if _break_long_lines(figure):
         # Shorter lines make wider axes, and those other lines.
         figure.draw_without_rendering()
@@ -26,6 +27,31 @@ def freeze(figure: Figure) -> None:
     for axis in figure.axes:
         left, bottom, width, height = (round(float(side), 6) for side in axis.get_position().bounds)
         axis.set_position((left, bottom, width, height))
+
+
+def _thin_ticks(figure: Figure) -> None:
+    """Fewer ticks on logarithmic axes that reach so far that their labels touch: powers of ten, of 100, of 1,000."""
+    from matplotlib.ticker import LogLocator
+
+    for axis in figure.axes:
+        for base in (10, 100, 1000):
+            if not isinstance(axis.xaxis.get_major_locator(), LogLocator) or not _labels_touch(axis):
+                break
+            axis.xaxis.set_major_locator(LogLocator(base=base, subs=(1,)))
+            figure.draw_without_rendering()
+
+
+def _labels_touch(axis: Axes) -> bool:
+    """Whether two tick labels below the axes are closer than a letter's gap."""
+    from itertools import pairwise
+
+    low, high = sorted(axis.get_xlim())
+    shown = [
+        tick.label1.get_window_extent()
+        for tick in axis.xaxis.get_major_ticks()
+        if low <= tick.get_loc() <= high and tick.label1.get_visible() and tick.label1.get_text()
+    ]
+    return any(right.x0 < left.x1 + 3 for left, right in pairwise(sorted(shown, key=lambda box: box.x0)))
 
 
 def _break_long_lines(figure: Figure) -> bool:
@@ -44,7 +70,7 @@ def _break_long_lines(figure: Figure) -> bool:
                 if length > room and axis.get_tightbbox(renderer) is not None:
                     # A title that is too long for its axes begins where their tick labels do.
                     inner = axis.get_window_extent()
-                    start = min(axis.yaxis.get_tightbbox(renderer).x0, box.x0)  # type: ignore[union-attr]
+                    start = min((axis.yaxis.get_tightbbox(renderer) or box).x0, box.x0)
                     item.set_x((start - inner.x0) / inner.width)
                     room += box.x0 - start
             if length > room > 0:

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks
-from azlatency.charts.base import GIGABIT, MICROSECOND, label, lines, narrow, new_figure, sizes, styled
+from azlatency.charts.base import (
+    GIGABIT,
+    MICROSECOND,
+    MOST_ROWS,
+    label,
+    lines,
+    most_of,
+    narrow,
+    new_figure,
+    sizes,
+    styled,
+)
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -15,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ONE_AXIS = 200
+_MOST_METHODS = 20
 
 
 @styled
@@ -51,6 +63,7 @@ def _forest(
     runs = runs[runs[value].notna()]
     if not len(runs):
         return Note(f"No chart: no log of this study gives a {what}.")
+    runs, left = _most_repeated(runs)
     methods = list(dict.fromkeys(runs["method"]))
     paths = list(dict.fromkeys(runs["path"]))
     # Methods on one axis where they are of one order; a UDP test that lost nearly everything gets an axis of its own.
@@ -110,7 +123,20 @@ def _forest(
         )
     if expected is not None:
         caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
-    return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)))
+    return Chart(figure, caption + left, _alt_of_runs(runs, value, scale, unit, list(estimates)))
+
+
+def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The runs of as many paths and methods as a figure has room for, and what its caption says of the others."""
+    repeats, methods = runs.groupby(["path", "method"], sort=False).size(), runs["method"].value_counts()
+    named, _ = most_of(list(methods.index), methods.__getitem__, "methods", _MOST_METHODS)
+    rows = [key for key in repeats.index if key[1] in set(named)]
+    kept, _ = most_of(rows, repeats.__getitem__, "paths and methods", MOST_ROWS)
+    if len(kept) == len(repeats):
+        return runs, ""
+    chosen = set(kept)
+    left = f" {len(kept)} of {len(repeats)} paths and methods, those with the most runs; the table has all."
+    return runs[[key in chosen for key in zip(runs["path"], runs["method"], strict=True)]], left
 
 
 def _scale_values(axis: Axes, values: pd.Series) -> bool:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from azlatency.charts.axes import nines, plain_log_ticks, spread
-from azlatency.charts.base import MICROSECOND, colour_of, narrow, new_figure, side_by_side, sizes, styled
+from azlatency.charts.base import (
+    MICROSECOND,
+    MOST_PANELS,
+    colour_of,
+    most_of,
+    narrow,
+    new_figure,
+    side_by_side,
+    sizes,
+    styled,
+)
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -17,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Most runs of a panel whose brackets and staircases are drawn, and levels that are ticks where there are many.
 _BRACKETS_SHOWN = 10
+# Most curves of a panel.
+_CURVES_SHOWN = 60
 _NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 Source = Literal["printed", "samples"]
 _PATHS_SIDE_BY_SIDE = 5
@@ -34,7 +47,12 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     if not drawn:
         has = "prints percentiles" if source == "printed" else "holds samples that resolve a percentile"
         return Note(f"No chart: no log of this study {has}.")
-    methods = list(dict.fromkeys(each.labels["method"] for each in drawn))
+    curves = Counter(str(method) for method, _ in {(each.labels["method"], each.labels["run_id"]) for each in drawn})
+    methods = list(dict.fromkeys(str(each.labels["method"]) for each in drawn))
+    methods, left = most_of(methods, curves.__getitem__, "methods, those with the most runs", MOST_PANELS)
+    drawn = [each for each in drawn if each.labels["method"] in methods]
+    if max(curves[method] for method in methods) > _CURVES_SHOWN:
+        left += f" A panel shows at most {_CURVES_SHOWN} runs, those with the most packets."
     paths = list(dict.fromkeys(each.labels["path"] for each in drawn))
     columns = side_by_side(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     rows = math.ceil(len(methods) / columns)
@@ -48,7 +66,7 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     for axis in axes[::columns]:
         axis.set_ylabel("round trip, µs (log)")
     told = drawn if source == "printed" else [each for each in drawn if each.labels["q"] in _NICE]
-    return Chart(figure, _caption(drawn, source), _alt_of_estimates(told, MICROSECOND, "µs"))
+    return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(told, MICROSECOND, "µs"))
 
 
 def _caption(drawn: Sequence[Estimate], source: Source) -> str:
@@ -74,6 +92,8 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], so
     runs: dict[str, list[Estimate]] = {}
     for each in estimates:
         runs.setdefault(str(each.labels["run_id"]), []).append(each)
+    kept, _ = most_of(list(runs), lambda run: runs[run][0].n, "runs", _CURVES_SHOWN)
+    runs = {run: runs[run] for run in kept}
     # Side by side rather than on top of one another: brackets of several paths stay readable.
     step = min(0.05, 0.3 / len(paths))
     ends: dict[str, tuple[float, str]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks, times_axis
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, sizes, styled
+from azlatency.charts.base import MICROSECOND, MOST_ROWS, label, lines, most_of, new_figure, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.placement import Change, Condition
 
@@ -25,6 +25,7 @@ def placement_values(found: Sequence[Condition]) -> Chart | Note:
     """
     if not found:
         return Note("No chart: this study holds no latency, neither in a log nor in a text.")
+    found, left = most_of(found, lambda each: len(each.values), "measurements, those with the most runs", MOST_ROWS)
     panels: dict[tuple[str, str], list[Condition]] = {}
     for each in sorted(found, key=lambda each: each.origin == "reported"):
         panels.setdefault((each.origin, each.method), []).append(each)
@@ -47,7 +48,7 @@ def placement_values(found: Sequence[Condition]) -> Chart | Note:
         else:
             axis.set_xlim(0, 1.05 * max(values) / MICROSECOND)
     axes[-1].set_xlabel("round trip, µs" + (" (log)" if logarithmic else ""))
-    return Chart(figure, _caption(found), "\n".join(_words(each) for each in found))
+    return Chart(figure, _caption(found) + left, "\n".join(_words(each) for each in found))
 
 
 def _panel(axis: Axes, own: Sequence[Condition]) -> None:
@@ -120,6 +121,7 @@ def single_changes(found: Sequence[Change]) -> Chart | Note:
     """
     if not found:
         return Note("No chart: no two measurements of this study differ in one of these things alone.")
+    found, left = most_of(found, _firmness, "changes, those with intervals first", MOST_ROWS)
     names = [label(change_name(each)) for each in found]
     heights = [lines(name) + 0.3 for name in names]
     figure, axes = new_figure(1, 1, 0.9 + 0.19 * sum(heights))
@@ -153,8 +155,14 @@ def single_changes(found: Sequence[Change]) -> Chart | Note:
         "The round trip after one change, in terms of that before. "
         + _change_caption(found)
         + " No point without an interval supports a general rule."
+        + left
     )
     return Chart(figure, caption, "\n".join(alts))
+
+
+def _firmness(each: Change) -> float:
+    """Changes with an interval first."""
+    return float(each.comparison is not None and each.comparison.ratio.low is not None)
 
 
 def _change_caption(found: Sequence[Change]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks
-from azlatency.charts.base import label, lines, new_figure, side_by_side, sizes, styled
+from azlatency.charts.base import MOST_ROWS, label, lines, most_of, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.planning import Plan
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
-_COLUMNS = 3
+_COLUMNS, _CURVES = 3, 12
 _NOTHING = (
     "No chart: no path of this study was measured twice by one method, and one run does not show how far the next one "
     "would lie from it. Run each path a few times first."
@@ -28,13 +28,14 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
 
     ``plans``: `azlatency.plans_by_path`.
     """
+    answered = [each for each in plans if each.at_pilot_spread is not None]
+    shown, left = most_of(answered, lambda each: each.done, "paths and methods, those with the most runs", MOST_ROWS)
     panels: dict[str, list[Plan]] = {}
-    for each in plans:
-        if each.at_pilot_spread is not None:
-            panels.setdefault(str(each.labels["method"]), []).append(each)
+    for each in shown:
+        panels.setdefault(str(each.labels["method"]), []).append(each)
     if not panels:
         return Note(_NOTHING)
-    names = [label(str(each.labels["path"])) for each in plans]
+    names = [label(str(each.labels["path"])) for each in shown]
     counts = [len(rows) * lines(*names) for rows in panels.values()]
     figure, axes = new_figure(
         len(panels), 1, 0.6 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
@@ -57,7 +58,7 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     caption = (
         "Runs needed, path by path. Circle: if the spread of the runs that exist were the true one; bar: from the "
         "lower to the upper bound of that spread; orange tick: runs done. "
-        f"{sizes((each.done for rows in panels.values() for each in rows), 'runs of a path so far')}."
+        f"{sizes((each.done for rows in panels.values() for each in rows), 'runs of a path so far')}.{left}"
     )
     return Chart(figure, caption, "\n".join(_words(each) for rows in panels.values() for each in rows))
 
@@ -67,6 +68,7 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     """Runs needed over the precision wanted, one panel a method; ``curves``: `azlatency.precision_curves`."""
     if not curves:
         return Note(_NOTHING)
+    curves, left = most_of(curves, lambda curve: curve[0].done, "methods, those with the most runs", _CURVES)
     columns = side_by_side(_COLUMNS, len(curves))
     rows = math.ceil(len(curves) / columns)
     figure, axes = new_figure(rows, columns, 2.3 * rows + 0.3, sharex=True, sharey=True)
@@ -95,7 +97,7 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     caption = (
         "Runs needed for an interval of a given half-width, for the path of each method that needs the most. Solid: at "
         "the upper bound of the spread, the number to plan with; dashed: at the pilot's own spread; band: down to the "
-        f"lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}."
+        f"lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
     )
     return Chart(figure, caption, "\n".join("; ".join(_words(each) for each in curve) for curve in curves))
 

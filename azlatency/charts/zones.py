@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from azlatency.charts.axes import ratio_ticks
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, side_by_side, sizes, styled
+from azlatency.charts.base import MICROSECOND, MOST_ROWS, label, lines, most_of, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison, Estimate
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _METHODS_SHOWN = 5
+# Columns of a matrix that can still be read.
+_MOST_ENDS = 12
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#767676"
 _MARKS = {
     "different": ("o", _ORANGE, _ORANGE),
@@ -32,11 +34,15 @@ _MARKS = {
 def zone_matrices(found: Sequence[Asymmetry]) -> Chart | Note:
     """Round trips from each initiator (row) to each responder (column), and beside them what each initiator adds.
 
-    ``found``: `azlatency.asymmetry`; methods that were measured in rounds stand first, at most five are drawn.
+    ``found``: `azlatency.asymmetry`; methods that were measured in rounds stand first, at most five are drawn,
+    and none of more than twelve ends.
     """
-    drawn = sorted(
+    known = sorted(
         (each for each in found if each.metric == "latency" and len(each.nodes) > 1), key=lambda each: -each.rounds
     )
+    drawn = [each for each in known if len(each.nodes) <= _MOST_ENDS]
+    if known and not drawn:
+        return Note(f"No chart: every method has more than {_MOST_ENDS} ends; the table has all. Choose some `pairs`.")
     if not drawn:
         return Note("No chart: no log of this study gives a round trip between two known ends.")
     shown = drawn[:_METHODS_SHOWN]
@@ -57,8 +63,9 @@ def zone_matrices(found: Sequence[Asymmetry]) -> Chart | Note:
         f"compared with the others, with its {level} interval over rounds (hollow: one round, no interval). "
         f"{sizes((each.rounds for each in shown), 'rounds a method')}."
     )
-    if len(drawn) > len(shown):
-        caption += f" The {len(shown)} methods with the most rounds of {len(drawn)}; the table has all."
+    if len(known) > len(shown):
+        wide = "" if len(known) == len(drawn) else f" and at most {_MOST_ENDS} ends"
+        caption += f" The {len(shown)} methods with the most rounds{wide} of {len(known)}; the table has all."
     return Chart(figure, caption, "\n".join(_matrix_words(each) for each in shown))
 
 
@@ -166,11 +173,11 @@ def asymmetry_forest(found: Sequence[Asymmetry], metric: str = "latency") -> Cha
     own = [each for each in found if each.metric == metric and (each.pairs or each.null)]
     if not any(each.pairs for each in own):
         return Note(f"No chart: no log of this study gives a {_TITLES[metric]} in both directions between two zones.")
+    every = [(same, pair) for each in own for same, pairs in ((False, each.pairs), (True, each.null)) for pair in pairs]
+    every, left = most_of(every, lambda one: one[1].ratio.n, "comparisons, those of the most rounds", MOST_ROWS)
     rows: dict[tuple[str, str, bool], list[Comparison]] = {}
-    for each in own:
-        for same, pairs in ((False, each.pairs), (True, each.null)):
-            for pair in pairs:
-                rows.setdefault((str(pair.labels["from"]), str(pair.labels["to"]), same), []).append(pair)
+    for same, pair in every:
+        rows.setdefault((str(pair.labels["from"]), str(pair.labels["to"]), same), []).append(pair)
     keys = sorted(rows, key=lambda key: key[2])
     counts = [len(rows[key]) for key in keys]
     figure, axes = new_figure(
@@ -191,7 +198,7 @@ def asymmetry_forest(found: Sequence[Asymmetry], metric: str = "latency") -> Cha
         f"Band: equal in practice (±{100 * margin:g} %{wider}). Orange: "
         "different for the whole family of pairs (hollow: but within the band); blue: equal in practice; hollow grey: "
         "undetermined; no bar: one round. "
-        f"{sizes((pair.ratio.n for key in keys for pair in rows[key]), 'rounds a pair')}."
+        f"{sizes((pair.ratio.n for key in keys for pair in rows[key]), 'rounds a pair')}.{left}"
     )
     return Chart(figure, caption, "\n".join(_pair_words(pair) for key in keys for pair in rows[key]))
 
@@ -245,6 +252,7 @@ def changes_forest(found: Sequence[Comparison]) -> Chart | Note:
     if not drawn:
         why = f"each of {len(found)} comparisons is refused" if found else "there is nothing to compare"
         return Note(f"No chart: {why}; the table says why.")
+    drawn, left = most_of(drawn, lambda each: each.ratio.n, "comparisons, those of the most runs", MOST_ROWS)
     several = len({each.labels["path"] for each in drawn}) > 1
     names = [
         label(f"{each.labels['path']}, {each.labels['method']}" if several else each.labels["method"]) for each in drawn
@@ -258,6 +266,6 @@ def changes_forest(found: Sequence[Comparison]) -> Chart | Note:
     caption = (
         f"After over before. Bar: {level} interval. Band: equal in practice. Orange: different (hollow: but within the "
         "band); blue: equal in practice; hollow grey: undetermined. "
-        f"{sizes((each.ratio.n for each in drawn), 'runs or pairs of runs a comparison')}."
+        f"{sizes((each.ratio.n for each in drawn), 'runs or pairs of runs a comparison')}.{left}"
     )
     return Chart(figure, caption, "\n".join(_pair_words(each) for each in drawn))

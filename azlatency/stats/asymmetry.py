@@ -25,7 +25,7 @@ from azlatency.stats.means import across_runs
 from azlatency.stats.multiplicity import adjust, adjust_p
 from azlatency.stats.ranking import RankSet, rank_sets
 from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope, Verdict
-from azlatency.stats.runvalues import floats, is_frame, parse_margin, refusals, unit_of, value_column
+from azlatency.stats.runvalues import UNKNOWN_END, floats, is_frame, parse_margin, refusals, unit_of, value_column
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,8 +218,8 @@ def data_ends(path: str, test: str | None) -> tuple[str, str] | None:
 def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Directed], dict[str, str], int]:
     """The runs with a direction and a finite value, the zone of each node, and how many runs were left out.
 
-    Nodes are the ends of ``path`` where it is "a → b", else zones. Latency: initiator to responder. Streams: sender to
-    receiver.
+    Nodes are the ends of ``path`` where it is "a → b" and names both, else zones. Latency: initiator to responder.
+    Streams: sender to receiver.
     """
     zones: dict[str, str] = {}
     runs: list[Directed] = []
@@ -251,7 +251,8 @@ def _cells(frame: pd.DataFrame, column: str) -> list[Any]:
 def _ends(path: Any, near: Any, far: Any) -> tuple[str, str] | None:
     if isinstance(path, str) and _ARROW in path:
         start, _, end = path.partition(_ARROW)
-        return start, end
+        if UNKNOWN_END not in (start, end):
+            return start, end
     return None if near is None or far is None else (f"zone {near}", f"zone {far}")
 
 

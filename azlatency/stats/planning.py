@@ -236,8 +236,8 @@ def plans_by_path(
         column = value_column(own, value)
         for path, group in own[own[column].notna()].groupby("path", sort=False):
             labels = {"path": path, "method": method, "value": column}
-            plans.append(runs_needed(group[column], relative, confidence=confidence, assurance=assurance,
-                                     labels=labels))  # fmt: skip
+            plans.append(runs_needed(group, relative, confidence=confidence, assurance=assurance,
+                                     value=column, labels=labels))  # fmt: skip
     return Results(plans)
 
 
@@ -282,7 +282,7 @@ def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: f
     for method, own in runs.groupby("method", sort=False) if len(runs) else ():
         column = value_column(own)
         for path, group in own[own[column].notna()].groupby("path", sort=False):
-            plan = confirm(group[column], relative, confidence=confidence)
+            plan = confirm(group, relative, confidence=confidence, value=column)
             plans.append(replace(plan, labels={"path": path, "method": method}))
     return Results(plans)
 

@@ -23,7 +23,8 @@ VALUE_COLUMNS = {"median_ns": "ns", "mean_ns": "ns", "throughput": "bit/s", "ret
 #: What must be equal before two latencies are of one kind of packet (RFC 2681's Type-P) and of one test.
 TYPE_P = ("tool", "test", "protocol", "message_bytes", "connections")
 #: The path of runs whose logs name neither end: two of them may be any two paths.
-UNKNOWN_ENDS = "? → ?"
+UNKNOWN_END = "?"
+UNKNOWN_ENDS = f"{UNKNOWN_END} → {UNKNOWN_END}"
 #: 1 us: differences below it are of no practical use, whatever the percentage (statistics.md 3.3).
 FLOOR_NS = 1000.0
 
