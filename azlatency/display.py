@@ -7,8 +7,11 @@ come from a log is escaped here.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,11 +23,34 @@ FINDINGS_TYPE = "application/vnd.azlatency.findings+json"
 STYLE = Path(__file__).with_name("azlatency.mplstyle")
 
 
-def style() -> Any:
+#: Families with letters that DejaVu Sans lacks (a host may be called 東京-1), in the order in which they are tried.
+FURTHER_FONTS = (
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Source Han Sans SC", "WenQuanYi Zen Hei"),
+    *("Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo"),
+    *("Noto Sans Devanagari", "Noto Sans Thai", "Nirmala UI", "Leelawadee UI", "Arial Unicode MS"),
+)
+
+
+@cache
+def fonts() -> tuple[str, ...]:
+    """DejaVu Sans, which comes with matplotlib, and what is installed of `FURTHER_FONTS`."""
+    from matplotlib.font_manager import fontManager
+
+    installed = {font.name for font in fontManager.ttflist}
+    return ("DejaVu Sans", *(name for name in FURTHER_FONTS if name in installed))
+
+
+@contextmanager
+def style() -> Iterator[None]:
     """A context in which matplotlib draws and writes as the style file says: same data, same bytes."""
     import matplotlib as mpl
 
-    return mpl.rc_context({"svg.hashsalt": "azlatency", "svg.fonttype": "path"}, fname=STYLE)
+    own: Any = {"svg.hashsalt": "azlatency", "svg.fonttype": "path"}
+    with mpl.rc_context(own, fname=STYLE), warnings.catch_warnings():
+        # The caption of a chart says it, once (`azlatency.charts.base.styled`).
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+        mpl.rcParams["font.family"] = list(fonts())
+        yield
 
 
 @dataclass(frozen=True)

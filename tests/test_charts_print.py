@@ -12,7 +12,8 @@ from chart_cases import every_chart, hard_samples, study_of
 from chart_checks import assert_fit_to_print
 
 import azlatency as az
-from azlatency import charts
+from azlatency import charts, display
+from azlatency.charts import base
 from azlatency.display import Chart, Note
 
 STUDIES = sorted(path.parent.name for path in (Path(__file__).parents[1] / "data" / "raw").glob("*/study.toml"))
@@ -177,3 +178,17 @@ def test_a_histogram_is_a_curve_too() -> None:
     assert isinstance(chart, Chart)
     assert_fit_to_print("histogram", chart)
     assert "A → B, latte TCP, n = 1,000: p50 85 [" in chart.alt
+
+
+def test_letters_that_no_font_has(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
+    """A host may be called 東京: where no installed font has it the caption says what the boxes are."""
+    for module in (base, display):
+        monkeypatch.setattr(module, "fonts", lambda: ("DejaVu Sans",))
+    for path, told in (("上海 → 東京", True), ("Zürich → Łódź, Οία µ", False)):
+        runs = pd.DataFrame({"path": path, "method": "ping 56 B", "median_ns": [5e4], "placement": None})
+        chart = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+        assert isinstance(chart, Chart)
+        chart.svg(), chart.png()
+        assert ("Boxes stand for letters" in chart.caption) == told
+        assert path in chart.alt
+    assert not [each for each in recwarn if "missing from font" in str(each.message)]

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from azlatency.charts.fitting import freeze
-from azlatency.display import Chart, style
+from azlatency.display import Chart, fonts, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,10 +136,28 @@ def styled(draw: Any) -> Any:
             chart = draw(*args, **keywords)
             if isinstance(chart, Chart):
                 freeze(chart.figure)
+                chart = _with_unknown_letters(chart)
                 _save(chart, draw.__name__)
             return chart
 
     return run
+
+
+def _with_unknown_letters(chart: Chart) -> Chart:
+    """The chart; where a name has letters that no installed font has, the caption says that they are boxes."""
+    from matplotlib.font_manager import findfont, get_font
+    from matplotlib.text import Text
+
+    shown = {ord(letter) for item in chart.figure.findobj(Text) for letter in item.get_text()} - {ord("\n")}
+    rare = {letter for letter in shown if letter > ord("~")}
+    for family in fonts():
+        if not rare:
+            return chart
+        rare -= set(get_font(findfont(family)).get_charmap())
+    if not rare:
+        return chart
+    told = " Boxes stand for letters that no installed font has; the numbers in words have them. Install Noto Sans CJK."
+    return replace(chart, caption=chart.caption + told)
 
 
 def colour_of(index: int) -> tuple[str, str]:
