@@ -163,7 +163,7 @@ def _printed_first(path: str, row: pd.Series) -> dict[int, Sequence[Origin]]:
         method, _, what = str(tool).rpartition(", ")
         if text(cell) and what in values:
             found[column] = (Runs(values[what], path, method),)
-    return {0: tuple(place for places in found.values() for place in places), **found}
+    return found
 
 
 def _repeated(runs: pd.DataFrame) -> str:

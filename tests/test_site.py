@@ -249,7 +249,8 @@ def test_malformed_origins_lead_nowhere(logs: Logs) -> None:
         {"from": "Stated", "file": []},
     ]
     assert logs.origins.found(said, ["x"]) == []
-    assert Trail(logs).row(["x", "1"], {"0": said, "x": ["y"], "1": ["run.log:1"]}) is None
+    assert Trail(logs).row(["x", "1"], {"0": said, "x": ["y"], "1": ["run.log:1"], "2": [], "²": [1]}) is None
+    assert Trail(logs).row(["x", "1"], {"0": 3, "1": "run.log:1"}) is None  # type: ignore[dict-item]
 
 
 def test_rows_lead_to_lines_or_to_the_runs_that_they_name(logs: Logs) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"(.{1,1000}):(\d{1,12})(?:-(\d{1,12}))?")
 _NAME = re.compile(r"name\s*=\s*[\"'](.{1,300})[\"']")
-_QUANTILE = re.compile(r"([0-9a-f]{16}-\d{2,9})@([0-9.e-]{1,20})")
+_QUANTILE = re.compile(r"([0-9a-f]{16}-\d{2,9})@(\d(?:\.\d{1,18})?(?:e-\d{1,3})?)")
 _ARROW = " → "
 _AGAINST = " against "
 #: Begins the source of a place in the study that the manifest calls ``before``.
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Where a number comes from: the place to show, and what it is: a (printed) number, run, file or line."""
+    """Where a number comes from: the place to show, and what it is: a (printed) number, (own) run, file or line."""
 
     place: Place
     what: str = "line"
@@ -80,7 +80,7 @@ class Origins:
         """The study that the manifest names as the one before, where it is imported."""
         try:
             return load(str(self._study.info["before"]), processed=self._study.folder.parent)
-        except (KeyError, LogError):
+        except (KeyError, LogError, ValueError):  # a name that cannot be one of a folder
             return None
 
     @cached_property
@@ -96,7 +96,7 @@ class Origins:
     def found(self, said: Iterable[Any], cells: Sequence[str] = ()) -> list[Found]:
         """Where all that is ``said`` leads; ``cells`` of the row, for origins that leave path and method to it."""
         places: list[Found] = []
-        for each in said:
+        for each in said if isinstance(said, list | tuple) else ():
             places += self._text_place(each) if isinstance(each, str) else self._record(each, cells)
         return list(dict.fromkeys(places))
 
@@ -107,9 +107,8 @@ class Origins:
         match = _PLACE.fullmatch(said)
         if match is None or match[1] not in self._sources | self.own_files:
             return []
-        return [
-            Found(Place(match[1], int(match[2]), int(match[3]) if match[3] else None), "run" if match[3] else "line")
-        ]
+        last = int(match[3]) if match[3] else None
+        return [Found(Place(match[1], int(match[2]), last), "own run" if last else "line")]
 
     def _record(self, said: Any, cells: Sequence[str]) -> list[Found]:
         if not isinstance(said, Mapping):

@@ -183,17 +183,17 @@ class Trail:
         if self._logs is None:
             return None
         known = self._logs.origins
-        own = {int(column): known.found(said, cells) for column, said in origins.items() if column.isdigit()}
-        lines = {column: [each.place for each in found if each.place.last is None] for column, found in own.items()}
-        at = {column: self._use(places[0]) for column, places in lines.items() if column and places}
-        whole = own.get(0) or self._named(cells)
+        own = {int(column): known.found(said, cells) for column, said in origins.items() if column.isdecimal()}
+        lines = {column: [each for each in found if each.place.last is None] for column, found in own.items()}
+        at = {column: found[0] for column, found in lines.items() if column and found}
+        whole = own.get(0) or list(dict.fromkeys(at.values())) or self._named(cells)
         if not whole:
             return None
-        place = whole[0].place
+        cell_lines = {column: self._use(each.place) for column, each in at.items()}
         # A row that says its own run leads to the file: its cells lead to the lines.
-        if len(whole) == 1 and (place.last is None or isinstance(origins.get("0", [None])[0], str)):
-            return RowTrail(self._use(place), at)
-        return RowTrail(self._group(known.title(cells), whole), at)
+        if len(whole) == 1 and (whole[0].place.last is None or whole[0].what == "own run"):
+            return RowTrail(self._use(whole[0].place), cell_lines)
+        return RowTrail(self._group(known.title(cells), whole), cell_lines)
 
     def _named(self, cells: Sequence[str]) -> list[Found]:
         """What a row leads to that says nothing of its origin: the runs or the reported numbers that it names."""
