@@ -495,7 +495,7 @@ class Finding:
 class Shown:
     """An output as the template shows it: ``kind`` names the macro, the rest is for it.
 
-    ``html`` is safe, ``text``, ``title`` and ``alt`` are text.
+    ``html`` and ``room`` are safe, ``text``, ``title`` and ``alt`` are text.
     """
 
     kind: str
@@ -504,8 +504,16 @@ class Shown:
     title: str = ""
     text: str = ""
     alt: str = ""
-    long: bool = False
+    room: Markup = field(default_factory=Markup)
+    """An empty figure of the same size, which keeps the place of one that is drawn when the page has opened."""
+    rows: int = 0
+    """Of a table."""
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def long(self) -> bool:
+        """Whether it is a table that scrolls in a window of its own."""
+        return self.rows > _MANY_ROWS
 
 
 class Outputs:
@@ -534,9 +542,8 @@ class Outputs:
         if FINDINGS_TYPE in data:
             shown = self._findings(data[FINDINGS_TYPE])
         elif ours == "table" and (table := self._table(data, said)) is not None:
-            rows = table.count("<tr")
             shown = Shown(
-                "table", html=table, title=str(said.get("caption") or _caption(table)), long=rows > _MANY_ROWS
+                "table", html=table, title=str(said.get("caption") or _caption(table)), rows=table.count("<tr")
             )
         elif "image/svg+xml" in data or "image/png" in data:
             shown = self._figure(data, said)
@@ -561,7 +568,7 @@ class Outputs:
                 self.sketch = drawn_small
         if image is None and "image/png" in data:
             image = png(data["image/png"], name)
-        return None if image is None else Shown("figure", prefix, image, title=caption, alt=alt)
+        return None if image is None else Shown("figure", prefix, image, title=caption, alt=alt, room=_room(image))
 
     def _findings(self, records: Any) -> Shown | None:
         try:
@@ -572,6 +579,13 @@ class Outputs:
             return None
         self.findings += found
         return Shown("findings", findings=found)
+
+
+def _room(figure: Markup) -> Markup:
+    """An empty SVG of a figure's size; nothing for what is no SVG."""
+    head = re.match(r"<svg\b[^>]*>", figure)
+    size = re.findall(r' (?:width|height|viewBox)="[^"]*"', head[0]) if head else []
+    return Markup(f'<svg class="room" aria-hidden="true"{"".join(size)}></svg>') if size else Markup()
 
 
 def _as_text(data: Mapping[str, Any]) -> Shown:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import threading
 import warnings
@@ -19,8 +18,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-
-from markupsafe import Markup
 
 from azlatency import __version__
 from azlatency.dataset import changed_since_import, data_folder, load
@@ -40,9 +37,6 @@ Progress = Callable[[int, int, str], None]
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Characters of all figures on the index; what goes beyond is left to the pages.
 _MOST_SKETCHED = 700_000
-#: Characters of figures and tables above which a page opens slowly.
-_LONG_PAGE = 250_000
-_FIGURE = re.compile(r'(<div class="card"[^>]*>)(<svg .*?</svg>)', re.S)
 #: A kernel needs about 250 MB.
 _MOST_WORKERS = 4
 
@@ -175,17 +169,6 @@ class PageView:
     texts: Texts = field(default_factory=Texts)
     log_line: tuple[str, str] | None = None
     """The line of a log that the error names, and what stands there."""
-    shown: int = 0
-    """Characters of its outputs so far."""
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is so long that a browser should lay out only what is in view."""
-        return self.shown > _LONG_PAGE
-
-    def folded(self, content: Markup) -> Markup:
-        """The content of the page; of a long one, the figures as text where scripts run, which take them up later."""
-        return Markup(_FIGURE.sub(r"\1<noscript>\2</noscript>", f"{content}")) if self.is_long else content
 
     @cached_property
     def outputs(self) -> Outputs:
@@ -219,7 +202,6 @@ class PageView:
     def show(self, output: Any) -> Any:
         """An output, ready for its macro."""
         shown = self.outputs.show(output)
-        self.shown += len(shown.html)
         self.texts.output(shown)
         return shown
 

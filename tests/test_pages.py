@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -86,14 +87,16 @@ class Browser:
             self.events.append(message)
         return message
 
-    def open(self, page: Path, width: int = 1200, height: int = 900, scheme: str = "light") -> None:
-        """Load a page and wait until it has loaded."""
+    def open(self, page: Path, width: int = 1200, height: int = 900, scheme: str = "light", whole: bool = True) -> None:
+        """Load a page and wait until it has loaded; with ``whole``, until it has taken up what stands there as text."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.events.clear()
         self.call("Page.navigate", url=page.absolute().as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self._read()
+        if whole:
+            self.until("!document.querySelector('.folded')")
 
     def evaluate(self, expression: str) -> Any:
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -146,7 +149,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     running.close()
 
 
-EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+EVIL = "</noscript></script><script>alert(1)</script><img src=x onerror=alert(2)>"
 LOG = Path(__file__).parents[1] / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
 
 
@@ -172,8 +175,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (root / "site" / "toy").mkdir(parents=True)
         made = []
         for number in (0, 1):
-            # The second page counts as a long one.
-            patch.setattr(report, "_LONG_PAGE", (10**9, 0)[number])
             html, page = made_by.page(report.Job(study, chapters, number), _notebook(), "KeyError: 'x'"[: 9 * number])
             (root / "site" / "toy" / f"{chapters[number].path.stem}.html").write_text(html, "utf-8")
             made.append(page)
@@ -400,14 +401,83 @@ def test_figures_are_saved_as_svg_png_and_pdf(browser: Browser, site: Path) -> N
     assert browser.problems() == []
 
 
-def test_figures_of_a_long_page_come_by_themselves(browser: Browser, site: Path) -> None:
-    assert (site / "toy" / "60.html").read_text("utf-8").count("<noscript><svg") == 2
-    browser.open(site / "toy" / "60.html")
-    browser.until("document.querySelectorAll('.card > svg path').length && !document.querySelector('.card noscript')")
+# --- what a page hands over as text, and takes up when it has opened
+
+
+def test_pages_have_few_elements_when_they_open(site: Path) -> None:
+    for name, most in (("toy/1.html", 500), ("index.html", 200)):
+        text = (site / name).read_text("utf-8")
+        first = re.sub(r"<noscript>.*?</noscript>", "", text, flags=re.S)
+        elements = [len(re.findall("<[a-z]", each)) for each in (first, text)]
+        assert elements[0] < most < elements[1], name
+
+
+def test_figures_long_tables_and_lines_come_by_themselves(browser: Browser, site: Path) -> None:
+    text = (site / "toy" / "1.html").read_text("utf-8")
+    assert text.count("<noscript><svg") == 2 and text.count("<noscript><table") == 1
+    browser.open(site / "toy" / "1.html", whole=False)
+    rooms = "[...document.querySelectorAll('.card')].map(each => each.getBoundingClientRect().height)"
+    before = browser.evaluate(rooms)
+    browser.until("!document.querySelector('.folded, noscript')")
     assert browser.evaluate("document.querySelectorAll('figure .card > svg[role=img]').length") == 2
-    browser.evaluate("[...document.querySelectorAll('button')].find(each => each.textContent === 'Enlarge').click()")
-    assert browser.evaluate("document.querySelectorAll('dialog svg').length") == 1
+    assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
+    assert browser.evaluate("document.querySelectorAll('.provenance .file li').length") == 2
+    # A figure's place was kept for it.
+    assert browser.evaluate(rooms) == before and min(before) > 100
     assert browser.problems() == []
+
+
+@pytest.fixture
+def idle_never_comes(browser: Browser) -> Iterator[None]:
+    """What waits for the browser to be idle, or for the reader to scroll, does not come."""
+    never = "window.requestIdleCallback = () => 0; window.IntersectionObserver = class { observe() {} unobserve() {} };"
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source=never)["identifier"]
+    yield
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
+@pytest.mark.usefixtures("idle_never_comes")
+def test_what_is_asked_for_comes_at_once(browser: Browser, site: Path) -> None:
+    page = site / "toy" / "1.html"
+    browser.open(page, whole=False)
+    count = "document.querySelectorAll('{}').length".format
+    assert browser.evaluate(count(".folded")) == 4 and browser.evaluate(count("table.az")) == 1
+    click = "[...document.querySelectorAll('button')].find(each => each.textContent === '{}').click()".format
+    assert len(browser.saved(click("CSV")).decode().splitlines()) == 61
+    assert browser.evaluate(count("table.az")) == 2 and browser.evaluate(count(".sort")) > 16
+    browser.evaluate(click("Enlarge"))
+    assert browser.evaluate(count("dialog svg path")) > 0
+    browser.evaluate("document.querySelector('dialog').close(); document.querySelector('.from').click()")
+    assert browser.evaluate(count("dialog .lines dd")) > 0
+    browser.open(page, whole=False)
+    find = "(q => { q.value = 'path 59'; q.dispatchEvent(new Event('input')); })(document.querySelector('[name=q]'))"
+    browser.evaluate(find)
+    assert "path 59 with" in browser.evaluate("document.querySelector('#hits a').textContent")
+    browser.open(page, whole=False)
+    browser.evaluate("location.hash = document.querySelectorAll('.from')[1].hash")
+    browser.until("document.querySelector('.provenance :target')")
+    browser.until("document.querySelector(':target').getBoundingClientRect().top < innerHeight")
+    assert browser.problems() == []
+
+
+@pytest.mark.usefixtures("idle_never_comes")
+def test_all_is_printed(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html", whole=False)
+    assert browser.evaluate("document.querySelectorAll('.folded').length") == 4
+    browser.call("Page.printToPDF", preferCSSPageSize=True)
+    assert browser.evaluate("document.querySelectorAll('.folded').length") == 0
+    assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
+
+
+def test_a_page_says_that_its_script_was_kept_from_running(browser: Browser, site: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked.html"
+    text = (site / "toy" / "1.html").read_text("utf-8")
+    blocked.write_text(re.sub(r"script-src [^;]*", "script-src 'none'", text, count=1), "utf-8")
+    browser.open(blocked, whole=False)
+    said = "getComputedStyle(document.querySelector('.card.folded'), '::before').content"
+    assert "not allowed to run" in browser.evaluate(said)
+    browser.open(site / "toy" / "1.html", whole=False)
+    assert browser.evaluate("document.documentElement.dataset.scripts") == "run"
 
 
 # --- search, colours
@@ -456,16 +526,20 @@ def test_colours_follow_the_system_until_the_reader_chooses(browser: Browser, si
 def test_without_scripts_everything_is_still_said(browser: Browser, site: Path) -> None:
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
-        browser.open(site / "toy" / "1.html")
+        browser.open(site / "toy" / "1.html", whole=False)
     finally:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
     assert browser.evaluate("document.querySelectorAll('button').length") == 0
     assert browser.evaluate("document.querySelectorAll('.provenance .file li').length") == 2
+    assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
+    assert browser.evaluate("document.querySelectorAll('.card svg[role=img] path').length") > 0
+    assert browser.evaluate("getComputedStyle(document.querySelector('.room')).display") == "none"
+    assert browser.evaluate("getComputedStyle(document.querySelector('.tall')).height") != "0px"
     target = "document.getElementById(document.querySelectorAll('.from')[1].hash.slice(1)).textContent"
     assert browser.evaluate(target).strip() == LOG.read_text("utf-8").splitlines()[1].strip()
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
-        browser.open(site / "toy" / "60.html")
+        browser.open(site / "index.html", whole=False)
     finally:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert browser.evaluate("document.querySelectorAll('.card svg path').length") > 0
+    assert browser.evaluate("document.querySelectorAll('.sketch svg path').length") > 0

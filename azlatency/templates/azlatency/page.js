@@ -27,6 +27,7 @@ const save = (name, blob) => {
 
 // --- light and dark
 const theme = document.documentElement.dataset;
+theme.scripts = "run";
 const store = value => { try { return value ? localStorage.setItem("azlatency-theme", value) : localStorage.getItem("azlatency-theme"); } catch { return null; } };
 if (["light", "dark"].includes(store())) theme.theme = store();
 const isDark = () => theme.theme ? theme.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -45,6 +46,32 @@ function dialog(title, ...content) {
   document.body.append(opened);
   opened.showModal();
   return opened;
+}
+
+// --- what a page hands over as text: a browser needs its time for every element, and there are thousands
+// A box of the class "folded" holds its content in a noscript, and it may keep its room with an element of that class.
+function unfold(box) {
+  if (!box.classList.contains("folded")) return;
+  box.classList.remove("folded");
+  all(":scope > .room", box).forEach(each => each.remove());
+  const text = one(":scope > noscript", box);
+  text.replaceWith(...new DOMParser().parseFromString(text.textContent, "text/html").body.childNodes);
+  all(":scope > table.az", box).forEach(sortable);
+}
+const unfoldAll = root => all(".folded", root).forEach(unfold);
+// What is in view or near comes at once; the rest one by one, when the browser has nothing else to do.
+function unfoldByAndBy() {
+  const near = new IntersectionObserver(found => found.forEach(({target, isIntersecting}) => {
+    if (isIntersecting) { near.unobserve(target); unfold(target); }
+  }), {rootMargin: "50%"});
+  all(".folded").forEach(each => near.observe(each));
+  const later = window.requestIdleCallback ? work => requestIdleCallback(work, {timeout: 500}) : work => setTimeout(work, 50);
+  const next = () => {
+    const box = one(".folded");
+    if (box) { unfold(box); later(next); }
+  };
+  addEventListener("load", () => later(next));
+  addEventListener("beforeprint", () => unfoldAll());
 }
 
 // --- tables: sort, copy, CSV
@@ -96,19 +123,19 @@ function sortable(table) {
     head.append(press);
   });
 }
-function tableTools(table) {
-  const caption = table.caption ? table.caption.textContent.trim() : "table";
+function tableTools(box) {
+  const caption = box.getAttribute("aria-label"), table = () => { unfold(box); return one("table", box); };
   const copy = async () => {
-    const text = lines(table, cell => (isNumber(cell) ? asNumber(cell) : cell).replace(/\s+/g, " "), "\t").join("\n");
+    const text = lines(table(), cell => (isNumber(cell) ? asNumber(cell) : cell).replace(/\s+/g, " "), "\t").join("\n");
     try { await navigator.clipboard.writeText(text); } catch {
       const area = make("textarea", {"aria-label": "Copy"});
       area.value = text; document.body.append(area); area.select(); document.execCommand("copy"); area.remove();
     }
     say("Table copied");
   };
-  const csv = () => { save(fileName(caption) + ".csv", new Blob(["\ufeff" + lines(table, forCsv, ",").join("\r\n") + "\r\n"], {type: "text/csv"})); say("CSV saved"); };
-  sortable(table);
-  table.closest(".scroll").before(make("div", {class: "tools", role: "group", "aria-label": "Table: " + caption}, button("Copy", copy), button("CSV", csv)));
+  const csv = () => { save(fileName(caption) + ".csv", new Blob(["\ufeff" + lines(table(), forCsv, ",").join("\r\n") + "\r\n"], {type: "text/csv"})); say("CSV saved"); };
+  all("table", box).forEach(sortable);
+  box.before(make("div", {class: "tools", role: "group", "aria-label": "Table: " + caption}, button("Copy", copy), button("CSV", csv)));
 }
 
 // --- figures: enlarge, SVG, PNG, PDF
@@ -239,21 +266,10 @@ async function pdf(svg) {
   put(`trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${begin}\n%%EOF\n`);
   return new Blob(parts.map(part => typeof part === "string" ? encode(part) : part), {type: "application/pdf"});
 }
-// A long page hands its figures over as text and takes them up when it has been shown: a browser needs its time for each.
-const unfold = folded => folded.replaceWith(...new DOMParser().parseFromString(folded.textContent, "text/html").body.childNodes);
-function unfoldAll() {
-  const next = () => {
-    const folded = one(".card noscript");
-    if (folded) { unfold(folded); later(next); }
-  };
-  const later = window.requestIdleCallback ? work => requestIdleCallback(work, {timeout: 500}) : work => setTimeout(work, 50);
-  addEventListener("load", () => later(next));
-  addEventListener("beforeprint", () => all(".card noscript").forEach(unfold));
-}
 function figureTools(figure) {
   const card = one(".card", figure);
   const caption = one("figcaption", figure), title = caption ? caption.textContent.trim() : "Figure";
-  const picture = () => { all("noscript", card).forEach(unfold); return one("svg,img", card); };
+  const picture = () => { unfold(card); return one("svg,img", card); };
   const enlarge = () => {
     const own = picture();
     const holder = make("div", {class: "card large", tabindex: "0", role: "group", "aria-label": title}), mark = document.createComment("");
@@ -272,6 +288,7 @@ function figureTools(figure) {
 
 // --- from a number to the line of its log
 function showLog(row, cell) {
+  unfoldAll(one(".provenance"));
   const link = one(".from", row), target = document.getElementById(link.hash.slice(1));
   const heads = [...one("thead tr", row.closest("table")).cells].map(plain), title = plain(row.cells[0]);
   const list = make("dl", {class: "lines"});
@@ -302,7 +319,13 @@ function showLog(row, cell) {
   if (here) here.scrollIntoView({block: "center"});
 }
 const reveal = () => {
-  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const name = decodeURIComponent(location.hash.slice(1)), find = () => document.getElementById(name);
+  if (!name) return;
+  if (!find()) {
+    unfoldAll();
+    if (find()) location.replace(location.hash);  // the browser marks only what it finds when it goes there
+  }
+  const target = find();
   if (!target) return;
   for (let each = target.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
   target.scrollIntoView();
@@ -316,6 +339,7 @@ function searchBox() {
   const form = make("form", {role: "search"}, field, hits);
   let texts;
   const find = () => {
+    if (!texts) unfoldAll();
     texts ??= all("h1,h2,h3,p,li,caption,figcaption,tbody tr,pre,dd", one("main")).filter(each => !each.closest(".tools") && !one("p,li", each))
       .map(each => ({each, text: plain(each).replace(/\s+/g, " ")}));
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -344,9 +368,9 @@ document.addEventListener("DOMContentLoaded", () => {
   document.body.append(make("p", {id: "said", role: "status", class: "unseen"}));
   const bar = one(".top");
   if (bar) bar.append(...(document.body.dataset.at === "search.html" ? [] : [searchBox()]), themeButton());
-  all(".scroll > table.az").forEach(tableTools);
+  all(".scroll[aria-label]:has(> table.az, > noscript)").forEach(tableTools);
   all("figure").forEach(figureTools);
-  unfoldAll();
+  unfoldByAndBy();
   all("main").forEach(main => main.addEventListener("click", event => {
     const link = event.target.closest(".from"), cell = event.target.closest("td");
     const row = (link || cell) && event.target.closest("tr");
