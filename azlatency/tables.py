@@ -457,7 +457,8 @@ def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99
 def _printed_at(estimates: Sequence[Estimate]) -> list[dict[int, tuple[str, ...]]]:
     """Where percentiles of single runs are printed: their run and the percentile of it."""
     return [
-        {0: (f"{each.labels['run_id']}@{each.labels['q']:g}",)} if "run_id" in each.labels else {} for each in estimates
+        {0: (f"{each.labels['run_id']}@{float(each.labels['q'])}",)} if "run_id" in each.labels else {}
+        for each in estimates
     ]
 
 
