@@ -122,6 +122,12 @@ def test_a_printed_number_stands_in_the_line_that_it_leads_to(data: Path) -> Non
             assert token in quoted or '"bytes"' in quoted, row.cells
 
 
+@pytest.mark.parametrize("study", ["emulated-zones", "westeurope-azure-cni"])
+def test_sizes_of_runs_lead_to_the_runs_that_were_counted(study: str, data: Path) -> None:
+    (row, *_) = (row for row in rows(NOTEBOOKS[10], study) if row.table.caption.startswith("Fewest observations"))
+    assert row.cells[4].endswith(f" of {len(Logs(load(study)).origins.found(row.said['0'], row.cells)):,}")
+
+
 def lines(logs: Logs, *said: Runs | Stated | Reported) -> list[tuple[str, int, str | None]]:
     """File, line and text of what origins lead to."""
     found: list[Found] = logs.origins.found([each.record() for each in said])

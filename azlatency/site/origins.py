@@ -233,7 +233,12 @@ class Origins:
         printed = value.startswith("printed ")
         name = value.removeprefix("printed ")
         lines = self._metric(_METRICS.get(name, name), printed)
-        return (self._metric("received") | lines, self._sampled) if name == "n" else (lines, ())
+        if name != "n":
+            return lines, ()
+        # Streams count their messages, too: n is that of a latency.
+        latency = medians.keys() | self._metric("rtt_mean").keys() | self._sampled.keys()
+        counts = self._metric("received") | lines
+        return {run: line for run, line in counts.items() if run in latency}, self._sampled
 
     def _metric(self, name: str, printed: bool = False) -> dict[str, int]:
         """By run the line of a metric: the receiver's where there are several, else the first."""
