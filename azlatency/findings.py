@@ -70,7 +70,26 @@ def measured(study: Study, evidence: pd.DataFrame) -> Findings:
     errors = study.events[study.events["severity"] == "error"]
     if len(errors):
         found.append(Finding("act", f"{len(errors)} errors in the logs; see the remarks of the parsers."))
-    return Findings.of(found + _bounded(study))
+    return Findings.of(found + _lost(study) + _bounded(study))
+
+
+def _lost(study: Study) -> list[Finding]:
+    """That runs lost probes, and what that means for their means and medians."""
+    metrics = study.metrics[study.metrics["stream"].isna()]
+    lost, sent, mean = (
+        metrics[metrics["metric"] == name].drop_duplicates("run_id").set_index("run_id")["value"].astype(float)
+        for name in ("lost", "sent", "rtt_mean")
+    )
+    shares = (lost / sent)[(lost > 0) & (sent > 0)].dropna()
+    shares = shares[shares.index.isin(set(mean.index))].sort_values(ascending=False, kind="stable")
+    if not len(shares):
+        return []
+    text = (
+        f"{len(shares)} run{'' if len(shares) == 1 else 's'} that measured a round trip lost probes, up to "
+        f"{100 * shares.iloc[0]:.3g} % of them: a printed mean is that of the answers alone, while medians and "
+        "percentiles from samples count a lost probe as later than any. Compare loss before latency."
+    )
+    return [Finding("act", text)]
 
 
 def _bounded(study: Study) -> list[Finding]:

@@ -130,7 +130,9 @@ def measuring(runs: pd.DataFrame) -> pd.DataFrame:
 def latency_runs(study: Study) -> pd.DataFrame:
     """`described_runs` of the measurements that gave a round trip, with ``n`` and the run's mean and median in ns.
 
-    The median is printed, or computed from the samples where the log holds them; ``median_from`` says which.
+    The median is printed, or computed from the samples where the log holds them; ``median_from`` says which. A probe
+    without answer counts as later than any: a run that lost most of its probes has an infinite median. Where the middle
+    of a run is known by its bounds only (Windows' ``time<1ms``) the median is missing.
     """
     runs = measuring(described_runs(study))
     metrics = study.metrics

@@ -40,7 +40,7 @@ def text(value: Any) -> str:
 
 def micros(value: Any, digits: int = 1) -> str:
     """A time in ns as µs with thousands separators; empty where it is missing."""
-    return "" if text(value) == "" else f"{float(value) / _MICROSECOND:,.{digits}f}"
+    return "" if text(value) == "" else f"{float(value) / _MICROSECOND:,.{digits}f}".replace("inf", "∞")
 
 
 def gigabits(value: Any) -> str:
@@ -414,6 +414,7 @@ def _paths(
     for each in estimates:
         values = groups[each.labels["path"], each.labels["method"]][value].astype(float) / scale
         span = f"{values.min():,.5g}" if len(values) == 1 else f"{values.min():,.5g} – {values.max():,.5g}"
+        span = span.replace("inf", "∞")
         typical = "" if each.estimate is None else f"{each.estimate / scale:,.5g}"
         ends = "" if each.low is None or each.high is None else f"{each.low / scale:,.5g} – {each.high / scale:,.5g}"
         path, method = str(each.labels["path"]), str(each.labels["method"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -67,8 +68,9 @@ def _forest(
     methods = list(dict.fromkeys(runs["method"]))
     paths = list(dict.fromkeys(runs["path"]))
     # Methods on one axis where they are of one order; a UDP test that lost nearly everything gets an axis of its own.
-    positive = runs.loc[runs[value] > 0, value].astype(float)
-    shared = len(positive) == len(runs) and positive.max() <= _ONE_AXIS * positive.min()
+    finite = runs[runs[value].astype(float) < math.inf]
+    positive = finite.loc[finite[value] > 0, value].astype(float)
+    shared = len(positive) == len(finite) > 0 and positive.max() <= _ONE_AXIS * positive.min()
     tall = 0.76 + 0.24 * lines(*map(label, paths))
     heights = [tall * runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
     figure, axes = new_figure(
@@ -82,7 +84,11 @@ def _forest(
         names = [path for path in paths if path in set(own["path"])]
         for row, path in enumerate(names):
             values = own.loc[own["path"] == path, value].astype(float) / scale
-            _forest_row(axis, row, list(values), by_key.get((path, method)), scale)
+            _forest_row(axis, row, [each for each in values if math.isfinite(each)], by_key.get((path, method)), scale)
+            if math.inf in values.tolist():
+                # Beyond the end of the axis: most of this run's probes got no answer.
+                axis.plot([1], [row], ">", color="#D55E00", markersize=7, clip_on=False, zorder=4,
+                          transform=axis.get_yaxis_transform())  # fmt: skip
             _runs_within(axis, row, [single.get(str(run_id)) for run_id in values.index], scale)
         axis.set_yticks(range(len(names)), [label(each) for each in names])
         axis.set_ylim(len(names) - 0.5, -0.5)
@@ -103,7 +109,7 @@ def _forest(
                     va="bottom",
                 )
     for axis, method in zip(axes, methods, strict=True):
-        chosen = runs[value] if shared else runs.loc[runs["method"] == method, value]
+        chosen = finite[value] if shared else finite.loc[finite["method"] == method, value]
         logarithmic = _scale_values(axis, chosen.astype(float) / scale)
         if axis is axes[-1] or not shared:
             axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
@@ -113,6 +119,8 @@ def _forest(
         f"Bar: {level} interval of the path's typical run (t on logarithms of run values)."
         if several
         else "No path was measured twice with one method, so there is no interval: a second run may fall elsewhere."
+        if all(each.n < 2 for each in estimates)
+        else "No path has an interval; the table says why."
     )
     caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs a path and method')}."
     drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
@@ -121,6 +129,8 @@ def _forest(
             f" Thin orange: {100 * drawn[0].confidence:g} % interval of the single run (within_run), where its log "
             "allows one; it says nothing about the next run."
         )
+    if len(finite) < len(runs):
+        caption += " ▶ at the edge: a run that lost most of its probes; its median is later than any."
     if expected is not None:
         caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
     return Chart(figure, caption + left, _alt_of_runs(runs, value, scale, unit, list(estimates)))
@@ -141,10 +151,13 @@ def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 def _scale_values(axis: Axes, values: pd.Series) -> bool:
     """A logarithmic axis where the values spread widely and none is zero, else a linear one from zero."""
-    if values.min() > 0 and values.max() > 8 * values.min():
+    if len(values) and values.min() > 0 and values.max() > 8 * values.min():
         axis.set_xscale("log")
         plain_log_ticks(axis.xaxis)
         return True
+    if not len(values):
+        axis.set_xticks([])
+        return False
     axis.set_xlim(left=-0.02 * axis.get_xlim()[1])
     axis.locator_params(axis="x", nbins=4 if narrow() else 8)
     return False
@@ -173,7 +186,7 @@ def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estima
     by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
     lines = []
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
-        values = ", ".join(f"{float(each) / scale:,.5g}" for each in group[value])
+        values = ", ".join(f"{float(each) / scale:,.5g}".replace("inf", "∞") for each in group[value])
         line = f"{path}, {method}: {values} {unit}"
         estimate = by_key.get((path, method))
         if estimate is not None and not estimate.refused:

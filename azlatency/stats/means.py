@@ -59,7 +59,8 @@ def across_runs(
         )  # fmt: skip
 
     if unpoolable := refusals([values], value):
-        return replace(result(None, None, None, *unpoolable), codes=unpoolable)
+        # A run that lost most of its probes is a run, though its value is no number.
+        return replace(result(None, None, None, *unpoolable), codes=unpoolable, n=runs + found.endless)
     if not numbers:
         return result(None, None, None, "no_values")
     if any(number <= 0 for number in numbers):

@@ -5,6 +5,7 @@ Logs and numbers that stand only in a text are never mixed: a number without its
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -87,7 +88,8 @@ def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
         first = group.iloc[0]
         statistic = "median" if whole[method] else "mean"
-        values = tuple(float(each) for each in group[f"{statistic}_ns"].dropna())
+        # A run that lost most of its probes has an infinite median: no place on an axis, and no interval with it.
+        values = tuple(float(each) for each in group[f"{statistic}_ns"].dropna() if math.isfinite(each))
         if not values:
             continue
         kind = " ".join(str(first[name]) for name in ("tool", "test", "protocol") if _known(first[name]) is not None)

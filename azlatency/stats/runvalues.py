@@ -31,13 +31,17 @@ FLOOR_NS = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class RunValues:
-    """One finite number a run: ``values`` in ``unit``, the ``rounds`` they belong to, how many were ``missing``."""
+    """One finite number a run: ``values`` in ``unit``, the ``rounds`` they belong to, how many were ``missing``.
+
+    ``endless``: how many of the missing are infinite, since most of the run's probes got no answer.
+    """
 
     values: FloatArray
     rounds: tuple[Hashable, ...] | None
     missing: int
     unit: str
     column: str | None = None
+    endless: int = 0
 
 
 def is_frame(data: object) -> bool:
@@ -96,7 +100,8 @@ def run_values(data: Any, value: str | None = None, unit: str | None = None) -> 
         own_unit = unit_of(getattr(data, "name", None)) if hasattr(data, "to_numpy") else ""
     good = np.isfinite(array)
     kept = tuple(each for each, ok in zip(rounds, good, strict=True) if ok) if rounds is not None else None
-    return RunValues(array[good], kept, int((~good).sum()), own_unit if unit is None else unit, column)
+    return RunValues(array[good], kept, int((~good).sum()), own_unit if unit is None else unit, column,
+                     int(np.isinf(array).sum()))  # fmt: skip
 
 
 def _rounds(frame: pd.DataFrame) -> tuple[Hashable, ...] | None:

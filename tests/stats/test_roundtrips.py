@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from chart_checks import assert_fit_to_print
 
 import azlatency as az
 from azlatency.comparing.judging import judge
 from azlatency.dataset import Study, import_study, load
+from azlatency.display import Chart
 from azlatency.stats.roundtrips import bounded, bounds, counted, median, order_statistic, round_trips
 
 WINDOWS = """
@@ -154,3 +156,24 @@ def test_compare_counts_lost_probes_as_late(tmp_path: Path) -> None:
     found = {row.metric: row for row in judged.rows}
     assert (found["p99"].verdict, found["p99"].comparison.codes) == ("refused", ("loss_censored",))
     assert found["p90"].verdict != "refused"
+
+
+def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
+    """Its median is later than any: no interval holds with it, and tables, charts and findings say so."""
+    good: list[float | None] = [round(1 + number / 1e3, 3) for number in range(100)]
+    bad: list[float | None] = [each if at % 5 == 0 else None for at, each in enumerate(good)]
+    found = study(tmp_path, "bad", linux(good), linux([*good, 1.5]), linux(bad))
+    runs = az.latency_runs(found)
+    assert runs["median_ns"].tolist() == [1_049_500, 1_050_000, np.inf]
+    (typical,) = az.by_path(runs, "median_ns")
+    assert (typical.estimate, typical.n, typical.codes) == (None, 3, ("loss_censored",))
+    assert az.tables.latency_paths(runs, [typical]).rows[0][2:4] == ("3", "1,049.5 – ∞")
+    for chosen in (runs, runs.iloc[[2]]):
+        chart = az.charts.latency_forest(chosen, az.by_path(chosen, "median_ns"))
+        assert isinstance(chart, Chart)
+        assert "a run that lost most of its probes" in chart.caption and "∞" in chart.alt
+        assert_fit_to_print("lost", chart)
+    (condition,) = az.placement.conditions(found, runs)
+    assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None
+    told = az.findings.measured(found, az.evidence.printed_quantities(runs)).findings
+    assert any(each.text.startswith("1 run that measured a round trip lost probes, up to 80 %") for each in told)
