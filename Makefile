@@ -94,6 +94,10 @@ test-slow: data ## the tests that take long
 bench: data ## what the project costs, as ratios to peers measured in the same run
 	@$(PY) -m benchmarks
 
+.PHONY: loading
+loading: report ## how long every page of the report takes to open, and how large it is (Chromium)
+	@$(PY) tools/loading.py build/site
+
 .PHONY: fixtures
 fixtures: setup ## run the real tools between network namespaces and read what they print (root; tools from the system)
 	@$(PY) tools/real_tools.py

@@ -464,8 +464,13 @@ def test_what_is_asked_for_comes_at_once(browser: Browser, site: Path) -> None:
 def test_all_is_printed(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html", whole=False)
     assert browser.evaluate("document.querySelectorAll('.folded').length") == 4
-    browser.call("Page.printToPDF", preferCSSPageSize=True)
+    content = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
     assert browser.evaluate("document.querySelectorAll('.folded').length") == 0
+    if reader := shutil.which("pdftotext"):
+        text = subprocess.run([reader, "-layout", "-", "-"], input=content, capture_output=True, check=True).stdout
+        pages = [page.split() for page in text.decode().split("\f")]
+        # Every page that the table goes on to begins with its head.
+        assert len([page for page in pages if "p9" in page]) == len([page for page in pages if "1,234.567" in page]) > 1
     assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
 
 

@@ -3,10 +3,11 @@
     python tools/loading.py SITE [--times N] [--fresh N] [PAGE ...]
 
 SITE is a folder that ``azlatency report`` wrote; without PAGE, all of its pages. Each is opened N times (10) from its
-file in one browser that has opened another page before. Per page, in milliseconds: median and worst from the start of
-the navigation to the end of the load event, and medians of when the first words were painted, of the processor time of
-its renderer until then and half a second on (script, style, layout, everything), and of the elements at load. With
-``--fresh``, also the load of each page as the first that a new browser opens, beside that of an empty page.
+file in one browser that has opened another page before. Per page, in milliseconds from the start of the navigation:
+median and worst of the end of the load event, medians of when the first words were painted and of when the browser was
+idle with everything in view drawn; medians of the processor time of the page's thread until half a second after that
+(script, style, layout, everything); and the elements at load. With ``--fresh``, also the load of each page as the first
+that a new browser opens, beside that of an empty page.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def main() -> int:
     parser.add_argument("pages", nargs="*")
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--fresh", type=int, default=0)
-    said = parser.parse_args()
+    said = parser.parse_intermixed_args()
     pages = [said.site / each for each in said.pages] or sorted(said.site.rglob("*.html"))
     if missing := [str(each) for each in pages if not each.is_file()] or ([] if pages else [str(said.site)]):
         print(f"{missing[0]}: not there; run make report first", file=sys.stderr)
@@ -103,7 +104,8 @@ def _tell(site: Path, found: list[tuple[Path, list[list[float]]]]) -> None:
         medians.append(load)
         worst = max(each[0] for each in loads)
         print(
-            f"{load:6.0f} {worst:6.0f} {paint:6.0f} {idle:6.0f} {spent[0]:7.0f} {spent[1]:6.0f} {spent[2]:7.0f} {spent[3]:10.0f} "
+            f"{load:6.0f} {worst:6.0f} {paint:6.0f} {idle:6.0f} "
+            f"{spent[0]:7.0f} {spent[1]:6.0f} {spent[2]:7.0f} {spent[3]:10.0f} "
             f"{elements:9,.0f} {page.stat().st_size / 1e3:8,.0f}  {page.relative_to(site)}"
         )
     print(f"{statistics.median(medians):6.0f} over all {len(medians)} pages, the slowest {max(medians):.0f}")
