@@ -24,6 +24,7 @@ _LIMITS = {
     "same_run_as_log": "it repeats the run of the log beside it: do not count it twice",
     "same_run_as_csv": "it repeats the run of the CSV beside it: do not count it twice",
     "not_monotone": "its percentiles contradict one another and are left out",
+    "no_percentile": "what it calls a percentile is none and is left out",
     "impossible_spread": "its mean, range and sd cannot belong together: it may have been edited",
     "impossible_duration": "its probes do not fit into its time: it may have been edited",
     "unit_assumed": "a unit is not printed and was assumed",

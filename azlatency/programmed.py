@@ -7,9 +7,11 @@ the tools and this library find what is there.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from azlatency.dataset import data_folder
+from azlatency.reader import LogError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,31 +23,38 @@ _COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "achieved_ns", "rate")
 _MICROSECOND, _MEGABIT = 1e3, 1e6
 
 
+def _links(directions: dict[str, dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    """A row of `_COLUMNS` for each "sender->receiver"."""
+    for name, link in directions.items():
+        achieved = link.get("achieved_idle_one_way", {}).get("mean_us")
+        sender, _, receiver = name.partition("->")
+        yield (
+            sender,
+            receiver,
+            link["base_us"] * _MICROSECOND,
+            link["expected_mean_one_way_us_without_overhead"] * _MICROSECOND,
+            None if achieved is None else achieved * _MICROSECOND,
+            link["rate_mbit_s"] * _MEGABIT,
+        )
+
+
 def programmed_links(study: Study) -> pd.DataFrame:
     """One row a direction of a link of an emulated network, indexed by "sender → receiver"; empty for a real one.
 
     ``delay_ns``: programmed delay one way; ``mean_ns``: with the mean of its programmed jitter; ``achieved_ns``: mean
-    that the emulator itself achieved when idle (missing where it was not looked at); ``rate`` in bit/s.
+    that the emulator itself achieved when idle (missing where it was not looked at); ``rate`` in bit/s. Raises
+    `LogError` for a file that is no such description.
     """
     import pandas as pd
 
     file = data_folder("raw") / study.name / _FILE
-    truth: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    rows = []
-    for profile in truth.get("profiles", {}).values():
-        for name, link in profile["directions"].items():
-            achieved = link.get("achieved_idle_one_way", {}).get("mean_us")
-            sender, _, receiver = name.partition("->")
-            rows.append(
-                (
-                    sender,
-                    receiver,
-                    link["base_us"] * _MICROSECOND,
-                    link["expected_mean_one_way_us_without_overhead"] * _MICROSECOND,
-                    None if achieved is None else achieved * _MICROSECOND,
-                    link["rate_mbit_s"] * _MEGABIT,
-                )
-            )
+    try:
+        truth: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        rows = [row for profile in truth.get("profiles", {}).values() for row in _links(profile["directions"])]
+    except json.JSONDecodeError as error:
+        raise LogError(f"{file}:{error.lineno}: no JSON ({error.msg}); correct it or take it away") from None
+    except (AttributeError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise LogError(f"{file}:1: describes no emulated network ({error}); correct it or take it away") from None
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     frame.index = pd.Index([f"{row.sender} → {row.receiver}" for row in frame.itertuples()])
     return frame

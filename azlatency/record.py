@@ -148,8 +148,14 @@ class Run:
         if row is not None:
             self.recorder.rows["metrics"].remove(row)
 
-    def quantile(self, q: float, quantity: Quantity, line: int, **fields: Any) -> Row:
-        """Add a printed quantile of the round trip (or of ``metric=``); returns the row for later completion."""
+    def quantile(self, q: float, quantity: Quantity, line: int, **fields: Any) -> Row | None:
+        """Add a printed quantile of the round trip (or of ``metric=``); returns the row for later completion.
+
+        What is not between 0 and 1 is no quantile: an event, and nothing is added.
+        """
+        if not 0 < q < 1:
+            self.event("no_percentile", "error", f"p{100 * q:g} is no percentile; its value is left out", line)
+            return None
         row: Row = {
             "run_id": self.run_id,
             "metric": "rtt",

@@ -335,7 +335,8 @@ def limits(low: float | None, high: float | None, unit: str, words: tuple[str, s
     """What an expectation allows, in the unit that people read; ``words``: at most, at least, and between two ends."""
     scale, shown = read_in(unit)
     at_most, at_least, to = words
-    ends = [f"{limit / scale:,.4g}" for limit in (low, high) if limit is not None]
+    scaled = [limit / scale for limit in (low, high) if limit is not None]
+    ends = [f"{limit:,.0f}" if limit >= 1e4 else f"{limit:,.4g}" for limit in scaled]
     return ("" if len(ends) == 2 else at_most if low is None else at_least) + to.join(ends) + f" {shown}"
 
 

@@ -323,7 +323,7 @@ def _write_direction(job: Job, one: Direction, run: Run) -> None:
     for found in one.percentiles:
         row = run.quantile(found.q, found.value, found.line, metric=found.metric, stream=one.name)
         n = one.counts.get(found.metric) or (one.issued if found.metric != "sync_latency" else None)
-        if n:
+        if n and row is not None:
             complete_quantile(row, n, max(math.ceil(found.q * n - 1e-9), 1))
     for metric, low, high, count, line in one.buckets:
         run.bucket(metric=metric, stream=one.name, low_ns=low, high_ns=high, count=count, line=line)

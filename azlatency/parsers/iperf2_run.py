@@ -377,7 +377,7 @@ class Test:
             value = Quantity(middle, "ns", token, one.width_ns / 2, "bin")
             q = quantity(percent, "%").value
             found = self.run.quantile(q, value, one.line, metric=metric, stream=name)
-            if one.count:
+            if one.count and found is not None:
                 # 1 % of 20 observations is no whole one: which of two ranks is meant is not documented.
                 complete_quantile(found, one.count, max(round(q * one.count), 1))
                 found["rank"] = None

@@ -259,7 +259,7 @@ class _Lagscope(LineLog):
                 run.event("not_monotone", "error", text, number)
                 continue
             row = run.quantile(q, value, number)
-            if observations:
+            if observations and row is not None:
                 n = int(observations)
                 # Counted as the tool does, in binary floating point.
                 rank = int((float(f"{100 * q:.6g}") * (n + 1)) / 100 - 1) + 1

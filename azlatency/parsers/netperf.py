@@ -659,11 +659,12 @@ class _Netperf(LineLog):
             # Buckets of two significant digits; the tool interpolates inside.
             width = 10 ** max(math.floor(math.log10(max(value.value, 1.0))) - 1, 0)
             value = value.with_resolution(float(max(width, _MICROSECOND)))
-            row = run.quantile(q, value, found[1], metric=prefix, origin="histogram")
+            added = run.quantile(q, value, found[1], metric=prefix, origin="histogram")
+            assert added is not None, "every level of the list is one"
+            rows.append(added)
             if total:
                 n = int(total)
-                row.update(n=n, rank=int(q * n), beyond=n * (1 - q), resolved=int(q * n) < n)
-            rows.append(row)
+                added.update(n=n, rank=int(q * n), beyond=n * (1 - q), resolved=int(q * n) < n)
 
     def _rates(self) -> None:
         """Transaction rate or throughput, and the round trip that the rate implies."""

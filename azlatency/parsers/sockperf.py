@@ -203,7 +203,8 @@ class _Sockperf(LineLog):
     def percentile(self, line: Line, match: re.Match[str]) -> None:
         value = self._rtt(quantity(match[2], "usec"))
         q = quantity(match[1], "%").value
-        self.quantile_rows.append((line, self.run.quantile(q, value, line.number)))
+        if (row := self.run.quantile(q, value, line.number)) is not None:
+            self.quantile_rows.append((line, row))
 
     # --- throughput test
 

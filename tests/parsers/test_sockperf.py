@@ -111,3 +111,14 @@ def test_a_full_log_before_3_4_has_two_columns(read) -> None:
     assert [*log.samples[0].sent_ns] == [0, 100_000_000]
     assert log.value("rtt_mean") == 47_396
     assert (log.unknown(), log.runs[0]["status"], log.runs[0]["message_bytes"]) == (0, "complete", 14)
+
+
+@pytest.mark.parametrize("level", ["0.000", "100.000", "99999.000"])
+def test_what_is_no_percentile_is_left_out(read, level: str) -> None:
+    log = read(
+        BANNER + "sockperf: Summary: Round trip is 1892.600 usec\n"
+        "sockperf: Total 105413 observations; each percentile contains 1054.13 observations\n"
+        f"sockperf: ---> percentile {level} = 11533.498\nsockperf: ---> percentile 50.000 = 1800.000\n"
+    )
+    assert log.quantile(0.5) == 1_800_000
+    assert len(log.tables.rows["quantiles"]) == 1 and "no_percentile" in log.codes("error")

@@ -1,0 +1,79 @@
+"""Studies whose logs were cut, thinned and edited at random: every notebook still runs, whatever it then refuses."""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from conftest import ROOT
+
+import azlatency as az
+from azlatency.dataset import import_study
+
+KEPT = ("study.toml", "reported.csv", "baseline.toml", "runs.csv", "truth.json", "README.md")
+#: What may stand where a number stood.
+WRONG = (b"0", b"-1", b"1e9", b"nan", b"99999999999999", b"0.000", b"100", b"")
+
+
+def damage(folder: Path, seed: int) -> None:
+    """Some logs vanish, are cut, lose lines or have numbers replaced; a fifth stays as it was."""
+    chance = random.Random(seed)
+    for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.name not in KEPT):
+        content, kind = path.read_bytes(), chance.random()
+        if kind < 0.25:
+            path.unlink()
+        elif kind < 0.5:
+            path.write_bytes(content[: chance.randrange(len(content) + 1)])
+        elif kind < 0.65:
+            path.write_bytes(b"".join(line for line in content.splitlines(True) if chance.random() > 0.05))
+        elif kind < 0.8:
+            wrong = re.sub(rb"\d+(\.\d+)?", lambda n: n[0] if chance.random() > 0.02 else chance.choice(WRONG), content)
+            path.write_bytes(wrong)
+
+
+def run(notebook: Path, study: str) -> list[Any]:
+    """The results of the notebook's cells for one study, in this process."""
+    names: dict[str, Any] = {}
+    results = []
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        if cell.cell_type != "code":
+            continue
+        tree = ast.parse(cell.source)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, notebook.name, "exec"), names)
+        if "parameters" in cell.metadata.get("tags", []):
+            names["study"] = study
+        if isinstance(last, ast.Expr):
+            results.append(eval(compile(ast.Expression(last.value), notebook.name, "eval"), names))
+    return results
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["emulated-zones", "westeurope-azure-cni", "westeurope-availability-set-vs-zones"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_notebook_runs(study: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
+    shutil.copytree(ROOT / "data" / "raw" / study, tmp_path / "raw" / study)
+    damage(tmp_path / "raw" / study, seed)
+    import_study(study)
+    for notebook in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+        for result in run(notebook, study):
+            assert "Traceback" not in repr(result), notebook.name
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [("{\n,", ":2: no JSON"), ('{"profiles": {"a": {}}}', ":1: describes"), ("[1]", ":1: ")]
+)
+def test_a_broken_description_of_the_network(content: str, said: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
+    shutil.copytree(ROOT / "data" / "raw" / "westeurope-azure-cni", tmp_path / "raw" / "mine")
+    (tmp_path / "raw" / "mine" / "truth.json").write_text(content, "utf-8")
+    import_study("mine")
+    with pytest.raises(az.LogError, match=said):
+        az.programmed_links(az.load("mine"))
