@@ -5,7 +5,7 @@ As in `azlatency.tables`, nothing is computed here but units and layout.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -150,22 +150,23 @@ def runs_in_time(found: Sequence[RunInTime]) -> Table | Note:
         "Level: shifts of block medians; confirmed by a test that holds for dependent packets.",
     ]
     return Table(
-        "Every run with samples, in time", headers, rows, frozenset({1, 2, 3, 4, 6, 7}), notes, _of_samples(rows)
+        "Every run with samples, in time", headers, rows, frozenset({1, 2, 3, 4, 6, 7}), notes, _of_samples(found)
     )
 
 
-def _of_samples(rows: Sequence[Sequence[str]]) -> list[dict[int, Sequence[Origin]]]:
-    """Rows that are computed from the samples of the runs that they name."""
-    return [{0: (Runs("samples"),)} for _ in rows]
+def _of_samples(runs: Iterable[RunInTime | RunTail]) -> list[dict[int, Sequence[Origin]]]:
+    """Rows that are computed from the samples of one run each."""
+    return [{0: (Runs("samples", run=each.run_id),)} for each in runs]
 
 
 def shifts(found: Sequence[RunInTime]) -> Table | Note:
     """Each level shift with size, time and confirmation; ``found`` as `intime.runs_in_time`."""
     if not found:
         return Note("Without samples no level shift can be looked for.")
-    rows = []
+    rows, shifted = [], []
     for each in found:
         for shift in each.stability.shifts:
+            shifted.append(each)
             in_packets = each.sent is None
             when = [moment if in_packets else moment / 1e9 for moment in (shift.at, shift.at_low, shift.at_high)]
             change = shift.change
@@ -184,7 +185,7 @@ def shifts(found: Sequence[RunInTime]) -> Table | Note:
         tried = sum(each.stability.stable is not None for each in found)
         return Note(f"No level shift in any of the {tried} runs that are long enough to tell.")
     headers = ("run", "after (interval)", "change, µs", "interval, µs", "relative", "state", "beyond the margin")
-    return Table("Level shifts", headers, rows, frozenset({2, 3, 4}), origins=_of_samples(rows))
+    return Table("Level shifts", headers, rows, frozenset({2, 3, 4}), origins=_of_samples(shifted))
 
 
 def lifetimes(life: Lifetime) -> Table | Note:
@@ -310,7 +311,7 @@ def rates(found: Sequence[Rate]) -> Table | Note:
         )
     notes = explained([each.mean for each in found])
     headers = ("run", "intervals", "seconds", "Gbit/s", "interval", "sd ÷ mean", "fell to a lower level", "remark")
-    origins = [{0: (Runs("intervals"),)} for _ in rows]
+    origins = [{0: (Runs("intervals", run=each.run_id),)} for each in found]
     return Table("Throughput in time (scope: within run)", headers, rows, frozenset({1, 2, 3, 4, 5}), notes, origins)
 
 
@@ -336,7 +337,7 @@ def percentiles(found: Sequence[RunTail]) -> Table | Note:
     ]
     headers = ("run", "packets", "worth", *(f"{level}, µs" for level in levels), "remark")
     title = "Percentiles from samples (scope: within run)"
-    return Table(title, headers, rows, frozenset({1, 2}), notes, _of_samples(rows))
+    return Table(title, headers, rows, frozenset({1, 2}), notes, _of_samples(found))
 
 
 _NO_TAILS = (
@@ -393,7 +394,7 @@ def fits(found: Sequence[RunTail]) -> Table | Note:
     )  # fmt: skip
     known = [level for each in found for level in (each.own_level, each.million) if level is not None]
     notes = explained([*(each.fit.shape for each in found), *known])
-    return Table("Is the tail heavy?", headers, rows, frozenset({3, 4, 5}), notes, _of_samples(rows))
+    return Table("Is the tail heavy?", headers, rows, frozenset({3, 4, 5}), notes, _of_samples(found))
 
 
 def above_limit(found: Sequence[RunTail], printed: Sequence[Estimate], limit_us: float) -> Table | Note:
@@ -413,7 +414,8 @@ def above_limit(found: Sequence[RunTail], printed: Sequence[Estimate], limit_us:
     if len(worst) < len(printed):
         notes.insert(0, "Of several printed tables of one path and method, the one that allows the most.")
     headers = ("run", "from", "packets", "slower, %", "interval, %", "remark")
-    origins = [{0: (Runs("samples" if row[1] == "samples" else "percentiles"),)} for row in rows]
+    origins = _of_samples(found)
+    origins += [{0: (Runs("percentiles", run=str(one.labels["run_id"])),)} for one in worst.values()]
     return Table(f"How often slower than {limit_us:,g} µs", headers, rows, frozenset({2, 3, 4}), notes, origins)
 
 
@@ -446,22 +448,22 @@ def slowest_of(found: Sequence[RunTail]) -> Table | Note:
     headers = ("run", "one call, µs", f"slowest of {calls}, µs", "times", f"slowest of {calls} in a row, µs")
     notes = ["Medians. The calls are taken as independent; the last column takes packets as they followed one another."]
     title = f"One call, and the slowest of {calls}"
-    return Table(title, headers, rows, frozenset({1, 3, 4}), notes, _of_samples(rows))
+    return Table(title, headers, rows, frozenset({1, 3, 4}), notes, _of_samples(found))
 
 
 def by_time(found: Sequence[RunTail]) -> Table | Note:
     """Percentiles by request and by time, of closed loops; ``found`` as `runtails.tails_of_runs`."""
-    rows = []
-    for each in found:
-        if each.loop is not None:
-            pairs = zip(each.loop.by_request, each.loop.by_time, strict=True)
-            cells = [micros(one.estimate) or "–" for pair in pairs for one in pair]
-            rows.append((f"{each.path}, {each.method}", *cells, micros(each.loop.residual_wait)))
+    rows, closed = [], [each for each in found if each.loop is not None]
+    for each in closed:
+        assert each.loop is not None
+        pairs = zip(each.loop.by_request, each.loop.by_time, strict=True)
+        cells = [micros(one.estimate) or "–" for pair in pairs for one in pair]
+        rows.append((f"{each.path}, {each.method}", *cells, micros(each.loop.residual_wait)))
     if not rows:
         return Note("No run of this study with samples is a closed loop.")
     headers = ("run", "p50 by request, µs", "p50 by time, µs", "p99 by request, µs", "p99 by time, µs", "mean wait, µs")
     note = "Mean wait: of someone who comes at a random moment, for the answer that is under way."
-    return Table("By request and by time", headers, rows, frozenset(range(1, 6)), (note,), _of_samples(rows))
+    return Table("By request and by time", headers, rows, frozenset(range(1, 6)), (note,), _of_samples(closed))
 
 
 # --- the way in

@@ -161,7 +161,7 @@ def test_ten_million_samples_are_no_larger_on_paper() -> None:
         few = az.stability(rtt[:2_000], 1e8 * np.arange(2_000), block_ns=1e9)
         sent = np.linspace(0, 1_000, n)
         run = az.intime.RunInTime(
-            "A → B", "echo TCP", "complete", sent, rtt, 0, 1e4, 0, 1e3, few, az.trend(rtt[:2_000])
+            "a", "A → B", "echo TCP", "complete", sent, rtt, 0, 1e4, 0, 1e3, few, az.trend(rtt[:2_000])
         )
         chart = charts.run_series([run])
         assert isinstance(chart, Chart)

@@ -67,7 +67,7 @@ def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
     x[[10, 20, 150_000]] = np.inf
     sent = np.arange(len(x)) * 1e-2
     moved = az.stability(x, sent * 1e9, block_ns=10e9)
-    run = RunInTime("A → B", "echo TCP", "complete", sent, x, 3, 1e4, 0, 2000.0, moved, az.trend(x))
+    run = RunInTime("a", "A → B", "echo TCP", "complete", sent, x, 3, 1e4, 0, 2000.0, moved, az.trend(x))
     chart = charts.run_series([run])
     assert isinstance(chart, Chart)
     assert_fit_to_print("long run", chart)

@@ -138,7 +138,9 @@ class Origins:
 
     def _chosen(self, said: Mapping[str, Any], cells: Sequence[str]) -> list[Run]:
         path, method, ways = (str(said.get(name, "")) for name in ("path", "method", "ways"))
-        if said.get("every"):
+        if run_id := str(said.get("run", "")):
+            chosen = [run for run in self.runs if run.id == run_id]
+        elif said.get("every"):
             chosen = list(self.all_runs if said.get("value") == "run" else self.runs)
         elif path or method:
             chosen = [run for run in self.runs if _goes(run, path, ways) and _by(run, method, ways)]

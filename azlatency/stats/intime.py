@@ -42,6 +42,7 @@ class RunInTime:
     which the clock was set; ``seconds``: how long the run lasted.
     """
 
+    run_id: str
     path: str
     method: str
     status: str
@@ -72,7 +73,7 @@ def runs_in_time(
         lasted = run["duration_ns"]
         found.append(
             RunInTime(
-                str(run["path"]), str(run["method"]), str(run["status"]),
+                run_id, str(run["path"]), str(run["method"]), str(run["status"]),
                 None if sent is None else sent / _NS, rtt, len(rtt) - len(answered),
                 float(np.median(np.abs(np.diff(answered)))) if len(answered) > 1 else None,
                 len(clock_steps(sent, rtt)) if sent is not None else 0,
@@ -156,6 +157,7 @@ def reported_ends(reported: pd.DataFrame) -> Ends | None:
 class Rate:
     """One stream in time: its mean rate with an interval, the spread of its intervals, and whether it was throttled."""
 
+    run_id: str
     path: str
     method: str
     intervals: int
@@ -184,7 +186,7 @@ def rates_in_time(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence: fl
         spread = float(rates.std(ddof=1) / rates.mean()) if len(rates) > 1 and rates.mean() > 0 else None
         found.append(
             Rate(
-                str(run["path"]), str(run["method"]), len(rates), float(seconds.sum()),
+                str(run_id), str(run["path"]), str(run["method"]), len(rates), float(seconds.sum()),
                 interval_mean(rates, list(seconds), confidence=confidence), spread,
                 throttling(rates, float(seconds.mean())),
             )

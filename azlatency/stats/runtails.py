@@ -35,6 +35,7 @@ class RunTail:
     logarithm of that share.
     """
 
+    run_id: str
     path: str
     method: str
     rtt: np.ndarray
@@ -70,6 +71,7 @@ def tails_of_runs(
         closed = str(run["closed_loop"]) == "True"
         found.append(
             RunTail(
+                run_id,
                 str(run["path"]),
                 str(run["method"]),
                 rtt,
@@ -112,7 +114,7 @@ def fitted_shares(fit: TailFit, values: Sequence[float]) -> list[float]:
 
 
 def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confidence: float = 0.95) -> list[Estimate]:
-    """Share above ``limit`` (ns) that each printed percentile table allows, labelled with path and method."""
+    """Share above ``limit`` (ns) that each printed percentile table allows, labelled with run_id, path and method."""
     printed = study.quantiles[(study.quantiles["metric"] == "rtt") & study.quantiles["rank"].notna()]
     extremes = study.metrics[study.metrics["metric"].isin(["rtt_min", "rtt_max"])]
     tables = {str(run_id): table for run_id, table in printed.groupby("run_id", sort=False)}
@@ -124,7 +126,7 @@ def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confi
         for metric, value in extremes.loc[extremes["run_id"] == run_id, ["metric", "value"]].itertuples(index=False):
             known[1 if metric == "rtt_min" else n] = float(value)
         ranks = sorted(known)
-        labels: dict[str, object] = {"path": str(run["path"]), "method": str(run["method"])}
+        labels: dict[str, object] = {"run_id": str(run_id), "path": str(run["path"]), "method": str(run["method"])}
         values = [known[rank] for rank in ranks]
         found.append(table_exceedance(limit, n, ranks, values, confidence=confidence, labels=labels))
     return found
