@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,13 @@ def test_letters_that_no_font_has(monkeypatch: pytest.MonkeyPatch, recwarn: pyte
         assert ("Boxes stand for letters" in chart.caption) == told
         assert path in chart.alt
     assert not [each for each in recwarn if "missing from font" in str(each.message)]
+
+
+def test_a_percentile_of_nothing(study: Any) -> None:
+    """A damaged log may print a percentile as 0.000: it is left to the table."""
+    printed = az.printed_quantiles(study.quantiles, study.metrics, labels=az.latency_runs(study)[["path", "method"]])
+    if printed:
+        whole = charts.percentile_curves(printed)
+        holed = charts.percentile_curves([replace(printed[0], estimate=0.0, low=0.0), *printed[1:]])
+        assert isinstance(whole, Chart) and isinstance(holed, Chart)
+        assert len(holed.alt) < len(whole.alt)

@@ -43,7 +43,8 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     ``estimates`` with labels run_id, path, method and q: `azlatency.printed_quantiles`,
     `azlatency.histogram_quantiles`; for ``source="samples"`` `azlatency.quantiles` of a study's samples at many levels.
     """
-    drawn = [each for each in estimates if each.estimate is not None]
+    # A percentile printed as 0 has no place on a logarithmic axis; the table shows it.
+    drawn = [each for each in estimates if each.estimate is not None and each.estimate > 0]
     if not drawn:
         has = "prints percentiles" if source == "printed" else "holds samples that resolve a percentile"
         return Note(f"No chart: no log of this study {has}.")
