@@ -56,7 +56,7 @@ def run(notebook: Path, study: str) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("study", ["emulated-zones", "westeurope-azure-cni", "westeurope-availability-set-vs-zones"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(8))
 def test_every_notebook_runs(study: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
     shutil.copytree(ROOT / "data" / "raw" / study, tmp_path / "raw" / study)
