@@ -95,7 +95,7 @@ bench: data ## what the project costs, as ratios to peers measured in the same r
 	@$(PY) -m benchmarks
 
 .PHONY: loading
-loading: report ## how long every page of the report takes to open, and how large it is (Chromium)
+loading: report ## how long every page of the report takes to open, and its size (Chromium; some minutes)
 	@$(PY) tools/loading.py build/site
 
 .PHONY: fixtures

@@ -2,10 +2,10 @@
 
     python tools/loading.py SITE [--times N] [--fresh N] [PAGE ...]
 
-SITE is a folder that ``azlatency report`` wrote; without PAGE, all of its pages. Each is opened N times (10) from its
+SITE is a folder that ``azlatency report`` wrote; without PAGE, all of its pages. Each is opened N times (5) from its
 file in one browser that has opened another page before. Per page, in milliseconds from the start of the navigation:
 median and worst of the end of the load event, medians of when the first words were painted and of when the browser was
-idle with everything in view drawn; medians of the processor time of the page's thread until half a second after that
+idle with everything in view drawn; medians of the processor time of the page's thread until it has taken up everything
 (script, style, layout, everything); and the elements at load. With ``--fresh``, also the load of each page as the first
 that a new browser opens, beside that of an empty page.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from test_pages import Browser
 
 _EMPTY = "<!DOCTYPE html><html lang=en><title>Empty</title><p>Empty</p></html>"
-_SETTLED = "new Promise(done => setTimeout(() => done(1), 500))"
+_SETTLED = "new Promise(done => setTimeout(() => done(1), 100))"
 _IDLE = "new Promise(done => requestAnimationFrame(() => requestIdleCallback(() => done(performance.now()))))"
 _LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 _PAINTED = "(performance.getEntriesByName('first-contentful-paint')[0] || {startTime: NaN}).startTime"
@@ -55,6 +55,7 @@ def _opened(browser: Browser, page: Path) -> list[float]:
     """Load, first paint, elements, and processor times by `_PARTS`, of one load; milliseconds."""
     browser.open(page, whole=False)
     elements, idle, loaded = map(browser.evaluate, (_ELEMENTS, _IDLE, _LOADED))
+    browser.until("!document.querySelector('.folded')")
     browser.evaluate(_SETTLED)
     # Chromium counts anew for every page.
     metrics = {each["name"]: each["value"] for each in browser.call("Performance.getMetrics")["metrics"]}
@@ -74,7 +75,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("site", type=Path)
     parser.add_argument("pages", nargs="*")
-    parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--fresh", type=int, default=0)
     said = parser.parse_intermixed_args()
     pages = [said.site / each for each in said.pages] or sorted(said.site.rglob("*.html"))
