@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from chart_cases import every_chart, hard_samples, study_of
-from chart_checks import assert_fit_to_print
+from chart_checks import assert_fit_to_print, texts
 
 import azlatency as az
 from azlatency import charts, display
@@ -203,3 +203,13 @@ def test_a_percentile_of_nothing(study: Any) -> None:
         holed = charts.percentile_curves([replace(printed[0], estimate=0.0, low=0.0), *printed[1:]])
         assert isinstance(whole, Chart) and isinstance(holed, Chart)
         assert len(holed.alt) < len(whole.alt)
+
+
+def test_dollars_are_letters() -> None:
+    """A name out of a log is no formula, and a broken one no error."""
+    names = {"path": r"$\frac{a → b_1^2$ $x$", "method": r"ping $\bad{ 56 B"}
+    runs = pd.DataFrame({**names, "median_ns": [5e4, 6e4, 7e4], "placement": None}, index=["a", "b", "c"])
+    chart = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+    assert isinstance(chart, Chart)
+    assert set(names.values()) <= {text for text, _ in texts(chart)}
+    assert chart.svg() and chart.pdf()

@@ -54,6 +54,17 @@ def plain_log_ticks(axis: Any, *, decades_only: bool = False) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def power_ticks(axis: Any) -> None:
+    """Ticks at the powers of ten, as such: shares reach from 1 to one in a million and below."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    axis.set_major_locator(LogLocator())
+    # Letters, not formulas: they stay words in every copy of the figure.
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"10{str(round(math.log10(value))).translate(raised)}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def ratio_ticks(axis: Axes, reach: float, *, upright: bool = False) -> None:
     """A logarithmic axis of ratios around 1 (across, or ``upright``), ``reach`` (in logarithms) to either side."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.charts.axes import plain_log_ticks, power_ticks
 from azlatency.charts.base import MICROSECOND, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.runtails import RunTail, fitted_shares
@@ -62,6 +63,8 @@ def _panel(axis: Axes, each: RunTail, limit: float | None) -> None:
             axis.plot(ends, [share] * 2, color=_BLUE, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2)
     axis.set_xscale("log")
     axis.set_yscale("log")
+    plain_log_ticks(axis.xaxis, decades_only=True)
+    power_ticks(axis.yaxis)
     axis.set_ylim(0.1 / n, 1.3)
     right = each.largest * 3
     if each.fit.threshold is not None and not each.fit.refused:
