@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from azlatency.charts.fitting import freeze
+from azlatency.charts.names import one_figure, short
 from azlatency.display import Chart, fonts, style
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _WIDTHS = {"single": 3.5, "double": 7.0}
 _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
 #: Most rows and most panels of one figure: about a page and a half.
 MOST_ROWS, MOST_PANELS = 72, 8
+# Lines of the longest tick label, and letters of the longest line of a title over one column of panels.
+_LABEL_LINES, _TITLE_LETTERS = 3, 160
 _LINE_STYLES = ("-", "--", ":", "-.")
 
 
@@ -49,8 +52,9 @@ def side_by_side(most: int, panels: int) -> int:
 
 
 def label(text: str, letters: int = 46) -> str:
-    """A long tick label in lines of ``letters`` (on a page; fewer in a column)."""
-    return textwrap.fill(text, letters if _column.get() == "double" else max(letters // 2, 16))
+    """A long tick label in lines of ``letters`` (on a page; fewer in a column), overlong names shortened."""
+    room = letters if _column.get() == "double" else max(letters // 2, 16)
+    return textwrap.fill(short(text, _LABEL_LINES * letters), room)
 
 
 def lines(*labels: str) -> int:
@@ -132,15 +136,32 @@ def styled(draw: Any) -> Any:
 
     @wraps(draw)
     def run(*args: Any, **keywords: Any) -> Any:
-        with style():
+        with style(), one_figure() as shortened:
             chart = draw(*args, **keywords)
             if isinstance(chart, Chart):
+                _shorten_names(chart.figure)
                 freeze(chart.figure)
+                if shortened:
+                    told = f"{chart.caption} Long names are cut; the numbers in words have them whole."
+                    chart = replace(chart, caption=told)
                 chart = _with_unknown_letters(chart)
                 _save(chart, draw.__name__)
             return chart
 
     return run
+
+
+def _shorten_names(figure: Figure) -> None:
+    """Long names in titles and notes; tick labels were shortened as they were made."""
+    from matplotlib.text import Text
+
+    for axis in figure.axes:
+        for item in (axis._left_title, axis.title, *axis.texts):  # type: ignore[attr-defined]
+            assert isinstance(item, Text)
+            spec = axis.get_subplotspec()
+            room = _TITLE_LETTERS // (1 if spec is None else spec.get_gridspec().ncols)
+            if item.get_text() != (text := "\n".join(short(line, room) for line in item.get_text().split("\n"))):
+                item.set_text(text)
 
 
 def _with_unknown_letters(chart: Chart) -> Chart:

@@ -71,7 +71,7 @@ def _forest(
     finite = runs[runs[value].astype(float) < math.inf]
     positive = finite.loc[finite[value] > 0, value].astype(float)
     shared = len(positive) == len(finite) > 0 and positive.max() <= _ONE_AXIS * positive.min()
-    tall = 0.76 + 0.24 * lines(*map(label, paths))
+    tall = 0.6 + 0.4 * lines(*map(label, paths))
     heights = [tall * runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
     figure, axes = new_figure(
         len(methods), 1, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),

@@ -20,6 +20,7 @@ from azlatency.charts.base import (
     sizes,
     styled,
 )
+from azlatency.charts.names import short
 from azlatency.display import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _BRACKETS_SHOWN = 10
 # Most curves of a panel.
 _CURVES_SHOWN = 60
+# Letters of a path's name beside its curve.
+_LABEL = 44
 _NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 Source = Literal["printed", "samples"]
 _PATHS_SIDE_BY_SIDE = 5
@@ -182,7 +185,7 @@ def _label_ends(axis: Axes, ends: dict[str, tuple[float, str]]) -> None:
     for path, spot in zip(order, spots, strict=True):
         value, colour = ends[path]
         axis.annotate(
-            path,
+            short(path, _LABEL),
             (1.0, height(value)),
             (1.05, spot),
             xycoords="axes fraction",

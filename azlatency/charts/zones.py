@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.charts.axes import ratio_ticks
 from azlatency.charts.base import MICROSECOND, MOST_ROWS, label, lines, most_of, new_figure, side_by_side, sizes, styled
+from azlatency.charts.names import short
 from azlatency.display import Chart, Note
 from azlatency.stats.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison, Estimate
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _METHODS_SHOWN = 5
 # Columns of a matrix that can still be read.
 _MOST_ENDS = 12
+# Letters of the name of an end, and of all names across before they are set aslant.
+_LABEL, _LETTERS_ACROSS = 21, 48
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#767676"
 _MARKS = {
     "different": ("o", _ORANGE, _ORANGE),
@@ -46,7 +49,7 @@ def zone_matrices(found: Sequence[Asymmetry]) -> Chart | Note:
     if not drawn:
         return Note("No chart: no log of this study gives a round trip between two known ends.")
     shown = drawn[:_METHODS_SHOWN]
-    tall = [max(1.7, 0.34 * len(each.nodes) + 0.85) for each in shown]
+    tall = [max(1.7, 0.34 * len(each.nodes) + 0.85) + (1.3 if _crowded(each) else 0) for each in shown]
     columns = side_by_side(2, 2)
     heights = tall if columns == 2 else [side for height in tall for side in (height + 0.6, height)]
     figure, axes = new_figure(
@@ -96,8 +99,9 @@ def _matrix_panel(axis: Axes, each: Asymmetry) -> None:
             axis.text(column, row + 0.24, below, ha="center", va="center", fontsize=7, color=ink)
     axis.set_xlim(-0.5, len(each.nodes) - 0.5)
     axis.set_ylim(len(each.nodes) - 0.5, -0.5)
-    axis.set_xticks(range(len(each.nodes)), each.nodes)
-    axis.set_yticks(range(len(each.nodes)), each.nodes)
+    names, crowded = [short(node, _LABEL) for node in each.nodes], _crowded(each)
+    axis.set_xticks(range(len(names)), names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
+    axis.set_yticks(range(len(names)), [label(name, _LABEL * 2 // 3) for name in names])
     axis.tick_params(length=0)
     axis.grid(visible=False)
     for side in ("left", "bottom"):
@@ -105,6 +109,11 @@ def _matrix_panel(axis: Axes, each: Asymmetry) -> None:
     axis.set_title(each.labels["method"])
     axis.set_ylabel("initiator")
     axis.set_xlabel("responder")
+
+
+def _crowded(each: Asymmetry) -> bool:
+    """Whether the names of the ends do not fit beside one another."""
+    return sum(len(short(node, _LABEL)) for node in each.nodes) > _LETTERS_ACROSS
 
 
 def _box(column: int, row: int, **look: Any) -> Any:
@@ -133,7 +142,10 @@ def _initiator_panel(axis: Axes, each: Asymmetry) -> None:
             axis.plot(ends, [row, row], color=_BLUE, linewidth=2.2, zorder=2)
         axis.plot([middle], [row], "o", color=_BLUE, markerfacecolor="white" if alone else _BLUE, zorder=3)
     axis.axvline(0, color="black", linewidth=0.8, zorder=1)
-    axis.set_yticks(range(len(effects)), [effect.what.removeprefix("initiator ") for effect in effects])
+    axis.set_yticks(
+        range(len(effects)),
+        [label(short(effect.what.removeprefix("initiator "), _LABEL), _LABEL * 2 // 3) for effect in effects],
+    )
     axis.set_ylim(len(effects) - 0.4, -0.6)
     axis.margins(x=0.15)
     axis.locator_params(axis="x", nbins=5)
