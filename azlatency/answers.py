@@ -217,6 +217,11 @@ def ranks(found: Sequence[Asymmetry]) -> Table | Note:
 _REAL = "The network of this study was not programmed: its true one-way delays and rates are known to nobody."
 
 
+def _programmed_both_ways(links: pd.DataFrame, start: str, end: str) -> bool:
+    """Whether both directions of a pair were programmed; the study may name its paths otherwise."""
+    return {start + _ARROW + end, end + _ARROW + start} <= set(links.index)
+
+
 def programmed_delays(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table | Note:
     """Programmed one-way delays beside the round trips measured from both ends.
 
@@ -228,6 +233,8 @@ def programmed_delays(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table 
     for each in found:
         for pair in each.pairs if each.metric == "latency" else ():
             start, end = str(pair.labels["from"]), str(pair.labels["to"])
+            if not _programmed_both_ways(links, start, end):
+                continue
             there, back = links.loc[start + _ARROW + end], links.loc[end + _ARROW + start]
             cells = {(cell.labels["from"], cell.labels["to"]): cell for cell in each.cells}
             matrix = each.matrix()
@@ -350,6 +357,8 @@ def programmed_rates(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table |
     for each in found:
         for pair in each.pairs if each.metric == "throughput" else ():
             start, end = str(pair.labels["from"]), str(pair.labels["to"])
+            if not _programmed_both_ways(links, start, end):
+                continue
             there, back = (links.loc[_ARROW.join(way), "rate"] for way in ((start, end), (end, start)))
             matrix = each.matrix()
             rows.append(

@@ -70,7 +70,7 @@ def _hidden(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) 
     """Programmed one-way asymmetries beside what round trips say of them."""
     texts = []
     for start, end in dict.fromkeys((str(pair.labels["from"]), str(pair.labels["to"])) for _, pair in pairs):
-        if start + _ARROW + end not in links.index:
+        if not {start + _ARROW + end, end + _ARROW + start} <= set(links.index):
             continue
         there, back = (float(links.loc[_ARROW.join(way), "delay_ns"]) for way in ((start, end), (end, start)))
         own = [pair for each, pair in pairs if each.metric == "latency" and pair.labels["from"] == start
