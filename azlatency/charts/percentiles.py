@@ -112,9 +112,10 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], so
             _band(axis, x, curve, colour)
         else:
             bare = len(runs) > _BRACKETS_SHOWN
-            for position, value, each in zip(x, y, curve, strict=True):
-                _bracket_mark(axis, position, value, each, colour, bare=bare)
+            _marks(axis, x, y, curve, colour, 3 if bare else 4)
             if not bare:
+                for position, value, each in zip(x, y, curve, strict=True):
+                    _bracket(axis, position, value, each, colour)
                 _staircase(axis, x, y, colour)
         ends.setdefault(path, (y[-1], colour))
     shown = sorted({each.labels["q"] for each in estimates})
@@ -140,15 +141,22 @@ def _band(axis: Axes, x: Sequence[float], curve: Sequence[Estimate], colour: str
         [math.nan if end is None else end / MICROSECOND for end in ends]
         for ends in ([each.low for each in curve], [each.high for each in curve])
     )
-    axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, zorder=1)
+    if not all(map(math.isnan, low)):
+        axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, zorder=1)
 
 
-def _bracket_mark(axis: Axes, x: float, y: float, each: Estimate, colour: str, *, bare: bool) -> None:
-    disguise = "maximum_in_disguise" in each.codes
-    size = 3 if bare else 4
-    axis.plot([x], [y], "o", color=colour, markersize=size, markerfacecolor="white" if disguise else colour, zorder=4)
-    if bare:
-        return
+def _marks(
+    axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], colour: str, size: float
+) -> None:
+    """A dot for each percentile, hollow where it is the run's maximum in disguise."""
+    for disguised, face in ((False, colour), (True, "white")):
+        chosen = [at for at, each in enumerate(curve) if ("maximum_in_disguise" in each.codes) == disguised]
+        if chosen:
+            places = [x[at] for at in chosen], [y[at] for at in chosen]
+            axis.plot(*places, "o", color=colour, markersize=size, markerfacecolor=face, zorder=4)
+
+
+def _bracket(axis: Axes, x: float, y: float, each: Estimate, colour: str) -> None:
     low = y if each.low is None else each.low / MICROSECOND
     if each.high is not None:
         axis.plot([x, x], [low, each.high / MICROSECOND], color=colour, linewidth=1, zorder=2)
