@@ -507,6 +507,7 @@ class Shown:
     room: Markup = field(default_factory=Markup)
     """An empty figure of the same size, which keeps the place of one that is drawn when the page has opened."""
     rows: int = 0
+    columns: int = 0
     """Of a table."""
     findings: tuple[Finding, ...] = ()
 
@@ -543,7 +544,11 @@ class Outputs:
             shown = self._findings(data[FINDINGS_TYPE])
         elif ours == "table" and (table := self._table(data, said)) is not None:
             shown = Shown(
-                "table", html=table, title=str(said.get("caption") or _caption(table)), rows=table.count("<tr")
+                "table",
+                html=table,
+                title=str(said.get("caption") or _caption(table)),
+                rows=table.count("<tr"),
+                columns=table.count('scope="col"'),
             )
         elif "image/svg+xml" in data or "image/png" in data:
             shown = self._figure(data, said)
