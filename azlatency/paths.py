@@ -148,20 +148,25 @@ def latency_runs(study: Study) -> pd.DataFrame:
     medians = quantiles[(quantiles["metric"] == "rtt") & (quantiles["q"] == 0.5)].drop_duplicates("run_id")
     runs["median_ns"] = medians.set_index("run_id")["value_ns"].reindex(runs.index)
     runs["median_from"] = ["printed" if known else None for known in runs["median_ns"].notna()]
-    _medians_of_samples(study, runs)
+    answered = _medians_of_samples(study, runs)
     runs["n"] = runs["n"].fillna(runs["received"])
-    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna()]
+    # A run of which only bounds are known has neither a mean nor a median, but percentiles.
+    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(answered)]
 
 
-def _medians_of_samples(study: Study, runs: pd.DataFrame) -> None:
-    """Fill in the median and n of runs that left samples and printed no median."""
+def _medians_of_samples(study: Study, runs: pd.DataFrame) -> set[str]:
+    """Fill in the median and n of runs that left samples and printed no median; gives those with an answer."""
+    answered = set()
     for run_id, own in by_run(study, runs[runs["median_ns"].isna()]).items():
         answers = int((own["rtt_ns"].notna() | bounded(own)).sum())
         runs.loc[run_id, "n"] = answers
+        if answers:
+            answered.add(run_id)
         # A run without any answer measured no latency, not an endless one.
         if answers and not math.isnan(middle := median(own)):
             runs.loc[run_id, "median_ns"] = middle
             runs.loc[run_id, "median_from"] = "samples"
+    return answered
 
 
 def throughput_runs(study: Study) -> pd.DataFrame:

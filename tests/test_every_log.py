@@ -69,6 +69,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subproces
     for name, times in COMPOSED.items():
         (dump / f"{name}.log").write_text(ping(times), "utf-8")
     (dump / "windows.log").write_text(windows(["<1", "=2", "<1", "=1"] * 300), "utf-8", newline="\r\n")
+    (dump / "below.log").write_text(windows(["<1"] * 1200).replace("Average = 1ms", "Average = 0ms"), "utf-8")
     environment = {**os.environ, "AZLATENCY_DATA": str(folder / "data")}
     run = [sys.executable, "-m", "azlatency"]
     for command in (
@@ -94,7 +95,7 @@ def test_pages_tell_what_cannot_be_told(report: tuple[subprocess.CompletedProces
     texts = {
         path.stem[:2]: BeautifulSoup(path.read_text("utf-8"), "html.parser").get_text() for path in pages.glob("*")
     }
-    assert "600 replies in 1 run of ping have no number" in texts["00"]
+    assert "1,800 replies in 2 runs of ping have no number" in texts["00"]
     for text in texts.values():
         assert " nan " not in text and "<NA>" not in text and "None" not in text.split()
 

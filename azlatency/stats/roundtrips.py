@@ -37,7 +37,9 @@ def of_one_run(samples: pd.DataFrame) -> pd.DataFrame:
 
 def by_run(study: Study, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The counted samples of each of ``runs`` (index: run_id) that left any, in the order of ``runs``."""
-    groups = {str(run_id): group for run_id, group in counted(study.samples).groupby("run_id", sort=False)}
+    samples = study.samples
+    samples = samples[samples["run_id"].isin(set(map(str, runs.index)))]
+    groups = {str(run_id): group for run_id, group in counted(samples).groupby("run_id", sort=False)}
     return {str(run_id): groups[str(run_id)] for run_id in runs.index if str(run_id) in groups}
 
 

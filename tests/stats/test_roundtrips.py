@@ -106,6 +106,15 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     assert [each.kind for each in told if each.text.startswith("900 replies in 1 run of ping")] == ["act"]
 
 
+def test_a_run_of_which_only_bounds_are_known(tmp_path: Path) -> None:
+    """No mean, no median, and still a run with percentiles."""
+    found = study(tmp_path, "bounds", windows(["<1"] * 1200).replace("Average = 1ms", "Average = 0ms"))
+    runs = az.latency_runs(found)
+    assert runs[["mean_ns", "median_ns"]].isna().all(axis=None) and runs["n"].tolist() == [1200]
+    (middle,) = az.quantiles(found, [0.5])
+    assert (middle.estimate, middle.labels["path"]) == (0.5e6, "? → 10.1.0.4")
+
+
 def test_a_median_above_the_resolution_is_known(tmp_path: Path) -> None:
     runs = az.latency_runs(study(tmp_path, "above", windows(["=3", "<1", "=2", "=3", "=3"] * 5)))
     assert runs[["median_ns", "n"]].to_numpy(dtype=float).tolist() == [[3e6, 25]]
