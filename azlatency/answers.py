@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from azlatency.display import Note, Origin, Runs, Stated, Table
+from azlatency.programmed import both_directions
 from azlatency.stats.result import CODES, SHORT, Comparison, Estimate
 from azlatency.tables import formula, gigabits, limits, micros, read_in, remarks, text, whole
 
@@ -217,11 +218,6 @@ def ranks(found: Sequence[Asymmetry]) -> Table | Note:
 _REAL = "The network of this study was not programmed: its true one-way delays and rates are known to nobody."
 
 
-def _programmed_both_ways(links: pd.DataFrame, start: str, end: str) -> bool:
-    """Whether both directions of a pair were programmed; the study may name its paths otherwise."""
-    return {start + _ARROW + end, end + _ARROW + start} <= set(links.index)
-
-
 def programmed_delays(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table | Note:
     """Programmed one-way delays beside the round trips measured from both ends.
 
@@ -233,9 +229,9 @@ def programmed_delays(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table 
     for each in found:
         for pair in each.pairs if each.metric == "latency" else ():
             start, end = str(pair.labels["from"]), str(pair.labels["to"])
-            if not _programmed_both_ways(links, start, end):
+            if (programmed := both_directions(links, start, end)) is None:
                 continue
-            there, back = links.loc[start + _ARROW + end], links.loc[end + _ARROW + start]
+            there, back = programmed
             cells = {(cell.labels["from"], cell.labels["to"]): cell for cell in each.cells}
             matrix = each.matrix()
             rows.append(
@@ -357,9 +353,9 @@ def programmed_rates(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table |
     for each in found:
         for pair in each.pairs if each.metric == "throughput" else ():
             start, end = str(pair.labels["from"]), str(pair.labels["to"])
-            if not _programmed_both_ways(links, start, end):
+            if (programmed := both_directions(links, start, end)) is None:
                 continue
-            there, back = (links.loc[_ARROW.join(way), "rate"] for way in ((start, end), (end, start)))
+            there, back = (way["rate"] for way in programmed)
             matrix = each.matrix()
             rows.append(
                 (

@@ -125,10 +125,9 @@ class Runs(_Origin):
 
     ``path``, ``method``: exactly; by default those that the cells of the row name, and with ``every`` all. ``ways``:
     ``both`` takes runs in either direction along, ``data`` takes ``path`` as that of the data of a reverse stream.
-    ``run``: the run_id of the only one.
-    ``rounds``: only these. ``without``: only runs of which the manifest does not say this column. ``printed_as``: only
-    runs that print such latencies. ``part``: only methods whose name holds it. ``before``: of the study that the
-    manifest names so.
+    ``run``: the run_id of the only one. ``rounds``: only these. ``without``: only runs of which the manifest does not
+    say this column. ``printed_as``: only runs that print such latencies. ``part``: only methods whose name holds it.
+    ``before``: of the study that the manifest names so.
     """
 
     value: str = ""

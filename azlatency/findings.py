@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from azlatency.display import Finding, Findings
 from azlatency.findings_tail import placement, stability, tail, way_in
 from azlatency.findings_zones import agreement, asymmetry, baseline, changes, planning
+from azlatency.paths import of_whole_runs
 from azlatency.stats.result import Estimate
 from azlatency.stats.roundtrips import bounded, counted
 
@@ -75,10 +76,8 @@ def measured(study: Study, evidence: pd.DataFrame) -> Findings:
 
 def _lost(study: Study) -> list[Finding]:
     """That runs lost probes, and what that means for their means and medians."""
-    metrics = study.metrics[study.metrics["stream"].isna()]
     lost, sent, mean = (
-        metrics[metrics["metric"] == name].drop_duplicates("run_id").set_index("run_id")["value"].astype(float)
-        for name in ("lost", "sent", "rtt_mean")
+        of_whole_runs(study.metrics, name)["value"].astype(float) for name in ("lost", "sent", "rtt_mean")
     )
     shares = (lost / sent)[(lost > 0) & (sent > 0)].dropna()
     shares = shares[shares.index.isin(set(mean.index))].sort_values(ascending=False, kind="stable")

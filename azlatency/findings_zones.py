@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.display import Finding, Findings
+from azlatency.programmed import both_directions
 from azlatency.tables import in_unit
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def _hidden(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) 
     """Programmed one-way asymmetries beside what round trips say of them."""
     texts = []
     for start, end in dict.fromkeys((str(pair.labels["from"]), str(pair.labels["to"])) for _, pair in pairs):
-        if not {start + _ARROW + end, end + _ARROW + start} <= set(links.index):
+        if (programmed := both_directions(links, start, end)) is None:
             continue
-        there, back = (float(links.loc[_ARROW.join(way), "delay_ns"]) for way in ((start, end), (end, start)))
+        there, back = (float(way["delay_ns"]) for way in programmed)
         own = [pair for each, pair in pairs if each.metric == "latency" and pair.labels["from"] == start
                and pair.labels["to"] == end]  # fmt: skip
         if there == back or any(pair.verdict.startswith("different") for pair in own):

@@ -127,6 +127,12 @@ def measuring(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[~other_end.astype(bool)]
 
 
+def of_whole_runs(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The rows of one metric that are of a run and no stream of it, one a run, indexed by run_id."""
+    chosen = metrics[(metrics["metric"] == metric) & metrics["stream"].isna()]
+    return chosen.drop_duplicates("run_id").set_index("run_id")
+
+
 def latency_runs(study: Study) -> pd.DataFrame:
     """`described_runs` of the measurements that gave a round trip, with ``n`` and the run's mean and median in ns.
 
@@ -142,8 +148,7 @@ def latency_runs(study: Study) -> pd.DataFrame:
         ("received", "received"),
         ("max_ns", "rtt_max"),
     ):
-        chosen = metrics[(metrics["metric"] == metric) & metrics["stream"].isna()].drop_duplicates("run_id")
-        runs[column] = chosen.set_index("run_id")["value"].reindex(runs.index)
+        runs[column] = of_whole_runs(metrics, metric)["value"].reindex(runs.index)
     quantiles = study.quantiles
     medians = quantiles[(quantiles["metric"] == "rtt") & (quantiles["q"] == 0.5)].drop_duplicates("run_id")
     runs["median_ns"] = medians.set_index("run_id")["value_ns"].reindex(runs.index)
@@ -176,9 +181,8 @@ def throughput_runs(study: Study) -> pd.DataFrame:
     The receiver's count is the goodput; where only the sender's is known, it stands and ``side`` says so.
     """
     runs = measuring(described_runs(study))
-    rates = study.metrics[(study.metrics["metric"] == "throughput") & study.metrics["stream"].isna()]
     by_side = {
-        side: rates[rates["side"] == side].drop_duplicates("run_id").set_index("run_id")
+        side: of_whole_runs(study.metrics[study.metrics["side"] == side], "throughput")
         for side in ("receiver", "sender")
     }
     runs["throughput"] = by_side["receiver"]["value"].reindex(runs.index)
@@ -187,8 +191,7 @@ def throughput_runs(study: Study) -> pd.DataFrame:
     runs["throughput"] = runs["throughput"].fillna(sender["value"])
     for column in ("printed", "printed_unit"):
         runs[column] = by_side["receiver"][column].reindex(runs.index).fillna(sender[column])
-    retransmits = study.metrics[(study.metrics["metric"] == "retransmits") & study.metrics["stream"].isna()]
-    retransmits = retransmits.drop_duplicates("run_id").set_index("run_id")
+    retransmits = of_whole_runs(study.metrics, "retransmits")
     runs["retransmits"] = retransmits["value"].reindex(runs.index)
     runs["retransmits_scope"] = retransmits["scope"].reindex(runs.index)
     return runs[runs["throughput"].notna()]

@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 
     from azlatency.dataset import Study
 
-_FILE = "truth.json"
+_FILE, _ARROW = "truth.json", " → "
 _COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "achieved_ns", "rate")
 _MICROSECOND, _MEGABIT = 1e3, 1e6
+
+
+def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Series, pd.Series] | None:
+    """The rows of `programmed_links` of a pair, there and back; None where it knows the pair by no such names."""
+    ways = (f"{start}{_ARROW}{end}", f"{end}{_ARROW}{start}")
+    return (links.loc[ways[0]], links.loc[ways[1]]) if set(ways) <= set(links.index) else None
 
 
 def _links(directions: dict[str, dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
@@ -56,5 +62,5 @@ def programmed_links(study: Study) -> pd.DataFrame:
     except (AttributeError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise LogError(f"{file}:1: describes no emulated network ({error}); correct it or take it away") from None
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
-    frame.index = pd.Index([f"{row.sender} → {row.receiver}" for row in frame.itertuples()])
+    frame.index = pd.Index([f"{row.sender}{_ARROW}{row.receiver}" for row in frame.itertuples()])
     return frame

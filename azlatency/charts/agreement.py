@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import ratio_ticks
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, sizes, styled
+from azlatency.charts.base import MICROSECOND, label, left_out, lines, new_figure, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.agreement import Agreement, Pair
 
@@ -55,8 +55,7 @@ def agreement_plot(found: Sequence[Agreement]) -> Chart | Note:
         f"may leave the page). Band: equal in practice, {margin}. Blue: the same kind of packet; grey: packets "
         f"differ, so this is about definitions. {sizes((each.pairs for each in shown), 'pairs a comparison')}."
     )
-    if len(drawn) > len(shown):
-        caption += f" {len(shown)} of {len(drawn)} comparisons; the table has all."
+    caption += left_out(len(shown), len(drawn), "comparisons")
     return Chart(figure, caption, "\n".join(_words(each) for each in shown))
 
 

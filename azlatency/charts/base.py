@@ -79,7 +79,12 @@ def most_of(items: Sequence[Item], weight: Callable[[Item], float], of: str, mos
     if len(items) <= most:
         return list(items), ""
     places = sorted(range(len(items)), key=lambda place: -weight(items[place]))[:most]
-    return [items[place] for place in sorted(places)], f" {most} of {len(items)} {of}; the table has all."
+    return [items[place] for place in sorted(places)], left_out(most, len(items), of)
+
+
+def left_out(shown: int, every: int, of: str) -> str:
+    """The sentence of a caption on what a figure has no room for; empty where it shows all."""
+    return "" if shown == every else f" {shown} of {every} {of}; the table has all."
 
 
 def narrow() -> bool:
@@ -156,10 +161,10 @@ def _shorten_names(figure: Figure) -> None:
     from matplotlib.text import Text
 
     for axis in figure.axes:
+        spec = axis.get_subplotspec()
+        room = _TITLE_LETTERS // (1 if spec is None else spec.get_gridspec().ncols)
         for item in (axis._left_title, axis.title, *axis.texts):  # type: ignore[attr-defined]
             assert isinstance(item, Text)
-            spec = axis.get_subplotspec()
-            room = _TITLE_LETTERS // (1 if spec is None else spec.get_gridspec().ncols)
             if item.get_text() != (text := "\n".join(short(line, room) for line in item.get_text().split("\n"))):
                 item.set_text(text)
 

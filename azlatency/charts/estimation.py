@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks, times_axis
-from azlatency.charts.base import MICROSECOND, label, lines, new_figure, side_by_side, sizes, styled
+from azlatency.charts.base import MICROSECOND, label, left_out, lines, new_figure, side_by_side, sizes, styled
 from azlatency.display import Chart, Note
 from azlatency.stats.placement import Change, Condition
 
@@ -51,8 +51,7 @@ def estimation_plot(found: Sequence[Change]) -> Chart | Note:
         + _interval_words(found)
         + f" Shaded: too small to matter. Hollow: no interval, these connections only; {_runs(shown)}."
     )
-    if len(shown) < len(groups):
-        caption += f" {len(shown)} of {len(groups)} references; the table has all."
+    caption += left_out(len(shown), len(groups), "references")
     return Chart(figure, caption, "\n".join(_words(own) for own in shown))
 
 

@@ -12,6 +12,7 @@ from azlatency.charts.base import (
     MICROSECOND,
     MOST_ROWS,
     label,
+    left_out,
     lines,
     most_of,
     narrow,
@@ -142,10 +143,7 @@ def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     named, _ = most_of(list(methods.index), methods.__getitem__, "methods", _MOST_METHODS)
     rows = [key for key in repeats.index if key[1] in set(named)]
     kept, _ = most_of(rows, repeats.__getitem__, "paths and methods", MOST_ROWS)
-    if len(kept) == len(repeats):
-        return runs, ""
-    chosen = set(kept)
-    left = f" {len(kept)} of {len(repeats)} paths and methods, those with the most runs; the table has all."
+    left, chosen = left_out(len(kept), len(repeats), "paths and methods, those with the most runs"), set(kept)
     return runs[[key in chosen for key in zip(runs["path"], runs["method"], strict=True)]], left
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.charts.axes import plain_log_ticks, ratio_ticks
-from azlatency.charts.base import MICROSECOND, label, lines, narrow, new_figure, side_by_side, sizes, styled
+from azlatency.charts.base import MICROSECOND, label, left_out, lines, narrow, new_figure, side_by_side, sizes, styled
 from azlatency.charts.zones import ratio_reach
 from azlatency.display import Chart, Note
 from azlatency.stats.shapes import RunShape, ShiftFunction
@@ -115,7 +115,7 @@ def shift_functions(found: Sequence[ShiftFunction]) -> Chart | Note:
     for axis in axes[::columns]:
         axis.set_ylabel("last ÷ first (log)")
     level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
-    left = "" if len(shown) == len(found) else f" {len(shown)} of {len(found)} pairs of runs; the table has all."
+    left = left_out(len(shown), len(found), "pairs of runs")
     caption = (
         f"The last round over the first, quantile by quantile. Bar: {level} interval for each level by itself, about "
         "these two connections; hollow: no interval holds. Band: equal in practice. A flat line: everything moved "

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _METHODS_SHOWN = 5
 # Columns of a matrix that can still be read.
 _MOST_ENDS = 12
-# Letters of the name of an end, and of all names across before they are set aslant.
-_LABEL, _LETTERS_ACROSS = 21, 48
+# Letters of the name of an end, of a line of it, and of all names across before they are set aslant.
+_LABEL, _LABEL_WIDTH, _LETTERS_ACROSS = 21, 14, 48
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#767676"
 _MARKS = {
     "different": ("o", _ORANGE, _ORANGE),
@@ -101,7 +101,7 @@ def _matrix_panel(axis: Axes, each: Asymmetry) -> None:
     axis.set_ylim(len(each.nodes) - 0.5, -0.5)
     names, crowded = [short(node, _LABEL) for node in each.nodes], _crowded(each)
     axis.set_xticks(range(len(names)), names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
-    axis.set_yticks(range(len(names)), [label(name, _LABEL * 2 // 3) for name in names])
+    axis.set_yticks(range(len(names)), [label(name, _LABEL_WIDTH) for name in names])
     axis.tick_params(length=0)
     axis.grid(visible=False)
     for side in ("left", "bottom"):
@@ -144,7 +144,7 @@ def _initiator_panel(axis: Axes, each: Asymmetry) -> None:
     axis.axvline(0, color="black", linewidth=0.8, zorder=1)
     axis.set_yticks(
         range(len(effects)),
-        [label(short(effect.what.removeprefix("initiator "), _LABEL), _LABEL * 2 // 3) for effect in effects],
+        [label(short(effect.what.removeprefix("initiator "), _LABEL), _LABEL_WIDTH) for effect in effects],
     )
     axis.set_ylim(len(effects) - 0.4, -0.6)
     axis.margins(x=0.15)

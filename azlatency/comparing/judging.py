@@ -42,7 +42,6 @@ _VERDICTS: tuple[RowVerdict, ...] = ("beyond", "refused", "undetermined", "withi
 #: Exit codes of ``azlatency compare``; 2 is a wrong usage.
 EXIT: dict[Outcome, int] = {"unchanged": 0, "changed": 1, "undetermined": 3}
 #: Reasons why two sides must not be compared, however much is measured.
-# No number of further runs answers these.
 _REFUSALS = {
     *("logical_zone", "type_p_mismatch", "unit_unknown", "unit_conflict", "path_unknown", "not_positive"),
     "loss_censored",
@@ -258,9 +257,9 @@ def _percentiles(study: Study, runs: pd.DataFrame, q: float) -> pd.Series:
     table = study.quantiles
     own = table[(table["metric"] == "rtt") & ((table["q"] - q).abs() < 1e-9) & (table["resolved"].fillna(True))]
     values = own.drop_duplicates("run_id").set_index("run_id")["value_ns"].reindex(runs.index).astype("float64")
-    for run_id, own in numbered_by_run(study, runs[values.isna()]).items():
-        if len(own) * (1 - q) >= 1:
-            values[run_id] = order_statistic(np.sort(round_trips(own)), q)
+    for run_id, samples in numbered_by_run(study, runs[values.isna()]).items():
+        if len(samples) * (1 - q) >= 1:
+            values[run_id] = order_statistic(np.sort(round_trips(samples)), q)
     return values
 
 
