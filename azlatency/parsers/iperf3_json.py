@@ -24,17 +24,15 @@ string).
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import cached_property
-from itertools import accumulate
 from typing import Any
 
 from azlatency.grammar import DATA, KNOWN
 from azlatency.parsers import Log
 from azlatency.parsers import jsontext as js
 from azlatency.parsers.iperf3_run import SUM, Connection, Row, Test
+from azlatency.parsers.jsonplace import Places
 from azlatency.record import Recorder
 from azlatency.units import Quantity, count, exact_bytes, nanoseconds, quantity, scale
 
@@ -50,56 +48,35 @@ class Documents:
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
+        self.places = Places(log, recorder, whole=True)
         self.tests: list[Test] = []
         self.test: Test | None = None
-
-    # --- places
-
-    @cached_property
-    def text(self) -> str:
-        """The text of the log; many have no document, so it is made when one is read."""
-        return "\n".join([line.text for line in self.log.lines]) + "\n"
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """Where in the text each line begins, and where it ends."""
-        return [0, *accumulate([len(line.text) + 1 for line in self.log.lines])]
-
-    def line(self, position: int) -> int:
-        """Number of the line that the position stands in."""
-        return self.log.lines[self._index(position)].number
-
-    def _index(self, position: int) -> int:
-        return min(bisect.bisect_right(self.starts, position), len(self.log.lines)) - 1
-
-    def _mark(self, begin: int, end: int, kind: int) -> None:
-        self.recorder.ledger.raise_range(self.line(begin), self.line(max(end - 1, begin)), kind)
 
     # --- documents
 
     def read(self, index: int) -> int:
         """Read the document that begins in line ``index``; returns the index of the first line behind it."""
-        begin = self.text.index("{", self.starts[index])
+        begin = self.places.text.index("{", self.places.starts[index])
         try:
             end = self._document(begin)
         except js.JsonError as error:
             return self._broken(begin, error)
-        self._mark(begin, end, KNOWN)
-        return self._index(end - 1) + 1
+        self.places.mark(begin, end, KNOWN)
+        return self.places.index(end - 1) + 1
 
     def _broken(self, begin: int, error: js.JsonError) -> int:
         """A document that stops or goes wrong: what stood complete before is kept, and told so."""
-        number = self.line(error.position)
+        number = self.places.line(error.position)
         test = self.test or self._open(begin)
         test.cut = True
         if error.at_end:
-            self._mark(begin, len(self.text), KNOWN)
+            self.places.mark(begin, len(self.places.text), KNOWN)
             test.last_line = self.log.last_line
             following = len(self.log.lines)
         else:
             test.run.event("malformed", "error", "not JSON from here on; what stands above is kept", number)
-            following = max(self._index(error.position), self._index(begin) + 1)
-            self._mark(begin, self.starts[following], KNOWN)
+            following = max(self.places.index(error.position), self.places.index(begin) + 1)
+            self.places.mark(begin, self.places.starts[following], KNOWN)
             test.last_line = number
         self.close(test.last_line)
         return following
@@ -112,7 +89,7 @@ class Documents:
 
     def _open(self, position: int, form: str = "json") -> Test:
         self.close(self.log.last_line)
-        number = self.line(position)
+        number = self.places.line(position)
         run = self.recorder.run("iperf3", number)
         self.test = Test(self.recorder, self.log, run, number, form, last_line=number)
         self.tests.append(self.test)
@@ -120,8 +97,8 @@ class Documents:
 
     def _document(self, begin: int) -> int:
         """One object: an event of a stream, or a whole test."""
-        first = js.skip(self.text, begin + 1)
-        if self.text.startswith('"event"', first):
+        first = js.skip(self.places.text, begin + 1)
+        if self.places.text.startswith('"event"', first):
             return self._event(begin)
         self.close(self.log.last_line)
         return self._whole(begin)
@@ -129,15 +106,15 @@ class Documents:
     # --- a stream of events
 
     def _event(self, begin: int) -> int:
-        stop = self.text.find("\n", begin)
-        if '"interval"' in self.text[begin : begin + 40] and self.test is not None:
-            event, end = js.plain(self.text, begin)
+        stop = self.places.text.find("\n", begin)
+        if '"interval"' in self.places.text[begin : begin + 40] and self.test is not None:
+            event, end = js.plain(self.places.text, begin)
             self._interval(event.get("data"), begin, end, self.test)
         else:
-            node, end = js.read(self.text, begin)
+            node, end = js.read(self.places.text, begin)
             self._other_event(node, begin)
         if self.test is not None:
-            self.test.last_line = self.line(end - 1)
+            self.test.last_line = self.places.line(end - 1)
         return max(end, min(stop, end)) if stop >= 0 else end
 
     def _other_event(self, node: js.Members, begin: int) -> None:
@@ -158,7 +135,7 @@ class Documents:
 
     def _whole(self, begin: int) -> int:
         """The members of a document one by one, so that a cut one gives what it has."""
-        text, place = self.text, js.skip(self.text, begin + 1)
+        text, place = self.places.text, js.skip(self.places.text, begin + 1)
         test: Test | None = None
         while text[place : place + 1] != "}":
             key, place = js.string(text, place)
@@ -182,12 +159,12 @@ class Documents:
                         self._error(value, test or self._open(begin))
             place = js.comma(text, place, "}")
         if self.test is not None:
-            self.test.last_line = self.line(place)
+            self.test.last_line = self.places.line(place)
             self.test.ended = True
             if self._idle(self.test):
                 self._forget(self.test)
             elif not self.test.blank:
-                self.close(self.line(place))
+                self.close(self.places.line(place))
         return place + 1
 
     def _section(self, key: str, node: js.Members, test: Test) -> None:
@@ -224,14 +201,14 @@ class Documents:
         for one in node.objects("connected"):
             names = ("socket", "local_host", "local_port", "remote_host", "remote_port")
             test.connection(Connection(*(str(one.value(name)) for name in names)))
-            self._data(one)
+            self.places.data(one)
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
             if leaf is not None:
-                self._data(leaf)
+                self.places.data(leaf)
         if target := node.value("target_bitrate"):
-            test.paced(f"sending was held to {target} bit/s", self.line(node.leaf("target_bitrate").position))  # type: ignore[union-attr]
+            test.paced(f"sending was held to {target} bit/s", self.places.line(node.leaf("target_bitrate").position))  # type: ignore[union-attr]
 
     def _clock(self, node: js.Members, test: Test) -> None:
         seconds, leaf = node.value("timesecs"), node.leaf("timemillisecs")
@@ -246,7 +223,7 @@ class Documents:
             )
         else:
             test.run.set(started_at=datetime.fromtimestamp(int(seconds), UTC))
-        self._data(node)
+        self.places.data(node)
 
     def _test_start(self, node: js.Members, test: Test) -> None:
         duration, omit = node.leaf("duration"), node.leaf("omit")
@@ -261,15 +238,15 @@ class Documents:
         )
         for _, value in node.pairs:
             if isinstance(value, js.Leaf):
-                self._data(value)
+                self.places.data(value)
         if target := node.value("target_bitrate"):
-            test.paced(f"sending was held to {target} bit/s", self.line(node.position))
+            test.paced(f"sending was held to {target} bit/s", self.places.line(node.position))
 
     # --- intervals
 
     def _intervals(self, place: int, test: Test) -> int:
         end = place
-        for value, begin, end in js.elements(self.text, place):
+        for value, begin, end in js.elements(self.places.text, place):
             if value is None:
                 break
             self._interval(value, begin, end, test)
@@ -278,8 +255,8 @@ class Documents:
     def _interval(self, value: Any, begin: int, end: int, test: Test) -> None:
         if not isinstance(value, dict):
             return
-        number = self.line(begin)
-        self.recorder.ledger.mark_range(number, self.line(end - 1), DATA)
+        number = self.places.line(begin)
+        self.recorder.ledger.mark_range(number, self.places.line(end - 1), DATA)
         streams = [one for one in value.get("streams") or [] if isinstance(one, dict)]
         test.bidir = test.bidir or len({bool(one.get("sender")) for one in streams if "sender" in one}) > 1
         for one in streams:
@@ -291,8 +268,8 @@ class Documents:
 
     def _sums(self, value: dict[str, Any], begin: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """The totals of an interval by direction; where a key is doubled, both of them."""
-        if self.text.count('"sum"', begin, end) > 1:
-            node, _ = js.read(self.text, begin)
+        if self.places.text.count('"sum"', begin, end) > 1:
+            node, _ = js.read(self.places.text, begin)
             holder = node if node.get("sum") is not None else node.object("data")
             found = [js.unwrapped(one) for one in holder.all("sum")]
         else:
@@ -365,12 +342,12 @@ class Documents:
         for key, metric in (("mean_rtt", "tcp_rtt_mean"), ("min_rtt", "tcp_rtt_min"), ("max_rtt", "tcp_rtt_max")):
             leaf = node.leaf(key)
             if leaf is not None and leaf.value:
-                number = self._data(leaf)
+                number = self.places.data(leaf)
                 test.run.metric(metric, quantity(leaf.token, "us"), number, side="sender", stream=name, scope=scope)
         leaf = node.leaf("max_snd_cwnd")
         if leaf is not None and leaf.value:
             value = exact_bytes(leaf.token)
-            test.run.metric("cwnd_max", value, self._data(leaf), side="sender", stream=name, scope=scope)
+            test.run.metric("cwnd_max", value, self.places.data(leaf), side="sender", stream=name, scope=scope)
 
     def _totals(self, node: js.Members, direction: int, test: Test) -> None:
         role = self._direction_role(direction, test)
@@ -390,7 +367,7 @@ class Documents:
             text = f"{len(found)} members {name!r}: one for each direction; both are kept"
             test = self.test
             if test is not None:
-                test.run.event("duplicate_json_key", "info", text, self.line(found[1].position))
+                test.run.event("duplicate_json_key", "info", text, self.places.line(found[1].position))
         if len(found) > direction:
             return found[direction]
         return node.object(name + "_bidir_reverse") if direction == _REVERSE else js.Members()
@@ -399,7 +376,7 @@ class Documents:
         start, end = node.leaf("start"), node.leaf("end")
         if start is None or end is None or start.value is None or end.value is None:
             return
-        number = self._data(node.leaf("bytes") or end)
+        number = self.places.data(node.leaf("bytes") or end)
         begin, stop = _number(start, "sec"), _number(end, "sec")
         row = Row(
             line=number,
@@ -416,7 +393,7 @@ class Documents:
         )
         for key in ("bits_per_second", "retransmits", "packets", "jitter_ms", "lost_packets"):
             if (leaf := node.leaf(key)) is not None:
-                self._data(leaf)
+                self.places.data(leaf)
         self._udp_total(node, row)
         row.retransmits = _count(node.leaf("retransmits"))
         test.summary.append(row)
@@ -440,11 +417,11 @@ class Documents:
                 continue
             values = [_number(leaf, "%") for leaf in leaves if leaf is not None]
             for leaf in leaves:
-                number = self._data(leaf) if leaf is not None else 0
+                number = self.places.data(leaf) if leaf is not None else 0
             test.cpu(side, values[0], values[1], values[2], number)
 
     def _error(self, leaf: js.Leaf, test: Test) -> None:
-        text, number = str(leaf.value), self._data(leaf)
+        text, number = str(leaf.value), self.places.data(leaf)
         if test.server and test.summary and "unexpectedly closed" in text:
             test.run.event("message", "info", f"iperf3 said: {text}", number)  # the client left without a word
             return
@@ -456,12 +433,6 @@ class Documents:
         test.run.set(status="interrupted")
         if not test.empty or test.connections:
             test.run.event("interrupted", "warning", f"{text}; the totals cover what there was", number)
-
-    def _data(self, found: js.Leaf | js.Members) -> int:
-        """Mark the line of a value as data and return its number."""
-        number = self.line(found.position)
-        self.recorder.ledger.mark(number, DATA)
-        return number
 
 
 def _number(leaf: js.Leaf, unit: str) -> Quantity:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable
+from functools import cached_property
 from itertools import accumulate
 
 from azlatency.grammar import DATA, KNOWN
@@ -14,13 +15,25 @@ from azlatency.record import Recorder
 
 
 class Places:
-    """The text of a log and the line of each position in it."""
+    """The text of a log and the line of each position in it.
 
-    def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
-        # Without a line feed at its end the text may stop inside a number, which the reader must see.
-        self.text = "\n".join([line.text for line in log.lines]) + ("" if unfinished_line(log) else "\n")
-        self.starts = [0, *accumulate([len(line.text) + 1 for line in log.lines])]
+    ``whole``: take the last line as ended, whether the log ends it or not. Without a line feed at its end the text may
+    stop inside a number, which the reader must see.
+    """
+
+    def __init__(self, log: Log, recorder: Recorder, *, whole: bool = False) -> None:
+        self.log, self.recorder, self._whole = log, recorder, whole
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the log; many have no document, so it is made when one is read."""
+        end = "\n" if self._whole or not unfinished_line(self.log) else ""
+        return "\n".join([line.text for line in self.log.lines]) + end
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where in the text each line begins, and where it ends."""
+        return [0, *accumulate([len(line.text) + 1 for line in self.log.lines])]
 
     def index(self, position: int) -> int:
         """Index in the log of the line that the position stands in."""
@@ -34,9 +47,9 @@ class Places:
         """Mark every line between two positions."""
         self.recorder.ledger.raise_range(self.line(begin), self.line(max(end - 1, begin)), kind)
 
-    def data(self, leaf: js.Leaf) -> int:
+    def data(self, found: js.Leaf | js.Members) -> int:
         """Mark the line of a value as data and return its number."""
-        number = self.line(leaf.position)
+        number = self.line(found.position)
         self.recorder.ledger.mark(number, DATA)
         return number
 
