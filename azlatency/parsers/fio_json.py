@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 
 from azlatency.parsers import Log
 from azlatency.parsers import jsontext as js
-from azlatency.parsers.fio_run import LATENCIES, Direction, Job, Percentile, bucket_of, percentile
+from azlatency.parsers.fio_run import LATENCIES, Direction, Job, Percentile, bucket_of, cut, percentile
 from azlatency.parsers.jsonplace import Places
 from azlatency.record import Recorder
 from azlatency.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
@@ -301,8 +301,7 @@ def _options(node: js.Members) -> dict[str, str]:
 
 
 def _kib_rate(token: str) -> Quantity:
-    found = quantity(token, "fio KiB/s")
-    return found if "." in token else found.with_resolution(2 * (found.resolution or 0.0))
+    return cut(token, "fio KiB/s")
 
 
 def _iops(token: str) -> Quantity:

@@ -207,6 +207,11 @@ def whole(token: str, unit: str) -> Quantity:
     return found.with_resolution(None if found.resolution is None else 2 * found.resolution)
 
 
+def cut(token: str, unit: str) -> Quantity:
+    """A number that fio cut to a whole one, unless it has decimals. Raises `UnitError`."""
+    return quantity(token, unit) if "." in token else whole(token, unit)
+
+
 def percentile(token: str, unit: str, *, old: bool) -> Quantity:
     """A percentile with the width of its bucket; fio keeps whole ns, before 3.0 whole us. Raises `UnitError`."""
     found = quantity(token, unit)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.parsers.fio_run import Direction, Job, Percentile, percentile
+from azlatency.parsers.fio_run import Direction, Job, Percentile, cut, percentile
 from azlatency.units import Quantity, count, nanoseconds, quantity
 
 LINE = r"[345];fio-[\w.+-]{1,60};[^;]{0,200};\d{1,9};-?\d{1,9};[\d.;].{50,3500}"
@@ -57,20 +57,14 @@ def _share(token: str) -> Quantity:
     return quantity(token.removesuffix("%"), "%")
 
 
-def _cut(token: str, unit: str) -> Quantity:
-    """A number that was cut to a whole one, unless it has decimals."""
-    found = quantity(token, unit)
-    return found if "." in token else found.with_resolution(2 * (found.resolution or 0.0))
-
-
 def _direction(job: Job, block: list[str], kind: str, line: int) -> bool:
     plain = block[:12] + block[12 + _PERCENTILES :]
     if not all(_NUMBER.fullmatch(field) for field in plain):
         return False
     one = Direction(kind, line)
-    one.add("transferred", _cut(block[0], "KiB"), line)
-    one.add("bandwidth", _cut(block[1], "fio KiB/s"), line)
-    one.add("iops", _cut(block[2], "fio IOPS")._replace(printed_unit="IOPS"), line)
+    one.add("transferred", cut(block[0], "KiB"), line)
+    one.add("bandwidth", cut(block[1], "fio KiB/s"), line)
+    one.add("iops", cut(block[2], "fio IOPS")._replace(printed_unit="IOPS"), line)
     if one.idle:
         return True
     one.runtime_ns = nanoseconds(block[3], "msec") or None
@@ -78,7 +72,7 @@ def _direction(job: Job, block: list[str], kind: str, line: int) -> bool:
         four = block[start : start + 4]
         if any(field.strip("0.") for field in four):
             for ending, token in zip(("min", "max", "mean", "sd"), four, strict=True):
-                one.add(f"{metric}_{ending}", _cut(token, "usec"), line)
+                one.add(f"{metric}_{ending}", cut(token, "usec"), line)
     for field in block[12 : 12 + _PERCENTILES]:
         found = _PERCENTILE.fullmatch(field)
         if found is None:
@@ -95,10 +89,10 @@ def _samples(one: Direction, block: list[str], line: int) -> None:
     """Bandwidth (minimum, maximum, share, mean, deviation), in version 5 their number and five numbers of the IOPS."""
     if block[3].strip("0."):
         for name, place in (("min", 0), ("max", 1), ("mean", 3), ("sd", 4)):
-            one.add(f"bandwidth_{name}", _cut(block[place], "fio KiB/s"), line)
+            one.add(f"bandwidth_{name}", cut(block[place], "fio KiB/s"), line)
     if len(block) > 5 and block[5].strip("0"):
         one.add("bandwidth_samples", count(block[5]), line)
     if len(block) > 10 and block[10].strip("0"):
         for name, place in (("min", 6), ("max", 7), ("mean", 8), ("sd", 9)):
-            one.add(f"iops_{name}", _cut(block[place], "fio IOPS")._replace(printed_unit="IOPS"), line)
+            one.add(f"iops_{name}", cut(block[place], "fio IOPS")._replace(printed_unit="IOPS"), line)
         one.add("iops_samples", count(block[10]), line)
