@@ -68,7 +68,7 @@ picture: report ## take the picture of the README anew, from the report (Chromiu
 
 .PHONY: notebooks
 notebooks: data ## run the notebooks and store their outputs in notebooks/
-	@$(PY) -m azlatency.report --store
+	@$(PY) -m azlatency.site.build --store
 
 .PHONY: lab
 lab: ## open the notebooks in JupyterLab (environment of its own, .venv-lab: JupyterLab slows every kernel)

@@ -105,8 +105,8 @@ def full_log(folder: Path) -> None:
 
 def small_logs() -> None:
     """Many small logs of all tools: CPU of each, and of reading them with one regular expression a line."""
-    from azlatency.decode import source_from_bytes
-    from azlatency.reader import parse_source
+    from azlatency.logs.decode import source_from_bytes
+    from azlatency.logs.parse import parse_source
 
     def parse(logs: list[bytes]) -> None:
         for raw in logs:
@@ -135,10 +135,10 @@ def small_logs() -> None:
 
 def imports(folder: Path) -> None:
     """The import of all studies, and again when nothing changed."""
-    from azlatency.dataset import import_study, studies
+    from azlatency.studies.store import import_study, list_studies
 
-    first = cpu(lambda: [import_study(name, out=folder / "out") for name in studies()])
-    again = cpu(lambda: [import_study(name, out=folder / "out") for name in studies()])
+    first = cpu(lambda: [import_study(name, out=folder / "out") for name in list_studies()])
+    again = cpu(lambda: [import_study(name, out=folder / "out") for name in list_studies()])
     print(f"{'re-import of unchanged studies':44} {again:8.2f} s   {'first import':34} {first:8.2f} s   "
           f"{100 * again / first:13.0f} %   goal <= 10 %")  # fmt: skip
 

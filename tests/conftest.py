@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
+from helpers.places import ROOT, SHARED
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +17,7 @@ def raw() -> Path:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Material beside the project; tests that need it are skipped where it is absent."""
-    folder = ROOT.parent / "shared"
+    folder = SHARED
     if not folder.is_dir():
         pytest.skip("no shared material beside the project")
     return folder

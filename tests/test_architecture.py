@@ -1,95 +1,115 @@
-"""The arrows between the modules run one way: text -> tables -> answers -> pages."""
+"""Imports between the packages run one way: cli -> gate, planning -> site -> report -> stats -> studies -> logs."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 
-PACKAGE = Path(__file__).parents[1] / "azlatency"
+PACKAGE = ROOT / "azlatency"
 
-#: Layers from the bottom; a module imports only from its own layer's left or from layers below.
-LAYERS = [
-    ["units", "lines"],
-    ["grammar", "schema"],
-    ["decode"],
-    ["record", "wrapping"],
-    ["parsers"],
-    ["transcript", "zones"],
-    ["manifest"],
-    ["reader"],
-    ["checking", "drafting"],
-    ["dataset", "intake"],
-    ["stats.result", "stats.roundtrips"],
-    ["stats.dependence", "stats.runvalues"],
-    ["stats.quantiles", "stats.means", "stats.evidence", "paths", "programmed"],
-    ["stats.exceedance", "stats.tail", "stats.stability", "stats.bootstrap", "stats.modes", "stats.histograms"],
-    ["stats.exact", "stats.tablebounds", "stats.matrices"],
-    ["stats.comparison", "stats.multiplicity", "stats.rankeffect", "stats.distribution", "stats.history"],
-    ["stats.truth", "stats.ranking", "stats.planning", "stats.repeats", "stats.agreement", "stats.beforeafter"],
-    ["stats.placement", "stats.intime", "stats.runtails", "stats.shapes"],
-    ["stats.asymmetry", "stats.baseline"],
-    ["display"],
-    ["tables"],
-    ["answers", "answers_tail", "findings_tail", "findings_zones"],
-    ["charts", "findings", "terminal"],
-    ["kernels", "render"],
-    ["site.origins"],
-    ["site", "site.scripts", "site.search", "site.freshness", "site.provenance", "site.api"],
-    ["site.documentation"],
-    ["report"],
-    ["comparing", "scripts"],
-    ["cli"],
-    ["__main__"],
-]
-RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+#: The packages from the bottom to the top. A package imports only from itself and from those to its left.
+ORDER = ["logs", "studies", "stats", "report", "site", "planning", "gate", "cli"]
+#: Packages that must not import one another although one is above the other.
+SEPARATE = {("gate", "planning"), ("gate", "report"), ("gate", "site"), ("planning", "report"), ("planning", "site")}
+#: What may stand beside the packages.
+AT_THE_ROOT = {"__init__.py", "__main__.py", "py.typed"}
 
 
-def module_name(path: Path) -> str:
-    name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-    name = name.removesuffix(".__init__")
-    return package_of(name)
+def is_type_checking(node: ast.AST) -> bool:
+    """Whether this is a block ``if TYPE_CHECKING:``."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def package_of(name: str) -> str:
-    """The modules of a package of one layer count as one."""
-    first = name.partition(".")[0]
-    return first if first in ("parsers", "charts", "cli", "comparing", "scripts") else name
+def imported(node: ast.AST) -> Iterator[str]:
+    """Modules of this package that are imported below a node, at any depth, except for the type checker only."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and is_type_checking(child):
+            yield from imported(ast.Module(child.orelse, []))
+        elif isinstance(child, ast.ImportFrom):
+            module = child.module or ""
+            assert child.level == 0, "use absolute imports"
+            if module.partition(".")[0] == "azlatency":
+                yield from (resolve(module, alias.name) for alias in child.names)
+        elif isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names if alias.name.partition(".")[0] == "azlatency")
+        else:
+            yield from imported(child)
 
 
-def imports(path: Path) -> set[str]:
-    """Modules of the package that a file imports at any depth."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("azlatency"):
-            parts = (node.module or "").split(".")[1:]
-            names = [parts] if parts and parts != ["stats"] else [[*parts, alias.name] for alias in node.names]
-            found.update(".".join(each) for each in names)
-    found = {package_of(each) for each in found}
-    return {each for each in found if each in RANK}
+def resolve(module: str, name: str) -> str:
+    """The module that ``from module import name`` loads: the submodule if there is one, else the module itself."""
+    path = ROOT.joinpath(*module.split("."), name)
+    return f"{module}.{name}" if path.is_dir() or path.with_suffix(".py").is_file() else module
 
 
-MODULES = [path for path in PACKAGE.rglob("*.py") if module_name(path) not in ("__init__", "stats")]
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_arrows_run_one_way(path: Path) -> None:
-    name = module_name(path)
-    assert name in RANK, f"{name} stands in no layer; add it to LAYERS"
-    upward = {other for other in imports(path) if RANK[other] > RANK[name]}
-    # A name for the type checker only is no arrow.
-    text = path.read_text("utf-8")
-    upward = {other for other in upward if f"    from azlatency.{other} import" not in text.split("TYPE_CHECKING:")[-1]}
-    assert not upward, f"{name} imports {sorted(upward)} from a layer above"
+def package_of(module: str) -> str:
+    return [*module.split("."), ""][1]
 
 
-def test_statistics_draw_nothing_and_charts_know_no_statistics_package() -> None:
-    for path in (PACKAGE / "stats").glob("*.py"):
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+IMPORTS = {name: set(imported(ast.parse(path.read_text("utf-8")))) for name, path in MODULES.items()}
+
+
+def test_every_package_has_its_place_and_no_module_is_loose() -> None:
+    inside = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
+    assert inside - AT_THE_ROOT == set(ORDER)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_run_one_way(name: str) -> None:
+    own = package_of(name)
+    if own in ("", "__main__"):
+        return
+    for other in IMPORTS[name]:
+        target = package_of(other)
+        if target:
+            assert ORDER.index(target) <= ORDER.index(own), f"{name} imports {other}"
+            assert (own, target) not in SEPARATE, f"{name} imports {other}"
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    """No cycle, also through imports inside functions. A package that is imported for its ``__init__`` counts."""
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " -> ".join([*trail[trail.index(name) :], name])
+        if name not in done and name in MODULES:
+            for other in sorted(IMPORTS[name] - {"azlatency"}):
+                visit(other, (*trail, name))
+            done.add(name)
+
+    for name in MODULES:
+        visit(name, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("def f():\n    from azlatency.cli import app", {"azlatency.cli"}),
+        ("if TYPE_CHECKING:\n    import azlatency.cli", set()),
+        ("if TYPE_CHECKING:\n    pass\nelse:\n    import azlatency.cli", {"azlatency.cli"}),
+        ("if x:\n    import azlatency.cli", {"azlatency.cli"}),
+        ("from azlatency.logs import units", {"azlatency.logs.units"}),
+    ],
+)
+def test_the_walk_finds_imports_wherever_they_stand(text: str, found: set[str]) -> None:
+    assert set(imported(ast.parse(text))) == found
+
+
+def test_statistics_draw_nothing_and_charts_compute_nothing() -> None:
+    for path in (PACKAGE / "stats").rglob("*.py"):
         assert "matplotlib" not in path.read_text("utf-8"), path
-    for path in (PACKAGE / "charts").glob("*.py"):
+    for path in (PACKAGE / "report" / "charts").rglob("*.py"):
         text = path.read_text("utf-8")
         assert "scipy.stats" not in text and "statsmodels" not in text, path
 
@@ -104,9 +124,8 @@ def test_the_import_is_cheap() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_units_are_spelled_in_one_place_only() -> None:
-    """No parser converts a printed unit by a factor of its own."""
-    for path in (PACKAGE / "parsers").glob("*.py"):
+def test_no_parser_converts_units_itself() -> None:
+    for path in (PACKAGE / "logs" / "parsers").rglob("*.py"):
         text = path.read_text("utf-8")
         for factor in ("* 1e3", "* 1e6", "* 1e9", "* 1024", "*1024", "* 1000000"):
             assert factor not in text, f"{path.name}: {factor}"

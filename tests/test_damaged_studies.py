@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import random
 import re
 import shutil
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from conftest import ROOT
+from helpers.notebooks import run
+from helpers.places import ROOT
 
 import azlatency as az
-from azlatency.dataset import import_study
+from azlatency.studies.store import import_study
 
 KEPT = ("study.toml", "reported.csv", "baseline.toml", "runs.csv", "truth.json", "README.md")
 #: What may stand where a number stood.
@@ -35,23 +34,6 @@ def damage(folder: Path, seed: int) -> None:
         elif kind < 0.8:
             wrong = re.sub(rb"\d+(\.\d+)?", lambda n: n[0] if chance.random() > 0.02 else chance.choice(WRONG), content)
             path.write_bytes(wrong)
-
-
-def run(notebook: Path, study: str) -> list[Any]:
-    """The results of the notebook's cells for one study, in this process."""
-    names: dict[str, Any] = {}
-    results = []
-    for cell in nbformat.read(notebook, as_version=4).cells:
-        if cell.cell_type != "code":
-            continue
-        tree = ast.parse(cell.source)
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, notebook.name, "exec"), names)
-        if "parameters" in cell.metadata.get("tags", []):
-            names["study"] = study
-        if isinstance(last, ast.Expr):
-            results.append(eval(compile(ast.Expression(last.value), notebook.name, "eval"), names))
-    return results
 
 
 @pytest.mark.slow

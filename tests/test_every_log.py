@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from chart_cases import every_chart
-from chart_checks import assert_fit_to_print
-from conftest import ROOT
+from helpers.chart_cases import every_chart
+from helpers.chart_checks import assert_fit_to_print
+from helpers.places import ROOT
 
-from azlatency.dataset import import_study, load
-from azlatency.display import Chart
+from azlatency.report.objects import Chart
+from azlatency.studies.store import import_study, load
 
 LINE = "64 bytes from 10.1.0.4: icmp_seq={seq} ttl=64 time={time} ms"
 COMPOSED = {

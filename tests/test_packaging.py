@@ -10,12 +10,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-
-ROOT = Path(__file__).resolve().parent.parent
 
 # Packages that conda-forge carries under another name: {conda-forge: pyproject}.
 CONDA_NAMES = {"python-duckdb": "duckdb"}
@@ -118,7 +117,7 @@ def test_report_and_test_environment_is_without_jupyterlab() -> None:
 def test_built_in_parsers_are_registered_as_plug_ins() -> None:
     entries = project()["entry-points"]["azlatency.parsers"]
     assert entries == {
-        tool: f"azlatency.parsers.{tool}:PARSER"
+        tool: f"azlatency.logs.parsers.{tool}:PARSER"
         for tool in (
             *("sockperf", "qperf", "iperf3", "iperf2", "ntttcp", "latte", "ping", "echo"),
             *("fping", "psping", "lagscope", "netperf", "fio", "iostat"),

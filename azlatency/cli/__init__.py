@@ -23,8 +23,8 @@ def main() -> None:
     """Entry point of the command; every expected failure is one line on standard error."""
     import warnings
 
-    from azlatency.manifest import ManifestError
-    from azlatency.reader import LogError
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.manifest import ManifestError
 
     warnings.showwarning = lambda message, *_args, **_options: say(f"warning: {message}")
     try:

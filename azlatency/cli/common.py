@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from azlatency.reader import Tables
+    from azlatency.logs.parse import Tables
 
 app = typer.Typer(
     name="azlatency",
@@ -80,8 +80,8 @@ def progress(title: str) -> Iterator[Any]:
 
 def read(files: list[str], explain: bool = False, tool: str | None = None) -> tuple[Tables, list[str]]:
     """Tables of all readable sources, and one line for each that cannot be read; ``-`` is standard input."""
-    from azlatency.decode import SourceError, expand, expand_bytes
-    from azlatency.reader import Tables, parse_source
+    from azlatency.logs.decode import SourceError, expand, expand_bytes
+    from azlatency.logs.parse import Tables, parse_source
 
     tables = Tables()
     unreadable: list[str] = []
@@ -110,10 +110,10 @@ def folder_name(study: str) -> str:
 
 def complete_study(incomplete: str) -> list[str]:
     """The studies of data/raw and data/processed whose names begin so."""
-    from azlatency.dataset import data_folder, studies
+    from azlatency.studies.store import data_folder, list_studies
 
     imported = (path.parent.name for path in data_folder("processed").glob("*/import.json"))
-    return sorted(name for name in {*studies(), *imported} if name.startswith(incomplete))
+    return sorted(name for name in {*list_studies(), *imported} if name.startswith(incomplete))
 
 
 def complete_path(incomplete: str) -> list[str]:

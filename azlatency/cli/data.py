@@ -10,7 +10,7 @@ import typer
 from azlatency.cli.common import command, complete_path, complete_study, folder_name, near, progress, read, say
 
 if TYPE_CHECKING:
-    from azlatency.dataset import ImportSummary
+    from azlatency.studies.store import ImportSummary
 
 
 @command(
@@ -38,14 +38,14 @@ def import_(
     Sources are copied into data/raw/STUDY and stay untouched; a study.toml is drafted there if there is none. Exit code
     0: something was imported; 1: nothing was recognised; 2: wrong usage.
     """
-    from azlatency.dataset import studies
+    from azlatency.studies.store import list_studies
 
     if all_studies == (study is not None) or (all_studies and sources):
         raise typer.BadParameter("give --study NAME (with or without sources), or --all alone")
     if study is not None:
         usable = _import_one(folder_name(study), sources or [], out)
     else:
-        names = studies()
+        names = list_studies()
         if not names:
             raise typer.BadParameter("data/raw holds no study; run in the project's folder or set AZLATENCY_DATA")
         usable = all([_import_one(name, [], out) for name in names])
@@ -55,8 +55,8 @@ def import_(
 
 def _import_one(name: str, sources: list[Path], out: Path | None) -> bool:
     """Take in, import, print the summary, draft the manifest; whether anything could be used."""
-    from azlatency.dataset import data_folder, import_study
-    from azlatency.intake import take_in
+    from azlatency.studies.ingest import take_in
+    from azlatency.studies.store import data_folder, import_study
 
     folder = data_folder("raw") / name
     taken = take_in(sources, folder) if sources else None
@@ -80,10 +80,10 @@ def _import_one(name: str, sources: list[Path], out: Path | None) -> bool:
 
 def _draft(name: str, folder: Path, summary: ImportSummary) -> None:
     """Write the first study.toml of a study, and say what comes next."""
-    from azlatency.dataset import load
-    from azlatency.drafting import draft
-    from azlatency.manifest import FILE_NAME
-    from azlatency.reader import Tables
+    from azlatency.logs.parse import Tables
+    from azlatency.studies.manifest import FILE_NAME
+    from azlatency.studies.manifest_draft import draft
+    from azlatency.studies.store import load
 
     target = folder / FILE_NAME
     if target.exists():
@@ -122,8 +122,8 @@ def manifest(
     write: Annotated[bool, typer.Option("--write", help="Write FOLDER/study.toml instead of printing it.")] = False,
 ) -> None:
     """Draft a study.toml from what the logs and file names say; the gaps are for you to fill."""
-    from azlatency.drafting import draft
-    from azlatency.manifest import FILE_NAME
+    from azlatency.studies.manifest import FILE_NAME
+    from azlatency.studies.manifest_draft import draft
 
     if not folder.is_dir():
         raise typer.BadParameter(f"{folder} is no folder")

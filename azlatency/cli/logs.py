@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency import schema
 from azlatency.cli.common import command, complete_path, console, read, say, shown
+from azlatency.logs import schema
 
 if TYPE_CHECKING:
-    from azlatency.reader import Tables
+    from azlatency.logs.parse import Tables
 
 
 class Format(StrEnum):
@@ -53,8 +53,8 @@ def parse(
 
     Exit code 0: something was parsed; 1: nothing was recognised, or a line is an error; 2: wrong usage.
     """
-    from azlatency.parsers import parsers
-    from azlatency.reader import LogError
+    from azlatency.logs.parse import LogError
+    from azlatency.logs.parsers import parsers
 
     if tool is not None and tool not in parsers():
         raise typer.BadParameter(f"no tool {tool!r}; tools: {', '.join(parsers())}", param_hint="--tool")
@@ -94,7 +94,7 @@ def _print_csv(tables: Tables, table: str) -> None:
 
 
 def _print_tables(tables: Tables, table: str | None) -> None:
-    from azlatency.terminal import plain_table, run_summary
+    from azlatency.cli.console import plain_table, run_summary
 
     out = console()
     if table is not None:
@@ -117,7 +117,7 @@ def check(
     ],
 ) -> None:
     """Say of each file in plain words whether and for what it can be used."""
-    from azlatency.checking import check as check_tables
+    from azlatency.studies.quality import check as check_tables
 
     tables, unreadable = read(sources)
     described = {path for source in sources for path in _manifest_files(source)}
@@ -136,7 +136,7 @@ def check(
 
 def _manifest_files(source: str) -> list[str]:
     """Shown paths of the files of a study's folder that are no logs, or are left out by its manifest."""
-    from azlatency.manifest import FILE_NAME, read_manifest
+    from azlatency.studies.manifest import FILE_NAME, read_manifest
 
     folder = Path(source)
     if source == "-" or not (folder / FILE_NAME).is_file():

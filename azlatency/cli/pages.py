@@ -12,7 +12,7 @@ import typer
 from azlatency.cli.common import command, complete_path, complete_side, complete_study, console, progress, say, shown
 
 if TYPE_CHECKING:
-    from azlatency.comparing.judging import Judgement
+    from azlatency.gate.verdict import Judgement
 
 
 @command(
@@ -30,7 +30,7 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="Run everything again, also what has not changed.")] = False,
 ) -> None:
     """Run the notebooks and render the site; what has not changed since the last report is kept."""
-    from azlatency.report import build
+    from azlatency.site.build import build
 
     with progress("report") as bar:
         failed = build(out, study, progress=bar, force=force)
@@ -88,10 +88,10 @@ def compare(
     Exit code 0: no change beyond the margin; 1: a change beyond it, up or down; 3: undetermined, and how many runs are
     missing; 2: wrong usage, or a side that cannot be read.
     """
-    from azlatency.comparing.judging import judge
-    from azlatency.comparing.sides import opened
-    from azlatency.manifest import ManifestError
-    from azlatency.reader import LogError
+    from azlatency.gate.inputs import opened
+    from azlatency.gate.verdict import judge
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.manifest import ManifestError
 
     try:
         with opened(base) as first, opened(candidate) as second:
@@ -112,7 +112,7 @@ def compare(
 
 
 def _formatted(found: Judgement, format: Format) -> str:
-    from azlatency.comparing import formats
+    from azlatency.gate import formats
 
     if format is Format.markdown:
         return formats.markdown(found)
@@ -124,7 +124,7 @@ def _formatted(found: Judgement, format: Format) -> str:
 
 
 def _print(found: Judgement) -> None:
-    from azlatency.comparing import formats
+    from azlatency.gate import formats
 
     out = console()
     if not out.is_terminal:

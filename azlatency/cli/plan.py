@@ -11,7 +11,7 @@ import typer
 from azlatency.cli.common import command, complete_path, complete_side, folder_name, say, shown
 
 if TYPE_CHECKING:
-    from azlatency.scripts.design import Host, Plan, Rounds
+    from azlatency.planning.design import Host, Plan, Rounds
 
 
 @command(
@@ -60,7 +60,7 @@ def plan(
 
     The script writes logs, runs.csv and study.toml, so that `azlatency import FOLDER --study NAME` needs nothing else.
     """
-    from azlatency.scripts.design import WINDOWS_TOOLS, PlanError, make_plan, parse_host, read_hosts
+    from azlatency.planning.design import WINDOWS_TOOLS, PlanError, make_plan, parse_host, read_hosts
 
     try:
         found: list[Host] = read_hosts(hosts) if hosts is not None else []
@@ -77,8 +77,8 @@ def plan(
 
 
 def _write(made: Plan, out: Path, windows: list[str]) -> None:
-    from azlatency.scripts.powershell import powershell_script
-    from azlatency.scripts.shell import shell_script
+    from azlatency.planning.powershell import powershell_script
+    from azlatency.planning.shell import shell_script
 
     say(f"rounds: {made.rounds.number}, {made.rounds.reason}")
     unix = [each for each in made.tools if each not in windows]
@@ -99,15 +99,15 @@ def _rounds(
     hosts: list[Host], tools: list[str], precision: str, pilot: str | None, spread: str, rounds: int | None
 ) -> Rounds:
     """By number, by pilot, or by an assumed spread; the reason says which."""
-    from azlatency.scripts.design import Rounds, rounds_from_pilot, rounds_from_spread
+    from azlatency.planning.design import Rounds, rounds_from_pilot, rounds_from_spread
 
     if rounds is not None:
         return Rounds(rounds, "as asked for with --rounds")
     wanted = _share("--precision", precision)
     if pilot is None:
         return rounds_from_spread(_share("--spread", spread), wanted, hosts)
-    from azlatency.comparing.sides import opened
-    from azlatency.paths import latency_runs, throughput_runs
+    from azlatency.gate.inputs import opened
+    from azlatency.studies.runs import latency_runs, throughput_runs
 
     programs = {each.split("-")[0] for each in tools}
     with opened(pilot) as study:
@@ -116,7 +116,7 @@ def _rounds(
 
 
 def _share(option: str, text: str) -> float:
-    from azlatency.stats.runvalues import parse_margin
+    from azlatency.stats.across_runs.run_values import parse_margin
 
     try:
         relative, absolute = parse_margin(float(text) if text.replace(".", "", 1).isdigit() else text)

@@ -13,8 +13,8 @@ from typing import Any
 from markupsafe import Markup
 
 from azlatency import _HOMES, __version__
-from azlatency.render import Heading, highlighted, markdown, plain_text, png, slug, svg
 from azlatency.site.api import Module, modules
+from azlatency.site.render import Heading, highlighted, markdown, plain_text, png, slug, svg
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import Part, Texts
 

@@ -1,7 +1,7 @@
 """What need not be run again: a page is as fresh as the notebook, the code, and every file that was read for it.
 
 A key is the digest of all that a result depends on. What a notebook reads is not guessed from its text: its kernel
-tells which files it opened (`azlatency.kernels.WarmKernel.read`). A page whose notebook failed has no key.
+tells which files it opened (`azlatency.site.kernels.WarmKernel.read`). A page whose notebook failed has no key.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 #: Modules that change how a page looks and not what its notebook computes.
-_LOOKS = ("render.py", "report.py", "site/", "templates/")
+_LOOKS = "site/"
 #: Modules that no page and no notebook uses.
-_ELSEWHERE = ("cli/", "scripts/", "__main__.py", "terminal.py", "checking.py", "drafting.py", "intake.py")
+_ELSEWHERE = ("cli/", "gate/", "planning/", "__main__.py")
 #: Begins the name of a folder of which the names, not the contents, matter.
 LISTING = "names in "
 
@@ -36,7 +36,7 @@ def code() -> tuple[str, str]:
     for path in sorted(PACKAGE.rglob("*")):
         name = path.relative_to(PACKAGE).as_posix()
         if path.is_file() and "__pycache__" not in name and not name.startswith(_ELSEWHERE):
-            part = looks if name.startswith(_LOOKS) else results
+            part = looks if name.startswith(_LOOKS) and name != "site/kernels.py" else results
             part.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     installed = sorted({f"{each.metadata['Name']} {each.version}" for each in distributions() if each.metadata})
     results.update("\n".join([sys.version, *installed]).encode())

@@ -1,6 +1,6 @@
 """From a number on a page back to the log: which runs, which file, which line, and what stands there.
 
-`azlatency.site.origins` finds the lines; here they are quoted, cut and bounded, and numbered for a page: a page of a
+`provenance_index` finds the lines; here they are quoted, cut and bounded, and numbered for a page: a page of a
 study with thousands of logs names the first few and counts the others.
 """
 
@@ -14,12 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from azlatency.dataset import data_folder
-from azlatency.decode import Source, SourceError, expand
-from azlatency.site.origins import BEFORE, Found, Origins, Place
+from azlatency.logs.decode import Source, SourceError, expand
+from azlatency.site.provenance_index import BEFORE, Found, Origins, Place
+from azlatency.studies.store import data_folder
 
 if TYPE_CHECKING:
-    from azlatency.dataset import Study
+    from azlatency.studies.store import Study
 
 #: Characters of a log's line that are shown, and characters of all lines that one page shows.
 LINE, PAGE = 160, 250_000

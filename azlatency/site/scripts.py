@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-_FOLDER = Path(__file__).parents[1] / "templates" / "azlatency"
+_FOLDER = Path(__file__).parent / "templates" / "azlatency"
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ Versions seen: iputils 20221126. Every number is a round trip. Ignored: which of
 
 import re
 
-from azlatency.grammar import LineLog, data
-from azlatency.parsers import Signature
-from azlatency.parsers.common import end_run
-from azlatency.units import count, nanoseconds
+from azlatency.logs.grammar import LineLog, data
+from azlatency.logs.parsers import Signature
+from azlatency.logs.parsers.common import end_run
+from azlatency.logs.units import count, nanoseconds
 
 
 class _Arping(LineLog):

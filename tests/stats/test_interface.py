@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cases import stream
+from helpers.cases import stream
 
 import azlatency as az
 from azlatency.stats.result import CODES, Estimate, Result, Results

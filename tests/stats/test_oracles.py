@@ -7,11 +7,11 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from cases import ORACLES, content
-from oracle_answers import entry_of, problems
+from helpers.cases import ORACLES, content
+from helpers.oracle_answers import entry_of, problems
 
 for _theme in ("comparisons", "location", "paths", "tails", "times"):
-    importlib.import_module(f"oracle_answers.{_theme}")
+    importlib.import_module(f"helpers.oracle_answers.{_theme}")
 
 FILES = sorted(path.stem for path in ORACLES.glob("*.json"))
 #: How many cases each file holds: an oracle that shrinks must be noticed.

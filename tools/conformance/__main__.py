@@ -20,8 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from azlatency.decode import SourceError, expand
-from azlatency.reader import Tables, parse_source
+from azlatency.logs.decode import SourceError, expand
+from azlatency.logs.parse import Tables, parse_source
 from conformance import naive
 from conformance.core import Case
 from conformance.tools import MAPPINGS

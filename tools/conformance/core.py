@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from azlatency.reader import Tables
+from azlatency.logs.parse import Tables
 
 EXACT = 1e-9
 Row = dict[str, Any]

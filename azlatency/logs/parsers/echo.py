@@ -1,0 +1,234 @@
+"""echo_test, a TCP echo client in Python: the CSV of its timings, and its log.
+
+    packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us
+    1,2026-11-21 01:47:19.701664,1795225639701692776,1795225639702037188,344.412
+
+    2026-11-21 01:47:19.701 - INFO - Sending packet #1 (1400 bytes)...
+    2026-11-21 01:47:19.702 - INFO - Received response for packet #1 in 344.412 μs
+    --- Echo Client Statistics ---
+    2026-11-21 01:47:22.596 - INFO - Packets: Sent = 300, Received = 300, Lost = 0 (0.0% loss)
+    2026-11-21 01:47:22.597 - INFO - RTT: Min = 74.639μs, Max = 25414.889μs, Avg = 3107.770μs
+
+Everything is a round trip of an application echo over one TCP connection; the next packet waits for the last (closed
+loop). ``send_time_ns`` is the wall clock in UTC, ``timestamp`` the same moment in the client's local time, without
+saying which; only the former is used. A wall clock that is set during the run gives round trips of zero or less: such
+a sample is null and an event. A lost packet ends the run and has no row in the CSV; only the log says why.
+
+The two files hold the same samples; the log is read as dialect ``echo-log``. Its times of day are local and coarse, so
+its samples carry no send time. A Windows console that has no μ loses every line with one: what is left counts the
+packets, and no packet is called lost for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers.common import end_run
+from azlatency.logs.record import Recorder, Run
+from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+
+_CSV_HEADER = "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us"
+_ROW = re.compile(
+    r"(\d{1,12}),\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?,(\d{10,19}),(\d{10,19}),(-?\d{1,15}\.\d{3})"
+)
+_STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3} - "
+_MICRO = "[μµ]s"
+_NUMBER = r"(-?\d{1,15}(?:\.\d{1,6})?)"
+_TIME = _NUMBER + _MICRO
+
+
+def utc(epoch_ns: int) -> datetime:
+    """An epoch in nanoseconds as a time in UTC, cut to microseconds; integers all the way."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=epoch_ns // 1000)
+
+
+class _EchoLog(LineLog):
+    prefix = re.compile(_STAMP)
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log = log
+        self.run = recorder.run("echo", log.first_line, dialect="echo-log", **_ECHO)
+        self.sequence: list[int] = []
+        self.rtt: list[int | None] = []
+        self.status: list[str] = []
+        self.pending: int | None = None
+        self.dropped = False
+        self.failed = False
+        self.ended = False
+
+    @data(r"INFO - (?:Connecting|Connected) to (\S{1,200}):(\d{1,5})(?:\.\.\.)?", hint="Connect")
+    def connection(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(server=match[1])
+
+    @data(r"INFO - Sending packet #(\d{1,12}) \((\d{1,12}) bytes\)\.\.\.", hint="Sending packet")
+    def sending(self, line: Line, match: re.Match[str]) -> None:
+        self.pending = int(match[1])
+        self.run.set(message_bytes=int(match[2]))
+
+    @data(rf"INFO - Received response for packet #(\d{{1,12}}) in {_NUMBER} {_MICRO}", hint="Received response")
+    def response(self, line: Line, match: re.Match[str]) -> None:
+        rtt = nanoseconds(match[2], "us")
+        self.pending = None
+        self.sequence.append(int(match[1]))
+        self.rtt.append(rtt if rtt > 0 else None)
+        self.status.append("ok" if rtt > 0 else "void")
+        if rtt <= 0:
+            _clock_step(self.run, line.number, match[1], rtt)
+
+    @data(r"INFO - Packets: Sent = (\d+), Received = (\d+), Lost = (\d+) \([\d.]{1,8}% loss\)", hint="Packets: Sent")
+    def packets(self, line: Line, match: re.Match[str]) -> None:
+        sent, received = int(match[1]), int(match[2])
+        self.run.metric("sent", count(match[1]), line.number)
+        self.run.metric("received", count(match[2]), line.number)
+        self.run.metric("lost", count(match[3]), line.number)
+        if sent:
+            self.run.metric("loss", Quantity((sent - received) / sent, "fraction", match[3], None), line.number)
+        self.run.metric("observations", count(match[2]), line.number)
+        if int(match[3]) != sent - received:
+            self.run.event("count_mismatch", "error", "lost is not sent - received; the log is edited", line.number)
+        self.ended = True
+
+    @data(rf"INFO - RTT: Min = {_TIME}, Max = {_TIME}, Avg = {_TIME}", hint="RTT: Min")
+    def extremes(self, line: Line, match: re.Match[str]) -> None:
+        for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
+            self.run.metric(name, quantity(token, "us"), line.number)
+
+    @data(rf"INFO -\s+StdDev = {_TIME}", hint="StdDev")
+    def deviation(self, line: Line, match: re.Match[str]) -> None:
+        # Python's statistics.stdev: the sample standard deviation.
+        self.run.metric("rtt_sd", quantity(match[1], "us"), line.number)
+
+    @data(r"(?:ERROR|WARNING|INFO) - (TCP CONNECTION DROP: .{1,200})", hint="CONNECTION DROP")
+    @data(r"(?:ERROR|WARNING) - ((?:Timeout|Timed out|No response|Socket timeout).{0,200})", hint="- ")
+    def drop(self, line: Line, match: re.Match[str]) -> None:
+        self.dropped = True
+        self.run.set(status="interrupted")
+        self.run.event("connection_drop", "warning", f"the run ended early: {match[1]}", line.number)
+
+    @data(r"INFO - User interrupted.{0,80}", hint="User interrupted")
+    def interrupted(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(status="interrupted")
+        self.run.event("interrupted", "info", "ended by Ctrl-C; a run without --count always is", line.number)
+
+    @data(r"ERROR - ((?:Socket error|Connection|Could not|Failed).{0,200})", hint="ERROR - ")
+    def failure(self, line: Line, match: re.Match[str]) -> None:
+        self.failed = True
+        self.run.event("failed", "error", f"echo_client failed: {match[1]}", line.number)
+
+    known = known(
+        ("Starting Echo Client", r"INFO - Starting Echo Client.{0,300}"),
+        ("Precise timing data", r"INFO - Precise timing data will be saved to .{1,300}"),
+        ("INFO -", r"INFO -"),
+        ("Echo Client Statistics", r"(?:INFO - )?--- Echo Client Statistics ---"),
+        ("INFO - ", r"INFO - (?:Connection closed|Echo client terminated)\.?"),
+    )
+
+    def finish(self) -> None:
+        """Samples and status."""
+        run, log = self.run, self.log
+        lost = self.dropped or bool(run.value("lost"))
+        if self.ended and not self.dropped and run.value("received") not in (None, float(len(self.rtt))):
+            text = f"{len(self.rtt)} replies stand here, {run.value('received'):.0f} were counted: lines are missing"
+            run.event("lines_missing", "warning", text, log.last_line)
+        if self.pending is not None and lost:
+            self.sequence.append(self.pending)
+            self.rtt.append(None)
+            self.status.append("lost")
+        run.samples(seq=self.sequence, sent_ns=[None] * len(self.rtt), rtt_ns=self.rtt, status=self.status)
+        if self.sequence:
+            text = "the CSV beside this log holds the same samples, exact to the nanosecond; count one of the two"
+            run.event("same_run_as_csv", "info", text, log.first_line)
+        if self.failed and not self.sequence:
+            run.set(status="failed")
+        end_run(run, has_numbers=bool(self.sequence), ended=self.ended, last_line=log.last_line)
+
+
+#: What every run of the client is.
+_ECHO = {
+    "test": "echo",
+    "protocol": "tcp",
+    "printed_as": "round_trip",
+    "closed_loop": True,
+    "connections": 1,
+}
+
+
+def _clock_step(run: Run, number: int, packet: str, rtt: int) -> None:
+    text = f"packet {packet} came back {-rtt} ns before it was sent: the clock was set; the sample is void"
+    run.event("clock_step", "warning", text, number)
+
+
+def _read_csv(log: Log, recorder: Recorder) -> None:
+    """The timings file: exact send and receive times."""
+    run = recorder.run("echo", log.first_line, dialect="echo-csv", last_line=log.last_line, **_ECHO)
+    recorder.ledger.mark(log.lines[0].number, DATA)
+    rows = _rows(log.lines[1:], recorder)
+    if not rows:
+        run.set(status="no_data")
+        run.event("no_data", "warning", "a header without rows: no packet came back; the log says why", log.first_line)
+        return
+    first = rows[0][1][1]
+    sequence, sent, rtts, status = [], [], [], []
+    last_sent = first
+    for number, (packet, tx, rx, printed) in rows:
+        rtt: int | None = rx - tx
+        if rx - tx <= 0 or tx < last_sent:
+            _clock_step(run, number, str(packet), rx - tx)
+            rtt = None
+        elif rx - tx != printed:
+            run.event("value_conflict", "error", f"rtt_us is not receive - send of packet {packet}", number)
+            rtt = None
+        last_sent = tx
+        sequence.append(packet)
+        sent.append(tx - first)
+        rtts.append(rtt)
+        status.append("ok" if rtt is not None else "void")
+    run.set(started_at=utc(first), duration_ns=max(sent[-1] + rows[-1][1][2] - rows[-1][1][1], 0))
+    run.samples(seq=sequence, sent_ns=sent, rtt_ns=rtts, status=status)
+
+
+def _rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[int, int, int, int]]]:
+    """Line number and packet, send, receive, printed round trip of each row; odd rows are unknown lines."""
+    rows, ledger = [], recorder.ledger
+    for line in lines:
+        if match := _ROW.fullmatch(line.text.strip()):
+            printed = nanoseconds(match[4], "us")
+            rows.append((line.number, (int(match[1]), int(match[2]), int(match[3]), printed)))
+            ledger.mark(line.number, DATA)
+        else:
+            ledger.mark(line.number, UNKNOWN if line.text.strip() else BLANK)
+    return rows
+
+
+class EchoParser:
+    """Reads echo_test; see the module's docstring."""
+
+    tool = "echo"
+    commands = ("echo_client.py",)
+    signatures = (
+        Signature(_CSV_HEADER, re.compile(re.escape(_CSV_HEADER))),
+        Signature("Starting Echo Client", re.compile(_STAMP + r"INFO - Starting Echo Client.{0,300}")),
+        Signature(
+            "Received response for packet", re.compile(_STAMP + r"INFO - Received response for.{1,80}"), weak=True
+        ),
+        Signature("Echo Client Statistics", re.compile(r".{0,40}--- Echo Client Statistics ---"), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log: the CSV or the text."""
+        lines = log.lines
+        header = next((index for index, line in enumerate(lines) if line.text.strip() == _CSV_HEADER), None)
+        if header is not None:
+            part = Log(log.source, log.tool, lines[header:], log.headings, log.command, log.host)
+            _read_csv(part, recorder)
+            return
+        reader = _EchoLog(log, recorder)
+        reader.feed(lines, recorder.ledger)
+        reader.finish()
+
+
+PARSER = EchoParser()

@@ -1,0 +1,308 @@
+"""fio's ``--output-format=json`` and ``json+``, several documents in a file, complete or cut.
+
+    {"fio version" : "fio-3.33", "timestamp" : 1795227960, "timestamp_ms" : 1795227960360, "time" : "Sat Nov 21 …",
+     "global options" : {...},
+     "jobs" : [{"jobname" : "raid0", "groupid" : 0, "error" : 0, "eta" : 0, "elapsed" : 6, "job_start" : 1795227955,
+        "job options" : {"rw" : "randread", "bs" : "4k", ...},
+        "read" : {"io_bytes" : 448176128, "bw_bytes" : 89617302, "bw" : 87516, "iops" : 21879.22, "runtime" : 5001,
+                  "total_ios" : 109418, "clat_ns" : {"min", "max", "mean", "stddev", "N",
+                  "percentile" : {"99.000000" : 14614528}, "bins" : {"346112" : 1, ...}}, ...},
+        "write" : {...}, "trim" : {...}, "sync" : {...}, "usr_cpu" : 2.62, "sys_cpu" : 21.6, ...}],
+     "disk_util" : [{"name" : "vda", "util" : 31.19, ...}]}
+
+- ``timestamp`` is when the document was written, not when the job began; only ``job_start`` (3.36) says that.
+- ``io_bytes`` is KiB before 2.21, which added ``io_kbytes``; checked with rate and time. ``bw`` is KiB/s, cut.
+- Latencies are us in ``clat``, ns in ``clat_ns`` (3.0). All zeros mean that nothing was measured.
+- ``bins`` (json+) are the middles of the buckets with their counts; they are kept with the buckets' bounds.
+- ``client_stats`` (client and server) stands in place of ``jobs``; its "All clients" is a sum.
+- ``eta`` 2147483647 means unknown. A job with ``error`` looks complete and is none.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from azlatency.logs import json_tokens as js
+from azlatency.logs.json_lines import Places
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.fio.run import LATENCIES, Direction, Job, Percentile, bucket_of, cut, percentile
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
+
+_PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,12})?")
+_KINDS = ("read", "write", "trim", "mixed")
+_LISTS = ("jobs", "client_stats")
+_SAMPLES = (("min", "min"), ("max", "max"), ("mean", "mean"), ("dev", "sd"), ("stddev", "sd"))
+
+
+class Documents:
+    """The documents of a log; jobs are collected in ``jobs``."""
+
+    def __init__(self, log: Log, recorder: Recorder, jobs: list[Job]) -> None:
+        self.places = Places(log, recorder)
+        self.log, self.recorder, self.jobs = log, recorder, jobs
+        self.number = 0
+        self.found: list[Job] = []
+
+    def read(self, index: int, signal: tuple[int, str] | None, failures: list[tuple[int, str]]) -> int:
+        """Read the document that begins in line ``index``; returns the index of the first line behind it."""
+        self.number += 1
+        self.found = []
+        first = self.log.lines[index].number
+        behind, fault = self.places.read(index, self._document)
+        last = self.log.lines[behind - 1].number
+        if fault is not None:
+            self._broken(first, last, fault)
+        for job in self.found:
+            job.last_line = max(job.last_line, last if job is self.found[-1] else job.line)
+            job.signal = signal
+        failed = next((job for job in self.found if job.error), self.found[-1] if self.found else None)
+        if failed is not None:
+            failed.failures.extend(failures)
+        self.jobs.extend(self.found)
+        return behind
+
+    def _broken(self, first: int, last: int, fault: js.JsonError) -> None:
+        if not self.found:
+            self.found.append(Job("", first, "fio-json"))
+        job = self.found[-1]
+        job.cut, job.last_line = True, last
+        if not fault.at_end:
+            text = "not JSON from here on; what stands above is kept"
+            job.notes.append(("malformed", "error", text, self.places.line(fault.position)))
+
+    def _document(self, begin: int) -> int:
+        """One document, member by member, so that a cut one gives what it has."""
+        text, place = self.places.text, js.skip(self.places.text, begin + 1)
+        header = js.Members()
+        try:
+            while text[place : place + 1] != "}":
+                key, place = js.string(text, place)
+                place = js.expect(text, place, ":")
+                if key in _LISTS and text[place : place + 1] == "[":
+                    place = self._jobs(place)
+                else:
+                    value, place = js.read(text, place)
+                    header.pairs.append((key, value))
+                place = js.comma(text, place, "}")
+        finally:
+            self._header(header)
+        return place + 1
+
+    def _jobs(self, place: int) -> int:
+        """The list of jobs one by one; the job that the text stops in is kept as far as it goes."""
+        text = self.places.text
+        place = js.skip(text, place + 1)
+        while text[place : place + 1] != "]":
+            node = js.Members()
+            if text[place : place + 1] != "{":
+                raise js.JsonError(text, place)
+            try:
+                end = js.members(text, place, node)
+            except js.JsonError:
+                node.position = place
+                job = self._job(node)
+                job.cut = True
+                self.found.append(job)
+                raise
+            job = self._job(node)
+            job.last_line = self.places.line(end - 1)
+            self.found.append(job)
+            place = js.comma(text, end, "]")
+        return place + 1
+
+    # --- what all jobs of a document share
+
+    def _header(self, node: js.Members) -> None:
+        version, date = node.value("fio version"), node.value("time")
+        seconds = node.value("timestamp")
+        for name in ("fio version", "time", "timestamp"):
+            if (leaf := node.leaf(name)) is not None:
+                self.places.data(leaf)
+        disks = [found for one in node.objects("disk_util") if (found := self._disk(one)) is not None]
+        shared = _options(node.object("global options"))
+        for job in self.found:
+            job.document = self.number
+            job.version = version.removeprefix("fio-") if isinstance(version, str) else None
+            job.date = " ".join(date.split()) if isinstance(date, str) else None
+            job.options = {**shared, **job.options}
+            job.disks = disks
+            if isinstance(seconds, int) and job.elapsed_start is not None:
+                job.elapsed_start = seconds - job.elapsed_start
+            else:
+                job.elapsed_start = None
+            self._settle_sizes(job)
+
+    def _disk(self, node: js.Members) -> tuple[str, Quantity, int] | None:
+        util, name = node.leaf("util"), node.value("name")
+        if util is None or util.value is None or not isinstance(name, str):
+            return None
+        return name, quantity(util.token, "%"), self.places.data(util)
+
+    # --- one job
+
+    def _job(self, node: js.Members) -> Job:
+        name, group, error = node.value("jobname"), node.value("groupid"), node.value("error")
+        line = self.places.line(node.position)
+        job = Job(str(name or ""), line, "fio-json", group=group if isinstance(group, int) else 0)
+        job.last_line = line
+        job.error = error if isinstance(error, int) else 0
+        job.options = _options(node.object("job options"))
+        if isinstance(host := node.value("hostname"), str):
+            job.host = host
+        elapsed, start = node.value("elapsed"), node.value("job_start")
+        job.elapsed_start = elapsed if isinstance(elapsed, int) else None
+        if isinstance(start, int) and 0 < start < 2**43:
+            job.started_at = datetime.fromtimestamp(start // 1000, UTC).replace(microsecond=start % 1000 * 1000)
+        depth = job.options.get("iodepth", "")
+        if depth.isdigit():
+            job.depth = (depth, line)
+        for key in ("jobname", "error", "elapsed", "job_start", "hostname"):
+            if (leaf := node.leaf(key)) is not None:
+                self.places.data(leaf)
+        for kind in _KINDS:
+            if node.object(kind).pairs:
+                self._direction(node.object(kind), kind, job)
+        self._sync(node.object("sync"), job)
+        for key, metric in (("usr_cpu", "cpu_user"), ("sys_cpu", "cpu_system")):
+            if (leaf := node.leaf(key)) is not None and leaf.value is not None:
+                job.process.append((metric, quantity(leaf.token, "%"), self.places.data(leaf)))
+        if (leaf := node.leaf("total_err")) is not None and isinstance(leaf.value, int) and leaf.value:
+            job.process.append(("errors", count(leaf.token), self.places.data(leaf)))
+        return job
+
+    def _direction(self, node: js.Members, kind: str, job: Job) -> None:
+        one = job.direction(kind, self.places.line(node.position))
+        runtime, issued = node.leaf("runtime"), node.leaf("total_ios")
+        if runtime is not None and isinstance(runtime.value, int) and runtime.value:
+            one.runtime_ns = nanoseconds(runtime.token, "msec")
+            self.places.data(runtime)
+        if issued is not None and isinstance(issued.value, int):
+            one.issued = issued.value
+        self._add(one, node, "io_bytes", "transferred", exact_bytes)
+        self._add(one, node, "bw_bytes", "bandwidth", lambda token: quantity(token, "fio B/s"))
+        if one.get("bandwidth") is None:
+            self._add(one, node, "bw", "bandwidth", _kib_rate)
+        self._add(one, node, "iops", "iops", _iops)
+        for key, metric in (("total_ios", "issued"), ("short_ios", "short_ios"), ("drop_ios", "dropped_ios")):
+            self._add(one, node, key, metric, count)
+        if one.idle:
+            job.directions.pop(kind)
+            return
+        if node.leaf("io_kbytes") is None:
+            one.counts["old_sizes"] = 1
+        self._samples(one, node)
+        for prefix in ("slat", "clat", "lat"):
+            for key, unit in ((prefix, "usec"), (prefix + "_ns", "nsec")):
+                self._latency(one, node.object(key), LATENCIES[prefix], unit, job)
+
+    def _add(self, one: Direction, node: js.Members, key: str, metric: str, reader: object) -> None:
+        leaf = node.leaf(key)
+        if leaf is None or leaf.value is None or not callable(reader):
+            return
+        try:
+            one.add(metric, reader(leaf.token), self.places.data(leaf))
+        except UnitError:
+            return
+
+    def _samples(self, one: Direction, node: js.Members) -> None:
+        """Bandwidth and IOPS sampled every half second; all zeros where no sample was taken."""
+        for prefix, metric, reader in (("bw", "bandwidth", _kib_rate), ("iops", "iops", _iops)):
+            samples, mean = node.leaf(f"{prefix}_samples"), node.value(f"{prefix}_mean")
+            if not mean or (samples is not None and not samples.value):
+                continue
+            for key, ending in _SAMPLES:
+                self._add(one, node, f"{prefix}_{key}", f"{metric}_{ending}", reader)
+            self._add(one, node, f"{prefix}_samples", f"{metric}_samples", count)
+
+    def _latency(self, one: Direction, node: js.Members, metric: str, unit: str, job: Job) -> None:
+        n = node.leaf("N")
+        numbers = [node.value(key) for key in ("min", "max", "mean")]
+        if not any(numbers) or (n is not None and n.value == 0):
+            return
+        for key, ending in (("min", "min"), ("max", "max"), ("mean", "mean"), ("stddev", "sd")):
+            leaf = node.leaf(key)
+            if leaf is not None and leaf.value is not None:
+                value = quantity(leaf.token, unit)
+                if isinstance(leaf.value, int) and unit == "nsec":
+                    value = value.with_resolution(None)
+                one.add(f"{metric}_{ending}", value, self.places.data(leaf))
+        if n is not None and isinstance(n.value, int):
+            one.counts[metric] = n.value
+            if metric in ("completion_latency", "sync_latency"):
+                one.add("observations", count(n.token), self.places.data(n))
+        self._percentiles(one, node.object("percentile"), metric, unit)
+        self._bins(one, node.object("bins"), metric, job)
+
+    def _percentiles(self, one: Direction, node: js.Members, metric: str, unit: str) -> None:
+        for key, leaf in node.pairs:
+            # Places left in the list of percentiles are printed as "0.00" : 0.
+            if not isinstance(leaf, js.Leaf) or not isinstance(leaf.value, int) or not key.strip("0."):
+                continue
+            if _PERCENT.fullmatch(key) is None:
+                continue
+            value = percentile(leaf.token, unit, old=unit == "usec")
+            one.percentiles.append(Percentile(metric, quantity(key, "%").value, value, self.places.data(leaf)))
+
+    def _bins(self, one: Direction, node: js.Members, metric: str, job: Job) -> None:
+        total = 0
+        for key, leaf in node.pairs:
+            if not isinstance(leaf, js.Leaf) or not isinstance(leaf.value, int) or not key.isdigit():
+                continue
+            bucket = bucket_of(int(key))
+            total += leaf.value
+            one.buckets.append((metric, bucket.low, bucket.high, leaf.value, self.places.data(leaf)))
+        if not total:
+            return
+        job.dialect = "fio-json+"
+        n = one.counts.get(metric)
+        if n is not None and n != total:
+            text = f"the bins of {metric} hold {total} I/Os, {n} were counted"
+            job.notes.append(("value_conflict", "error", text, one.line))
+
+    def _sync(self, node: js.Members, job: Job) -> None:
+        """The latencies of fsync; before 3.x the list of its percentiles is there even where there was none."""
+        line = self.places.line(node.position)
+        one = Direction("sync", line)
+        for key, unit in (("lat", "usec"), ("lat_ns", "nsec")):
+            self._latency(one, node.object(key), "sync_latency", unit, job)
+        total = node.leaf("total_ios")
+        if one.metrics and total is not None and isinstance(total.value, int) and total.value:
+            one.issued = total.value
+            one.add("issued", count(total.token), self.places.data(total))
+            if "sync_latency" not in one.counts:
+                one.counts["sync_latency"] = total.value
+            job.directions["sync"] = one
+
+    def _settle_sizes(self, job: Job) -> None:
+        """Before 2.21 ``io_bytes`` counts KiB; rate and time must agree with that."""
+        for one in job.directions.values():
+            size, rate = one.get("transferred"), one.get("bandwidth")
+            if not one.counts.pop("old_sizes", 0) or size is None:
+                continue
+            index = next(i for i, (name, _, _) in enumerate(one.metrics) if name == "transferred")
+            line = one.metrics.pop(index)[2]
+            token = size.printed or "0"
+            expected = rate.value * one.runtime_ns / 1e9 if rate and one.runtime_ns else None
+            kib = quantity(token, "KiB").with_resolution(1024.0)
+            if expected is not None and abs(kib.value - expected) <= 0.02 * expected + 2048:
+                one.metrics.insert(index, ("transferred", kib, line))
+            elif expected is not None and abs(size.value - expected) <= 0.02 * expected + 2048:
+                one.metrics.insert(index, ("transferred", size, line))
+            else:
+                text = f"io_bytes {token} is neither bytes nor KiB that rate and time agree with; left out"
+                job.notes.append(("unit_ambiguous", "warning", text, line))
+
+
+def _options(node: js.Members) -> dict[str, str]:
+    """The options of a job; the last of doubled ones is the one that fio uses."""
+    return {key: str(leaf.value) for key, leaf in node.pairs if isinstance(leaf, js.Leaf)}
+
+
+def _kib_rate(token: str) -> Quantity:
+    return cut(token, "fio KiB/s")
+
+
+def _iops(token: str) -> Quantity:
+    return quantity(token, "fio IOPS")._replace(printed_unit="IOPS")

@@ -1,0 +1,98 @@
+"""fio's ``--minimal`` / ``--output-format=terse``, versions 3, 4 and 5: one line a job, fields by their place.
+
+    3;fio-3.33;raid0;0;0;567360;113449;28362;5001;3;15106;8.675390;103.599024;346;70207;2246.728061;…;36.35%
+
+Behind version, name, group and error come the blocks of read, write and, from version 4 on, trim: KiB, KiB/s, IOPS,
+ms; submission latency (minimum, maximum, mean, deviation, all in us), completion latency, 20 percentiles ``p%=us``,
+total latency; minimum, maximum, share, mean, deviation of the bandwidth; in version 5 the number of these samples and
+five numbers of the IOPS. Then processor time, context switches, faults, distributions of depths and latencies, nine
+fields for each disk. A line with any other number of fields is unknown. All whole numbers are cut, not rounded.
+"""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs.parsers.fio.run import Direction, Job, Percentile, cut, percentile
+from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+
+LINE = r"[345];fio-[\w.+-]{1,60};[^;]{0,200};\d{1,9};-?\d{1,9};[\d.;].{50,3500}"
+_LINE = re.compile(LINE)
+_NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,12})?%?")
+_PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,8})?)%=(\d{1,18})")
+_PERCENTILES = 20
+_HEADER, _TAIL, _DISK = 5, 34, 9
+_BLOCK = {3: 41, 4: 41, 5: 47}
+_KINDS = {3: ("read", "write"), 4: ("read", "write", "trim"), 5: ("read", "write", "trim")}
+
+
+def read_line(text: str, number: int) -> Job | None:
+    """The job that a line tells of; None where it is no terse line."""
+    if _LINE.fullmatch(text) is None:
+        return None
+    fields = text.split(";")
+    form = int(fields[0])
+    width = _BLOCK[form]
+    behind = _HEADER + width * len(_KINDS[form])
+    disks = len(fields) - behind - _TAIL
+    if disks < 0 or disks % _DISK:
+        return None
+    job = Job(fields[2], number, f"fio-terse-v{form}", fields[1].removeprefix("fio-"), last_line=number)
+    job.group, job.error = int(fields[3]), int(fields[4])
+    for index, kind in enumerate(_KINDS[form]):
+        block = fields[_HEADER + index * width : _HEADER + (index + 1) * width]
+        if not _direction(job, block, kind, number):
+            return None
+    tail = fields[behind:]
+    shares = tail[_TAIL + _DISK - 1 :: _DISK]
+    if not all(_NUMBER.fullmatch(field.removesuffix("%")) for field in (*tail[:_TAIL], *shares)):
+        return None
+    job.process = [("cpu_user", _share(tail[0]), number), ("cpu_system", _share(tail[1]), number)]
+    for start in range(_TAIL, len(tail), _DISK):
+        job.disks.append((tail[start], _share(tail[start + _DISK - 1]), number))
+    return job
+
+
+def _share(token: str) -> Quantity:
+    return quantity(token.removesuffix("%"), "%")
+
+
+def _direction(job: Job, block: list[str], kind: str, line: int) -> bool:
+    plain = block[:12] + block[12 + _PERCENTILES :]
+    if not all(_NUMBER.fullmatch(field) for field in plain):
+        return False
+    one = Direction(kind, line)
+    one.add("transferred", cut(block[0], "KiB"), line)
+    one.add("bandwidth", cut(block[1], "fio KiB/s"), line)
+    one.add("iops", cut(block[2], "fio IOPS")._replace(printed_unit="IOPS"), line)
+    if one.idle:
+        return True
+    one.runtime_ns = nanoseconds(block[3], "msec") or None
+    for metric, start in (("submission_latency", 4), ("completion_latency", 8), ("total_latency", 32)):
+        four = block[start : start + 4]
+        if any(field.strip("0.") for field in four):
+            for ending, token in zip(("min", "max", "mean", "sd"), four, strict=True):
+                one.add(f"{metric}_{ending}", cut(token, "usec"), line)
+    for field in block[12 : 12 + _PERCENTILES]:
+        found = _PERCENTILE.fullmatch(field)
+        if found is None:
+            return False
+        if found[1].strip("0."):
+            value = percentile(found[2], "usec", old=job.old)
+            one.percentiles.append(Percentile("completion_latency", quantity(found[1], "%").value, value, line))
+    _samples(one, block[36:], line)
+    job.directions[kind] = one
+    return True
+
+
+def _samples(one: Direction, block: list[str], line: int) -> None:
+    """Bandwidth (minimum, maximum, share, mean, deviation), in version 5 their number and five numbers of the IOPS."""
+    if block[3].strip("0."):
+        for name, place in (("min", 0), ("max", 1), ("mean", 3), ("sd", 4)):
+            one.add(f"bandwidth_{name}", cut(block[place], "fio KiB/s"), line)
+    if len(block) > 5 and block[5].strip("0"):
+        one.add("bandwidth_samples", count(block[5]), line)
+    if len(block) > 10 and block[10].strip("0"):
+        for name, place in (("min", 6), ("max", 7), ("mean", 8), ("sd", 9)):
+            one.add(f"iops_{name}", cut(block[place], "fio IOPS")._replace(printed_unit="IOPS"), line)
+        one.add("iops_samples", count(block[10]), line)

@@ -1,0 +1,439 @@
+"""fio's normal output: ``--output-format=normal`` of all versions. The format stands in `parsers.fio.parser`."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from azlatency.logs.grammar import KNOWN, Ledger, Line, LineLog, data, known
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import unfinished_line
+from azlatency.logs.parsers.fio.run import (
+    ALL_CLIENTS,
+    LATENCIES,
+    Direction,
+    Job,
+    Percentile,
+    block_bytes,
+    percentile,
+    scaled,
+    version_of,
+    whole,
+)
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import Quantity, UnitError, count, nanoseconds, quantity
+
+_NUMBER = r" {0,20}([\d.]{1,20}[kKMG]?)"
+_PLAIN = r" {0,20}([\d.]{1,20})"
+_SIZE = r"([\d.]{1,12}) ?([kKMGT]?i?B)"
+_RATE = r"([\d.]{1,12}) ?([kKMGT]?i?(?:B|bit)/s)"
+_OLD_RATE = r"([\d.]{1,12}) ?([KMGT]?B/s)"
+_PERCENTILE = re.compile(r"([\d.]{1,12})th=\[ {0,20}(\d{1,20})\]")
+_HOST = re.compile(r"<([\w.:-]{1,253})> ?")
+_BLOCK = re.compile(r"\(([RWT])\) ([\w.]{1,20})-([\w.]{1,20})")
+_OLD_BLOCKS = re.compile(r"([\w.]{1,20})-([\w.]{1,20})/([\w.]{1,20})-([\w.]{1,20})/([\w.]{1,20})-([\w.]{1,20})")
+_USES = {"read": "R", "randread": "R", "write": "W", "randwrite": "W", "trim": "T", "randtrim": "T"}
+_DIRECTIONS = ("read", "write", "trim", "sync")
+_JOB = (
+    r"(.{1,200}?): \(groupid=(\d{1,9}), jobs=(\d{1,9})\): err= {0,2}(-?\d{1,9})(?: \((.{1,300})\))?: "
+    r"pid=(\d{1,12}): (\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})"
+)
+_DEFINITION = (
+    r"(.{1,200}?): \(g=(\d{1,9})\): rw=(\w{1,20}), (?:bs=(.{1,200}), )?ioengine=(\S{1,200}), iodepth=(\d{1,9})"
+)
+_STOPPED = r"fio: pid=\d{1,12}, err=(-?\d{1,9})(?:/(?:file:)?(.{1,400}))?"
+
+
+class Text(LineLog):
+    """The lines between the documents of a log; jobs are collected in ``jobs``."""
+
+    def __init__(self, log: Log, recorder: Recorder, jobs: list[Job]) -> None:
+        self.log, self.recorder, self.jobs = log, recorder, jobs
+        self.unfinished = unfinished_line(log)
+        self.version: str | None = None
+        self.definitions: dict[str, tuple[int, re.Match[str]]] = {}
+        self.job: Job | None = None
+        self.last: Direction | None = None
+        self.percentiles: tuple[str, str] | None = None
+        self.in_sync = False
+        self.signal: tuple[int, str] | None = None
+        self.failures: list[tuple[int, str]] = []
+        self.ended = False
+        self.had_results = False
+
+    def read(self, line: Line, ledger: Ledger) -> bool:
+        """Read a line behind the name of the client, if there is one; rows of percentiles belong to the line above."""
+        text, host = line.text.strip(), None
+        if found := _HOST.match(text):
+            text, host = text[found.end() :], found[1]
+            line = Line(line.number, text)
+        if self.percentiles is not None and not text.startswith("|"):
+            self.percentiles = None
+        if line.number == self.unfinished and text[-1:].isdigit():
+            # The number that the text ends with may have been longer.
+            ledger.mark(line.number, KNOWN)
+            text = "the last line is cut, its numbers are left out"
+            self.recorder.event("unfinished_line", "info", text, line.number)
+            return True
+        ok = super().read(line, ledger)
+        if host and self.job is not None and self.job.host is None and self.job.line == line.number:
+            self.job.host = host
+        if ok and self.job is not None:
+            self.job.last_line = line.number
+        return ok
+
+    # --- what was run
+
+    def _invocation(self, line: Line) -> None:
+        """What belonged to the invocation above does not belong to the next one."""
+        if self.had_results or self.failures:
+            self.close(line.number)
+        self.had_results = False
+
+    @data(r"fio-(\d[\w.+-]{1,60})", hint="fio-")
+    def version_line(self, line: Line, match: re.Match[str]) -> None:
+        if self.version is not None or self.had_results:
+            self._invocation(line)
+        self.version = match[1]
+
+    @data(_DEFINITION, hint=": (g=")
+    def definition(self, line: Line, match: re.Match[str]) -> None:
+        self._invocation(line)
+        if self.had_results is False and not self.definitions:
+            self.version = None
+        self.definitions[match[1]] = (line.number, match)
+
+    @data(r"(fio: terminating on signal \d{1,3})", hint="terminating on signal")
+    def terminated(self, line: Line, match: re.Match[str]) -> None:
+        self.signal = (line.number, match[1])
+
+    @data(_STOPPED, hint="fio: pid=")
+    def stopped(self, line: Line, match: re.Match[str]) -> None:
+        self.failures.append((line.number, f"error {match[1]}" + (f", {match[2]}" if match[2] else "")))
+
+    @data(_JOB, hint="(groupid=")
+    def result(self, line: Line, match: re.Match[str]) -> None:
+        self.had_results = self.ended = True
+        self._finish_job()
+        version = version_of(self.version)
+        self.job = Job(
+            name=match[1],
+            line=line.number,
+            dialect="fio-text",
+            version=self.version,
+            group=int(match[2]),
+            count=int(match[3]),
+            error=int(match[4]),
+            error_text=match[5],
+            pid=match[6],
+            date=re.sub(r" {2,}", " ", match[7]),
+            signal=self.signal,
+            cut=True,
+        )
+        self.ended = False
+        self.last, self.in_sync = None, False
+        if self.job.error:
+            self.job.failures, self.failures = self.failures, []
+        self._define(self.job, version)
+        self.jobs.append(self.job)
+
+    def _define(self, job: Job, version: tuple[int, int] | None) -> None:
+        """What the line that announced the job says of it."""
+        if job.name not in self.definitions:
+            return
+        number, match = self.definitions[job.name]
+        job.options["rw"] = match[3]
+        job.depth = (match[6], number)
+        job.block_bytes = _one_block(match[4] or "", match[3])
+
+    # --- one direction
+
+    @data(
+        rf"(read|write|trim|mixed) ?: IOPS=([\d.]{{1,12}}[kMG]?), BW={_RATE} \({_RATE}\)\({_SIZE}/(\d{{1,15}})msec\)"
+        r"(?:; \d{1,12} zone resets)?",
+        hint=": IOPS=",
+    )
+    def direction(self, line: Line, match: re.Match[str]) -> None:
+        one = self._direction(line, match[1])
+        size = quantity(match[7], f"fio {match[8]}")
+        rate, other = (quantity(match[i], f"fio {match[i + 1]}") for i in (3, 5))
+        if abs(rate.value - other.value) > 1.01 * ((rate.resolution or 0.0) + (other.resolution or 0.0)):
+            text = f"{rate.printed} {rate.printed_unit} is not {other.printed} {other.printed_unit}"
+            self._note("unit_conflict", "warning", text, line)
+        one.runtime_ns = nanoseconds(match[9], "msec")
+        digits, prefix = match[2].rstrip("kMG"), match[2][-1] if match[2][-1] in "kMG" else ""
+        unit = f"fio {prefix}IOPS"
+        iops = quantity(digits, unit) if prefix else whole(digits, unit)
+        one.add("bandwidth", _sharper(rate, size, one.runtime_ns), line.number)
+        one.add("iops", iops._replace(printed=match[2], printed_unit="IOPS"), line.number)
+        one.add("transferred", size, line.number)
+
+    @data(
+        rf"(read|write|trim|mixed) ?: io= ?([\d.]{{1,12}}) ?([KMGT]?B), bw= ?{_OLD_RATE}, iops= ?(\d{{1,12}}), "
+        r"runt= {0,6}(\d{1,15})msec",
+        hint="iops=",
+    )
+    def old_direction(self, line: Line, match: re.Match[str]) -> None:
+        one = self._direction(line, match[1])
+        one.runtime_ns = nanoseconds(match[7], "msec")
+        # A number without decimals was cut, not rounded.
+        one.add("bandwidth", whole(match[4], f"fio old {match[5]}"), line.number)
+        one.add("iops", whole(match[6], "fio IOPS")._replace(printed_unit="IOPS"), line.number)
+        one.add("transferred", quantity(match[2], f"fio old {match[3]}"), line.number)
+
+    def _direction(self, line: Line, name: str) -> Direction:
+        self.in_sync = False
+        if self.job is None:
+            # A paste without the line that names the job.
+            self.job = Job(name="", line=line.number, dialect="fio-text", version=self.version, cut=True)
+            self.had_results = True
+            self.jobs.append(self.job)
+        self.last = self.job.direction(name, line.number)
+        return self.last
+
+    @data(r"fsync/fdatasync/sync_file_range:", hint="fsync/")
+    def begin_sync(self, line: Line, match: re.Match[str]) -> None:
+        if self.job is not None:
+            self.last = self.job.direction("sync", line.number)
+            self.in_sync = True
+
+    @data(
+        rf"(slat|clat|lat|sync) \((nsec|usec|msec|sec)\): min={_NUMBER}, max={_NUMBER}, avg={_NUMBER}, stdev={_NUMBER}",
+        hint="stdev=",
+    )
+    def latency(self, line: Line, match: re.Match[str]) -> None:
+        if self.last is None:
+            return
+        if match[1] == "sync" and self.job is not None and not self.in_sync:
+            self.last = self.job.direction("sync", line.number)
+            self.in_sync = True
+        name = LATENCIES[match[1]]
+        for ending, token in zip(("min", "max", "mean", "sd"), match.groups()[2:], strict=True):
+            found = scaled(token, match[2])
+            one_value = ending in ("min", "max") and "." not in token and token[-1].isdigit()
+            self.last.add(f"{name}_{ending}", whole(token, match[2]) if one_value else found, line.number)
+
+    @data(r"(slat|clat|lat|sync) percentiles \((nsec|usec|msec)\):", hint=" percentiles (")
+    def begin_percentiles(self, line: Line, match: re.Match[str]) -> None:
+        self.percentiles = (LATENCIES[match[1]], match[2])
+
+    @data(r"\|(?: {1,6}[\d.]{1,12}th=\[ {0,20}\d{1,20}\],?){1,8}", hint="th=[")
+    def percentile_row(self, line: Line, match: re.Match[str]) -> None:
+        if self.last is None or self.percentiles is None or self.job is None:
+            return
+        (metric, unit), old = self.percentiles, self.job.old
+        for q, token in _PERCENTILE.findall(match[0]):
+            self.last.percentiles.append(Percentile(metric, _share(q), percentile(token, unit, old=old), line.number))
+
+    @data(
+        rf"bw \( {{0,6}}([kKMGT]?i?(?:B|bit)) {{0,4}}/s\): min={_PLAIN}, max={_PLAIN}, per={_PLAIN}%, avg={_PLAIN}, "
+        rf"stdev={_PLAIN}(?:, samples={_PLAIN})?",
+        hint="bw (",
+    )
+    def bandwidth_samples(self, line: Line, match: re.Match[str]) -> None:
+        if self.last is None:
+            return
+        old = self.job is not None and self.job.old and match[1] in ("B", "KB", "MB", "GB", "TB")
+        # Since 2.15 the prefix tells; its samples are bytes even where the rates above are bits.
+        unit = f"fio {'old ' if old else ''}{match[1]}/s"
+        names = ("bandwidth_min", "bandwidth_max", "bandwidth_mean", "bandwidth_sd")
+        for name, token in zip(names, (match[2], match[3], match[5], match[6]), strict=True):
+            self.last.add(name, quantity(token, unit), line.number)
+        if match[7] is not None:
+            self.last.add("bandwidth_samples", count(match[7]), line.number)
+
+    @data(
+        rf"iops +: min={_PLAIN}, max={_PLAIN}, avg={_PLAIN}, stdev={_PLAIN}, samples={_PLAIN}",
+        hint="iops ",
+    )
+    def iops_samples(self, line: Line, match: re.Match[str]) -> None:
+        if self.last is None:
+            return
+        for name, token in zip(("iops_min", "iops_max", "iops_mean", "iops_sd"), match.groups()[:4], strict=True):
+            self.last.add(name, quantity(token, "fio IOPS")._replace(printed_unit="IOPS"), line.number)
+        self.last.add("iops_samples", count(match[5]), line.number)
+
+    # --- the job as a whole
+
+    @data(
+        r"cpu +: usr=([\d.]{1,10})%, sys=([\d.]{1,10})%, ctx=\d{1,18}, majf=\d{1,18}, minf=\d{1,18}",
+        hint="cpu ",
+    )
+    def cpu(self, line: Line, match: re.Match[str]) -> None:
+        if self.job is not None:
+            self.job.process.append(("cpu_user", quantity(match[1], "%"), line.number))
+            self.job.process.append(("cpu_system", quantity(match[2], "%"), line.number))
+
+    @data(
+        r"issued rwts?: total=([\d,]{1,80}) short=([\d,]{1,80}) dropped=([\d,]{1,80})",
+        hint="issued rwt",
+    )
+    def issued(self, line: Line, match: re.Match[str]) -> None:
+        lists = [[int(part) for part in match[i].split(",") if part] for i in (1, 2, 3)]
+        self._issued(line, *lists)
+
+    @data(
+        r"issued +: total=r=(\d{1,18})/w=(\d{1,18})/d=(\d{1,18}), short=r=(\d{1,18})/w=(\d{1,18})/d=(\d{1,18})"
+        r"(?:, drop=r=(\d{1,18})/w=(\d{1,18})/d=(\d{1,18}))?",
+        hint="issued ",
+    )
+    def old_issued(self, line: Line, match: re.Match[str]) -> None:
+        numbers = [int(group or 0) for group in match.groups()]
+        self._issued(line, numbers[:3], numbers[3:6], numbers[6:])
+
+    def _issued(self, line: Line, total: list[int], short: list[int], dropped: list[int]) -> None:
+        if self.job is None:
+            return
+        self.job.cut = False
+        for index, name in enumerate(_DIRECTIONS):
+            one = self.job.directions.get(name)
+            if one is None or index >= len(total):
+                continue
+            one.issued = total[index]
+            for metric, numbers in (("issued", total), ("short_ios", short), ("dropped_ios", dropped)):
+                if index < len(numbers):
+                    one.add(metric, count(str(numbers[index])), line.number)
+
+    @data(r"errors +: total=(\d{1,18}), first_error=(-?\d{1,9})/<(.{0,200})>", hint="first_error=")
+    def errors(self, line: Line, match: re.Match[str]) -> None:
+        if self.job is not None:
+            self.job.process.append(("errors", count(match[1]), line.number))
+
+    @data(
+        r"(\S{1,100}): ios=\d{1,18}/\d{1,18}, (?:sectors=\d{1,18}/\d{1,18}, )?merge=\d{1,18}/\d{1,18}, "
+        r"ticks=\d{1,18}/\d{1,18}, in_queue=\d{1,18}, util=([\d.]{1,10})%(?:, aggr.{1,300})?",
+        hint=": ios=",
+    )
+    def disk(self, line: Line, match: re.Match[str]) -> None:
+        if self.job is None:
+            return
+        value = quantity(match[2], "%")
+        for job in self.jobs:
+            if job.dialect == "fio-text" and job.line >= self._first_result():
+                job.disks.append((match[1], value, line.number))
+
+    def _first_result(self) -> int:
+        """Line of the first job of this invocation."""
+        return min((number for number, _ in self.definitions.values()), default=self.job.line if self.job else 0)
+
+    @data(r"fio: (.{1,400})", hint="fio: ")
+    def message(self, line: Line, match: re.Match[str]) -> None:
+        self.recorder.event("message", "info", f"fio said: {match[1]}", line.number)
+
+    # --- the end
+
+    def _note(self, code: str, severity: str, text: str, line: Line) -> None:
+        if self.job is not None:
+            self.job.notes.append((code, severity, text, line.number))
+
+    def _finish_job(self) -> None:
+        if self.job is not None and self.job.error:
+            self.job.cut = False
+        self.job = self.last = self.percentiles = None
+
+    def unmatched(self, line: Line) -> None:
+        """An unknown line ends what the lines above announced."""
+        self.percentiles = None
+
+    def take_signal(self) -> tuple[int, str] | None:
+        """The signal that the next document tells the result of."""
+        signal, self.signal = self.signal, None
+        return signal
+
+    def take_failures(self) -> list[tuple[int, str]]:
+        """The errors that the next document tells the result of."""
+        failures, self.failures = self.failures, []
+        return failures
+
+    def close(self, next_line: int) -> None:
+        """The invocation is over: what was announced and gave no result was cut or failed."""
+        self._finish_job()
+        left = [one for name, one in self.definitions.items() if not self._answered(name, one[0])]
+        if self.failures and not left:
+            self._fail()
+        for number, match in left:
+            job = Job(match[1], number, "fio-text", self.version, last_line=next_line - 1, cut=True)
+            job.failures, self.failures = self.failures, []
+            job.signal = self.signal
+            self._define_from(job, number, match)
+            self.jobs.append(job)
+        self.definitions, self.version, self.signal, self.failures = {}, None, None, []
+
+    def _answered(self, name: str, number: int) -> bool:
+        """Whether a result follows on the announcement; a document answers all that was announced above it."""
+        later = (job for job in self.jobs if job.line > number)
+        return any(job.name in (name, ALL_CLIENTS) or job.dialect.startswith("fio-json") for job in later)
+
+    def _fail(self) -> None:
+        """Errors that no result follows on: they belong to the last one, or are all there is."""
+        last = next((job for job in reversed(self.jobs) if job.dialect == "fio-text"), None)
+        if last is not None and self.had_results:
+            last.failures.extend(self.failures)
+            return
+        first, final = self.failures[0][0], self.failures[-1][0]
+        self.jobs.append(Job("", first, "fio-text", self.version, failures=self.failures, last_line=final))
+
+    def _define_from(self, job: Job, number: int, match: re.Match[str]) -> None:
+        self.definitions[job.name] = (number, match)
+        self._define(job, None)
+
+    known = known(
+        ("...", r"\.{3}"),
+        ("Starting ", r"Starting \d{1,9} (?:process|processes|thread|threads)(?: and \d{1,9} \w{1,12})?"),
+        ("Laying out IO file", r".{1,200}?: Laying out IO files? ?(?:\(s\) )?\(.{1,100}\)"),
+        ("Jobs: ", r"(?:client <.{1,100}>: )?Jobs: \d{1,9} \(f=\d{1,9}\).{0,400}"),
+        ("No I/O performed", r".{1,200}: No I/O performed by .{1,200}"),
+        ("Description", r"Description +: \[.{0,400}\]"),
+        ("=", r"lat \((?:nsec|usec|msec)\) *: (?:[>=\d]{1,8}=[\d.]{1,8}%(?:, |,)?){1,20}"),
+        ("IO depths", r"IO depths +: .{1,200}"),
+        ("submit ", r"submit +: .{1,200}"),
+        ("complete ", r"complete +: .{1,200}"),
+        ("latency ", r"latency +: target=.{1,200}"),
+        ("Run status group ", r"Run status group \d{1,9} \(all jobs\):"),
+        ("=", r"(?:READ|WRITE|TRIM|MIXED): (?:bw|io)=.{1,400}"),
+        ("Disk stats", r"Disk stats \(read/write\):"),
+        ("note: ", r"note: .{1,400}"),
+        ("hostname=", r"hostname=\S{1,253}, be=\d, .{1,300}"),
+    )
+
+
+@lru_cache(maxsize=256)
+def _share(percent: str) -> float:
+    """The share that a label of the table of percentiles names: nearly all logs have the same."""
+    return quantity(percent, "%").value
+
+
+def _sharper(rate: Quantity, size: Quantity, runtime_ns: int) -> Quantity:
+    """The printed rate, or what bytes and time say where they are printed with more digits; the token stays."""
+    if not runtime_ns or not rate.value or not size.value:
+        return rate
+    half_ms = 0.5 * nanoseconds("1", "msec")
+    share = (size.resolution or 0.0) / size.value + half_ms / runtime_ns
+    value = size.value * nanoseconds("1", "s") / runtime_ns
+    if share * value >= (rate.resolution or 0.0) or abs(value - rate.value) > 2 * (rate.resolution or 0.0):
+        return rate
+    return rate._replace(value=value, resolution=share * value)
+
+
+def _one_block(text: str, rw: str) -> int | None:
+    """The block size where all I/Os of the job have the same."""
+    if old := _OLD_BLOCKS.fullmatch(text):
+        pairs = {"R": (old[1], old[2]), "W": (old[3], old[4]), "T": (old[5], old[6])}
+    else:
+        pairs = {found[1]: (found[2], found[3]) for found in _BLOCK.finditer(text)}
+    used = {pairs[use] for use in _USES.get(rw, "RW") if use in pairs}
+    tokens = {token for pair in used for token in pair}
+    return _block(tokens.pop()) if len(tokens) == 1 else None
+
+
+def _block(token: str) -> int | None:
+    """``4096B``, ``16.0KiB``, ``4K``: a size printed with few digits, taken where it is whole."""
+    digits = token.rstrip("kKMGTiB")
+    suffix = token[len(digits) :]
+    try:
+        if suffix in ("", "K", "M", "G"):
+            return block_bytes(token) if suffix != "G" else None
+        value = quantity(digits, f"fio {suffix}").value
+    except UnitError:
+        return None
+    return round(value) if value == round(value) else None

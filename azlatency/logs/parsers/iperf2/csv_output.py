@@ -1,0 +1,168 @@
+"""iperf 2 ``-y C``: comma-separated rows without a header.
+
+    19700101000000,10.99.0.1,34253,10.99.0.2,5601,1,0.0-2.0,4129230,16440455,0.004,251,3060,8.203,0
+
+Local time, address and port of one end, of the other, stream, seconds, bytes, bit/s; UDP receivers add jitter (ms),
+lost, total, loss (%), out of order. A server of 2.1 prints the beginning of 1970 for the time and the client first.
+Intervals and totals have the same form: a total is the last row of its stream that begins at 0.0; a stream whose only
+row ends on a whole second is flagged (``total_unproven``). Stream -1 is the sum of the others; some versions print
+none, then the whole is missing. Numbers of -1 are missing. Bytes are exact; the times are rounded, so that the printed
+rate is the sharper one.
+
+    time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed,writecnt,writeerr,tcpretry,tcpcwnd,...
+    +0100:20260131123456.654321,10.99.0.1,34253,10.99.0.2,5001,1,0.0,1.0,3145728,25165824,24,0,0,87,63,412,21
+
+``-e`` has rows under names since 2.1.9, other ones for each kind of test (Locale.c of 2.2): ``writecnt`` shows the end
+that sends, ``readcnt`` the one that receives; ``bbavg`` to ``bbstdev`` are round trips in ms, ``ttavg`` to ``ttsdev``
+one-way latencies in ms; ``tcprtt`` is microseconds. A sender's jitter and loss are not its to know. ``tcpcwnd`` has a
+unit that no line shows and is left out, like the bins of read sizes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import unfinished_line
+from azlatency.logs.parsers.iperf2.run import Connection, Row, Test
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import count, exact_bytes, nanoseconds, quantity
+
+ROW = (
+    r"\d{14},[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},\d{1,9}\.\d-\d{1,9}\.\d,\d{1,18},\d{1,18}"
+    r"(?:,-?[\d.]{1,12},-?\d{1,15},-?\d{1,15},-?[\d.]{1,12},-?\d{1,15})?"
+)
+_ROW = re.compile(ROW)
+HEADER = r"time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed(?:,[a-z0-9]{1,20}){1,40}"
+_HEADER = re.compile(HEADER)
+_NAMED_ROW = re.compile(
+    r"[+-]\d{4}:\d{14}(?:\.\d{1,6})?,[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},\d{1,9}\.\d,\d{1,9}\.\d,"
+    r"\d{1,18},\d{1,18}(?:,-?\d{1,18}(?:\.\d{1,9})?){1,40}"
+)
+_LOSSES = ("jitter", "errors", "datagrams", "errpercent", "outoforder")
+_SERVER_TIME = "19700101000000"
+_PORT = "5001"
+_UDP = 14
+
+
+class Rows:
+    """The rows of one log."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self.unfinished = unfinished_line(log)
+        self.test: Test | None = None
+        self.fields = 0
+        self.names: list[str] = []
+
+    def read(self) -> None:
+        """Read all rows; one at 0.0 behind the total of its stream, or of another protocol, begins another test."""
+        for line in self.log.lines:
+            text = line.text.strip()
+            if not text:
+                self.recorder.ledger.mark(line.number, BLANK)
+            elif _HEADER.fullmatch(text):
+                self.recorder.ledger.mark(line.number, DATA)
+                self.names = text.split(",")
+            elif _NAMED_ROW.fullmatch(text) and text.count(",") + 1 == len(self.names):
+                self.recorder.ledger.mark(line.number, DATA)
+                self._named_row(line, dict(zip(self.names, text.split(","), strict=True)))
+            elif _ROW.fullmatch(text):
+                self.recorder.ledger.mark(line.number, DATA)
+                self._row(line, text.split(","))
+            else:
+                self.recorder.ledger.mark(line.number, UNKNOWN)
+        if self.test is not None:
+            self.test.finish()
+
+    def _named_row(self, line: Line, found: dict[str, str]) -> None:
+        """A row under names, as the row without them that it extends; and what it has beside."""
+        sends, receives = "writecnt" in found or "bbcnt" in found, "readcnt" in found
+        fields = list(found.values())[:10]
+        fields[6:8] = [f"{found['istart']}-{found['iend']}"]
+        if receives and "datagrams" in found:
+            fields += [found[name] for name in _LOSSES]
+        row = self._row(line, fields)
+        if row is None or self.test is None:
+            return
+        row.receives = None if sends == receives else receives
+        if "datagrams" in found:
+            self.test.run.set(protocol="udp")
+        elif sends or receives:
+            self.test.run.set(protocol="tcp")
+        if "tcpretry" in found and int(found["tcpretry"]) >= 0:
+            row.retransmits = count(found["tcpretry"])
+        if "tcprtt" in found and int(found["tcprtt"]) > 0:
+            row.rtt_ns = nanoseconds(found["tcprtt"], "us")
+        if int(found.get("bbcnt", 0)) > 0:
+            row.bounces, row.rps = count(found["bbcnt"]), quantity(found["rps"], "rps")
+        for first, number in (("bb", "bbcnt"), ("tt", "ttcnt")):
+            # Of a single one the minimum, maximum and deviation are printed as 0.
+            printed = [found[name] for name in found if re.fullmatch(f"{first}(?:avg|min|max|st?dev)", name)]
+            if int(found.get(number, 0)) > 0:
+                row.latency = tuple(quantity(token, "ms") for token in printed[: 4 if int(found[number]) > 1 else 1])
+
+    def _row(self, line: Line, fields: list[str]) -> Row | None:
+        if line.number == self.unfinished:
+            self.recorder.event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
+            if self.test is not None:
+                self.test.last_line = line.number
+            return None
+        stream = "SUM" if fields[5] == "-1" else fields[5]
+        start, end = fields[6].split("-")
+        ends = self._ends(fields)
+        changed = len(fields) != self.fields
+        self.fields = len(fields)
+        if self.test is not None and (
+            changed or self._other(stream, ends) or self.test.over(stream, starts=float(start))
+        ):
+            self.test.finish()
+            self.test = None
+        test = self.test or self._open(line, fields)
+        test.last_line = line.number
+        if stream != "SUM":
+            test.connections.setdefault(stream, Connection(stream, *self._ends(fields)))
+        first, last = quantity(start, "sec"), quantity(end, "sec")
+        row = Row(
+            line=line.number,
+            stream=stream,
+            start_ns=nanoseconds(start, "sec"),
+            end_ns=nanoseconds(end, "sec"),
+            slack_ns=(first.resolution or 0.0) + (last.resolution or 0.0),
+            bytes=exact_bytes(fields[7]),
+            rate=quantity(fields[8], "bits/sec"),
+        )
+        if len(fields) == _UDP:
+            self._udp(test, row, fields)
+        test.rows.append(row)
+        return row
+
+    @staticmethod
+    def _ends(fields: list[str]) -> tuple[str, ...]:
+        """Address and port of this end, then of the other; a server of 2.1 prints the client first."""
+        return (*fields[3:5], *fields[1:3]) if fields[0] == _SERVER_TIME else tuple(fields[1:5])
+
+    def _other(self, stream: str, ends: tuple[str, ...]) -> bool:
+        """Whether the stream has another connection than before."""
+        known = self.test.connections.get(stream) if self.test is not None else None
+        return known is not None and (known.local, known.local_port, known.remote, known.remote_port) != ends
+
+    def _udp(self, test: Test, row: Row, fields: list[str]) -> None:
+        if float(fields[9]) >= 0 and int(fields[10]) >= 0 and int(fields[11]) > 0:
+            row.jitter, row.percent = quantity(fields[9], "ms"), fields[12]
+            row.lost, row.datagrams = count(fields[10]), count(fields[11])
+            row.receives = True
+            if int(fields[13]) >= 0:
+                test.out_of_order[row.stream] = (row.line, count(fields[13]))
+        test.run.set(protocol="udp")
+
+    def _open(self, line: Line, fields: list[str]) -> Test:
+        run = self.recorder.run("iperf2", line.number)
+        self.test = Test(self.log, run, "csv")
+        self.test.last_line = line.number
+        if fields[0] == _SERVER_TIME:
+            self.test.first = "server"
+        elif (fields[2] == _PORT) != (fields[4] == _PORT):
+            run.set(client=fields[1 if fields[4] == _PORT else 3], server=fields[3 if fields[4] == _PORT else 1])
+        return self.test

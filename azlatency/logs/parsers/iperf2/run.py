@@ -1,0 +1,409 @@
+"""What the text and the comma-separated form of iperf 2 have in common: one test, and the tables that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import complete_quantile, end_run
+from azlatency.logs.parsers.iperf3 import run as iperf3_run
+from azlatency.logs.record import Run
+from azlatency.logs.units import Quantity, nanoseconds, quantity
+
+_SUM = "SUM"
+_SECOND_NS = nanoseconds("1", "s")
+_DEFAULT_SECONDS = "10"
+_HISTOGRAMS = {"BB": "rtt", "T": "one_way_latency", "F": "frame_latency", "W": "write_latency"}
+
+
+@dataclass(slots=True)
+class Row(iperf3_run.Row):
+    """One printed row, interval or total."""
+
+    report: bool = False
+    """The server's count, sent back to the client of a UDP test."""
+    receives: bool | None = None
+    latency: tuple[Quantity, ...] = ()
+    """Mean, minimum, maximum, standard deviation."""
+    message_rate: Quantity | None = None
+    bounces: Quantity | None = None
+    rps: Quantity | None = None
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether the row adds up streams."""
+        return self.stream.lstrip("*").startswith(_SUM)
+
+
+@dataclass(slots=True)
+class Connection:
+    """A line ``local … connected with …``."""
+
+    stream: str
+    local: str
+    local_port: str
+    remote: str
+    remote_port: str
+    flags: str = ""
+
+
+@dataclass(slots=True)
+class Histogram:
+    """A final histogram; bin k holds ((k-1) width, k width]."""
+
+    line: int
+    stream: str
+    kind: str
+    width_ns: int
+    count: int
+    bins: list[tuple[int, int]]
+    below: int
+    above: int
+    quantiles: list[tuple[str, str]]
+
+
+@dataclass
+class Test:
+    """One test being read."""
+
+    log: Log
+    run: Run
+    form: str
+    connect: tuple[str, str] | None = None
+    listen: str | None = None
+    first: str | None = None
+    """Which banner came first, ``client`` or ``server``: the end that wrote the log."""
+    block: int | None = None
+    bins: int | None = None
+    last_line: int = 0
+    connections: dict[str, Connection] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    sent: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
+    out_of_order: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
+    histograms: list[Histogram] = field(default_factory=list)
+    failures: list[tuple[int, str]] = field(default_factory=list)
+    interrupted: tuple[int, str] | None = None
+
+    # --- while reading
+
+    def over(self, stream: str, *, starts: float | None = None, report: str | None = None) -> bool:
+        """Whether a connection, or a row that starts at that second, belongs to the next test already."""
+        last = {row.stream: row for row in self.rows if not row.report}
+        if not last:
+            return False
+        if starts is None:
+            return stream in last or all(last[one].start_ns == 0 for one in self.connections if one in last)
+        before = last.get(stream)
+        # Behind a total, and no report of the server: only rows of another test begin at 0 again.
+        if before is None or report == stream or starts > 0 or before.start_ns > 0:
+            return False
+        return sum(row.stream == stream and not row.report for row in self.rows) > 1
+
+    # --- at the end
+
+    def finish(self) -> None:
+        """Write everything that follows from the rows."""
+        self.run.set(last_line=max(self.last_line, self.run.row["first_line"]))
+        for row in self.rows:
+            self._direct(row)
+        totals = self._totals()
+        self._drop_wrong_sums(totals)
+        self._describe(totals)
+        for row in totals:
+            self._write_total(row)
+        for row in self.rows:
+            self._write_interval(row, is_total=any(row is one for one in totals))
+        for one in self.histograms:
+            self._write_histogram(one)
+        self._write_counts()
+        self._end(totals)
+
+    @property
+    def server(self) -> bool | None:
+        """Whether the end that wrote the log was started as server."""
+        if self.first is not None:
+            return self.first == "server"
+        words = self.log.arguments
+        if "-s" in words or "--server" in words:
+            return True
+        return False if "-c" in words or "--client" in words else None
+
+    def _is_client(self, stream: str) -> bool | None:
+        """Whether this end opened the connection of the stream."""
+        one = self.connections.get(stream) or self.connections.get("*" + stream) or self.connections.get(stream[1:])
+        if one is not None:
+            connects = self.connect is not None and one.remote_port == self.connect[1]
+            listens = self.listen is not None and one.local_port == self.listen
+            if connects != listens:
+                return connects
+        return None if self.server is None else not self.server
+
+    def _direct(self, row: Row) -> None:
+        """The side of the end that wrote the row."""
+        client = self._is_client(row.stream.lstrip("*") if row.stream not in self.connections else row.stream)
+        if row.is_sum and self._mixed():
+            client = None
+        if row.report:
+            row.side = "receiver"
+        elif client is not None:
+            row.side = "sender" if client != row.stream.startswith("*") else "receiver"
+        elif row.receives is not None:
+            row.side = "receiver" if row.receives else "sender"
+
+    def _mixed(self) -> bool:
+        """Whether the connections go in both directions."""
+        return len({self._is_client(stream) for stream in self.connections}) > 1
+
+    @property
+    def bidir(self) -> bool:
+        """Whether this end both sends and receives."""
+        return len({row.side for row in self.rows if row.side and not row.report}) > 1
+
+    @property
+    def bounce(self) -> bool:
+        """Whether round trips of messages were measured."""
+        return any(row.bounces is not None for row in self.rows)
+
+    def _totals(self) -> list[Row]:
+        """The last row of each stream, where it covers the whole time."""
+        totals = [row for row in self.rows if row.report]
+        streams = dict.fromkeys(row.stream for row in sorted(self.rows, key=lambda row: row.is_sum))
+        for stream in streams:
+            own = [row for row in self.rows if row.stream == stream and not row.report]
+            if not own or own[-1].start_ns != 0:
+                continue
+            proven = own[0].is_sum and any(row.side == own[0].side for row in totals)
+            if len(own) == 1 and not proven and not self._proven(own[0]):
+                continue
+            totals.append(own[-1])
+        return totals
+
+    def _proven(self, row: Row) -> bool:
+        """Whether the only row of a stream is its total, or at least taken as one (then it is flagged)."""
+        if row.end_ns % _SECOND_NS or row.stream in self.sent or row.report:
+            return True
+        words = self.log.arguments
+        if words and not any(word.startswith("-i") or word.startswith("--interval") for word in words):
+            return True
+        exact = row.slack_ns < 1e-3 * _SECOND_NS
+        if exact:
+            return False
+        text = f"the only row, up to {row.end_ns / 1e9:g} s: the total, or the first interval of a log that was cut"
+        self.run.event("total_unproven", "warning", text, row.line)
+        return True
+
+    def _drop_wrong_sums(self, totals: list[Row]) -> None:
+        """A sum must be the sum of its streams."""
+        for total in [row for row in totals if row.is_sum]:
+            parts = [row for row in totals if not row.is_sum and not row.report and row.side == total.side]
+            if not parts or total.bytes is None:
+                continue
+            found = [row.bytes for row in parts if row.bytes is not None]
+            expected = sum(one.value for one in found)
+            slack = sum(one.resolution or 0.0 for one in (*found, total.bytes))
+            if len(parts) >= self._streams() and abs(total.bytes.value - expected) > 1.01 * slack + 0.01 * expected:
+                text = f"[{total.stream}] {total.bytes.printed} {total.bytes.printed_unit} is not the sum"
+                text = f"{text} of the streams, {expected:.0f} bytes; left out"
+                self.run.event("sum_mismatch", "warning", text, total.line)
+                totals[:] = [row for row in totals if row is not total]
+                self.rows = [row for row in self.rows if row is not total]
+
+    # --- names
+
+    def _several(self) -> bool:
+        return self._streams() > 1
+
+    def _streams(self) -> int:
+        """Number of streams in one direction."""
+        named = [row.stream.split("-")[1] for row in self.rows if row.is_sum and "-" in row.stream]
+        if named:
+            return int(named[0])
+        streams = {stream.lstrip("*") for stream in self.connections} | {
+            row.stream.lstrip("*") for row in self.rows if not row.is_sum
+        }
+        if self._mixed():
+            return max(1, len(streams) // 2)
+        return len(streams) or 1
+
+    def _role(self, row: Row) -> str | None:
+        if not self.bidir or row.side is None:
+            return None
+        sends = row.side == "sender" if not row.report else True
+        return ("TX-" if sends else "RX-") + ("S" if self.server else "C")
+
+    def _name(self, row: Row) -> str | None:
+        role = self._role(row)
+        if row.is_sum or not self._several():
+            return role
+        number = row.stream.lstrip("*")
+        return number if role is None else f"{role} {number}"
+
+    def _describe(self, totals: Sequence[Row]) -> None:
+        row = self.run.row
+        reverse = not self.bidir and any("(reverse)" in one.flags for one in self.connections.values())
+        test = "stream-bidir" if self.bidir else "stream-reverse" if reverse else "stream"
+        row["test"] = "bounceback" if self.bounce else test
+        end = {True: "-server", False: "-client", None: ""}[self.server]
+        row["dialect"] = f"iperf2-{self.form}{end}"
+        if self.bounce:
+            row["printed_as"], row["closed_loop"] = "round_trip", True
+        first = next(iter(self.connections.values()), None)
+        if first is not None:
+            client = self._is_client(first.stream)
+            local, remote = (address.split("%")[0] for address in (first.local, first.remote))
+            if client is not None:
+                row["client"], row["server"] = (local, remote) if client else (remote, local)
+        elif self.connect is not None and self.server is False:
+            row["server"] = self.connect[0]
+        row["connections"] = self._streams() if self.rows or self.connections else None
+        row["message_bytes"] = row.get("message_bytes") or self.block
+        if row.get("protocol") is None and any(one.jitter is not None for one in self.rows):
+            row["protocol"] = "udp"
+        self._from_command()
+        whole = [one for one in totals if self._name(one) == self._role(one)]
+        if whole:
+            row["duration_ns"] = max(one.length_ns for one in whole)
+
+    def _from_command(self) -> None:
+        words = self.log.arguments
+        if "-c" not in words and "--client" not in words:
+            return
+        counted = any(word.startswith(("-n", "--num")) for word in words)
+        seconds = self.log.option("-t", "--time") or (None if counted else _DEFAULT_SECONDS)
+        if seconds is not None and seconds.replace(".", "", 1).isdigit():
+            self.run.set(requested_duration_ns=nanoseconds(seconds, "sec") or None)
+        rate = self.log.option("-b", "--bandwidth")
+        if rate is not None and self.run.row.get("protocol") != "udp":
+            self.run.event("paced", "info", f"the command asks for {rate} bit/s at most", self.run.row["first_line"])
+
+    # --- rows
+
+    def _write_total(self, row: Row) -> None:
+        run, name = self.run, self._name(row)
+        scope = "run" if name == self._role(row) else "stream"
+        if not self.bounce:
+            for metric, value in (("throughput", row.rate), ("transferred", row.bytes)):
+                if value is not None:
+                    run.metric(metric, value, row.line, side=row.side, stream=name, scope=scope)
+        for metric, value, side in (
+            ("retransmits", row.retransmits, "sender"),
+            ("jitter", row.jitter, "receiver"),
+            ("message_rate", row.message_rate, row.side),
+            ("observations", row.bounces, None),
+            ("transaction_rate", row.rps, None),
+        ):
+            if value is not None and value.value >= 0:
+                run.metric(metric, value, row.line, side=side, stream=name, scope=scope)
+        self._write_loss(row, name, scope)
+        prefix = "rtt" if row.bounces is not None else "one_way_latency"
+        for ending, value in zip(("mean", "min", "max", "sd"), row.latency, strict=False):
+            run.metric(f"{prefix}_{ending}", value, row.line, stream=name, scope=scope)
+        if row.latency and prefix != "rtt":
+            text = "latencies from one clock to another: right as far as the two clocks agree"
+            run.event("one_way_clocks", "info", text, row.line)
+        if not row.agrees() and row.rate is not None and row.bytes is not None:
+            text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
+            run.event("rate_mismatch", "warning", text, row.line)
+
+    def _write_loss(self, row: Row, name: str | None, scope: str) -> None:
+        if row.lost is None or row.datagrams is None or row.lost.value < 0 or row.datagrams.value <= 0:
+            return
+        run = self.run
+        run.metric("lost", row.lost, row.line, side="receiver", stream=name, scope=scope)
+        run.metric("datagrams", row.datagrams, row.line, side="receiver", stream=name, scope=scope)
+        loss = row.lost.value / row.datagrams.value
+        run.metric("loss", Quantity(loss, "fraction", row.percent, None), row.line, stream=name, scope=scope)
+        if row.percent is not None:
+            printed = quantity(row.percent, "%", significant=2)
+            if abs(printed.value - loss) > 1.001 * (printed.resolution or 0.0) + 1e-9:
+                text = f"{row.lost.value:.0f} of {row.datagrams.value:.0f} = {loss:.6g}, printed {row.percent} %"
+                run.event("loss_recomputed", "info", text, row.line)
+
+    def _write_interval(self, row: Row, *, is_total: bool) -> None:
+        if is_total:
+            return
+        if not row.agrees() and row.rate is not None and row.bytes is not None:
+            text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
+            self.run.event("rate_mismatch", "warning", text, row.line)
+        size = None if self.bounce else row.bytes
+        self.run.interval(
+            side=row.side,
+            stream=self._name(row),
+            start_ns=row.start_ns,
+            end_ns=row.end_ns,
+            bytes=None if size is None else size.value,
+            bytes_resolution=None if size is None else size.resolution,
+            throughput=None if self.bounce else row.throughput(),
+            throughput_printed=None if self.bounce or row.rate is None else row.rate.value,
+            retransmits=_whole(row.retransmits),
+            cwnd_bytes=None if row.cwnd is None else row.cwnd.value,
+            rtt_ns=row.rtt_ns,
+            jitter_ns=_whole(row.jitter),
+            lost=_whole(row.lost),
+            datagrams=_whole(row.datagrams),
+            omitted=False,
+            line=row.line,
+        )
+
+    def _write_counts(self) -> None:
+        found = [("datagrams", "sender", *one) for one in self.sent.items()]
+        found += [("out_of_order", "receiver", *one) for one in self.out_of_order.items()]
+        for metric, side, stream, (line, value) in found:
+            row = next((one for one in self.rows if one.stream == stream), None)
+            name = None if row is None else self._name(row)
+            self.run.metric(metric, value, line, side=side, stream=name, scope="stream" if self._several() else "run")
+
+    def _write_histogram(self, one: Histogram) -> None:
+        metric = _HISTOGRAMS.get(one.kind)
+        row = next((row for row in self.rows if row.stream == one.stream), None)
+        name = None if row is None else self._name(row)
+        total = sum(number for _, number in one.bins)
+        if metric is None:
+            self.run.event("unknown_histogram", "warning", f"a histogram of {one.kind} is not known", one.line)
+            return
+        if total + one.below + one.above != one.count:
+            text = f"the bins hold {total}, {one.count} were counted; the histogram is left out"
+            self.run.event("histogram_total", "warning", text, one.line)
+            return
+        for number, amount in one.bins:
+            low, high = (number - 1) * one.width_ns, number * one.width_ns
+            self.run.bucket(metric=metric, stream=name, low_ns=low, high_ns=high, count=amount, line=one.line)
+        if one.above and self.bins is not None:
+            edge = {"low_ns": self.bins * one.width_ns, "high_ns": None, "count": one.above}
+            self.run.bucket(metric=metric, stream=name, line=one.line, **edge)
+        for percent, token in one.quantiles:
+            # The bin is known, so the value is its middle, give or take half of it.
+            middle = (int(token) - 0.5) * one.width_ns
+            value = Quantity(middle, "ns", token, one.width_ns / 2, "bin")
+            q = quantity(percent, "%").value
+            found = self.run.quantile(q, value, one.line, metric=metric, stream=name)
+            if one.count and found is not None:
+                # 1 % of 20 observations is no whole one: which of two ranks is meant is not documented.
+                complete_quantile(found, one.count, max(round(q * one.count), 1))
+                found["rank"] = None
+
+    # --- the end
+
+    def _end(self, totals: Sequence[Row]) -> None:
+        run = self.run
+        for line, text in self.failures:
+            code, severity = ("interrupted", "warning") if self.rows else ("failed", "error")
+            run.set(status="interrupted" if self.rows else "failed")
+            run.event(code, severity, f"iperf stopped: {text}", line)
+        if self.interrupted is not None and not self.server:
+            run.set(status="interrupted")
+            line, text = self.interrupted
+            run.event("interrupted", "warning", f"{text}; the totals cover what there was", line)
+        own = {row.stream for row in totals}
+        begun = {row.stream for row in self.rows} | {one for one in self.connections if not _only_sums(self.rows)}
+        begun = {one for one in begun if "*" + one not in own and one.lstrip("*") not in own}
+        end_run(run, has_numbers=bool(self.rows), ended=begun <= own and bool(own), last_line=run.row["last_line"])
+
+
+def _only_sums(rows: Sequence[Row]) -> bool:
+    return bool(rows) and all(row.is_sum for row in rows)
+
+
+def _whole(value: Quantity | None) -> int | None:
+    return None if value is None else round(value.value)

@@ -1,0 +1,492 @@
+"""iperf3 ``-J`` and ``--json-stream``: the same tables as from the text, exact where the text is rounded.
+
+    {"start": {"connected": [{"socket": 5, "local_host": "10.2.1.4", ...}], "version": "iperf 3.12",
+               "timestamp": {"timesecs": 1795225326}, "connecting_to": {...}, "test_start": {"protocol": "TCP", ...}},
+     "intervals": [{"streams": [{...}], "sum": {"start": 0, "end": 1.008106, "bytes": 394002432, ...}}],
+     "end": {"streams": [{"sender": {...}, "receiver": {...}}], "sum_sent": {...}, "sum_received": {...},
+             "cpu_utilization_percent": {...}}}
+    {"event": "interval", "data": {...}}                       --json-stream (3.17): one such object a line
+
+What the keys mean, and where they mislead (iperf_api.c; design: formats-throughput 1.1.4):
+
+- ``sum_sent`` is the sender's count, ``sum_received`` the receiver's, whichever end wrote the file. An end that was
+  not heard has 0 bytes: missing, not zero.
+- ``--bidir``: up to 3.10 ``sum``, ``sum_sent`` and ``sum_received`` occur twice, client to server first; from 3.11 on
+  the second ones are called ``…_bidir_reverse``. Both directions are kept.
+- UDP up to 3.10 has ``sum`` only: bytes, rate and packets of the sender, time, jitter and loss of the receiver.
+- ``max_rtt``, ``min_rtt``, ``mean_rtt`` are what the TCP stack of this end saw of its own socket under load:
+  ``tcp_rtt_*``, not the round trip of a probe; kept where this end sends.
+- A number may be spelled ``-nan`` (3.0, 3.1): missing.
+
+Ignored: cookies, sockets' buffer sizes, congestion control names, ``server_output_*`` (the other end's log in a
+string).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from azlatency.logs import json_tokens as js
+from azlatency.logs.grammar import DATA, KNOWN
+from azlatency.logs.json_lines import Places
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.iperf3.run import SUM, Connection, Row, Test
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity, scale
+
+_SIGNIFICANT = 6  # iperf3 3.0 prints six digits and strips zeros
+_SECOND, _MICROSECOND = scale("sec"), scale("us")
+# Times have six decimals, in 3.0 six significant digits.
+_FIVE_DIGITS = 1e-5 * _SECOND
+_FORWARD, _REVERSE = 0, 1
+
+
+class Documents:
+    """The JSON documents of one log, read in place."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self.places = Places(log, recorder, whole=True)
+        self.tests: list[Test] = []
+        self.test: Test | None = None
+
+    # --- documents
+
+    def read(self, index: int) -> int:
+        """Read the document that begins in line ``index``; returns the index of the first line behind it."""
+        begin = self.places.text.index("{", self.places.starts[index])
+        try:
+            end = self._document(begin)
+        except js.JsonError as error:
+            return self._broken(begin, error)
+        self.places.mark(begin, end, KNOWN)
+        return self.places.index(end - 1) + 1
+
+    def _broken(self, begin: int, error: js.JsonError) -> int:
+        """A document that stops or goes wrong: what stood complete before is kept, and told so."""
+        number = self.places.line(error.position)
+        test = self.test or self._open(begin)
+        test.cut = True
+        if error.at_end:
+            self.places.mark(begin, len(self.places.text), KNOWN)
+            test.last_line = self.log.last_line
+            following = len(self.log.lines)
+        else:
+            test.run.event("malformed", "error", "not JSON from here on; what stands above is kept", number)
+            following = max(self.places.index(error.position), self.places.index(begin) + 1)
+            self.places.mark(begin, self.places.starts[following], KNOWN)
+            test.last_line = number
+        self.close(test.last_line)
+        return following
+
+    def close(self, last_line: int) -> None:
+        """Finish the open test, if there is one."""
+        test, self.test = self.test, None
+        if test is not None:
+            test.finish(min(last_line, max(test.last_line, test.first_line)))
+
+    def _open(self, position: int, form: str = "json") -> Test:
+        self.close(self.log.last_line)
+        number = self.places.line(position)
+        run = self.recorder.run("iperf3", number)
+        self.test = Test(self.recorder, self.log, run, number, form, last_line=number)
+        self.tests.append(self.test)
+        return self.test
+
+    def _document(self, begin: int) -> int:
+        """One object: an event of a stream, or a whole test."""
+        first = js.skip(self.places.text, begin + 1)
+        if self.places.text.startswith('"event"', first):
+            return self._event(begin)
+        self.close(self.log.last_line)
+        return self._whole(begin)
+
+    # --- a stream of events
+
+    def _event(self, begin: int) -> int:
+        stop = self.places.text.find("\n", begin)
+        if '"interval"' in self.places.text[begin : begin + 40] and self.test is not None:
+            event, end = js.plain(self.places.text, begin)
+            self._interval(event.get("data"), begin, end, self.test)
+        else:
+            node, end = js.read(self.places.text, begin)
+            self._other_event(node, begin)
+        if self.test is not None:
+            self.test.last_line = self.places.line(end - 1)
+        return max(end, min(stop, end)) if stop >= 0 else end
+
+    def _other_event(self, node: js.Members, begin: int) -> None:
+        name, content = node.value("event"), node.object("data")
+        if name == "start" or self.test is None:
+            self._open(begin, "json-stream")
+        test = self.test
+        assert test is not None
+        if name == "start":
+            self._start(content, test)
+        elif name == "end":
+            test.ended = True
+            self._end(content, test)
+        elif name == "error" and (leaf := node.leaf("data")) is not None:
+            self._error(leaf, test)
+
+    # --- a document
+
+    def _whole(self, begin: int) -> int:
+        """The members of a document one by one, so that a cut one gives what it has."""
+        text, place = self.places.text, js.skip(self.places.text, begin + 1)
+        test: Test | None = None
+        while text[place : place + 1] != "}":
+            key, place = js.string(text, place)
+            place = js.expect(text, place, ":")
+            if key == "intervals" and text[place : place + 1] == "[" and test is not None:
+                place = self._intervals(place, test)
+            else:
+                node = js.Members()
+                if text[place : place + 1] == "{":
+                    test = test or self._open(begin)
+                    try:
+                        place = js.members(text, place, node)
+                    except js.JsonError:
+                        test.cut = True
+                        self._section(key, node, test)
+                        raise
+                    self._section(key, node, test)
+                else:
+                    value, place = js.read(text, place)
+                    if key == "error" and isinstance(value, js.Leaf):
+                        self._error(value, test or self._open(begin))
+            place = js.comma(text, place, "}")
+        if self.test is not None:
+            self.test.last_line = self.places.line(place)
+            self.test.ended = True
+            if self._idle(self.test):
+                self._forget(self.test)
+            elif not self.test.blank:
+                self.close(self.places.line(place))
+        return place + 1
+
+    def _section(self, key: str, node: js.Members, test: Test) -> None:
+        if key == "start":
+            self._start(node, test)
+        elif key == "end":
+            self._end(node, test)
+
+    def _idle(self, test: Test) -> bool:
+        """A server that waits for its next client and is stopped writes a document of no test."""
+        stopped = test.failure is None and test.run.row["status"] == "interrupted"
+        return test.empty and not test.connections and stopped and len(self.recorder.rows["runs"]) > 1
+
+    def _forget(self, test: Test) -> None:
+        rows = self.recorder.rows
+        rows["runs"].remove(test.run.row)
+        rows["events"] = [event for event in rows["events"] if event["run_id"] != test.run.run_id]
+        self.tests.remove(test)
+        self.test = None
+
+    # --- start
+
+    def _start(self, node: js.Members, test: Test) -> None:
+        run = test.run
+        if isinstance(version := node.value("version"), str):
+            run.set(tool_version=version.removeprefix("iperf ").strip() or None)
+        self._clock(node.object("timestamp"), test)
+        if (host := node.object("connecting_to").value("host")) is not None:
+            test.server = False
+            run.set(server=host)
+        elif (host := node.object("accepted_connection").value("host")) is not None:
+            test.server = True
+            run.set(client=host)
+        for one in node.objects("connected"):
+            names = ("socket", "local_host", "local_port", "remote_host", "remote_port")
+            test.connection(Connection(*(str(one.value(name)) for name in names)))
+            self.places.data(one)
+        if node.get("test_start") is not None:
+            self._test_start(node.object("test_start"), test)
+        for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
+            if leaf is not None:
+                self.places.data(leaf)
+        if target := node.value("target_bitrate"):
+            test.paced(f"sending was held to {target} bit/s", self.places.line(node.leaf("target_bitrate").position))  # type: ignore[union-attr]
+
+    def _clock(self, node: js.Members, test: Test) -> None:
+        seconds, leaf = node.value("timesecs"), node.leaf("timemillisecs")
+        if not isinstance(seconds, int | float) or not 0 <= seconds < 2**37:
+            return
+        milliseconds = leaf.value if leaf is not None and isinstance(leaf.value, int) else None
+        if milliseconds is not None and abs(milliseconds / 1000 - seconds) < 2:
+            test.run.set(
+                started_at=datetime.fromtimestamp(milliseconds // 1000, UTC).replace(
+                    microsecond=milliseconds % 1000 * 1000
+                )
+            )
+        else:
+            test.run.set(started_at=datetime.fromtimestamp(int(seconds), UTC))
+        self.places.data(node)
+
+    def _test_start(self, node: js.Members, test: Test) -> None:
+        duration, omit = node.leaf("duration"), node.leaf("omit")
+        protocol = node.value("protocol")
+        test.reverse, test.bidir = bool(node.value("reverse")), bool(node.value("bidir"))
+        test.streams = node.value("num_streams") or None
+        test.run.set(
+            protocol=protocol.lower() if isinstance(protocol, str) else None,
+            message_bytes=node.value("blksize") or None,
+            requested_duration_ns=nanoseconds(duration.token, "sec") if duration and duration.value else None,
+            warmup_ns=nanoseconds(omit.token, "sec") if omit and omit.value is not None else None,
+        )
+        for _, value in node.pairs:
+            if isinstance(value, js.Leaf):
+                self.places.data(value)
+        if target := node.value("target_bitrate"):
+            test.paced(f"sending was held to {target} bit/s", self.places.line(node.position))
+
+    # --- intervals
+
+    def _intervals(self, place: int, test: Test) -> int:
+        end = place
+        for value, begin, end in js.elements(self.places.text, place):
+            if value is None:
+                break
+            self._interval(value, begin, end, test)
+        return end
+
+    def _interval(self, value: Any, begin: int, end: int, test: Test) -> None:
+        if not isinstance(value, dict):
+            return
+        number = self.places.line(begin)
+        self.recorder.ledger.mark_range(number, self.places.line(end - 1), DATA)
+        streams = [one for one in value.get("streams") or [] if isinstance(one, dict)]
+        test.bidir = test.bidir or len({bool(one.get("sender")) for one in streams if "sender" in one}) > 1
+        for one in streams:
+            self._append(one, str(one.get("socket")), self._role(one, test), number, test)
+        if len(streams) > (2 if test.bidir else 1):
+            for direction, total in self._sums(value, begin, end):
+                role = self._direction_role(direction, test)
+                self._append(total, SUM, role, number, test)
+
+    def _sums(self, value: dict[str, Any], begin: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The totals of an interval by direction; where a key is doubled, both of them."""
+        if self.places.text.count('"sum"', begin, end) > 1:
+            node, _ = js.read(self.places.text, begin)
+            holder = node if node.get("sum") is not None else node.object("data")
+            found = [js.unwrapped(one) for one in holder.all("sum")]
+        else:
+            found = [value.get("sum"), value.get("sum_bidir_reverse")]
+        for direction, one in enumerate(found[:2]):
+            if isinstance(one, dict):
+                yield direction, one
+
+    def _append(self, one: dict[str, Any], stream: str, role: str | None, number: int, test: Test) -> None:
+        row = _plain_row(one, stream, role, number)
+        if row is not None:
+            row.side = self._side_of(one, role, test)
+            if row.side == "sender" and row.jitter is not None:
+                row.jitter = row.lost = None
+            test.intervals.append(row)
+
+    def _role(self, one: dict[str, Any], test: Test) -> str | None:
+        if not test.bidir:
+            return None
+        return ("TX-" if one.get("sender") else "RX-") + ("S" if test.server else "C")
+
+    def _direction_role(self, direction: int, test: Test) -> str | None:
+        """The role of this end: forward is from client to server."""
+        if not test.bidir:
+            return None
+        sends = (direction == _FORWARD) != bool(test.server)
+        return ("TX-" if sends else "RX-") + ("S" if test.server else "C")
+
+    def _side_of(self, one: dict[str, Any], role: str | None, test: Test) -> str | None:
+        if role is not None:
+            return "sender" if role.startswith("TX") else "receiver"
+        if "sender" in one:
+            return "sender" if one["sender"] else "receiver"
+        return test.local_side(None)
+
+    # --- end
+
+    def _end(self, node: js.Members, test: Test) -> None:
+        streams = node.objects("streams")
+        test.bidir = test.bidir or len(node.all("sum_sent")) > 1 or len(node.all("sum")) > 1
+        several = (test.streams or len(streams)) > 1
+        for one in streams:
+            self._stream_totals(one, test, several=several)
+        for direction in (_FORWARD, _REVERSE):
+            self._totals(node, direction, test)
+        self._cpu(node.object("cpu_utilization_percent"), test)
+
+    def _stream_totals(self, node: js.Members, test: Test, *, several: bool) -> None:
+        """One stream: both ends' totals of TCP, one mixed object of UDP."""
+        sender, receiver, udp = (node.object(name) for name in ("sender", "receiver", "udp"))
+        flag = next((one.value("sender") for one in (sender, receiver, udp) if one.leaf("sender") is not None), None)
+        sends = test.local_side(None) == "sender" if flag is None or (not test.bidir and udp.pairs) else bool(flag)
+        role = None
+        if test.bidir:
+            role = ("TX-" if sends else "RX-") + ("S" if test.server else "C")
+        if several:
+            for side, one in (("sender", sender), ("receiver", receiver)):
+                self._total(one, side, str(one.value("socket")), role, test)
+            self._total(udp, "mixed", str(udp.value("socket")), role, test)
+        if sender.pairs and sends:
+            name = role
+            if several:
+                socket = str(sender.value("socket"))
+                name = socket if role is None else f"{role} {socket}"
+            self._stack(sender, name, test, several=several)
+
+    def _stack(self, node: js.Members, name: str | None, test: Test, *, several: bool) -> None:
+        """What the TCP stack of the sending end says of its socket."""
+        scope = "stream" if several else "run"
+        for key, metric in (("mean_rtt", "tcp_rtt_mean"), ("min_rtt", "tcp_rtt_min"), ("max_rtt", "tcp_rtt_max")):
+            leaf = node.leaf(key)
+            if leaf is not None and leaf.value:
+                number = self.places.data(leaf)
+                test.run.metric(metric, quantity(leaf.token, "us"), number, side="sender", stream=name, scope=scope)
+        leaf = node.leaf("max_snd_cwnd")
+        if leaf is not None and leaf.value:
+            value = exact_bytes(leaf.token)
+            test.run.metric("cwnd_max", value, self.places.data(leaf), side="sender", stream=name, scope=scope)
+
+    def _totals(self, node: js.Members, direction: int, test: Test) -> None:
+        role = self._direction_role(direction, test)
+        if direction == _REVERSE and not test.bidir:
+            return
+        sent, received, mixed = (
+            self._of_direction(node, name, direction) for name in ("sum_sent", "sum_received", "sum")
+        )
+        self._total(sent, "sender", SUM, role, test)
+        self._total(received, "receiver", SUM, role, test)
+        if not sent.pairs and not received.pairs and not test.cut:
+            self._total(mixed, "mixed", SUM, role, test)
+
+    def _of_direction(self, node: js.Members, name: str, direction: int) -> js.Members:
+        found = [one for one in node.all(name) if isinstance(one, js.Members)]
+        if len(found) > 1 and direction == _FORWARD and name in ("sum_sent", "sum"):
+            text = f"{len(found)} members {name!r}: one for each direction; both are kept"
+            test = self.test
+            if test is not None:
+                test.run.event("duplicate_json_key", "info", text, self.places.line(found[1].position))
+        if len(found) > direction:
+            return found[direction]
+        return node.object(name + "_bidir_reverse") if direction == _REVERSE else js.Members()
+
+    def _total(self, node: js.Members, side: str, stream: str, role: str | None, test: Test) -> None:
+        start, end = node.leaf("start"), node.leaf("end")
+        if start is None or end is None or start.value is None or end.value is None:
+            return
+        number = self.places.data(node.leaf("bytes") or end)
+        begin, stop = _number(start, "sec"), _number(end, "sec")
+        row = Row(
+            line=number,
+            stream=stream,
+            role=role,
+            start_ns=nanoseconds(start.token, "sec"),
+            end_ns=nanoseconds(end.token, "sec"),
+            slack_ns=(begin.resolution or 0.0) + (stop.resolution or 0.0),
+            bytes=_bytes(node.leaf("bytes")),
+            rate=_rate(node.leaf("bits_per_second")),
+            side="sender" if side == "mixed" else side,
+            mixed=side == "mixed",
+            datagrams_side=test.local_side(role) if side == "mixed" else None,
+        )
+        for key in ("bits_per_second", "retransmits", "packets", "jitter_ms", "lost_packets"):
+            if (leaf := node.leaf(key)) is not None:
+                self.places.data(leaf)
+        self._udp_total(node, row)
+        row.retransmits = _count(node.leaf("retransmits"))
+        test.summary.append(row)
+
+    def _udp_total(self, node: js.Members, row: Row) -> None:
+        row.datagrams = _count(node.leaf("packets"))
+        jitter = node.leaf("jitter_ms")
+        if jitter is None or jitter.value is None or (row.side == "sender" and not row.mixed):
+            return
+        row.jitter, row.lost = _number(jitter, "ms"), _count(node.leaf("lost_packets"))
+        percent = node.leaf("lost_percent")
+        row.percent = None if percent is None else percent.token
+        out_of_order = _count(node.leaf("out_of_order"))
+        if out_of_order is not None and self.test is not None:
+            self.test.out_of_order.append((row.line, row.stream, out_of_order))
+
+    def _cpu(self, node: js.Members, test: Test) -> None:
+        for side, prefix in (("local", "host"), ("remote", "remote")):
+            leaves = [node.leaf(f"{prefix}_{name}") for name in ("total", "user", "system")]
+            if any(leaf is None or leaf.value is None for leaf in leaves):
+                continue
+            values = [_number(leaf, "%") for leaf in leaves if leaf is not None]
+            for leaf in leaves:
+                number = self.places.data(leaf) if leaf is not None else 0
+            test.cpu(side, values[0], values[1], values[2], number)
+
+    def _error(self, leaf: js.Leaf, test: Test) -> None:
+        text, number = str(leaf.value), self.places.data(leaf)
+        if test.server and test.summary and "unexpectedly closed" in text:
+            test.run.event("message", "info", f"iperf3 said: {text}", number)  # the client left without a word
+            return
+        if "terminated" not in text:
+            test.failure = (number, text.removeprefix("error - "))
+            return
+        if test.server and test.ended and test.summary:
+            return  # a stream goes on after its test: so every server ends
+        test.run.set(status="interrupted")
+        if not test.empty or test.connections:
+            test.run.event("interrupted", "warning", f"{text}; the totals cover what there was", number)
+
+
+def _number(leaf: js.Leaf, unit: str) -> Quantity:
+    """A printed number; a whole one is exact."""
+    found = quantity(leaf.token, unit, significant=_SIGNIFICANT)
+    return Quantity(found.value, found.unit, found.printed, None) if isinstance(leaf.value, int) else found
+
+
+def _rate(leaf: js.Leaf | None) -> Quantity | None:
+    return None if leaf is None or leaf.value is None else _number(leaf, "bits/sec")
+
+
+def _bytes(leaf: js.Leaf | None) -> Quantity | None:
+    return None if leaf is None or leaf.value is None else _number(leaf, "Bytes")
+
+
+def _count(leaf: js.Leaf | None) -> Quantity | None:
+    if leaf is None or leaf.value is None:
+        return None
+    return count(leaf.token) if isinstance(leaf.value, int) else Quantity(float(leaf.value), "count", leaf.token, None)
+
+
+_LONGEST_TEST = 1e9
+
+
+def _plain_row(one: dict[str, Any], stream: str, role: str | None, number: int) -> Row | None:
+    """A row of an interval, from plain values; None where its times are missing."""
+    start, end, size, rate = (one.get(name) for name in ("start", "end", "bytes", "bits_per_second"))
+    if not isinstance(start, int | float) or not isinstance(end, int | float):
+        return None
+    if not abs(start) < _LONGEST_TEST or not abs(end) < _LONGEST_TEST:
+        return None  # damaged
+    rtt = one.get("rtt")
+    return Row(
+        line=number,
+        stream=stream,
+        role=role,
+        start_ns=round(start * _SECOND),
+        end_ns=round(end * _SECOND),
+        slack_ns=_MICROSECOND + _FIVE_DIGITS * max(end, 0.0),
+        seconds_ns=seconds * _SECOND if isinstance(seconds := one.get("seconds"), int | float) else None,
+        bytes=_plain_quantity(size, "bytes"),
+        rate=_plain_quantity(rate, "bit/s"),
+        omitted=bool(one.get("omitted")),
+        retransmits=_plain_quantity(one.get("retransmits"), "count"),
+        cwnd=_plain_quantity(one.get("snd_cwnd"), "bytes"),
+        rtt_ns=round(rtt * _MICROSECOND) if isinstance(rtt, int | float) and 0 < rtt < _LONGEST_TEST else None,
+        jitter=_plain_quantity(one.get("jitter_ms"), "ns", scale("ms")),
+        lost=_plain_quantity(one.get("lost_packets"), "count"),
+        datagrams=_plain_quantity(one.get("packets"), "count"),
+    )
+
+
+def _plain_quantity(value: Any, unit: str, factor: float = 1.0) -> Quantity | None:
+    if not isinstance(value, int | float) or value - value != 0:
+        return None
+    return Quantity(value * factor, unit, str(value), None)

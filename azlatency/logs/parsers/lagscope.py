@@ -1,0 +1,442 @@
+"""lagscope: statistics, percentiles and histogram of the sender, and the files of ``-R`` and ``-P``.
+
+    lagscope 1.0.1
+    ---------------------------------------------------------
+    02:24:19 INFO: New connection: local:38622 [socket:3] --> 10.2.2.4:6001
+    10.2.2.4: 99% completed.                                  (carriage returns only)
+    02:24:22 DBG : Reply from 10.2.2.4: bytes=4 time=860.750us                    (-V)
+    02:24:20 INFO: TEST COMPLETED.
+    02:24:20 INFO: Ping statistics for 10.2.2.4:
+    02:24:20 INFO:    Number of successful Pings: 5000
+    02:24:20 INFO:    Minimum = 188.000us, Maximum = 5066.500us, Average = 247.632us
+
+    Percentile   Latency(us)                                                      (-P)
+         50%     231
+    Interval(usec)   Frequency                                                    (-H)
+          0          0
+    Index, Latency(us)                                                            (-R file.csv)
+    0, 239
+    {"latencies":[ {"latency": 188, "frequency": 2}, ... ]}                       (-P file.json)
+
+Versions seen: 0.1.1 to 1.0.1 (formats: main.c, latencies_stats.c). Every time is a **round trip** over one TCP
+connection, closed loop; the first one carries the warm-up of the connection and is counted.
+
+Percentiles, histogram, CSV and JSON hold times **cut** to whole microseconds: a printed 17 is somewhere in 17..18 us,
+so a median may stand below the minimum. Values are kept as printed with a resolution of 1 us; samples carry both
+bounds. A percentile is the order statistic floor(p (n+1) / 100). A known fault prints single percentiles far too low:
+those that break the order are refused. The last histogram row is open-ended. Single times stand on the lattice of
+0.25 us that the clock has, whatever their three decimals say.
+
+The exit status is the number of pings modulo 256, and 0 for a refused connection: it says nothing. Times of day have no
+date and whole seconds, so the run's duration is known to a second; n times the mean cannot be more. A histogram without
+a line of lagscope above is not claimed: latte prints the same titles.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from typing import Any
+
+from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers.common import complete_quantile, end_run, unfinished_line
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+
+# The clock is microseconds since 1970 in a double: steps of 0.25 us at each end of a round trip (lin_utils.c).
+_LATTICE_NS = 250
+_CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d) ")
+_LABEL = r"\d\d:\d\d:\d\d (?:INFO|DBG ): ?"
+_US = r"(\d{1,12}\.\d{3})us"
+_SECOND, _MICROSECOND = nanoseconds("1", "sec"), nanoseconds("1", "us")
+_DAY = 24 * 3600
+_SECOND_LAST_PERCENTILE = 0.99991
+_DEFAULT_BYTES = 4
+_CSV_HEADER = "Index, Latency(us)"
+_ROW = re.compile(r"(\d{1,10}), (\d{1,12})")
+_PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,12})\s{0,40}\}')
+_RUN = {"protocol": "tcp", "printed_as": "round_trip", "closed_loop": True, "test": "ping-pong", "connections": 1}
+
+
+def _whole_microseconds(token: str) -> Quantity:
+    """A time cut to whole microseconds: the value as printed, known to the microsecond above it."""
+    return Quantity(float(nanoseconds(token, "us")), "ns", token, float(_MICROSECOND), "us")
+
+
+def _time_of_day(line: Line) -> int | None:
+    """Seconds since midnight that the label of the line says; None where it has none."""
+    found = _CLOCK.match(line.text.lstrip())
+    return 3600 * int(found[1]) + 60 * int(found[2]) + int(found[3]) if found else None
+
+
+class _Lagscope(LineLog):
+    prefix = re.compile(_LABEL)
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log = log
+        self.unfinished = unfinished_line(log)
+        self.run = recorder.run("lagscope", log.first_line, **_RUN)
+        self.began: int | None = None
+        self.completed: int | None = None
+        self.ended = False
+        self.errors: list[tuple[str, int]] = []
+        self.replies: list[int] = []
+        self.percentiles: list[tuple[float, Quantity, int]] = []
+        self.table: str | None = None
+        self.rows: list[tuple[int, int, int] | None] = []
+        """Lower edge, count and line of each histogram row; None where rows were left out by hand."""
+        self.extremes_line = 0
+
+    # --- what was run
+
+    @data(r"lagscope (\d{1,3}(?:\.\d{1,3}){1,3})", hint="lagscope ")
+    def banner(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(tool_version=match[1])
+
+    @data(r"New connection: local:\d{1,5} \[socket:\d{1,5}\] --> (\S{1,100}):(\d{1,5})", hint="New connection:")
+    def connection(self, line: Line, match: re.Match[str]) -> None:
+        self.began = _time_of_day(line)
+        self.run.set(server=match[1])
+
+    @data(r"server address:\s{1,20}(\S{1,100})", hint="server address:")
+    def server_address(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(server=match[1])
+
+    @data(r"message size \(bytes\):\s{1,20}(\d{1,9})", hint="message size")
+    def message_size(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(message_bytes=int(match[1]))
+
+    @data(r"test duration \(sec\):\s{1,20}(\d{1,9})", hint="test duration")
+    def duration(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(requested_duration_ns=nanoseconds(match[1], "sec"))
+
+    # --- how it went
+
+    @data(rf"Reply from (\S{{1,100}}): bytes=(\d{{1,9}}) time={_US}", hint="Reply from")
+    def reply(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(message_bytes=int(match[2]))
+        self.replies.append(nanoseconds(match[3], "us"))
+
+    @data(r"Interrupted by Ctrl\+C", hint="Interrupted by")
+    def interrupted(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(status="interrupted")
+        self.run.event("interrupted", "warning", "ended by Ctrl-C; statistics cover what there was", line.number)
+
+    @data(r"TEST COMPLETED\.", hint="TEST COMPLETED")
+    def test_completed(self, line: Line, match: re.Match[str]) -> None:
+        self.completed = _time_of_day(line)
+
+    @data(r"Ping statistics for (\S{1,100}):", hint="Ping statistics for")
+    def statistics(self, line: Line, match: re.Match[str]) -> None:
+        if self.run.row.get("server") is None:
+            self.run.set(server=match[1])
+
+    @data(r"Number of successful Pings: (\d{1,15})", hint="successful Pings")
+    def pings(self, line: Line, match: re.Match[str]) -> None:
+        if self._cut(line):
+            return
+        for name in ("received", "observations"):
+            self.run.metric(name, count(match[1]), line.number)
+        if not int(match[1]):
+            self.ended = True
+            if not self.errors:
+                self.run.set(status="no_data")
+                self.run.event("no_data", "warning", "no ping was answered", line.number)
+
+    @data(rf"Minimum = {_US}, Maximum = {_US}, Average = {_US}", hint="Minimum = ")
+    def extremes(self, line: Line, match: re.Match[str]) -> None:
+        for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
+            printed = quantity(token, "us")
+            # The mean of many is sharper than the clock of each.
+            single = name != "rtt_mean"
+            self.run.metric(name, printed.with_resolution(float(_LATTICE_NS)) if single else printed, line.number)
+        self.ended = True
+        self.extremes_line = line.number
+
+    # --- tables
+
+    @data(r"Percentile\s{1,20}Latency\(us\)", hint="Percentile")
+    @data(r"Interval\(usec\)\s{1,20}Frequency", hint="Interval(usec)")
+    def table_header(self, line: Line, match: re.Match[str]) -> None:
+        self.table = match[0][:8]
+
+    @data(r"(\d{2}(?:\.\d{1,3})?)%\s{1,20}(\d{1,12})", hint="%")
+    def percentile(self, line: Line, match: re.Match[str]) -> None:
+        if self._cut(line):
+            return
+        q = quantity(match[1], "%").value
+        self.percentiles.append((q, _whole_microseconds(match[2]), line.number))
+
+    @data(r"(\d{1,9})\s{1,20}(\d{1,15})", hint="")
+    def bucket(self, line: Line, match: re.Match[str]) -> None:
+        if self._cut(line):
+            return
+        if self.table == "Interval":
+            self.rows.append((int(match[1]), int(match[2]), line.number))
+        else:
+            self.run.event("histogram_without_header", "warning", "a histogram row under no header", line.number)
+
+    @data(r"\.\.\.", hint="...")
+    def left_out(self, line: Line, match: re.Match[str]) -> None:
+        self.rows.append(None)
+
+    @data(r"\d\d:\d\d:\d\d ERR : ?(.{1,300})", hint="ERR : ")
+    def failure(self, line: Line, match: re.Match[str]) -> None:
+        self.errors.append((match[1], line.number))
+
+    known = known(
+        ("-----", r"-{20,80}"),
+        ("***", r"\*\*\* (?:sender role|receiver role|run as daemon)"),
+        ("Ignored", r"failed to bind socket.{1,200}Ignored"),
+        ("invalid ", r"invalid .{1,80}; ?use default value\.?"),
+        ("% completed", r"\S{1,100}: \d{1,3}% completed\."),
+        ("Dumping ", r"Dumping .{1,300}"),
+        (":", r"(?:cpu affinity|domain|protocol|(?:server|client) port|test mode):\s{1,20}.{1,80}"),
+        (":", r"(?:test iteration|verbose mode):\s{1,20}\w{1,20}"),
+        (":", r"(?:sender|receiver) socket buffer \(bytes\):\s{1,20}\d{1,12}"),
+        (":", r"test interval \(sec\):\s{1,20}\d{1,9}"),
+        (
+            "histogram ",
+            r"histogram (?:report|1st interval start at|length of intervals|count of intervals):\s{1,20}\w{1,20}",
+        ),
+    )
+
+    def _cut(self, line: Line) -> bool:
+        """Whether the text ends within this line, whose number stands at its end."""
+        if line.number != self.unfinished:
+            return False
+        text = "the text ends within this line; its number is left out"
+        self.run.event("unfinished_line", "warning", text, line.number)
+        return True
+
+    # --- the end
+
+    def finish(self) -> None:
+        """Complete the run and check what must hold."""
+        run, log = self.run, self.log
+        self._describe()
+        self._store_percentiles()
+        self._store_histogram()
+        self._store_replies()
+        self._check()
+        last = self.percentiles[-1][0] if self.percentiles else 1.0
+        ended = self.ended and last > _SECOND_LAST_PERCENTILE
+        if self.percentiles or self.rows:
+            text = "percentiles and histogram hold times cut to whole microseconds; a value may be up to 1 us more"
+            run.event("floored", "info", text, run.row["first_line"])
+        has_numbers = bool(run.value("rtt_mean") or self.replies or self.percentiles or self.rows)
+        for text, number in self.errors:
+            if has_numbers or run.value("rtt_mean"):
+                run.event("tool_error", "warning", text, number)
+            else:
+                run.set(status="failed")
+                run.event("failed", "error", f"lagscope measured nothing: {text}", number)
+        end_run(run, has_numbers=has_numbers, ended=ended, last_line=log.last_line)
+
+    def _describe(self) -> None:
+        row, log = self.run.row, self.log
+        row["client"] = row.get("client") or log.host
+        if row.get("message_bytes") is None and log.arguments:
+            size = log.option("-z")
+            row["message_bytes"] = int(size) if size and size.isdigit() else _DEFAULT_BYTES
+        seconds = log.option("-t")
+        if row.get("requested_duration_ns") is None and seconds and seconds.isdigit():
+            row["requested_duration_ns"] = nanoseconds(seconds, "sec")
+
+    def _store_percentiles(self) -> None:
+        """The printed order statistics, without those that break the order."""
+        run, observations = self.run, self.run.value("observations")
+        low, high = run.value("rtt_min"), run.value("rtt_max")
+        kept = _longest_rising([value.value for _, value, _ in self.percentiles])
+        for index, (q, value, number) in enumerate(self.percentiles):
+            outside = (low is not None and value.value <= low - _MICROSECOND) or (
+                high is not None and value.value > high
+            )
+            if index not in kept or outside:
+                text = f"p{100 * q:g} = {value.printed} us breaks the order of the table; a known fault; left out"
+                run.event("not_monotone", "error", text, number)
+                continue
+            row = run.quantile(q, value, number)
+            if observations and row is not None:
+                n = int(observations)
+                # Counted as the tool does, in binary floating point.
+                rank = int((float(f"{100 * q:.6g}") * (n + 1)) / 100 - 1) + 1
+                complete_quantile(row, n, rank)
+                if not row["resolved"]:
+                    run.event("percentile_is_max", "info", f"p{100 * q:g} of {n} pings is their maximum", number)
+
+    def _store_histogram(self) -> None:
+        """Buckets from the lower edges; the last is open-ended, and so is one before rows that were left out."""
+        run = self.run
+        present = [row for row in self.rows if row is not None]
+        # The first row reaches from 0 to the start of the others, whose width is the same.
+        widths = [b[0] - a[0] for a, b in zip(self.rows[1:], self.rows[2:], strict=False) if a and b]
+        width = min(widths, default=None)
+        for index, row in enumerate(self.rows):
+            if row is None:
+                continue
+            low, number, line = row
+            following = self.rows[index + 1] if index + 1 < len(self.rows) else None
+            high = following[0] if following else None
+            if high is None and index and index + 1 < len(self.rows) and width:
+                high = low + width
+            bounds = {"low_ns": low * _MICROSECOND, "high_ns": None if high is None else high * _MICROSECOND}
+            run.bucket(metric="rtt", stream=None, count=number, line=line, **bounds)
+        total, observations = sum(row[1] for row in present), run.value("observations")
+        if present and (None in self.rows or (observations is not None and total != observations)):
+            text = f"the histogram counts {total} of {observations or 0:.0f} pings; rows are missing"
+            run.event("count_mismatch", "warning", text, present[0][2])
+
+    def _store_replies(self) -> None:
+        if not self.replies:
+            return
+        run, number = self.run, len(self.replies)
+        bounds = {
+            "low_ns": [rtt - _LATTICE_NS for rtt in self.replies],
+            "high_ns": [rtt + _LATTICE_NS for rtt in self.replies],
+        }
+        run.samples(seq=range(number), sent_ns=[None] * number, rtt_ns=self.replies, status=["ok"] * number, **bounds)
+        text = "the first reply carries the warm-up of the connection; the tool counts it"
+        run.event("first_ping_is_warmup", "info", text, run.row["first_line"])
+        observations = run.value("observations")
+        if observations is not None and number != observations:
+            text = f"{number} replies, the statistics count {observations:.0f}"
+            run.event("count_mismatch", "warning", text, self.extremes_line or run.row["first_line"])
+        elif (low := run.value("rtt_min")) is not None and low != min(self.replies):
+            run.event("value_conflict", "error", "the minimum is not that of the replies", self.extremes_line)
+
+    def _check(self) -> None:
+        run = self.run
+        low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
+        if low is not None and mean is not None and high is not None and not low <= mean <= high:
+            text = "min <= avg <= max does not hold; the line is edited"
+            run.event("impossible_order", "error", text, self.extremes_line)
+        if self.began is None or self.completed is None:
+            return
+        seconds = (self.completed - self.began) % _DAY
+        elapsed = Quantity(float(seconds * _SECOND), "ns", None, float(_SECOND))
+        run.metric("elapsed", elapsed, self.extremes_line or run.row["first_line"])
+        observations = run.value("observations")
+        if mean is not None and observations and observations * mean > elapsed.value + _SECOND:
+            needed = observations * mean / _SECOND
+            what = f"{observations:.0f} pings of {mean / _MICROSECOND:g} us"
+            text = f"{what} take {needed:.0f} s, but {seconds} s passed; the log is edited"
+            run.event("impossible_duration", "error", text, self.extremes_line)
+
+
+def _longest_rising(values: list[float]) -> set[int]:
+    """Indexes of a longest sequence that never falls."""
+    tails: list[float] = []
+    length = []
+    for value in values:
+        at = bisect_right(tails, value)
+        tails[at : at + 1] = [value]
+        length.append(at + 1)
+    kept: set[int] = set()
+    wanted, bound = len(tails), float("inf")
+    for index in range(len(values) - 1, -1, -1):
+        if length[index] == wanted and values[index] <= bound:
+            kept.add(index)
+            wanted, bound = wanted - 1, values[index]
+    return kept
+
+
+def _read_csv(log: Log, recorder: Recorder, header: int) -> None:
+    """``-R``: the samples, cut to whole microseconds."""
+    run = recorder.run("lagscope", log.first_line, dialect="lagscope-csv", last_line=log.last_line, **_RUN)
+    ledger, unfinished = recorder.ledger, unfinished_line(log)
+    ledger.mark(log.lines[header].number, DATA)
+    sequence, rtt = [], []
+    for line in log.lines[header + 1 :]:
+        text = line.text.strip()
+        match = _ROW.fullmatch(text)
+        if match is None:
+            ledger.mark(line.number, UNKNOWN if text else BLANK)
+            continue
+        ledger.mark(line.number, DATA)
+        if line.number == unfinished:
+            run.event(
+                "unfinished_line", "warning", "the text ends within this line; its sample is left out", line.number
+            )
+            continue
+        sequence.append(int(match[1]))
+        rtt.append(int(match[2]) * _MICROSECOND)
+    if not sequence:
+        run.set(status="no_data")
+        run.event("no_data", "warning", "a header without rows", log.first_line)
+        return
+    if sequence != list(range(len(sequence))):
+        text = "the rows are not numbered from 0 without gaps; rows are missing or of two runs"
+        run.event("lines_missing", "warning", text, log.first_line)
+    high = [value + _MICROSECOND for value in rtt]
+    status = ["ok"] * len(rtt)
+    run.samples(seq=sequence, sent_ns=[None] * len(rtt), rtt_ns=rtt, status=status, low_ns=rtt, high_ns=high)
+    run.event("floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line)
+    text = "the log beside this file describes the same run; count one of the two"
+    run.event("same_run_as_log", "info", text, log.first_line)
+
+
+def _read_json(log: Log, recorder: Recorder) -> None:
+    """``-P file``: how often each whole microsecond was seen, as a histogram."""
+    run = recorder.run("lagscope", log.first_line, dialect="lagscope-json", last_line=log.last_line, **_RUN)
+    text = log.text
+    whole = True
+    try:
+        found: Any = json.loads(text)
+    except ValueError:
+        found, whole = None, False
+    pairs = []
+    number, counted = log.first_line, 0
+    for match in _PAIR.finditer(text):
+        number += text.count("\n", counted, match.end())
+        counted = match.end()
+        pairs.append((int(match[1]), int(match[2]), number))
+    if whole and not (isinstance(found, dict) and len(found.get("latencies", [])) == len(pairs)):
+        run.set(status="failed")
+        run.event("malformed", "error", "not the frequency table that lagscope writes", log.first_line)
+        return
+    for line in log.lines:
+        recorder.ledger.mark(line.number, DATA if line.text.strip() else BLANK)
+    for latency, frequency, number in pairs:
+        low = latency * _MICROSECOND
+        bounds = {"low_ns": low, "high_ns": low + _MICROSECOND}
+        run.bucket(metric="rtt", stream=None, count=frequency, line=number, **bounds)
+    if pairs and whole:
+        total = Quantity(float(sum(frequency for _, frequency, _ in pairs)), "count", None, None)
+        run.metric("observations", total, log.first_line)
+        run.event("floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line)
+        about = "the log beside this file describes the same run; count one of the two"
+        run.event("same_run_as_log", "info", about, log.first_line)
+    end_run(run, has_numbers=bool(pairs), ended=whole, last_line=log.last_line)
+
+
+class LagscopeParser:
+    """Reads lagscope; see the module's docstring."""
+
+    tool = "lagscope"
+    commands = ("lagscope",)
+    signatures = (
+        Signature("lagscope ", re.compile(r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}")),
+        Signature(_CSV_HEADER, re.compile(re.escape(_CSV_HEADER))),
+        Signature('"latencies":[', re.compile(r'(?:\{\s{0,20})?"latencies":\[.{0,100}')),
+        Signature("Ping statistics for", re.compile(rf"{_LABEL}Ping statistics for \S{{1,100}}:"), weak=True),
+        Signature("successful Pings:", re.compile(rf"{_LABEL}\s*Number of successful Pings: \d+"), weak=True),
+        Signature("Latency(us)", re.compile(r"Percentile\s{1,20}Latency\(us\)"), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log: the text, the CSV or the JSON."""
+        header = next((index for index, line in enumerate(log.lines) if line.text.strip() == _CSV_HEADER), None)
+        if header is not None:
+            _read_csv(log, recorder, header)
+        elif any('"latencies":[' in line.text for line in log.lines[:3]):
+            _read_json(log, recorder)
+        else:
+            reader = _Lagscope(log, recorder)
+            reader.feed(log.lines, recorder.ledger)
+            reader.finish()
+
+
+PARSER = LagscopeParser()

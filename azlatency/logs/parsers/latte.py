@@ -1,0 +1,298 @@
+"""latte (Windows): a block of name and value, an optional histogram; or the rows of ``-csv``.
+
+    Protocol      TCP
+    SendMethod    Blocking
+    ReceiveMethod Blocking
+    SO_SNDBUF     Default
+    SO_RCVBUF     Default
+    MsgSize(byte) 4
+    Iterations    65100
+    Latency(usec) 2026.40
+    CPU(%)        5.2
+    CtxSwitch/sec 1382      (2.80/iteration)
+    SysCall/sec   3678      (7.45/iteration)
+    Interrupt/sec 1100      (2.23/iteration)
+
+    Interval(usec)   Frequency
+          0          9999967
+       1000          14
+
+    Protocol,SendMethod,ReceiveMethod,SO_SNDBUF,SO_RCVBUF,MsgSize(byte),Iterations,Latency(usec),CPU(%),...
+
+No source is public; the reading rests on the binary v0000.8303 and on public logs. ``Latency(usec)`` is elapsed time
+over iterations: a mean **round trip**. ``-hrtt`` halves it and relabels the line of the block, not the CSV column.
+
+The receiver prints the same block as the sender of the same run; only the command tells them apart (``-c`` is the
+sender). (X/sec) / (X/iteration) * Latency = one second holds in every real block, so it is checked. Long runs overflow
+to negative latencies, which are refused. The last histogram row is open-ended, unless ``-hc`` shows that empty rows
+were left out.
+
+A file of ``-dump`` is bare: one whole number of microseconds a line, cut, for each iteration. Nothing in it says whose
+it is, so it is read only where the manifest or the caller says ``tool = "latte"``; each is a sample known as an
+interval.
+"""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs.grammar import BLANK, DATA, Ledger, Line, LineLog, data, known
+from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.record import Recorder, Run
+from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
+
+_PROTOCOL = r"(TCP|UDP|RAW|UDP_MCAST|RAW_MCAST)"
+_METHOD = r"(?:Blocking|NonBlocking|Ov_Event|Ov_CP|Ov_POLL|Select|RIO)"
+_BUFFER = r"(?:Default|\d{1,12})"
+_DECIMAL = r"(-?\d{1,18}(?:\.\d{1,6})?)"
+# As (name of the rate, name of the count per iteration).
+_COUNTERS = {
+    "CtxSwitch": ("context_switch_rate", "context_switches_per_iteration"),
+    "SysCall": ("system_call_rate", "system_calls_per_iteration"),
+    "Interrupt": ("interrupt_rate", "interrupts_per_iteration"),
+}
+_CSV_HEADER = (
+    r"(?:Tag,)?Protocol,SendMethod,ReceiveMethod,SO_SNDBUF,SO_RCVBUF,MsgSize\(byte\),Iterations,"
+    r"Latency\(usec\),.{0,200}"
+)
+_CSV_ROW = (
+    rf"(?:[^,]{{0,80}},)?{_PROTOCOL},{_METHOD},{_METHOD},{_BUFFER},{_BUFFER},(\d+),(\d+),{_DECIMAL},{_DECIMAL},"
+    rf"{_DECIMAL}[^,]{{0,40}},{_DECIMAL}[^,]{{0,40}},{_DECIMAL}[^,]{{0,40}}"
+)
+_IDENTITY_TOLERANCE = 0.005
+_SECOND_US = 1e6
+
+
+class _Latte(LineLog):
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self.run: Run | None = None
+        self.half = False
+        self.refused = False
+        self.counters: dict[str, tuple[Quantity, Quantity, int]] = {}
+        self.buckets: list[tuple[int, int, int]] = []
+        self.last_read = log.first_line
+
+    def read(self, line: Line, ledger: Ledger) -> bool:
+        """As in `LineLog`; remembers the last line that belonged to the block."""
+        if super().read(line, ledger):
+            self.last_read = line.number
+            return True
+        return False
+
+    @property
+    def current(self) -> Run:
+        """The run being read; a block whose first lines are missing opens one as well."""
+        if self.run is None:
+            self._open(self.log.first_line)
+        assert self.run is not None
+        return self.run
+
+    def _open(self, number: int) -> None:
+        self.run = self.recorder.run("latte", number, test="ping-pong", closed_loop=True)
+        self.half, self.refused, self.counters, self.buckets = False, False, {}, []
+
+    # --- the block
+
+    @data(rf"Protocol\s+{_PROTOCOL}", hint="Protocol")
+    def protocol(self, line: Line, match: re.Match[str]) -> None:
+        self.finish(line.number - 1)
+        self._open(line.number)
+        self.current.set(protocol=match[1].split("_")[0].lower())
+
+    @data(r"MsgSize\(byte\)\s+(\d{1,12})", hint="MsgSize")
+    def message_size(self, line: Line, match: re.Match[str]) -> None:
+        self.current.set(message_bytes=int(exact_bytes(match[1]).value))
+
+    @data(r"Iterations\s+(\d{1,18})", hint="Iterations")
+    def iterations(self, line: Line, match: re.Match[str]) -> None:
+        self.current.metric("observations", count(match[1]), line.number)
+
+    @data(rf"(Half Round-Trip )?Latency\(usec\)\s+{_DECIMAL}", hint="Latency(usec)")
+    def latency(self, line: Line, match: re.Match[str]) -> None:
+        self.half = match[1] is not None
+        self._latency(match[2], line)
+
+    @data(rf"CPU\(%\)\s+{_DECIMAL}", hint="CPU(%)")
+    def processor(self, line: Line, match: re.Match[str]) -> None:
+        self.current.metric("cpu_busy", quantity(match[1], "%"), line.number, scope="host")
+
+    @data(rf"(CtxSwitch|SysCall|Interrupt)/sec\s+{_DECIMAL}\s+\({_DECIMAL}/iteration\)", hint="/iteration)")
+    def counter(self, line: Line, match: re.Match[str]) -> None:
+        rate, each = quantity(match[2], "/sec"), quantity(match[3], "1")
+        each = Quantity(each.value, "count", each.printed, each.resolution)
+        rate_name, each_name = _COUNTERS[match[1]]
+        self.current.metric(rate_name, rate, line.number, scope="host")
+        self.current.metric(each_name, each, line.number, scope="host")
+        self.counters[match[1]] = (rate, each, line.number)
+
+    @data(r"(\d{1,12})\s+(\d{1,18})", hint="")
+    def bucket(self, line: Line, match: re.Match[str]) -> None:
+        self.buckets.append((nanoseconds(match[1], "usec"), int(match[2]), line.number))
+
+    # --- CSV
+
+    @data(_CSV_ROW, hint=",")
+    def row(self, line: Line, match: re.Match[str]) -> None:
+        self.finish(line.number - 1)
+        self._open(line.number)
+        run = self.current
+        run.set(protocol=match[1].split("_")[0].lower(), message_bytes=int(match[2]))
+        run.metric("observations", count(match[3]), line.number)
+        self.half = "-hrtt" in self.log.arguments
+        self._latency(match[4], line)
+        run.metric("cpu_busy", quantity(match[5], "%"), line.number, scope="host")
+        for (name, _), token in zip(_COUNTERS.values(), match.groups()[5:], strict=True):
+            run.metric(name, quantity(token, "/sec"), line.number, scope="host")
+
+    known = known(
+        ("Method", rf"(?:Send|Receive)Method\s+{_METHOD}"),
+        ("SO_", rf"SO_(?:SND|RCV)BUF\s+{_BUFFER}"),
+        ("Interval(usec)", r"Interval\(usec\)\s+Frequency"),
+        ("Protocol,", _CSV_HEADER),
+    )
+
+    # --- helpers and the end
+
+    def _latency(self, token: str, line: Line) -> None:
+        run = self.current
+        printed = quantity(token, "usec")
+        if printed.value <= 0:
+            self.refused = True
+            text = (
+                f"a latency of {token} usec: the timer of a long run overflowed; no value is kept, run fewer iterations"
+            )
+            run.event("overflow", "error", text, line.number)
+            return
+        run.metric("rtt_mean", printed.doubled() if self.half else printed, line.number)
+        run.set(printed_as="half_round_trip" if self.half else "round_trip")
+        if not self.half:
+            text = "Latency(usec) taken as a round trip: v0000.8303 prints elapsed / iterations, halved only by -hrtt"
+            run.event("assumed_round_trip", "info", text, line.number)
+
+    def finish(self, last_line: int) -> None:
+        """Close the run being read, if there is one."""
+        if self.run is None:
+            return
+        run, self.run = self.run, None
+        self._describe(run)
+        self._histogram(run)
+        self._check_identity(run)
+        has_numbers = run.value("rtt_mean") is not None
+        if self.refused:
+            run.set(status="failed", last_line=last_line)
+        elif not has_numbers:
+            # Without a latency the iterations are what was asked for, not what was observed.
+            run.drop("observations")
+            run.set(status="no_data", last_line=self.last_read)
+            text = "the block stops before its latency: what was to run, not what came out"
+            run.event("no_data", "warning", text, self.last_read)
+        else:
+            end_run(run, has_numbers=True, ended=True, last_line=last_line)
+
+    def _describe(self, run: Run) -> None:
+        log = self.log
+        words = log.arguments
+        if not words:
+            text = "nothing in the block says whether the sender or the receiver printed it; count one of the two only"
+            run.event("side_unknown", "info", text, run.row["first_line"])
+            return
+        address = log.option("-a") or ""
+        host = address.rsplit(":", 1)[0] or None
+        if "-c" in words:
+            run.set(dialect="latte-sender", server=host, client=log.host)
+        else:
+            run.set(dialect="latte-receiver", server=host)
+            text = "printed by the receiver (no -c in the command): the sender's block is the same run"
+            run.event("receiver_side", "info", text, run.row["first_line"])
+
+    def _histogram(self, run: Run) -> None:
+        """Buckets from one printed edge to the next; an unfinished table is told by its total."""
+        if not self.buckets:
+            return
+        asked = self.log.option("-hc")
+        open_ended = asked is None or not asked.isdigit() or len(self.buckets) >= int(asked)
+        lows = [low for low, _, _ in self.buckets]
+        width = lows[-1] - lows[-2] if len(lows) > 1 else None
+        highs = [*lows[1:], None if open_ended or width is None else lows[-1] + width]
+        for (low, frequency, number), high in zip(self.buckets, highs, strict=True):
+            run.bucket(metric="rtt", stream=None, low_ns=low, high_ns=high, count=frequency, line=number)
+        total, iterations = sum(frequency for _, frequency, _ in self.buckets), run.value("observations")
+        if iterations is not None and total != iterations:
+            text = f"the histogram holds {total} of {iterations:.0f} iterations; it is cut short or edited"
+            run.event("histogram_total", "warning", text, self.buckets[-1][2])
+
+    def _check_identity(self, run: Run) -> None:
+        """Events per second over events per iteration is iterations per second (formats-latency 1.3, L5)."""
+        rtt = run.value("rtt_mean")
+        if rtt is None:
+            return
+        for name, (rate, each, number) in self.counters.items():
+            if not each.value or not rate.value:
+                continue
+            product = rate.value / each.value * rtt / 1000
+            slack = (rate.resolution or 0) / rate.value + (each.resolution or 0) / each.value + _IDENTITY_TOLERANCE
+            row = run.row_of(_COUNTERS[name][0])
+            if self.half and row is not None and abs(product / (2 * _SECOND_US) - 1) <= slack:
+                # -hrtt halves the time but not the counts: events a second come out doubled (trap L6).
+                row.update(value=row["value"] / 2, resolution=(row["resolution"] or 0) / 2 or None)
+                run.event("rate_halved", "info", f"{name}/sec is doubled by -hrtt; halved", number)
+            elif abs(product / _SECOND_US - 1) > slack:
+                text = f"{name}/sec, /iteration and the latency contradict each other: product {product / 1e6:.3f}"
+                run.event("identity_failed", "warning", text, number)
+
+
+_DUMPED = re.compile(r"\d{1,12}")
+
+
+def _read_dump(log: Log, recorder: Recorder) -> None:
+    """The round trips of ``-dump``; the last number of a text that ends within it may be cut and is left out."""
+    run = recorder.run("latte", log.first_line, last_line=log.last_line, dialect="latte-dump", closed_loop=True)
+    run.set(printed_as="round_trip")
+    cut = unfinished_line(log)
+    low = []
+    for line in log.lines:
+        text = line.text.strip()
+        recorder.ledger.mark(line.number, DATA if text else BLANK)
+        if text and line.number != cut:
+            low.append(nanoseconds(text, "usec"))
+    if cut:
+        run.event("unfinished_line", "warning", "the text ends within this line; its number is left out", cut)
+    width, count_ = nanoseconds("1", "usec"), len(low)
+    high = [each + width for each in low]
+    run.samples(
+        seq=range(count_), sent_ns=[None] * count_, rtt_ns=low, status=["ok"] * count_, low_ns=low, high_ns=high
+    )
+    text = "taken as round trips in microseconds, cut; whether -hrtt was given, which halves them, no line says"
+    run.event("assumed_round_trip", "info", text, log.first_line)
+
+
+class LatteParser:
+    """Reads latte; see the module's docstring."""
+
+    tool = "latte"
+    commands = ("latte",)
+    signatures = (
+        Signature("Protocol", re.compile(rf"Protocol\s+{_PROTOCOL}")),
+        Signature("MsgSize(byte),Iterations", re.compile(_CSV_HEADER)),
+        Signature("Latency(usec)", re.compile(rf"(?:Half Round-Trip )?Latency\(usec\)\s+{_DECIMAL}"), weak=True),
+        Signature("Blocking,", re.compile(_CSV_ROW), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log; each block and each CSV row is a run."""
+        texts = [line.text.strip() for line in log.lines]
+        if any(texts) and all(_DUMPED.fullmatch(text) for text in texts if text):
+            _read_dump(log, recorder)
+            return
+        reader = _Latte(log, recorder)
+        runs_before = len(recorder.rows["runs"])
+        reader.feed(log.lines, recorder.ledger)
+        reader.finish(log.last_line)
+        if len(recorder.rows["runs"]) == runs_before:
+            run = recorder.run("latte", log.first_line, last_line=log.last_line, status="no_data")
+            run.event("no_data", "warning", "a header without rows", log.first_line)
+
+
+PARSER = LatteParser()

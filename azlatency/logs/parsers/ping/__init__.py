@@ -1,0 +1,5 @@
+"""The ping parser."""
+
+from azlatency.logs.parsers.ping.parser import PARSER
+
+__all__ = ["PARSER"]

@@ -1,0 +1,436 @@
+"""PsPing (Sysinternals): ICMP ping, TCP connect and latency tests of Windows.
+
+    PsPing v2.10 - PsPing - ping, latency, bandwidth measurement utility
+    Pinging 10.2.2.4 with 32 bytes of data:
+    12 iterations (warmup 2) ping test:
+    Reply from 10.2.2.4: 41.93ms
+    TCP connect to 10.2.2.4:443:
+    Connecting to 10.2.2.4:443 (warmup): from 10.2.1.4:50671: 41.47ms
+    TCP latency test connecting to 10.2.2.4:5201: Connected
+    305 iterations (warmup 5) sending 1500 bytes TCP latency test: 100%
+    TCP roundtrip latency statistics (post warmup):
+      Sent = 300, Size = 1500, Total Bytes: 450000,
+      Sent = 10, Received = 10, Lost = 0 (0% loss),
+      Minimum = 41.42ms, Maximum = 42.12ms, Average = 41.78ms
+    Latency Count
+    41.42   2
+    TCP bandwidth test connecting to 10.2.2.4:5201: Connected
+    316 iterations (16 warmup) sending 1500 bytes TCP bandwidth test: 100%
+    TCP sender bandwidth statistics:
+      Minimum = 496.93 KB/s, Maximum = 586.44 KB/s, Average = 564.13 KB/s
+
+Versions seen: 2.01 and 2.10, in real outputs only (no source is public). ICMP and ``TCP roundtrip latency`` are **round
+trips** in milliseconds with two decimals. A **TCP connect** is a round trip plus the work of two machines on a new
+connection, and no round trip to compare with others: ``test`` is ``connect``, the metrics are ``connect_mean``,
+``connect_min`` and ``connect_max``, there are no samples, and the event ``connect_time`` says so. Where such a log has
+no statistics, they follow from its lines.
+
+The warm-up replies of an ICMP test look like all others: the first ones, as many as the header says, are ``warmup``
+samples. The latency mode spells ``Maxiumum``. Histogram rows carry the lower edges of equal buckets; the last holds the
+maximum alone and is open-ended. With ``-q`` progress overwrites itself.
+
+A bandwidth test prints rates in units of 1024 bytes, which its histogram proves: that one has the same rates in bytes a
+second, and is used for nothing else. Its ``Total Bytes`` counts warm-up as well, and is left out.
+
+Not read: the server's output.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from azlatency.logs.grammar import Ledger, Line, LineLog, data, known
+from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.record import Recorder, Run
+from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
+
+_MS = r"(\d{1,9}\.\d{2})ms"
+_HOST = r"(\S{1,255})"
+_PORT = r":(\d{1,5})"
+_ITERATIONS = (
+    r"(\d{1,9}) iterations \((?:warmup (\d{1,9})|(\d{1,9}) warmup)\) (?:(?:sending|receiving) (\d{1,9}) bytes )?"
+    r"(?:ping|(?:TCP|UDP) (?:latency|bandwidth)|connecting) test:[ \d%]{0,3000}"
+)
+_RATE = r"(\d{1,9}\.\d{2}) ([KMGT]?B/s)"
+_COUNTS = r"Sent = (\d{1,12}), Received = (\d{1,12}), Lost = (\d{1,12}) \((\d{1,3})% loss\),?"
+_VOLUME = r"Sent = (\d{1,12}), Size = (\d{1,12}), Total Bytes: (\d{1,15}),?"
+_NO_ANSWER = (
+    r"(?:Request timed out\.|This operation returned because the timeout period expired\."
+    r"|The remote computer refused the network connection\.|Destination host unreachable\."
+    r"|The (?:network|host|remote) .{1,120}\.|General failure\.)"
+)
+
+
+class _PsPing(LineLog):
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self.version: str | None = None
+        self.command: str | None = None
+        self._open(log.first_line)
+
+    def _open(self, number: int) -> None:
+        self.run: Run = self.recorder.run("psping", number)
+        self.begun = False
+        self.has_counts = False
+        self.ended = False
+        self.failed = False
+        self.iterations: int | None = None
+        self.warmup = 0
+        self.replies: list[int | None] = []
+        self.connects: list[Quantity] = []
+        self.pending = False
+        self.rows: list[tuple[str, int, int]] = []
+        self.histogram = False
+        self.side: str | None = None
+        self.last_line = number
+
+    # --- what was run
+
+    @data(r"PsPing v(\S{1,20}) - .{1,120}", hint="PsPing v")
+    def banner(self, line: Line, match: re.Match[str]) -> None:
+        if self.begun:
+            self._next(line)
+        self.version = match[1]
+
+    @data(r"[^\s>]{0,200}>?\s?(psping(?:64)?(?:\.exe)? .{1,500})", hint="ping")
+    @data(r"[^\s>]{0,200}>?\s?(PsPing(?:64)?(?:\.exe)? (?!v\d).{1,500})", hint="PsPing")
+    def command_line(self, line: Line, match: re.Match[str]) -> None:
+        if self.begun:
+            self._next(line)
+        self.command = match[1]
+
+    @data(rf"TCP connect to {_HOST}{_PORT}:", hint="TCP connect to")
+    def connect_header(self, line: Line, match: re.Match[str]) -> None:
+        self._header(line, test="connect", protocol="tcp", server=match[1], closed_loop=True)
+        text = "a TCP connect is more than a round trip; the times are kept as connect_*, never as rtt_*"
+        self.run.event("connect_time", "info", text, line.number)
+
+    @data(rf"Pinging {_HOST} with (\d{{1,6}}) bytes of data:", hint="Pinging ")
+    def ping_header(self, line: Line, match: re.Match[str]) -> None:
+        self._header(line, test="echo", protocol="icmp", server=match[1], printed_as="round_trip", closed_loop=True)
+        self.run.set(message_bytes=int(match[2]))
+
+    @data(rf"(TCP|UDP) latency test connecting to {_HOST}{_PORT}:(?: (Connected))?", hint="latency test connecting")
+    def latency_header(self, line: Line, match: re.Match[str]) -> None:
+        self._header(
+            line,
+            test="latency",
+            protocol=match[1].lower(),
+            server=match[2],
+            printed_as="round_trip",
+            closed_loop=True,
+        )
+
+    @data(rf"(TCP|UDP) bandwidth test connecting to {_HOST}{_PORT}:(?: (Connected))?", hint="bandwidth test connecting")
+    def bandwidth_header(self, line: Line, match: re.Match[str]) -> None:
+        self._header(line, test="bandwidth", protocol=match[1].lower(), server=match[2])
+
+    @data(_ITERATIONS, hint=" iterations (")
+    def iterations_line(self, line: Line, match: re.Match[str]) -> None:
+        self.iterations, self.warmup = int(match[1]), int(match[2] or match[3])
+        if match[4] is not None:
+            self.run.set(message_bytes=int(match[4]))
+
+    # --- probes
+
+    @data(rf"Reply from {_HOST}: {_MS}", hint="Reply from")
+    def reply(self, line: Line, match: re.Match[str]) -> None:
+        self.replies.append(nanoseconds(match[2], "ms"))
+
+    @data(
+        rf"Connecting to {_HOST}{_PORT}(?P<warmup> \(warmup\))?:(?: from (?P<client>\S{{1,100}}):\d{{1,5}}:)?"
+        rf"(?: (?P<time>\d{{1,9}}\.\d\d)ms| (?P<fault>{_NO_ANSWER}))?",
+        hint="Connecting to",
+    )
+    def connecting(self, line: Line, match: re.Match[str]) -> None:
+        self.pending = match["time"] is None and match["fault"] is None
+        if match["client"] is not None and match["time"] is not None:
+            self.run.set(client=match["client"])
+        if match["time"] is not None and match["warmup"] is None:
+            self.connects.append(quantity(match["time"], "ms"))
+
+    @data(_NO_ANSWER, hint=".")
+    def no_answer(self, line: Line, match: re.Match[str]) -> None:
+        if self.run.row.get("test") == "echo":
+            self.replies.append(None)
+        self.pending = False
+
+    # --- statistics
+
+    @data(rf"TCP connect statistics for {_HOST}{_PORT}:", hint="TCP connect statistics")
+    @data(rf"Ping statistics for {_HOST}:", hint="Ping statistics for")
+    def statistics(self, line: Line, match: re.Match[str]) -> None:
+        if self.has_counts:
+            self._next(line)
+        connect = match[0].startswith("TCP")
+        self._kind(line, "connect" if connect else "echo", "tcp" if connect else "icmp")
+        if self.run.row.get("server") is None:
+            self.run.set(server=match[1])
+
+    @data(r"(TCP|UDP) roundtrip latency statistics \(post warmup\):", hint="roundtrip latency statistics")
+    def latency_statistics(self, line: Line, match: re.Match[str]) -> None:
+        if self.has_counts:
+            self._next(line)
+        self._kind(line, "latency", match[1].lower())
+
+    @data(r"(TCP|UDP) (sender|receiver) bandwidth statistics:", hint=" bandwidth statistics:")
+    def bandwidth_statistics(self, line: Line, match: re.Match[str]) -> None:
+        if self.has_counts:
+            self._next(line)
+        self._kind(line, "bandwidth", match[1].lower())
+        self.side = match[2]
+
+    @data(_COUNTS, hint="Sent = ")
+    def counts(self, line: Line, match: re.Match[str]) -> None:
+        self.has_counts = True
+        sent, received, lost = (int(group) for group in match.groups()[:3])
+        run = self.run
+        if sent - received != lost:
+            text = f"sent {sent}, received {received} and lost {lost} do not add up; the log is edited"
+            run.event("count_mismatch", "error", text, line.number)
+            return
+        for name, token in (("sent", match[1]), ("received", match[2]), ("lost", match[3])):
+            run.metric(name, count(token), line.number)
+        run.metric("observations", Quantity(float(received), "count", None, None), line.number)
+        if sent:
+            run.metric("loss", Quantity(lost / sent, "fraction", match[4], None), line.number)
+            if abs(int(match[4]) / 100 - lost / sent) > 1e-9:
+                edited = abs(int(match[4]) - 100 * lost / sent) >= 1
+                text = f"{match[4]}% printed, {100 * lost / sent:.6g}% by the counts"
+                run.event("loss_recomputed", "warning" if edited else "info", text, line.number)
+        self.ended = not received
+
+    @data(_VOLUME, hint="Total Bytes:")
+    def volume(self, line: Line, match: re.Match[str]) -> None:
+        self.has_counts = True
+        sent, size, total = (int(group) for group in match.groups())
+        if self.run.row.get("test") == "bandwidth":
+            self.run.set(message_bytes=size)
+            return
+        if sent * size != total:
+            text = f"{sent} messages of {size} bytes are not {total} bytes; the log is edited"
+            self.run.event("count_mismatch", "error", text, line.number)
+            return
+        self.run.set(message_bytes=size)
+        self.run.metric("sent", count(match[1]), line.number)
+        self.run.metric("transferred", exact_bytes(match[3]), line.number)
+        self.run.metric("observations", Quantity(float(sent), "count", None, None), line.number)
+
+    @data(rf"Minimum = {_MS}, Max(?:im|ium)um = {_MS}, Average = {_MS}", hint="Minimum = ")
+    def times(self, line: Line, match: re.Match[str]) -> None:
+        prefix = self._prefix
+        if prefix is None:
+            text = "times without the line above that tells of what; left out"
+            self.run.event("unit_ambiguous", "warning", text, line.number)
+            return
+        low, high, mean = (quantity(token, "ms") for token in match.groups())
+        for name, value in (("min", low), ("max", high), ("mean", mean)):
+            self.run.metric(f"{prefix}_{name}", value, line.number)
+        if not low.value <= mean.value <= high.value:
+            text = "min <= avg <= max does not hold; the line is edited"
+            self.run.event("impossible_order", "error", text, line.number)
+        self.ended = True
+
+    @data(rf"Minimum = {_RATE}, Maximum = {_RATE}, Average = {_RATE}", hint="B/s")
+    def rates(self, line: Line, match: re.Match[str]) -> None:
+        if self.side is None:
+            raise ValueError("rates without the line above that tells of which side")
+        printed = [quantity(token, f"psping {unit}") for token, unit in zip(*[iter(match.groups())] * 2, strict=True)]
+        names = ("throughput_min", "throughput_max", "throughput")
+        for name, value in zip(names, printed, strict=True):
+            self.run.metric(name, value, line.number, side=self.side)
+        low, high, mean = (value.value for value in printed)
+        if not low <= mean <= high:
+            text = "min <= avg <= max does not hold; the line is edited"
+            self.run.event("impossible_order", "error", text, line.number)
+        self.has_counts = self.ended = True
+
+    @data(r"(?:Latency|Bandwidth)\s{1,20}Count", hint="Count")
+    def histogram_header(self, line: Line, match: re.Match[str]) -> None:
+        self.histogram = True
+
+    @data(r"(\d{1,9}\.\d{2})\s{1,20}(\d{1,12})", hint=".")
+    def bucket(self, line: Line, match: re.Match[str]) -> None:
+        if line.number == unfinished_line(self.log):
+            text = "the text ends within this line; its count is left out"
+            self.run.event("unfinished_line", "warning", text, line.number)
+        elif self.histogram:
+            self.rows.append((match[1], int(match[2]), line.number))
+        else:
+            self.run.event("histogram_without_header", "warning", "a histogram row under no header", line.number)
+
+    @data(r"(Could not find host .{1,200}|Error .{1,200}|Server closed .{1,200})", hint=" ")
+    def failure(self, line: Line, match: re.Match[str]) -> None:
+        self.failed = True
+        self.run.event("failed", "error", f"psping failed: {match[1]}", line.number)
+
+    known = known(
+        ("Copyright (C)", r"Copyright \(C\) [\d-]{4,9} Mark Russinovich"),
+        ("Sysinternals", r"Sysinternals - www\.sysinternals\.com"),
+        ("Connected", r"Connected"),
+        ("Setting warmup count", r"Setting warmup count to match number of outstanding I/Os: \d{1,6}"),
+        ("%", r"[\d%]{2,3000}"),
+    )
+
+    # --- helpers
+
+    def read(self, line: Line, ledger: Ledger) -> bool:
+        """As in `LineLog`, remembering the last line that was read."""
+        found = super().read(line, ledger)
+        if found:
+            self.last_line = line.number
+        return found
+
+    @property
+    def _prefix(self) -> str | None:
+        """Beginning of the names of this test's times."""
+        return {"connect": "connect", "echo": "rtt", "latency": "rtt"}.get(self.run.row.get("test") or "")
+
+    def _header(self, line: Line, **fields: object) -> None:
+        if self.begun:
+            self._next(line)
+        self.begun = True
+        self.run.set(**fields)
+
+    def _kind(self, line: Line, test: str, protocol: str) -> None:
+        """Statistics without the header above."""
+        if self.run.row.get("test") is None:
+            self.run.set(test=test, protocol=protocol)
+            if test != "bandwidth":
+                self.run.set(printed_as=None if test == "connect" else "round_trip", closed_loop=True)
+        elif self.run.row["test"] != test:
+            text = (
+                f"statistics of a {test} test under the header of a {self.run.row['test']} test; they are another run"
+            )
+            self.run.event("test_conflict", "warning", text, line.number)
+            self._next(line)
+            self._kind(line, test, protocol)
+            return
+        self.begun = True
+
+    def _next(self, line: Line) -> None:
+        self.finish(self.last_line)
+        self._open(line.number)
+        self.version = self.command = None
+
+    # --- the end
+
+    def finish(self, last_line: int) -> None:
+        """Complete the run: samples, histogram, what must hold."""
+        run, row = self.run, self.run.row
+        row["tool_version"] = self.version
+        row["command"] = row.get("command") or self.command
+        row["client"] = row.get("client") or self.log.host
+        row["connections"] = 1 if row.get("protocol") == "tcp" and row.get("test") in ("latency", "bandwidth") else None
+        self._store_samples()
+        self._connect_statistics()
+        self._store_histogram()
+        has_numbers = bool(self.replies or self.connects or self.has_counts)
+        if self.failed and not has_numbers:
+            run.set(status="failed", last_line=last_line)
+        elif self.ended and run.value("received") == 0:
+            run.set(status="no_data", last_line=last_line)
+            run.event("no_data", "warning", "no probe was answered", last_line)
+        end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=last_line)
+
+    def _store_samples(self) -> None:
+        """ICMP replies; the first ones are the warm-up that the header tells of."""
+        if not self.replies or self.run.row.get("test") != "echo":
+            return
+        warmup = min(self.warmup, len(self.replies))
+        status = ["ok" if rtt is not None else "lost" for rtt in self.replies]
+        status[:warmup] = ["warmup"] * warmup
+        sent = [None] * len(status)
+        self.run.samples(seq=range(len(status)), sent_ns=sent, rtt_ns=self.replies, status=status)
+        if warmup:
+            text = f"the first {warmup} replies are the warm-up, which no line says"
+            self.run.event("warmup_unmarked", "info", text, self.run.row["first_line"])
+        answers = [rtt for rtt, kind in zip(self.replies, status, strict=True) if kind == "ok" and rtt is not None]
+        received = self.run.value("received")
+        if received is not None and received != len(answers):
+            text = f"{len(answers)} replies behind the warm-up, the statistics count {received:.0f}"
+            self.run.event("count_mismatch", "warning", text, self.last_line)
+        elif answers and self.run.value("rtt_min") is not None:
+            extremes = (float(min(answers)), float(max(answers)))
+            if extremes != (self.run.value("rtt_min"), self.run.value("rtt_max")):
+                text = "minimum and maximum are not those of the replies behind the warm-up; the log is edited"
+                self.run.event("value_conflict", "error", text, self.last_line)
+
+    def _connect_statistics(self) -> None:
+        """Times of a connect test without statistics, from its lines."""
+        run = self.run
+        if run.row.get("test") != "connect" or self.has_counts or not self.connects:
+            return
+        values = [each.value for each in self.connects]
+        half = self.connects[0].resolution
+        line = run.row["first_line"]
+        for name, value in (("min", min(values)), ("max", max(values)), ("mean", math.fsum(values) / len(values))):
+            run.metric(f"connect_{name}", Quantity(value, "ns", None, half), line)
+        run.metric("observations", Quantity(float(len(values)), "count", None, None), line)
+        text = "no statistics follow; the connect times are those of the lines behind the warm-up"
+        run.event("computed_from_lines", "info", text, line)
+
+    def _check_unit(self) -> None:
+        """The first edge of the histogram is the minimum in bytes a second."""
+        low = self.run.row_of("throughput_min", side=self.side)
+        if low is not None and self.rows and abs(8 * float(self.rows[0][0]) - low["value"]) > 1.01 * low["resolution"]:
+            text = f"the histogram begins at {self.rows[0][0]} bytes/s, the minimum is {low['printed']}"
+            self.run.event("unit_conflict", "error", f"{text} {low['printed_unit']}; the log is edited", low["line"])
+
+    def _store_histogram(self) -> None:
+        prefix, run = self._prefix, self.run
+        self._check_unit()
+        if not self.rows or prefix is None:
+            return
+        edges = [nanoseconds(token, "ms") for token, _, _ in self.rows]
+        for (_, number, line), low, high in zip(self.rows, edges, [*edges[1:], None], strict=True):
+            run.bucket(metric=prefix, stream=None, low_ns=low, high_ns=high, count=number, line=line)
+        total, observations = sum(number for _, number, _ in self.rows), run.value("observations")
+        if observations is not None and total != observations:
+            text = (
+                f"the histogram counts {total}, the statistics {observations:.0f}; rows are missing or of another run"
+            )
+            run.event("count_mismatch", "warning", text, self.rows[0][2])
+
+
+_THEN_ITERATIONS = re.compile(_ITERATIONS)
+_BANNER = re.compile(r"PsPing v\S{1,20} - .{1,120}")
+
+
+class PsPingParser:
+    """Reads PsPing; see the module's docstring."""
+
+    tool = "psping"
+    commands = ("psping", "psping64", "PsPing", "PsPing64")
+    signatures = (
+        Signature("PsPing v", _BANNER),
+        # Windows ping prints these two as well; the line below tells whose they are.
+        Signature("Pinging ", re.compile(rf"Pinging {_HOST} with \d+ bytes of data:"), True, _THEN_ITERATIONS),
+        Signature("Ping statistics for", re.compile(rf"Ping statistics for {_HOST}:"), True, re.compile(_COUNTS)),
+        Signature("TCP connect", re.compile(rf"TCP connect (?:to|statistics for) {_HOST}{_PORT}:"), weak=True),
+        Signature(
+            "latency test connecting", re.compile(rf"(?:TCP|UDP) latency test connecting to {_HOST}:.{{0,20}}"), True
+        ),
+        Signature(
+            "bandwidth",
+            re.compile(
+                rf"(?:TCP|UDP) (?:bandwidth test connecting to {_HOST}:.{{0,20}}"
+                r"|(?:sender|receiver) bandwidth statistics:)"
+            ),
+            True,
+        ),
+        Signature(
+            "roundtrip latency", re.compile(r"(?:TCP|UDP) roundtrip latency statistics \(post warmup\):"), weak=True
+        ),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log; each header is a run."""
+        reader = _PsPing(log, recorder)
+        reader.feed(log.lines, recorder.ledger)
+        reader.finish(max(reader.last_line, log.first_line))
+
+
+PARSER = PsPingParser()

@@ -1,0 +1,300 @@
+"""qperf: one block of results for each test.
+
+    tcp_bw:
+        bw          =     2.82 GB/sec
+        msg_rate    =     43.1 K/sec
+        send_bytes  =     28.2 GB
+        send_msgs   =  430,972
+    tcp_lat:
+        latency         =     16.9 us
+        msg_rate        =       59 K/sec
+        msg_size        =       64 KiB (65,536)
+        loc_send_msgs   =  295,150
+        loc_cpus_used   =      201 % cpus
+
+Version seen: 0.4.11. ``latency`` is a **half round trip** in every ``*_lat`` test: elapsed time over the messages
+received at both ends (qperf.c 1888); only ``rc_rdma_read_lat`` is a full completion, since there the client alone
+counts (rdma.c 1180). The tables hold round trips. ``msg_rate`` counts both directions.
+
+Numbers have three significant digits (``-e`` gives more), trailing zeros stripped: ``59 K/sec`` means 59.0. Byte
+prefixes are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,536)``. Elapsed time is read in ticks of
+10 ms. Values of zero or less are left out by the tool, except the two main rates. ``-oo`` repeats the block without
+saying for which value.
+
+Ctrl-C leaves no word; a measured time (``-vvt``) far below the one asked for shows it.
+
+Each block is a run. A ``conf`` block describes the two machines; it is a run without data. Ignored: options that say
+nothing about what was measured (timeouts, ports, affinity, queue sizes).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers.common import end_run
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+
+_TEST = (
+    r"(?:conf|(?:tcp|udp|sctp|sdp|rds)_(?:bw|lat)|(?:rc|uc|ud|xrc)_(?:bi_bw|bw|lat)"
+    r"|[ru]c_rdma_(?:read|write)_(?:bw|lat|poll_lat)|(?:ver_)?rc_(?:compare_swap|fetch_add)(?:_mr)?)"
+)
+# A test that was not stopped is at most a tick of 10 ms short.
+_WHOLE = 0.9
+_NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
+_COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
+_SIDES = {"loc": "local", "rem": "remote", "send": "sender", "recv": "receiver"}
+_COMPLETION = "rc_rdma_read_lat"
+_DEFAULT_BYTES = {"tcp_lat": 1, "udp_lat": 1, "tcp_bw": 65536, "udp_bw": 32768}
+_DEFAULT_DURATION_NS = 2 * 10**9
+_TICK_NS = 10**7
+_FEW_ROUND_TRIPS = 100
+_CPU = {
+    "cpus_used": "cpu_cores_used",
+    "cpus_user": "cpu_cores_user",
+    "cpus_intr": "cpu_cores_interrupt",
+    "cpus_kernel": "cpu_cores_system",
+    "cpus_iowait": "cpu_cores_iowait",
+}
+
+
+def _pair(name: str, value: str) -> str:
+    return rf"{name}\s+=\s+{value}"
+
+
+class _Qperf(LineLog):
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log = log
+        self.run = recorder.run("qperf", log.first_line)
+        precision = log.option("-e", "--precision")
+        self.digits = max(3, int(precision)) if precision and precision.isdigit() else 3
+        self.failed = False
+
+    @property
+    def test(self) -> str:
+        return self.run.row.get("test") or ""
+
+    # --- what was run
+
+    @data(rf"({_TEST}):", hint=":")
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        name = match[1]
+        self.run.set(test=name, first_line=line.number)
+        if name != "conf":
+            first = name.removeprefix("ver_").split("_")[0]
+            self.run.set(protocol=first if first in ("tcp", "udp", "sctp", "sdp", "rds") else "rdma")
+        if name.endswith("_lat"):
+            printed_as = "round_trip" if name == _COMPLETION else "half_round_trip"
+            self.run.set(printed_as=printed_as, closed_loop=True)
+
+    @data(_pair("msg_size", rf"{_NUMBER} (?:bytes|[KMG]iB \({_COUNT}\)|[KMG]B)"), hint="msg_size")
+    def message_size(self, line: Line, match: re.Match[str]) -> None:
+        exact = match[2] or (match[1] if "bytes" in match[0] else None)
+        if exact is not None:
+            self.run.set(message_bytes=int(count(exact).value))
+
+    @data(_pair("time", rf"{_NUMBER} (ns|us|ms|sec)"), hint="time ")
+    def requested_time(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(requested_duration_ns=nanoseconds(match[1], match[2]))
+
+    @data(_pair("(loc|rem)_(node|qperf)", r"(\S.{0,200}?)"), hint="_")
+    def machine(self, line: Line, match: re.Match[str]) -> None:
+        if match[2] == "node":
+            self.run.set(**{"client" if match[1] == "loc" else "server": match[3]})
+        elif match[1] == "loc":
+            self.run.set(tool_version=match[3])
+
+    # --- results
+
+    @data(_pair("latency", rf"{_NUMBER} (ns|us|ms|sec)"), hint="latency")
+    def latency(self, line: Line, match: re.Match[str]) -> None:
+        printed = self._quantity(match[1], match[2])
+        self.run.metric("rtt_mean", printed if self.test == _COMPLETION else printed.doubled(), line.number)
+
+    @data(_pair("msg_rate", rf"{_NUMBER} ([KMG]?/sec)"), hint="msg_rate")
+    def message_rate(self, line: Line, match: re.Match[str]) -> None:
+        self.run.metric("message_rate", self._quantity(match[1], match[2]), line.number)
+
+    @data(_pair("(?:(send|recv)_)?bw", rf"{_NUMBER} ((?:[KMGT]i?B|bytes|bits|[KMGT]b)/sec)"), hint="bw")
+    def bandwidth(self, line: Line, match: re.Match[str]) -> None:
+        side = _SIDES[match[1] or "recv"]
+        rate = self._quantity(match[2], match[3])
+        self.run.metric("throughput", rate, line.number, side=side)
+        if not rate.value:
+            self.run.event("nothing_received", "warning", f"the {side} counted no byte: {match[0]!r}", line.number)
+
+    @data(
+        _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_NUMBER} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"),
+        hint="_bytes",
+    )
+    def volume(self, line: Line, match: re.Match[str]) -> None:
+        size = self._quantity(match[5], "bytes") if match[5] else self._quantity(match[3], match[4])
+        if match[1] is None:
+            self.run.metric("transferred", size, line.number, side=_SIDES[match[2]])
+        else:
+            name = "sent_bytes" if match[2] == "send" else "received_bytes"
+            self.run.metric(name, size, line.number, side=_SIDES[match[1]])
+
+    @data(_pair("(?:(loc|rem)_)?(send|recv)_msgs", rf"(?:{_COUNT}|{_NUMBER} million)"), hint="_msgs")
+    def messages(self, line: Line, match: re.Match[str]) -> None:
+        source = self.log.source
+        unfinished = line.number == source.line_count and not source.text.endswith("\n")
+        if unfinished and match[3] and not line.text.endswith(" "):
+            # A count has no unit behind it, but a blank: without that nothing tells 8,22 from 8,228.
+            self.run.event(
+                "unfinished_line", "warning", "the text ends within this line; its count is left out", line.number
+            )
+            return
+        number = count(match[3]) if match[3] else self._quantity(match[4], "million")
+        name = "sent" if match[2] == "send" else "received"
+        self.run.metric(name, number, line.number, side=_SIDES[match[1] or match[2]])
+        if (match[1], match[2]) == ("loc", "recv") and self.test.endswith("_lat"):
+            # Each message that came back to the client closed one round trip.
+            self.run.metric("observations", number, line.number)
+
+    @data(_pair("(loc|rem|send|recv)_cpus_(used|user|intr|kernel|iowait)", rf"{_NUMBER} % cpus"), hint="_cpus_")
+    def processors(self, line: Line, match: re.Match[str]) -> None:
+        share = self._quantity(match[3], "%")
+        cores = Quantity(share.value, "count", share.printed, share.resolution)
+        self.run.metric(_CPU[f"cpus_{match[2]}"], cores, line.number, side=_SIDES[match[1]], scope="host")
+
+    @data(_pair("(loc|rem|send|recv)_(real|cpu)_time", rf"{_NUMBER} (ns|us|ms|sec)"), hint="_time")
+    def elapsed(self, line: Line, match: re.Match[str]) -> None:
+        printed = self._quantity(match[3], match[4])
+        ticks = Quantity(printed.value, "ns", printed.printed, max(printed.resolution or 0, _TICK_NS))
+        name = "elapsed" if match[2] == "real" else "cpu_time"
+        self.run.metric(name, ticks, line.number, side=_SIDES[match[1]], scope="run" if match[2] == "real" else "host")
+        if match[2] == "real" and match[1] in ("loc", "recv"):
+            self.run.set(duration_ns=nanoseconds(match[3], match[4]))
+
+    @data(_pair("(send|recv|loc|rem)_cost", rf"{_NUMBER} ((?:ns|us|ms|sec)/GB)"), hint="_cost")
+    def cost(self, line: Line, match: re.Match[str]) -> None:
+        cost = self._quantity(match[2], match[3])
+        self.run.metric("cpu_cost", cost, line.number, side=_SIDES[match[1]], scope="host")
+
+    # --- failures
+
+    @data(r"((?:\S{1,100}: )?(?:failed to|unable to|cannot|could not) .{1,200})", hint=" ")
+    @data(r"((?:server|client): .{1,200})", hint=": ")
+    @data(r"((?:\w+ ){0,4}failed: .{1,200})", hint="failed: ")
+    def failure(self, line: Line, match: re.Match[str]) -> None:
+        self.failed = True
+        self.run.event("failed", "error", f"qperf failed: {match[1]}", line.number)
+
+    known = known(
+        ("=", _pair(r"(?:loc_|rem_)?(?:cpu|os|host|qperf)", r"\S.{0,200}")),
+        (
+            "=",
+            _pair(
+                r"(?:loc_|rem_|send_|recv_)?(?:timeout|port|ip_port|listen_port|affinity|sock_buf_size|mtu_size|max_cqe|id"
+                r"|sl|static_rate|src_path_bits|rd_atomic|poll_mode|cq_poll|access_recv|no_msgs|alt_port|flip|use_cm"
+                r"|max_send_wr|max_recv_wr|max_inline)",
+                r"\S.{0,60}",
+            ),
+        ),
+        ("warning: obsolete", r"warning: obsolete option.{0,200}"),
+    )
+
+    # --- helpers and the end
+
+    def _quantity(self, token: str, unit: str) -> Quantity:
+        return quantity(token, unit, significant=self.digits)
+
+    def finish(self) -> None:
+        """Complete the run's row and check what must hold."""
+        run, log = self.run, self.log
+        self._describe()
+        values = [run.value("rtt_mean"), run.value("message_rate")]
+        values += [run.value("throughput", side=side) for side in ("receiver", "sender")]
+        has_numbers = any(value is not None for value in values)
+        if self.test == "conf":
+            run.set(status="no_data")
+            run.event("configuration_only", "info", "a conf block measures nothing", run.row["first_line"])
+        elif self.failed:
+            run.set(status="failed")
+        self._check_rate()
+        self._check_udp()
+        self._check_length()
+        end_run(run, has_numbers=has_numbers, ended=has_numbers, last_line=log.last_line)
+
+    def _describe(self) -> None:
+        row, log = self.run.row, self.log
+        words = log.arguments
+        if row.get("requested_duration_ns") is None:
+            seconds = log.option("-t", "--time")
+            row["requested_duration_ns"] = nanoseconds(seconds, "sec") if seconds and seconds.isdigit() else None
+        if row.get("message_bytes") is None and self.test != "conf":
+            sized = any(word.startswith(("-m", "--msg_size", "-oo", "--loop")) for word in words)
+            row["message_bytes"] = _DEFAULT_BYTES.get(self.test) if words and not sized else self._bytes_a_message()
+        at = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "qperf"), None)
+        if row.get("server") is None and at is not None and at + 1 < len(words):
+            server = words[at + 1]
+            row["server"] = server if not server.startswith(("-", "$")) else None
+        row["client"] = row.get("client") or log.host
+
+    def _bytes_a_message(self) -> int | None:
+        """Bytes over messages, where the rounding of the bytes leaves one whole number only."""
+        metrics = [row for row in self.run.recorder.rows["metrics"] if row["run_id"] == self.run.run_id]
+        for volume, messages in (("sent_bytes", "sent"), ("transferred", "sent")):
+            for row in metrics:
+                number = self.run.value(messages, side=row["side"])
+                if row["metric"] == volume and number:
+                    half = row["resolution"] or 0.0
+                    low, high = (row["value"] - half) / number, (row["value"] + half) / number
+                    if math.ceil(low) == math.floor(high):
+                        return math.ceil(low)
+        return None
+
+    def _check_rate(self) -> None:
+        """Messages of both directions per second times the time between two of them is one (invariant 8)."""
+        rtt, rate = self.run.value("rtt_mean"), self.run.value("message_rate")
+        if not rtt or not rate:
+            return
+        between = rtt if self.test == _COMPLETION else rtt / 2
+        tolerance = 1.5 * 10.0 ** (1 - self.digits)
+        if abs(between * rate / 1e9 - 1) > tolerance:
+            text = f"latency and msg_rate contradict each other: their product is {between * rate / 1e9:.3f}, not 1"
+            self.run.event("rate_mismatch", "warning", text, self.run.row["first_line"])
+
+    def _check_udp(self) -> None:
+        """A lost datagram stops udp_lat until the timer ends it, and the wait counts as latency (trap Q4)."""
+        rtt = self.run.value("rtt_mean")
+        if not rtt or self.test not in ("udp_lat", "ud_lat", "uc_lat"):
+            return
+        duration = self.run.row.get("duration_ns") or self.run.row.get("requested_duration_ns") or _DEFAULT_DURATION_NS
+        round_trips = self.run.value("observations") or duration / rtt
+        if round_trips < _FEW_ROUND_TRIPS:
+            text = (
+                f"about {round_trips:.0f} round trips: a lost datagram may be most of this mean; measure with TCP too"
+            )
+            self.run.event("udp_loss_possible", "warning", text, self.run.row["first_line"])
+
+    def _check_length(self) -> None:
+        """Stopped by Ctrl-C, qperf prints the block of a test that ended by itself; only its length tells (trap Q5)."""
+        lasted, asked = self.run.row.get("duration_ns"), self.run.row.get("requested_duration_ns")
+        if lasted and asked and lasted < _WHOLE * asked:
+            self.run.set(status="interrupted")
+            text = f"{lasted / 1e9:g} s of the {asked / 1e9:g} s asked for: it was stopped, and covers what there was"
+            self.run.event("interrupted", "warning", text, self.run.row["first_line"])
+
+
+class QperfParser:
+    """Reads qperf; see the module's docstring."""
+
+    tool = "qperf"
+    commands = ("qperf",)
+    signatures = tuple(
+        Signature(hint, re.compile(rf"{_TEST}:")) for hint in ("_lat:", "_bw:", "conf:", "_mr:", "swap:", "_add:")
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one block."""
+        reader = _Qperf(log, recorder)
+        reader.feed(log.lines, recorder.ledger)
+        reader.finish()
+
+
+PARSER = QperfParser()

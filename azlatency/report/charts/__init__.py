@@ -1,0 +1,45 @@
+"""One function a chart: results and frames in, one `Chart` out. A chart computes nothing but positions on paper.
+
+Every chart has a caption that says what is drawn and how uncertainty is shown, and a text alternative with the numbers.
+Where there is nothing to draw the function returns a `Note` with the reason.
+"""
+
+from azlatency.report.charts.agreement import agreement_plot
+from azlatency.report.charts.axes import spread
+from azlatency.report.charts.base import column, export
+from azlatency.report.charts.baseline import baseline_bullets
+from azlatency.report.charts.estimation import estimation_plot
+from azlatency.report.charts.forests import latency_forest, throughput_forest
+from azlatency.report.charts.percentiles import percentile_curves
+from azlatency.report.charts.placement import placement_values, single_changes
+from azlatency.report.charts.planning import precision_chart, runs_needed_forest
+from azlatency.report.charts.series import throughput_series
+from azlatency.report.charts.shapes import run_shapes, shift_functions
+from azlatency.report.charts.tail import tail_curves
+from azlatency.report.charts.time import last_segments, run_series
+from azlatency.report.charts.zones import asymmetry_forest, changes_forest, zone_matrices
+
+__all__ = [
+    "agreement_plot",
+    "asymmetry_forest",
+    "baseline_bullets",
+    "changes_forest",
+    "column",
+    "estimation_plot",
+    "export",
+    "last_segments",
+    "latency_forest",
+    "percentile_curves",
+    "placement_values",
+    "precision_chart",
+    "run_series",
+    "run_shapes",
+    "runs_needed_forest",
+    "shift_functions",
+    "single_changes",
+    "spread",
+    "tail_curves",
+    "throughput_forest",
+    "throughput_series",
+    "zone_matrices",
+]

@@ -1,0 +1,121 @@
+"""Axes that charts share: logarithmic ticks in plain numbers, ratios around 1, nines, positions that keep apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from azlatency.report.charts.base import narrow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+
+#: Ticks of a ratio by the reach of its axis (in logarithms to either side).
+_RATIO_TICKS = (
+    (0.06, (0.95, 0.96, 0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04, 1.05)),
+    (0.12, (0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1)),
+    (0.4, (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)),
+    (0.8, (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)),
+    (2.5, (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)),
+)
+
+
+def thinned(ticks: Sequence[float], low: float, high: float, middle: float = 1.0) -> list[float]:
+    """The ticks inside the axis; in a column every other one, ``middle`` among them."""
+    inside = [each for each in ticks if low <= each <= high]
+    if not narrow() or len(inside) < 6:
+        return inside
+    start = inside.index(middle) % 2 if middle in inside else 0
+    return inside[start::2]
+
+
+def spread(positions: Sequence[float], least: float) -> list[float]:
+    """Ascending positions in 0..1, moved as little as possible (least squares) to stand ``least`` apart.
+
+    With the i-th position lowered by ``i * least`` the wish "ascending by at least that much" becomes "ascending".
+    """
+    from scipy.optimize import isotonic_regression
+
+    steps = [index * least for index in range(len(positions))]
+    lowered = isotonic_regression([position - step for position, step in zip(positions, steps, strict=True)]).x
+    highest = max(1.0 - steps[-1], 0.0)
+    return [min(max(float(spot), 0.0), highest) + step for spot, step in zip(lowered, steps, strict=True)]
+
+
+def plain_log_ticks(axis: Any, *, decades_only: bool = False) -> None:
+    """Ticks at the powers of ten (and 2 and 5 times them), as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    axis.set_major_locator(LogLocator(subs=(1,) if decades_only else (1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1000 else f"{value:.6g}"))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def power_ticks(axis: Any) -> None:
+    """Ticks at the powers of ten, as such: shares reach from 1 to one in a million and below."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    axis.set_major_locator(LogLocator())
+    # Letters, not formulas: they stay words in every copy of the figure.
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"10{str(round(math.log10(value))).translate(raised)}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def ratio_ticks(axis: Axes, reach: float, *, upright: bool = False) -> None:
+    """A logarithmic axis of ratios around 1 (across, or ``upright``), ``reach`` (in logarithms) to either side."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+
+    which = axis.yaxis if upright else axis.xaxis
+    axis.set(**{f"{which.axis_name}scale": "log", f"{which.axis_name}lim": (math.exp(-reach), math.exp(reach))})
+    if reach > _RATIO_TICKS[-1][0]:
+        plain_log_ticks(which, decades_only=narrow())
+        return
+    ticks = next(some for limit, some in _RATIO_TICKS if reach <= limit)
+    which.set_major_locator(FixedLocator(thinned(ticks, math.exp(-reach), math.exp(reach))))
+    which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    which.set_minor_locator(NullLocator())
+    which.set_minor_formatter(NullFormatter())
+
+
+def times_axis(axis: Axes, ends: Sequence[float]) -> None:
+    """A logarithmic axis across for ratios that need not lie around 1: from the least of ``ends`` to the largest."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    low, high = min(ends) / 1.15, max(ends) * 1.15
+    axis.set_xscale("log")
+    axis.set_xlim(low, high)
+    if max(ends) > 4 * min(ends):
+        plain_log_ticks(axis.xaxis, decades_only=narrow() and max(ends) > 40 * min(ends))
+        return
+    # Less than two octaves: 1, 2 and 5 are too few.
+    ticks = thinned((0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 2.5, 3, 4), low, high)
+    axis.xaxis.set_major_locator(FixedLocator(ticks))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_minor_locator(NullLocator())
+
+
+def stretches(edges: Any, places: Any, values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Middle, smallest, median and largest finite value of each stretch of time that holds one.
+
+    ``edges``: (stretches + 1,); ``places``: (n,) the stretch of each value; ``values``: (n,).
+    """
+    import numpy as np
+
+    good = np.isfinite(values)
+    places, values = places[good], values[good]
+    order = np.argsort(places, kind="stable")
+    places, values = places[order], values[order]
+    which, starts = np.unique(places, return_index=True)
+    parts = np.split(values, starts[1:])
+    middle = (edges[which] + edges[which + 1]) / 2
+    columns = [np.array([measure(part) for part in parts]) for measure in (np.min, np.median, np.max)]
+    return middle, *columns
+
+
+def nines(q: float) -> float:
+    """Position of a quantile on an axis that gives each nine the same room."""
+    return -math.log10(1 - q)

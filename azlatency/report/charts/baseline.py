@@ -1,0 +1,101 @@
+"""What a VM delivers beside what is expected of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.charts.axes import plain_log_ticks
+from azlatency.report.charts.base import label, lines, new_figure, sizes, styled
+from azlatency.report.objects import Chart, Note
+from azlatency.report.tables.tables import limits, read_in
+from azlatency.stats.across_runs.baseline import Conformance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Mark, colour and filling of each verdict: told apart in grey, too.
+_MARKS = {
+    "meets": ("o", "#0072B2", "#0072B2"),
+    "fails": ("X", "#D55E00", "#D55E00"),
+    "inconclusive": ("o", "#767676", "white"),
+}
+_LOGARITHMIC_FROM = 15.0
+
+
+@styled
+def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
+    """One panel an expectation: the band that it allows, each path's mean run with its bounds, and the verdict.
+
+    ``results``: `azlatency.check_baseline`.
+    """
+    if not results:
+        return Note("No chart: this study has no baseline, so nothing is expected of its VMs.")
+    panels: dict[str, list[Conformance]] = {}
+    for each in results:
+        if each.mean is not None:
+            panels.setdefault(each.what, []).append(each)
+    if not panels:
+        return Note("No chart: no run of this study measured what the baseline expects.")
+    counts = [len(rows) * lines(*map(_where, rows)) for rows in panels.values()]
+    figure, axes = new_figure(
+        len(panels), 1, sum(0.21 * count + 0.95 for count in counts),
+        gridspec_kw={"height_ratios": [count + 1.5 for count in counts]},
+    )  # fmt: skip
+    for axis, (what, rows) in zip(axes, panels.items(), strict=True):
+        _panel(axis, rows)
+        axis.set_title(f"{what}: {_expected(rows[0])}")
+    level = f"{100 * results[0].confidence:g} %"
+    caption = (
+        f"Mean run beside the band that the expectation allows (blue). Bar: one-sided {level} bounds below and above; "
+        "no bar: one run. Filled dot: meets, cross: fails, hollow grey: inconclusive. "
+        f"{sizes((each.runs for rows in panels.values() for each in rows), 'runs')}."
+    )
+    return Chart(figure, caption, "\n".join(_words(each) for rows in panels.values() for each in rows))
+
+
+def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
+    scale, unit = read_in(rows[0].unit)
+    edges = [limit / scale for limit in (rows[0].limit_low, rows[0].limit_high) if limit is not None]
+    points = [each.mean / scale for each in rows if each.mean is not None]
+    ends = [end / scale for each in rows for end in (each.low, each.high) if end is not None]
+    most, least = max([*edges, *points, *ends]), min([*edges, *points])
+    logarithmic = least > 0 and most > _LOGARITHMIC_FROM * least
+    left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most)
+    if logarithmic:
+        axis.set_xscale("log")
+        plain_log_ticks(axis.xaxis)
+    axis.set_xlim(left, right)
+    axis.set_xlabel(unit + (" (log)" if logarithmic else ""))
+    band = [left if rows[0].limit_low is None else rows[0].limit_low / scale,
+            right if rows[0].limit_high is None else rows[0].limit_high / scale]  # fmt: skip
+    axis.axvspan(*band, color="#CFE3F2", linewidth=0, zorder=0)
+    for row, each in enumerate(rows):
+        assert each.mean is not None
+        shape, edge, face = _MARKS[each.status]
+        if each.low is not None and each.high is not None:
+            axis.plot([max(each.low / scale, left), each.high / scale], [row, row], color=edge, linewidth=2, zorder=2)
+        axis.plot([each.mean / scale], [row], shape, color=edge, markerfacecolor=face, markersize=5.5, zorder=3)
+        axis.annotate(
+            each.status, (1.0, row), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+            va="center", fontsize=8, color=edge, annotation_clip=False,
+        )  # fmt: skip
+    axis.set_yticks(range(len(rows)), [_where(each) for each in rows])
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.grid(axis="y", visible=False)
+
+
+def _where(each: Conformance) -> str:
+    return label(", ".join(str(each.labels[key]) for key in ("path", "method") if each.labels.get(key)))
+
+
+def _expected(each: Conformance) -> str:
+    return limits(each.limit_low, each.limit_high, each.unit, ("at most ", "at least ", " to "))
+
+
+def _words(each: Conformance) -> str:
+    scale, unit = read_in(each.unit)
+    ends = "" if each.low is None or each.high is None else f" [{each.low / scale:,.5g}, {each.high / scale:,.5g}]"
+    where = ", ".join(str(each.labels[key]) for key in ("path", "method") if each.labels.get(key))
+    assert each.mean is not None
+    return f"{each.what}, {where}: {each.mean / scale:,.5g}{ends} {unit}, {_expected(each)}: {each.status}"

@@ -1,0 +1,195 @@
+"""One value a run, path by path, with the interval of the path where runs repeat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.charts.axes import plain_log_ticks
+from azlatency.report.charts.base import (
+    GIGABIT,
+    MICROSECOND,
+    MOST_ROWS,
+    label,
+    left_out,
+    lines,
+    most_of,
+    narrow,
+    new_figure,
+    sizes,
+    styled,
+)
+from azlatency.report.objects import Chart, Note
+from azlatency.stats.result import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_ONE_AXIS = 200
+_MOST_METHODS = 20
+
+
+@styled
+def latency_forest(
+    runs: pd.DataFrame, estimates: Sequence[Estimate], within: Sequence[Estimate] = (), *, value: str = "median_ns"
+) -> Chart | Note:
+    """Each path's run values (µs, round trip) and, where runs repeat, the path's interval; one panel a method.
+
+    ``runs``: `runs.latency_runs`; ``estimates``: `means.by_path` of the same column.
+    ``within``: intervals of single runs (label run_id), drawn thin: the other scope, and mostly the narrower one.
+    """
+    name = {"median_ns": "median", "mean_ns": "mean"}[value]
+    return _forest(
+        runs, estimates, value, scale=MICROSECOND, axis_label=f"{name} round trip of a run, µs", unit="µs",
+        what=f"{name} round trip", expected=None, within=within,
+    )  # fmt: skip
+
+
+@styled
+def throughput_forest(
+    runs: pd.DataFrame, estimates: Sequence[Estimate], *, expected: float | None = None
+) -> Chart | Note:
+    """Each path's goodput by run, its interval where runs repeat, and ``expected`` (bit/s) as a dashed line."""
+    return _forest(
+        runs, estimates, "throughput", scale=GIGABIT, axis_label="goodput of a run, Gbit/s", unit="Gbit/s",
+        what="goodput", expected=expected,
+    )  # fmt: skip
+
+
+def _forest(
+    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, *, scale: float, axis_label: str, unit: str,
+    what: str, expected: float | None, within: Sequence[Estimate] = (),
+) -> Chart | Note:  # fmt: skip
+    runs = runs[runs[value].notna()]
+    if not len(runs):
+        return Note(f"No chart: no log of this study gives a {what}.")
+    runs, left = _most_repeated(runs)
+    methods = list(dict.fromkeys(runs["method"]))
+    paths = list(dict.fromkeys(runs["path"]))
+    # Methods on one axis where they are of one order; a UDP test that lost nearly everything gets an axis of its own.
+    finite = runs[runs[value].astype(float) < math.inf]
+    positive = finite.loc[finite[value] > 0, value].astype(float)
+    shared = len(positive) == len(finite) > 0 and positive.max() <= _ONE_AXIS * positive.min()
+    tall = 0.6 + 0.4 * lines(*map(label, paths))
+    heights = [tall * runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
+    figure, axes = new_figure(
+        len(methods), 1, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),
+        sharex=shared, gridspec_kw={"height_ratios": [count + 1 for count in heights]},
+    )  # fmt: skip
+    by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
+    single = {str(each.labels["run_id"]): each for each in within}
+    for axis, method in zip(axes, methods, strict=True):
+        own = runs[runs["method"] == method]
+        names = [path for path in paths if path in set(own["path"])]
+        for row, path in enumerate(names):
+            values = own.loc[own["path"] == path, value].astype(float) / scale
+            _forest_row(axis, row, [each for each in values if math.isfinite(each)], by_key.get((path, method)), scale)
+            if math.inf in values.tolist():
+                # Beyond the end of the axis: most of this run's probes got no answer.
+                axis.plot([1], [row], ">", color="#D55E00", markersize=7, clip_on=False, zorder=4,
+                          transform=axis.get_yaxis_transform())  # fmt: skip
+            _runs_within(axis, row, [single.get(str(run_id)) for run_id in values.index], scale)
+        axis.set_yticks(range(len(names)), [label(each) for each in names])
+        axis.set_ylim(len(names) - 0.5, -0.5)
+        axis.set_title(method)
+        axis.grid(axis="y", visible=False)
+        if expected is not None:
+            axis.axvline(expected / scale, color="black", linestyle="--", linewidth=1)
+            if axis is axes[0]:
+                axis.annotate(
+                    "expected",
+                    (expected / scale, 0.03),
+                    (-2, 0),
+                    xycoords=("data", "axes fraction"),
+                    textcoords="offset points",
+                    fontsize=7.5,
+                    rotation=90,
+                    ha="right",
+                    va="bottom",
+                )
+    for axis, method in zip(axes, methods, strict=True):
+        chosen = finite[value] if shared else finite.loc[finite["method"] == method, value]
+        logarithmic = _scale_values(axis, chosen.astype(float) / scale)
+        if axis is axes[-1] or not shared:
+            axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
+    level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
+    several = any(not each.refused for each in estimates)
+    caption = f"{what.capitalize()} by path and method; a dot is a run. " + (
+        f"Bar: {level} interval of the path's typical run (t on logarithms of run values)."
+        if several
+        else "No path was measured twice with one method, so there is no interval: a second run may fall elsewhere."
+        if all(each.n < 2 for each in estimates)
+        else "No path has an interval; the table says why."
+    )
+    caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs a path and method')}."
+    drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
+    if any(each.low is not None and each.high is not None for each in drawn):
+        caption += (
+            f" Thin orange: {100 * drawn[0].confidence:g} % interval of the single run (within_run), where its log "
+            "allows one; it says nothing about the next run."
+        )
+    if len(finite) < len(runs):
+        caption += " ▶ at the edge: a run that lost most of its probes; its median is later than any."
+    if expected is not None:
+        caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
+    return Chart(figure, caption + left, _alt_of_runs(runs, value, scale, unit, list(estimates)))
+
+
+def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The runs of as many paths and methods as a figure has room for, and what its caption says of the others."""
+    repeats, methods = runs.groupby(["path", "method"], sort=False).size(), runs["method"].value_counts()
+    named, _ = most_of(list(methods.index), methods.__getitem__, "methods", _MOST_METHODS)
+    rows = [key for key in repeats.index if key[1] in set(named)]
+    kept, _ = most_of(rows, repeats.__getitem__, "paths and methods", MOST_ROWS)
+    left, chosen = left_out(len(kept), len(repeats), "paths and methods, those with the most runs"), set(kept)
+    return runs[[key in chosen for key in zip(runs["path"], runs["method"], strict=True)]], left
+
+
+def _scale_values(axis: Axes, values: pd.Series) -> bool:
+    """A logarithmic axis where the values spread widely and none is zero, else a linear one from zero."""
+    if len(values) and values.min() > 0 and values.max() > 8 * values.min():
+        axis.set_xscale("log")
+        plain_log_ticks(axis.xaxis)
+        return True
+    if not len(values):
+        axis.set_xticks([])
+        return False
+    axis.set_xlim(left=-0.02 * axis.get_xlim()[1])
+    axis.locator_params(axis="x", nbins=4 if narrow() else 8)
+    return False
+
+
+def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale: float) -> None:
+    """The interval of each single run, one above the other, below the path's own."""
+    known = [each for each in within if each is not None and each.low is not None and each.high is not None]
+    for place, each in enumerate(known, start=1):
+        assert each.low is not None and each.high is not None
+        height = row + 0.16 + 0.26 * place / len(known)
+        axis.plot([each.low / scale, each.high / scale], [height] * 2, color="#D55E00", linewidth=0.8, zorder=1)
+
+
+def _forest_row(axis: Axes, row: int, values: list[float], estimate: Estimate | None, scale: float) -> None:
+    if estimate is not None and not estimate.refused:
+        assert estimate.estimate is not None and estimate.low is not None and estimate.high is not None
+        axis.plot([estimate.low / scale, estimate.high / scale], [row, row], color="#0072B2", linewidth=2.2, zorder=2)
+        axis.plot(
+            [estimate.estimate / scale], [row], "|", color="#0072B2", markersize=11, markeredgewidth=2.2, zorder=3
+        )
+    axis.plot(values, [row] * len(values), "o", color="#D55E00", markersize=4.5, markerfacecolor="none", zorder=4)
+
+
+def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estimates: list[Estimate]) -> str:
+    by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
+    lines = []
+    for (path, method), group in runs.groupby(["path", "method"], sort=False):
+        values = ", ".join(f"{float(each) / scale:,.5g}".replace("inf", "∞") for each in group[value])
+        line = f"{path}, {method}: {values} {unit}"
+        estimate = by_key.get((path, method))
+        if estimate is not None and not estimate.refused:
+            assert estimate.low is not None and estimate.high is not None and estimate.estimate is not None
+            low, high = estimate.low / scale, estimate.high / scale
+            line += f"; typical {estimate.estimate / scale:,.5g} [{low:,.5g}, {high:,.5g}]"
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,219 @@
+"""Percentile curves on a nines axis."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from azlatency.report.charts.axes import nines, plain_log_ticks, spread
+from azlatency.report.charts.base import (
+    MICROSECOND,
+    MOST_PANELS,
+    colour_of,
+    most_of,
+    narrow,
+    new_figure,
+    side_by_side,
+    sizes,
+    styled,
+)
+from azlatency.report.charts.names import short
+from azlatency.report.objects import Chart, Note
+from azlatency.stats.result import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Most runs of a panel whose brackets and staircases are drawn, and levels that are ticks where there are many.
+_BRACKETS_SHOWN = 10
+# Most curves of a panel.
+_CURVES_SHOWN = 60
+# Letters of a path's name beside its curve.
+_LABEL = 44
+_NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+Source = Literal["printed", "samples"]
+_PATHS_SIDE_BY_SIDE = 5
+
+
+@styled
+def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed") -> Chart | Note:
+    """Percentiles as curves on a nines axis: of printed tables and histograms with brackets and staircases between the
+    points; of samples with the band of their intervals.
+
+    ``estimates`` with labels run_id, path, method and q: `azlatency.printed_quantiles`,
+    `azlatency.histogram_quantiles`; for ``source="samples"`` `azlatency.quantiles` of a study's samples at many levels.
+    """
+    # A percentile printed as 0 has no place on a logarithmic axis; the table shows it.
+    drawn = [each for each in estimates if each.estimate is not None and each.estimate > 0]
+    if not drawn:
+        has = "prints percentiles" if source == "printed" else "holds samples that resolve a percentile"
+        return Note(f"No chart: no log of this study {has}.")
+    curves = Counter(str(method) for method, _ in {(each.labels["method"], each.labels["run_id"]) for each in drawn})
+    methods = list(dict.fromkeys(str(each.labels["method"]) for each in drawn))
+    methods, left = most_of(methods, curves.__getitem__, "methods, those with the most runs", MOST_PANELS)
+    drawn = [each for each in drawn if each.labels["method"] in methods]
+    if max(curves[method] for method in methods) > _CURVES_SHOWN:
+        left += f" A panel shows at most {_CURVES_SHOWN} runs, those with the most packets."
+    paths = list(dict.fromkeys(each.labels["path"] for each in drawn))
+    columns = side_by_side(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
+    rows = math.ceil(len(methods) / columns)
+    figure, axes = new_figure(rows, columns, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
+    for axis, method in zip(axes, methods, strict=False):
+        own = [each for each in drawn if each.labels["method"] == method]
+        _curve_panel(axis, own, paths, source, few_ticks=columns > 1 or narrow())
+        axis.set_title(method)
+    for axis in axes[len(methods) :]:
+        axis.set_visible(False)
+    for axis in axes[::columns]:
+        axis.set_ylabel("round trip, µs (log)")
+    told = drawn if source == "printed" else [each for each in drawn if each.labels["q"] in _NICE]
+    return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(told, MICROSECOND, "µs"))
+
+
+def _caption(drawn: Sequence[Estimate], source: Source) -> str:
+    level = f"{100 * drawn[0].confidence:g} %"
+    packets = sizes((each.n for each in drawn), "packets a run")
+    if source == "samples":
+        held = sum(each.low is not None and each.high is not None for each in drawn)
+        return (
+            f"Round-trip percentiles of the samples, one line a run. Band: {level} interval of each percentile by "
+            f"itself, which knows how the packets depend on each other; it holds for {held:,} of {len(drawn):,} "
+            f"percentiles, elsewhere a line has no band. A line describes one connection; {packets}."
+        )
+    return (
+        f"Round-trip percentiles as printed, one line a run. Bars: {level} brackets at the floor of independent "
+        "packets (the truth is wider); shaded: where the run's own percentiles lie between two printed ones; hollow: "
+        "the percentile is only the run's maximum; arrow: no upper bound. "
+        f"Panels of more than {_BRACKETS_SHOWN} runs leave bars and shades to the table; {packets}."
+    )
+
+
+def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], source: Source, few_ticks: bool) -> None:
+    """One method: the runs of all paths, labelled at their right ends."""
+    runs: dict[str, list[Estimate]] = {}
+    for each in estimates:
+        runs.setdefault(str(each.labels["run_id"]), []).append(each)
+    kept, _ = most_of(list(runs), lambda run: runs[run][0].n, "runs", _CURVES_SHOWN)
+    runs = {run: runs[run] for run in kept}
+    # Side by side rather than on top of one another: brackets of several paths stay readable.
+    step = min(0.05, 0.3 / len(paths))
+    ends: dict[str, tuple[float, str]] = {}
+    for curve in runs.values():
+        path = curve[0].labels["path"]
+        colour, style = colour_of(paths.index(path))
+        shift = (paths.index(path) - (len(paths) - 1) / 2) * step
+        x = [nines(each.labels["q"]) + shift for each in curve]
+        y = [each.estimate / MICROSECOND for each in curve if each.estimate is not None]
+        axis.plot(x, y, linestyle=style, color=colour, alpha=0.85 if len(runs) <= len(paths) else 0.5, zorder=3)
+        if source == "samples":
+            _band(axis, x, curve, colour)
+        else:
+            bare = len(runs) > _BRACKETS_SHOWN
+            _marks(axis, x, y, curve, colour, 3 if bare else 4)
+            if not bare:
+                for position, value, each in zip(x, y, curve, strict=True):
+                    _bracket(axis, position, value, each, colour)
+                _staircase(axis, x, y, colour)
+        ends.setdefault(path, (y[-1], colour))
+    shown = sorted({each.labels["q"] for each in estimates})
+    named = shown if source == "printed" else [q for q in shown if q in _NICE]
+    axis.set_yscale("log")
+    ticks = _apart(named, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if few_ticks else 0.15)
+    axis.set_xticks([nines(q) for q in ticks], [f"p{100 * q:g}" for q in ticks], rotation=50, ha="right")
+    axis.set_xlim(nines(shown[0]) - 0.15, nines(shown[-1]) + 0.2)
+    plain_log_ticks(axis.yaxis)
+    _label_ends(axis, ends)
+
+
+def _staircase(axis: Axes, x: Sequence[float], y: Sequence[float], colour: str) -> None:
+    """Between two printed percentiles the run's own ones are bounded by both and no more is known of them."""
+    places = [place for pair in itertools.pairwise(x) for place in pair]
+    low = [value for value in y[:-1] for _ in range(2)]
+    high = [value for value in y[1:] for _ in range(2)]
+    axis.fill_between(places, low, high, color=colour, alpha=0.12, linewidth=0, zorder=1)
+
+
+def _band(axis: Axes, x: Sequence[float], curve: Sequence[Estimate], colour: str) -> None:
+    low, high = (
+        [math.nan if end is None else end / MICROSECOND for end in ends]
+        for ends in ([each.low for each in curve], [each.high for each in curve])
+    )
+    if not all(map(math.isnan, low)):
+        axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, zorder=1)
+
+
+def _marks(
+    axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], colour: str, size: float
+) -> None:
+    """A dot for each percentile, hollow where it is the run's maximum in disguise."""
+    for disguised, face in ((False, colour), (True, "white")):
+        chosen = [at for at, each in enumerate(curve) if ("maximum_in_disguise" in each.codes) == disguised]
+        if chosen:
+            places = [x[at] for at in chosen], [y[at] for at in chosen]
+            axis.plot(*places, "o", color=colour, markersize=size, markerfacecolor=face, zorder=4)
+
+
+def _bracket(axis: Axes, x: float, y: float, each: Estimate, colour: str) -> None:
+    low = y if each.low is None else each.low / MICROSECOND
+    if each.high is not None:
+        axis.plot([x, x], [low, each.high / MICROSECOND], color=colour, linewidth=1, zorder=2)
+        return
+    axis.plot([x, x], [low, y], color=colour, linewidth=1, zorder=2)
+    axis.annotate(
+        "",
+        (x, y),
+        (0, 11),
+        textcoords="offset points",
+        arrowprops={"arrowstyle": "<-", "color": colour, "lw": 1},
+        zorder=2,
+    )
+
+
+def _apart(levels: Sequence[float], least: float) -> list[float]:
+    """The quantiles to label: as many as stand ``least`` nines apart, the median and the nines before the quartiles."""
+    kept: list[float] = []
+    for q in sorted(levels, key=lambda q: (q in (0.25, 0.75), q)):
+        if all(abs(nines(q) - nines(other)) >= least for other in kept):
+            kept.append(q)
+    return sorted(kept)
+
+
+def _label_ends(axis: Axes, ends: dict[str, tuple[float, str]]) -> None:
+    """Name each path right of the axes, moved apart where they would overlap, with a thin leader."""
+    low, high = axis.get_ylim()
+
+    def height(value: float) -> float:
+        return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
+
+    order = sorted(ends, key=lambda path: ends[path][0])
+    spots = spread([height(ends[path][0]) for path in order], least=0.075)
+    for path, spot in zip(order, spots, strict=True):
+        value, colour = ends[path]
+        axis.annotate(
+            short(path, _LABEL),
+            (1.0, height(value)),
+            (1.05, spot),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            fontsize=8,
+            color=colour,
+            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "shrinkA": 0, "shrinkB": 0},
+            annotation_clip=False,
+        )
+
+
+def _alt_of_estimates(estimates: Sequence[Estimate], scale: float, unit: str) -> str:
+    lines: dict[str, list[str]] = {}
+    for each in estimates:
+        assert each.estimate is not None
+        low = "" if each.low is None else f"{each.low / scale:,.6g}"
+        high = "∞" if each.high is None else f"{each.high / scale:,.6g}"
+        title = f"{each.labels['path']}, {each.labels['method']}"
+        lines.setdefault(str(each.labels["run_id"]) + title, [title + f", n = {each.n:,}:"]).append(
+            f"{each.what} {each.estimate / scale:,.6g} [{low}, {high}]"
+        )
+    return "\n".join(parts[0] + " " + "; ".join(parts[1:]) + f" {unit}" for parts in lines.values())

@@ -1,0 +1,116 @@
+"""How many runs: for one precision path by path, and over precisions for the path that needs the most."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.charts.axes import plain_log_ticks
+from azlatency.report.charts.base import MOST_ROWS, label, lines, most_of, new_figure, side_by_side, sizes, styled
+from azlatency.report.objects import Chart, Note
+from azlatency.stats.across_runs.planning import Plan
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BLUE, _ORANGE = "#0072B2", "#D55E00"
+_COLUMNS, _CURVES = 3, 12
+_NOTHING = (
+    "No chart: no path of this study was measured twice by one method, and one run does not show how far the next one "
+    "would lie from it. Run each path a few times first."
+)
+
+
+@styled
+def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
+    """Runs that each path needs: at the pilot's spread, and the range in which the true spread may lie.
+
+    ``plans``: `azlatency.plans_by_path`.
+    """
+    answered = [each for each in plans if each.at_pilot_spread is not None]
+    shown, left = most_of(answered, lambda each: each.done, "paths and methods, those with the most runs", MOST_ROWS)
+    panels: dict[str, list[Plan]] = {}
+    for each in shown:
+        panels.setdefault(str(each.labels["method"]), []).append(each)
+    if not panels:
+        return Note(_NOTHING)
+    names = [label(str(each.labels["path"])) for each in shown]
+    counts = [len(rows) * lines(*names) for rows in panels.values()]
+    figure, axes = new_figure(
+        len(panels), 1, 0.6 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
+        gridspec_kw={"height_ratios": [count + 1 for count in counts]},
+    )  # fmt: skip
+    for axis, (method, rows) in zip(axes, panels.items(), strict=True):
+        for row, each in enumerate(rows):
+            assert each.at_pilot_spread is not None
+            ends = [each.low or each.at_pilot_spread, each.high or each.at_pilot_spread]
+            axis.plot(ends, [row, row], color=_BLUE, linewidth=2.2, zorder=2)
+            axis.plot([each.at_pilot_spread], [row], "o", color=_BLUE, markerfacecolor="white", zorder=3)
+            axis.plot([each.done], [row], "|", color=_ORANGE, markersize=11, markeredgewidth=2.2, zorder=4)
+        axis.set_yticks(range(len(rows)), [label(str(each.labels["path"])) for each in rows])
+        axis.set_ylim(len(rows) - 0.4, -0.6)
+        axis.set_title(method)
+        axis.grid(axis="y", visible=False)
+        axis.set_xscale("log")
+    plain_log_ticks(axes[-1].xaxis)
+    axes[-1].set_xlabel(f"{next(iter(panels.values()))[0].what} (log)")
+    caption = (
+        "Runs needed, path by path. Circle: if the spread of the runs that exist were the true one; bar: from the "
+        "lower to the upper bound of that spread; orange tick: runs done. "
+        f"{sizes((each.done for rows in panels.values() for each in rows), 'runs of a path so far')}.{left}"
+    )
+    return Chart(figure, caption, "\n".join(_words(each) for rows in panels.values() for each in rows))
+
+
+@styled
+def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
+    """Runs needed over the precision wanted, one panel a method; ``curves``: `azlatency.precision_curves`."""
+    if not curves:
+        return Note(_NOTHING)
+    curves, left = most_of(curves, lambda curve: curve[0].done, "methods, those with the most runs", _CURVES)
+    columns = side_by_side(_COLUMNS, len(curves))
+    rows = math.ceil(len(curves) / columns)
+    figure, axes = new_figure(rows, columns, 2.3 * rows + 0.3, sharex=True, sharey=True)
+    for axis, curve in zip(axes, curves, strict=False):
+        x = [100 * float(each.labels["relative"]) for each in curve]
+        middle = [float(each.at_pilot_spread or math.nan) for each in curve]
+        low = [float(each.low or math.nan) for each in curve]
+        high = [float(each.high or math.nan) for each in curve]
+        axis.fill_between(x, low, high, color="#CFE3F2", linewidth=0, zorder=1)
+        axis.plot(x, high, color=_BLUE, linewidth=1.8, zorder=3)
+        axis.plot(x, middle, color=_BLUE, linewidth=1.2, linestyle="--", zorder=2)
+        axis.axhline(curve[0].done, color=_ORANGE, linewidth=1.2, zorder=2)
+        axis.set_title(f"{curve[0].labels['method']}\n{curve[0].labels['path']}", fontsize=8.5)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        plain_log_ticks(axis.xaxis)
+        _few_ticks(axis)
+    for axis in axes[len(curves) :]:
+        axis.set_visible(False)
+    for index, axis in enumerate(axes[: len(curves)]):
+        if index % columns == 0:
+            axis.set_ylabel("runs (log)")
+        if index + columns >= len(curves):
+            axis.set_xlabel("half-width, ±% (log)")
+            axis.tick_params(labelbottom=True)
+    caption = (
+        "Runs needed for an interval of a given half-width, for the path of each method that needs the most. Solid: at "
+        "the upper bound of the spread, the number to plan with; dashed: at the pilot's own spread; band: down to the "
+        f"lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
+    )
+    return Chart(figure, caption, "\n".join("; ".join(_words(each) for each in curve) for curve in curves))
+
+
+def _few_ticks(axis: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axis.yaxis.set_major_locator(LogLocator())
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axis.yaxis.set_minor_locator(NullLocator())
+
+
+def _words(each: Plan) -> str:
+    low, high = ("∞" if end is None else f"{end:,}" for end in (each.low, each.high))
+    pilot = "∞" if each.at_pilot_spread is None else f"{each.at_pilot_spread:,}"
+    return f"{each.labels['path']}, {each.labels['method']}: {each.what} {pilot} [{low}, {high}], {each.done} done"

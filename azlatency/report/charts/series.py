@@ -1,0 +1,116 @@
+"""Throughput over the time of a run."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from azlatency.report.charts.axes import stretches
+from azlatency.report.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled
+from azlatency.report.objects import Chart, Note
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_RUNS_SHOWN = 12
+#: Most intervals of a run that are drawn one by one.
+_INTERVALS = 300
+
+
+@styled
+def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | Note:
+    """Throughput of each reporting interval over time, omitted ones hatched, retransmits as bars below.
+
+    ``intervals``: the study's table; ``runs``: `runs.throughput_runs`. At most 12 runs, the first of each
+    path.
+    """
+    own = intervals[intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput"].notna()]
+    chosen = runs[runs.index.isin(set(own["run_id"]))].drop_duplicates(["path", "method"]).head(_RUNS_SHOWN)
+    if not len(chosen):
+        return Note("No chart: no log of this study reports throughput by interval.")
+    columns = side_by_side(3, len(chosen))
+    rows = math.ceil(len(chosen) / columns)
+    figure, axes = new_figure(2 * rows, columns, 2.1 * rows + 0.4, gridspec_kw={"height_ratios": [3, 1] * rows})
+    top = float(own.loc[own["run_id"].isin(set(chosen.index)), "throughput"].max()) / GIGABIT
+    counted = own.loc[own["run_id"].isin(set(chosen.index)), "retransmits"].dropna()
+    most = max(float(counted.max()), 1.0) if len(counted) else 1.0
+    alts = []
+    for index, (run_id, run) in enumerate(chosen.iterrows()):
+        row, column = divmod(index, columns)
+        upper, lower = axes[2 * row * columns + column], axes[(2 * row + 1) * columns + column]
+        table = own[own["run_id"] == run_id]
+        _series_panel(upper, lower, table, top, most)
+        upper.set_title(f"{run['path']}\n{run['method']}", fontsize=8.5)
+        alts.append(_alt_of_series(run, table))
+        if column == 0:
+            upper.set_ylabel("Gbit/s")
+            lower.set_ylabel("retr.")
+        if row == rows - 1 or index + columns >= len(chosen):
+            lower.set_xlabel("seconds")
+    for index in range(len(chosen), rows * columns):
+        row, column = divmod(index, columns)
+        axes[2 * row * columns + column].set_visible(False)
+        axes[(2 * row + 1) * columns + column].set_visible(False)
+    counts = [int(count) for count in own.loc[own["run_id"].isin(set(chosen.index)), "run_id"].value_counts()]
+    shown = "first run of each path and method; " if len(chosen) < len(runs) else ""
+    caption = (
+        f"Throughput by reporting interval ({shown}above) and retransmitted segments (below). Grey: omitted by the "
+        f"tool. Intervals of one run are not replicates; {sizes(counts, 'a run')}."
+    )
+    if max(counts) > _INTERVALS:
+        caption += f" Of runs of more than {_INTERVALS} intervals, the range and median of each stretch; none omitted."
+    return Chart(figure, caption, "\n".join(alts))
+
+
+def _series_panel(upper: Axes, lower: Axes, table: pd.DataFrame, top: float, most: float) -> None:
+    """One run: omitted intervals are drawn before zero, where the tool's clock starts anew."""
+    import pandas as pd
+
+    lower.set_ylim(0, 1.15 * most)
+    ends = table.loc[table["omitted"].fillna(False).astype(bool), "end_ns"]
+    omitted_end = float(ends.max()) / SECOND if len(ends) else 0.0
+    if len(table) > _INTERVALS:
+        _thinned_panel(upper, lower, table)
+        table = table.iloc[:0]
+    for interval in table.itertuples(index=False):
+        omitted = not pd.isna(interval.omitted) and bool(interval.omitted)
+        shift = -omitted_end if omitted else 0.0
+        start, end = float(interval.start_ns) / SECOND + shift, float(interval.end_ns) / SECOND + shift
+        colour = "#9A9A9A" if omitted else "#0072B2"
+        upper.plot([start, end], [interval.throughput / GIGABIT] * 2, color=colour, linewidth=2, solid_capstyle="butt")
+        if not pd.isna(interval.retransmits):
+            lower.bar((start + end) / 2, float(interval.retransmits), width=max(end - start, 1e-3) * 0.8, color=colour)
+    upper.set_ylim(0, 1.1 * top)
+    lower.set_xlim(upper.get_xlim())
+    upper.set_xticklabels([])
+    lower.locator_params(axis="y", nbins=2)
+    lower.yaxis.set_major_formatter("{x:,.0f}")
+
+
+def _thinned_panel(upper: Axes, lower: Axes, table: pd.DataFrame) -> None:
+    """A run of many intervals: range and median of each stretch, and the retransmits of each."""
+    import numpy as np
+
+    kept = table[~table["omitted"].fillna(False).astype(bool)]
+    ends = kept["end_ns"].to_numpy(dtype="float64") / SECOND
+    edges = np.linspace(float(kept["start_ns"].min()) / SECOND, float(ends.max()), _INTERVALS // 2 + 1)
+    places = np.clip(np.searchsorted(edges, ends, side="left") - 1, 0, len(edges) - 2)
+    middle, low, median, high = stretches(edges, places, kept["throughput"].to_numpy(dtype="float64") / GIGABIT)
+    upper.fill_between(middle, low, high, color="#B8B8B8", linewidth=0, step="mid")
+    upper.plot(middle, median, color="#0072B2", linewidth=1.1)
+    upper.set_xlim(edges[0], edges[-1])
+    counts = np.bincount(places, kept["retransmits"].to_numpy(dtype="float64", na_value=0.0), len(edges) - 1)
+    lower.stairs(counts, edges, fill=True, color="#0072B2")
+    lower.set_ylim(0, max(lower.get_ylim()[1], 1.15 * float(counts.max())))
+
+
+def _alt_of_series(run: Any, table: pd.DataFrame) -> str:
+    kept = table[~table["omitted"].fillna(False).astype(bool)]
+    shown = kept["throughput"] if len(kept) <= _INTERVALS else kept["throughput"].quantile([0, 0.5, 1])
+    rates = ", ".join(f"{rate / GIGABIT:.3g}" for rate in shown)
+    if len(kept) > _INTERVALS:
+        rates = f"{len(kept):,} intervals, smallest, median and largest {rates}"
+    retransmits = kept["retransmits"].dropna()
+    total = f"; retransmits {int(retransmits.sum()):,}" if len(retransmits) else ""
+    return f"{run['path']}, {run['method']}: {rates} Gbit/s{total}"

@@ -1,0 +1,124 @@
+"""Matrices between zones: M = S + K, host effects against a cyclic rest, triangles, and the order of two maps.
+
+``M[i, j]`` is a value with initiator (or sender) i and responder (or receiver) j. Closed forms without inference;
+`azlatency.stats.across_runs.asymmetry` puts intervals and tests on them.
+
+Sources: Jiang, Lim, Yao & Ye, Math. Prog. 127:203, 2011 (HodgeRank); Lumezanu et al., IMC 2009 (triangle violations).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+
+class Decomposition(NamedTuple):
+    """Symmetric part S, antisymmetric part K, and ``share`` = ||K|| / ||S|| off the diagonal (None without a pair)."""
+
+    s: FloatArray
+    k: FloatArray
+    share: float | None
+
+
+class Hodge(NamedTuple):
+    """K = gradient of node effects + rest; ``share``: part of ||K||^2 that node effects explain (None if K is 0)."""
+
+    node_effects: FloatArray
+    gradient: FloatArray
+    residual: FloatArray
+    share: float | None
+
+
+class Triangle(NamedTuple):
+    """The way i - j against the detour over ``via``; ``excess`` > 0 says that the detour is shorter."""
+
+    i: int
+    j: int
+    via: int
+    direct: float
+    detour: float
+    excess: float
+    ratio: float
+
+
+def decompose(m: FloatArray) -> Decomposition:
+    """S and K of a square matrix; a pair that lacks a direction is NaN in both. ||M||^2 = ||S||^2 + ||K||^2."""
+    import numpy as np
+
+    m = np.array(m, dtype=float)
+    np.fill_diagonal(m, np.nan)
+    s, k = (m + m.T) / 2, (m - m.T) / 2
+    size = float(np.sqrt(np.nansum(s**2)))
+    return Decomposition(s, k, float(np.sqrt(np.nansum(k**2))) / size if size > 0 else None)
+
+
+def hodge(k: FloatArray) -> Hodge:
+    """Least-squares node effects a with K_ij = a_i - a_j, summing to 0, and what they leave over.
+
+    NaN pairs are left out. Nodes that no chain of pairs connects are centred each for itself (minimum norm).
+    """
+    import numpy as np
+
+    k = np.asarray(k, dtype=float)
+    size = len(k)
+    edges = [(i, j) for i, j in combinations(range(size), 2) if np.isfinite(k[i, j])]
+    if not edges:
+        return Hodge(np.full(size, np.nan), np.full_like(k, np.nan), np.full_like(k, np.nan), None)
+    design = np.zeros((len(edges), size))
+    for row, (i, j) in enumerate(edges):
+        design[row, i], design[row, j] = 1.0, -1.0
+    values = np.array([k[i, j] for i, j in edges])
+    effects = np.linalg.lstsq(design, values, rcond=None)[0]
+    gradient = np.where(np.isfinite(k) | np.eye(size, dtype=bool), effects[:, None] - effects[None, :], np.nan)
+    residual = np.where(np.isfinite(k), k - gradient, np.nan)
+    np.fill_diagonal(residual, 0.0)
+    total = float((values**2).sum())
+    rest = float(sum(residual[i, j] ** 2 for i, j in edges))
+    return Hodge(effects, gradient, residual, 1 - rest / total if total > 0 else None)
+
+
+def curl(k: FloatArray, i: int, j: int, l: int) -> float:  # noqa: E741
+    """K_ij + K_jl + K_li: 0 for any host effects, whatever they are."""
+    return float(k[i, j] + k[j, l] + k[l, i])
+
+
+def triangles(s: FloatArray, own: FloatArray | None = None) -> list[Triangle]:
+    """Each pair against the detour over each third node: excess_ij|k = S_ij - (S_ik + S_kj - S_kk).
+
+    A detour counts the middle host twice, so ``own`` (S_kk, the round trip within zone k) is taken off; without it the
+    detour is too long by one host. Pairs without a value are left out.
+    """
+    import numpy as np
+
+    found = []
+    for i, j in combinations(range(len(s)), 2):
+        for via in range(len(s)):
+            if via in (i, j) or not np.isfinite([s[i, j], s[i, via], s[via, j]]).all():
+                continue
+            detour = float(s[i, via] + s[via, j] - (0.0 if own is None else own[via]))
+            found.append(Triangle(i, j, via, float(s[i, j]), detour, float(s[i, j]) - detour, float(s[i, j]) / detour))
+    return found
+
+
+def align_zones(a: FloatArray, b: FloatArray) -> list[tuple[tuple[int, ...], float]]:
+    """Orders of the zones of ``b`` by how well they match ``a``: (0-based order, RMS of log differences), best first.
+
+    A guess only: with one slow link the two near zones cannot be told apart, and the first orders nearly tie. The
+    provider's map of logical to physical zones is the authority.
+    """
+    import numpy as np
+
+    first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    upper = np.triu_indices(len(first), 1)
+    found = []
+    for order in permutations(range(len(first))):
+        permuted = second[np.ix_(order, order)]
+        off = np.log(permuted[upper]) - np.log(first[upper])
+        found.append((order, float(np.sqrt(np.mean(off**2)))))
+    return sorted(found, key=lambda each: (each[1], each[0]))

@@ -1,0 +1,100 @@
+"""Which path is the fastest? Ranks as sets: every rank that the data cannot exclude.
+
+All pairs of paths are compared at run level (paired by round where rounds are known), Holm over all of them;
+a path's best rank is 1 + the number of paths that are significantly faster, its worst P - the number significantly
+slower. Source: Mogstad, Romano, Shaikh & Wilhelm, Rev. Econ. Stud. 91:476, 2024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, ClassVar
+
+from azlatency.stats.across_runs.means import across_runs
+from azlatency.stats.multiplicity import adjust_p
+from azlatency.stats.result import Estimate, Result, Results, Row, Scope
+
+METHOD = "rank sets from all pairwise t tests on log run values, Holm (Mogstad et al. 2024)"
+
+
+@dataclass(frozen=True, slots=True)
+class RankSet(Result):
+    """Ranks ``low``..``high`` (1 = smallest value) that a path may have; ``level`` is its typical run."""
+
+    what: str
+    low: int
+    high: int
+    of: int
+    level: Estimate
+    confidence: float
+    scope: Scope = "across_runs"
+    method: str = METHOD
+    codes: tuple[str, ...] = ()
+    labels: dict[str, Any] = field(default_factory=dict)
+
+    ROW: ClassVar[Row] = (
+        "what", ("rank_low", "low"), ("rank_high", "high"), "of", ("estimate", "level.estimate"),
+        ("unit", "level.unit"), ("n", "level.n"), "scope", "confidence", "method",
+    )  # fmt: skip
+
+    def __str__(self) -> str:
+        rank = f"rank {self.low}" if self.low == self.high else f"rank {self.low} to {self.high}"
+        return f"{self.what}: {rank} of {self.of}, {100 * self.confidence:g} % for all together{self.noted}"
+
+
+def rank_sets(
+    groups: Mapping[str, Mapping[Hashable, float] | Sequence[float]], *, unit: str = "ns", confidence: float = 0.95
+) -> Results[RankSet]:
+    """A `RankSet` for each path, smallest typical value first.
+
+    ``groups``: for each path its run values, as a sequence, or by round (then paths are compared in common rounds).
+    A path with fewer than two runs may have any rank and says ``no_replication``.
+    """
+    names = list(groups)
+    p_of = {(i, j): _p(groups[i], groups[j]) for i, j in combinations(names, 2)}
+    adjusted = dict(zip(p_of, adjust_p([found[0] for found in p_of.values()]), strict=True))
+    faster, slower = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    for (i, j), p in adjusted.items():
+        if p is not None and p < 1 - confidence:
+            low, high = (i, j) if p_of[i, j][1] < 0 else (j, i)
+            slower[low] += 1
+            faster[high] += 1
+    sets = []
+    for name in names:
+        level = across_runs(_values(groups[name]), unit=unit, confidence=confidence, what=name)
+        codes = level.codes if level.refused else ()
+        sets.append(
+            RankSet(name, 1 + faster[name], len(names) - slower[name], len(names), level, confidence, codes=codes)
+        )
+    return Results(sorted(sets, key=lambda each: (each.level.refused, each.level.estimate or 0.0)))
+
+
+def _values(group: Mapping[Hashable, float] | Sequence[float]) -> list[float]:
+    return [float(each) for each in (group.values() if isinstance(group, Mapping) else group)]
+
+
+def _p(
+    first: Mapping[Hashable, float] | Sequence[float], second: Mapping[Hashable, float] | Sequence[float]
+) -> tuple[float | None, float]:
+    """Two-sided p of t on logs and the difference of log means; ``None`` where there is no such test."""
+    import numpy as np
+    from scipy.stats import t as student
+
+    from azlatency.stats.across_runs.comparison import summary, welch
+
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        common = [each for each in first if each in second]
+        x, y = ([float(side[each]) for each in common] for side in (first, second))
+        if len(common) < 2 or min(*x, *y) <= 0:
+            return None, 0.0
+        n, mean, sd = summary(np.log(x) - np.log(y))
+        if not sd > 1e-12 * abs(mean):
+            return None, mean
+        return 2 * float(student.sf(abs(mean) / (sd / n**0.5), n - 1)), mean
+    x, y = _values(first), _values(second)
+    if min(len(x), len(y)) < 2 or min(*x, *y) <= 0:
+        return None, 0.0
+    found = welch(summary(np.log(x)), summary(np.log(y)))
+    return (None, 0.0) if found is None else (found.p, found.difference)

@@ -1,0 +1,117 @@
+"""What the logs prove about themselves: half or full round trip, the numbers people quote, bandwidth beside the VM's.
+
+Frames in, frames out; no inference beyond one run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.studies.store import Study
+
+#: Relative distance from 1 or 1/2 within which n * mean / duration is a proof (formats: invariant 1).
+TOLERANCE = 0.03
+_COLUMNS = ["method", "printed_as", "runs", "share_low", "share_high", "verdict"]
+
+
+def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
+    """``n * printed mean / duration`` of each closed-loop run, missing elsewhere.
+
+    ``runs``: `azlatency.studies.runs.latency_runs`. Near 1 the tool printed round trips, near 1/2 halves.
+    """
+    printed_mean = runs["mean_ns"].astype("float64").where(runs["printed_as"] != "half_round_trip", runs["mean_ns"] / 2)
+    shares = runs["n"].astype("float64") * printed_mean.astype("float64") / runs["duration_ns"].astype("float64")
+    return shares.where(runs["closed_loop"].fillna(False).astype(bool) & (runs["tool"] == "sockperf"))
+
+
+def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row a method and printed quantity: columns method, printed_as, runs, share_low, share_high, verdict."""
+    import pandas as pd
+
+    shares = closed_loop_shares(runs)
+    rows = []
+    for (method, printed_as), group in runs.groupby(["method", "printed_as"], sort=False):
+        own = shares.loc[group.index].dropna()
+        low, high = (own.min(), own.max()) if len(own) else (None, None)
+        rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, own)))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _verdict(printed_as: str, shares: pd.Series) -> str:
+    if not len(shares):
+        return "nothing: the label of the tool is followed"
+    due = 0.5 if printed_as == "half_round_trip" else 1.0
+    agreeing = ((shares / due - 1).abs() <= TOLERANCE).sum()
+    name = "half round trips" if due == 0.5 else "round trips"
+    if agreeing == len(shares):
+        return f"{name}, in {agreeing} of {len(shares)} runs"
+    return f"{name} in {agreeing} of {len(shares)} runs; the rest is inconclusive"
+
+
+def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
+    """The number each tool prints first, as printed, for the first run of each path: rows paths, columns tools.
+
+    Latency tools: the printed mean; throughput tools: the goodput of the receiver, else of the sender. ``runs``:
+    `azlatency.studies.runs.described_runs` of measuring runs.
+    """
+    import pandas as pd
+
+    if not len(runs):
+        return pd.DataFrame()
+    metrics = study.metrics[study.metrics["metric"].isin(["rtt_mean", "throughput"]) & study.metrics["stream"].isna()]
+    rank = metrics["side"].map({"receiver": 0, "sender": 1}).fillna(0).astype(int)
+    metrics = metrics.assign(rank=rank).sort_values("rank", kind="stable").drop_duplicates("run_id").set_index("run_id")
+    printed = (metrics["printed"] + " " + metrics["printed_unit"].fillna("")).reindex(runs.index)
+    named = {"rtt_mean": "mean", "throughput": "goodput"}
+    what = metrics["metric"].map(named).reindex(runs.index)
+    frame = pd.DataFrame({"path": runs["path"], "column": runs["method"] + ", " + what.fillna(""), "printed": printed})
+    frame = frame[printed.notna()].drop_duplicates(["path", "column"])
+    if not len(frame):
+        return pd.DataFrame()
+    table = frame.pivot(index="path", columns="column", values="printed")
+    return table.loc[list(dict.fromkeys(frame["path"])), list(dict.fromkeys(frame["column"]))]
+
+
+def expected_bandwidth(study: Study) -> float | None:
+    """The bandwidth in bit/s that the study's baseline expects of the VM, None where it names none or several."""
+    found = {
+        each["low"] for each in study.expectations if each.get("metric") == "throughput" and each.get("unit") == "bit/s"
+    }
+    return float(found.pop()) if len(found) == 1 else None
+
+
+def against_bandwidth(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
+    """Each run's goodput beside the VM's expected bandwidth: path, method, throughput, expected, ratio, remark."""
+    import pandas as pd
+
+    expected = expected_bandwidth(study)
+    columns = ["path", "method", "throughput", "expected", "ratio", "remark"]
+    if expected is None:
+        return pd.DataFrame(columns=columns)
+    rows = [
+        (
+            run["path"],
+            run["method"],
+            run["throughput"],
+            expected,
+            run["throughput"] / expected,
+            _bandwidth_remark(run, expected),
+        )
+        for _, run in runs.iterrows()
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _bandwidth_remark(run: pd.Series, expected: float) -> str:
+    import pandas as pd
+
+    if run["placement"] == "same_host":
+        return "nothing about the network: the traffic never left the host"
+    seconds = pd.to_numeric(run["duration_ns"], errors="coerce") / 1e9
+    short = f"; {seconds:.0f} s show the burst, not what lasts" if not pd.isna(seconds) and seconds < 60 else ""
+    if run["throughput"] >= expected:
+        return f"this run reached what is expected{short}"
+    return f"this run fell short of what is expected{short}"

@@ -1,0 +1,78 @@
+"""The pages of questions: their code runs as printed, and the intervals hold what is known of the emulated network."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+from helpers.places import ROOT
+
+import azlatency as az
+from azlatency.stats.result import CODES
+
+FOLDER = ROOT / "docs" / "questions"
+PAGES = sorted(FOLDER.glob("*.md"))
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.REPORT_NDIFF
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_code_of_a_page_gives_what_it_shows(page: Path) -> None:
+    results = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS, encoding="utf-8")
+    assert results.failed == 0
+    assert results.attempted or page.stem == "README"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_name_only_what_is_there(page: Path) -> None:
+    """Links lead to pages, functions and codes exist; every page but the index has its sections."""
+    text = page.read_text("utf-8")
+    for target in re.findall(r"\]\(([^)#]+)", text):
+        assert (page.parent / target).is_file(), target
+    for name in re.findall(r"`?\baz\.(\w+)", text):
+        assert name in az.__all__, name
+    for code in re.findall(r"`([a-z]+_[a-z_]+)`", text):
+        known = CODES | dict.fromkeys(("within_run", "across_runs", "different_within_margin", "ljung_box_p"))
+        assert code in known, code
+    assert page.stem == "README" or "Sources:" in text or page.stem == "truth"
+    index = (FOLDER / "README.md").read_text("utf-8")
+    assert page.stem == "README" or f"({page.name})" in index
+
+
+@pytest.fixture(scope="module")
+def study() -> az.Study:
+    return az.load("emulated-zones")
+
+
+def test_every_initiator_ratio_holds_one(study: az.Study) -> None:
+    """Both round trips of a pair cross the same two programmed delays, whatever either is."""
+    pairs = [pair for found in az.asymmetry(study, metric="latency") for pair in found.pairs]
+    judged = [pair for pair in pairs if pair.ratio.low is not None]
+    assert len(judged) >= 12
+    assert all(pair.ratio.low <= 1 <= pair.ratio.high for pair in judged)
+
+
+def test_the_programmed_ratio_of_rates_is_held(study: az.Study) -> None:
+    links = az.programmed_links(study)
+    due = links.loc["az2a → az3a", "rate"] / links.loc["az3a → az2a", "rate"]
+    assert due == 2
+    for found in az.asymmetry(study, metric="throughput"):
+        if found.labels["method"] in ("ntttcp", "qperf tcp_bw"):
+            slow, *even = sorted(found.pairs, key=lambda pair: pair.what != "az2a → az3a over back")
+            assert slow.ratio.low <= due <= slow.ratio.high and slow.verdict == "different"
+            assert all(pair.ratio.low <= 1 <= pair.ratio.high for pair in even)
+
+
+def test_no_interval_lies_below_what_was_programmed(study: az.Study) -> None:
+    """Hosts only add to the programmed delay: it is a floor of every typical run and of every step."""
+    links, runs = az.programmed_links(study), az.latency_runs(study)
+    for each in az.by_path(runs[~runs["method"].str.startswith(("fping", "lagscope"))], "mean_ns"):
+        path = each.labels["path"]
+        if each.refused or path not in links.index:
+            continue
+        there, back = path.split(" → ")
+        floor = links.loc[path, "mean_ns"] + links.loc[f"{back} → {there}", "mean_ns"]
+        assert each.estimate > floor, each
+    steps = [step for step in az.known_steps(links, runs) if step.difference.low is not None]
+    assert len(steps) >= 20 and all(step.difference.high >= step.programmed for step in steps)

@@ -1,0 +1,68 @@
+"""The pages on the tools: excerpts stand in their logs, outputs are what the command prints, names exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from helpers.places import ROOT
+from typer.testing import CliRunner
+
+from azlatency.cli import app
+from azlatency.logs.decode import expand
+from azlatency.logs.lines import outline
+
+PAGES = ROOT / "docs" / "tools"
+PACKAGE = ROOT / "azlatency"
+EXCERPT = re.compile(r"<!-- (\S+) -->\n```text\n(.*?)\n```", re.DOTALL)
+COMMAND = re.compile(r"```console\n\$ azlatency ([^\n]+)\n(.*?)\n```", re.DOTALL)
+NAME = re.compile(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`")
+CODE = "\n".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
+#: What the tools call so, not we.
+FOREIGN = {"sum_sent", "sum_received", "kb_base", "unit_base", "udp_lat", "total_bytes"}
+SECTIONS = ["What it prints", "What the numbers mean", "Versions and dialects", "Traps", "In azlatency"]
+
+pages = pytest.mark.parametrize("path", sorted(PAGES.glob("*.md")), ids=lambda path: path.stem)
+
+
+def cleaned(name: str) -> str:
+    """The text of a log as it is read: without colours, blanks at the ends of lines left out."""
+    (source,) = expand(ROOT / name)
+    return "\n".join(line.rstrip() for line in outline(source.lines)[0].split("\n"))
+
+
+def test_every_tool_has_a_page() -> None:
+    assert {path.stem for path in PAGES.glob("*.md")} == {path.name for path in (ROOT / "tests" / "fixtures").iterdir()}
+
+
+@pages
+def test_the_page_says_what_every_page_says(path: Path) -> None:
+    assert re.findall(r"^## (.+)$", path.read_text("utf-8"), re.MULTILINE) == SECTIONS
+
+
+@pages
+def test_excerpts_stand_in_their_logs(path: Path) -> None:
+    found = EXCERPT.findall(path.read_text("utf-8"))
+    assert found
+    for name, text in found:
+        assert name.startswith(f"tests/fixtures/{path.stem}/")
+        assert text in cleaned(name), name
+
+
+@pages
+def test_outputs_are_what_the_command_prints(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    found = COMMAND.findall(path.read_text("utf-8"))
+    assert found
+    for command, shown in found:
+        printed = CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "120"}).stdout
+        assert printed.rstrip() == shown, f"azlatency {command}"
+
+
+@pages
+def test_the_events_of_the_traps_exist(path: Path) -> None:
+    traps = re.split(r"^## ", path.read_text("utf-8"), flags=re.MULTILINE)[SECTIONS.index("Traps") + 1]
+    for name in set(NAME.findall(traps)) - FOREIGN:
+        assert name in CODE, name

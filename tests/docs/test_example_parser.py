@@ -1,0 +1,79 @@
+"""The worked example of docs/add-a-parser.md, installed as a plug-in and run as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.places import ROOT
+
+EXAMPLES = ROOT / "docs" / "examples"
+
+
+def install(folder: Path, module: str, text: str) -> dict[str, str]:
+    """A package on the path with an entry point, as an installer would leave it; returns the environment."""
+    (folder / f"{module}.py").write_text(text, "utf-8")
+    info = folder / f"{module}-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 0.1\n")
+    (info / "entry_points.txt").write_text(f"[azlatency.parsers]\n{module} = {module}:PARSER\n")
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def parse(log: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "azlatency", "parse", str(log), "--format", "json", "--samples"]
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+
+
+def test_the_example_reads_a_real_log(tmp_path: Path) -> None:
+    env = install(tmp_path, "arping_parser", (EXAMPLES / "arping_parser.py").read_text("utf-8"))
+    result = parse(EXAMPLES / "arping.log", env)
+    assert result.returncode == 0, result.stderr
+    content = json.loads(result.stdout)
+    (run,) = content["runs"]
+    assert (run["tool"], run["client"], run["server"], run["status"]) == ("arping", "10.9.0.1", "10.9.0.2", "complete")
+    assert [sample["rtt_ns"] for sample in content["samples"]] == [573_000, 544_000, 546_000, 539_000, 551_000]
+    assert {row["metric"]: row["value"] for row in content["metrics"]} == {"sent": 5, "received": 5}
+    (source,) = content["sources"]
+    assert (source["lines"], source["lines_data"], source["lines_unknown"]) == (8, 8, 0)
+
+
+def test_a_cut_log_is_told(tmp_path: Path) -> None:
+    env = install(tmp_path, "arping_parser", (EXAMPLES / "arping_parser.py").read_text("utf-8"))
+    (tmp_path / "cut.log").write_text("".join((EXAMPLES / "arping.log").read_text().splitlines(True)[:4]))
+    content = json.loads(parse(tmp_path / "cut.log", env).stdout)
+    assert content["runs"][0]["status"] == "truncated"
+    assert len(content["samples"]) == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["import nothing_of_that_name\n", "PARSER = object()\n", "raise SystemError('broken')\n"]
+)
+def test_a_broken_plug_in_is_a_named_warning(tmp_path: Path, raw: Path, text: str) -> None:
+    env = install(tmp_path, "broken_parser", text)
+    result = parse(raw / "westeurope-azure-cni" / "az1-az1" / "sockperf.log", env)
+    assert result.returncode == 0
+    assert len(json.loads(result.stdout)["runs"]) == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("warning: parser 'broken_parser' (broken_parser:PARSER) is not usable")
+
+
+def test_a_parser_that_fails_on_a_log_does_not_hide_the_others(tmp_path: Path, raw: Path) -> None:
+    text = (
+        (EXAMPLES / "arping_parser.py")
+        .read_text("utf-8")
+        .replace("reader = _Arping", "raise KeyError(1); reader = _Arping")
+    )
+    env = install(tmp_path, "arping_parser", text)
+    both = (EXAMPLES / "arping.log").read_bytes() + (
+        raw / "westeurope-azure-cni" / "az1-az1" / "qperf.log"
+    ).read_bytes()
+    (tmp_path / "both.log").write_bytes(both)
+    result = parse(tmp_path / "both.log", env)
+    assert result.returncode == 1
+    assert "the arping parser failed" in result.stderr and "Traceback" not in result.stderr
+    assert {run["tool"] for run in json.loads(result.stdout)["runs"]} == {"qperf"}

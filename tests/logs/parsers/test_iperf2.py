@@ -1,0 +1,335 @@
+"""What the fixtures cannot say of iperf 2: cut and joined logs, and each trap of its formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import FIXTURES, SHARED
+
+import azlatency as az
+from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parse import parse_source
+from azlatency.logs.parsers import claims
+
+FIXTURES = FIXTURES / "iperf2"
+LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
+LOUD = {"truncated", "interrupted", "failed", "no_data", "not_recognised", "total_unproven"}
+METRICS = ("metric", "side", "stream", "value", "printed")
+CLIENT = "Client connecting to 10.0.0.2, TCP port 5001\n"
+SERVER = "Server listening on TCP port 5001\n"
+FROM_CLIENT = "[  3] local 10.0.0.1 port 40000 connected with 10.0.0.2 port 5001\n"
+AT_SERVER = "[  4] local 10.0.0.2 port 5001 connected with 10.0.0.1 port {}\n"
+MIB = 2**20
+
+
+def read(text: str, name: str = "log.txt") -> az.Tables:
+    return parse_source(source_from_bytes(text.encode(), name))
+
+
+def fixture(name: str) -> str:
+    return source_from_bytes((FIXTURES / name).read_bytes(), name).text
+
+
+def value(tables: az.Tables, name: str, side: str | None, stream: str | None = None, run: int = 0) -> Any:
+    key = (tables.records("runs")[run]["run_id"], name, side, stream)
+    rows = [m for m in tables.records("metrics") if (m["run_id"], m["metric"], m["side"], m["stream"]) == key]
+    return rows[0]["value"] if rows else None
+
+
+def codes(tables: az.Tables) -> set[str]:
+    return {event["code"] for event in tables.records("events")}
+
+
+def by_run(tables: az.Tables, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
+    ids = [run["run_id"] for run in tables.records("runs")]
+    return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records(table)}
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+def test_a_cut_log_gives_no_wrong_number_or_says_that_it_is_cut(path: Path) -> None:
+    text = fixture(path.name)
+    whole = read(text)
+    lines = text.splitlines(keepends=True)
+    for length in range(1, len(lines)):
+        part = read("".join(lines[:length]))
+        assert "parser_failed" not in codes(part)
+        if not codes(part) & LOUD:
+            assert by_run(part, "metrics", METRICS) <= by_run(whole, "metrics", METRICS), f"cut after line {length}"
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+def test_a_number_cut_in_the_middle_is_left_out(path: Path) -> None:
+    text = fixture(path.name)
+    whole = {row[1:] for row in by_run(read(text), "metrics", METRICS)}
+    for length in range(len(text) // 2, len(text), 3):
+        part = read(text[:length])
+        assert "parser_failed" not in codes(part)
+        if not codes(part) & LOUD:
+            assert {row[1:] for row in by_run(part, "metrics", METRICS)} <= whole, text[:length][-80:]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2.1.8-tcp-i1-client.log", "2.1.8-tcp-P3-client.log"),
+        ("2.1.8-tcp-i1-client.log", "2.1.8-tcp-i1-client.log"),
+        ("2.1.8-udp-server.log", "2.1.8-bounceback-client.log"),
+        ("2.1.8-dual-client.log", "2.1.8-full-duplex-server.log"),
+        ("2.1.8-sum-only-client.log", "2.1.8-sum-only-client.log"),
+        ("2.1.8-udp-server.csv", "2.1.8-tcp-P2-server.csv"),
+    ],
+)
+def test_two_logs_in_one_file_are_the_runs_of_both(first: str, second: str) -> None:
+    one, two, both = read(fixture(first)), read(fixture(second)), read(fixture(first) + fixture(second))
+    shift = len(one.records("runs"))
+    for table, names in (("metrics", METRICS), ("runs", ("client", "server", "status", "test", "protocol"))):
+        shifted = {(row[0] + shift, *row[1:]) for row in by_run(two, table, names)}
+        assert by_run(both, table, names) == by_run(one, table, names) | shifted
+    assert both.records("sources")[0]["lines_unknown"] == 0
+
+
+# --- totals and intervals
+
+
+def test_the_first_interval_of_a_cut_log_is_no_total() -> None:
+    lines = fixture("2.1.8-tcp-i1-client.log").splitlines(keepends=True)
+    tables = read("".join(lines[:7]))
+    assert value(tables, "throughput", "sender") is None
+    assert len(tables.records("intervals")) == 1
+    assert tables.records("runs")[0]["status"] == "truncated"
+
+
+def test_the_only_row_of_an_old_log_is_a_total_that_nothing_proves() -> None:
+    text = CLIENT + FROM_CLIENT + "[  3]  0.0-10.0 sec   112 MBytes  93.9 Mbits/sec\n"
+    tables = read(text)
+    assert value(tables, "throughput", "sender") == 93.9e6
+    assert "total_unproven" in codes(tables)
+    assert "total_unproven" not in codes(read("user@host:~$ iperf -c 10.0.0.2\n" + text))
+    assert "total_unproven" in codes(read("user@host:~$ iperf -c 10.0.0.2 -i 10\n" + text))
+
+
+def test_a_row_of_two_decimals_is_not_given_to_another_tool() -> None:
+    text = CLIENT + FROM_CLIENT + "[  3] 0.00-10.02 sec   112 MBytes  93.8 Mbits/sec\n"
+    assert {claim.tool for claim in claims(source_from_bytes(text.encode(), "a"))} == {"iperf2"}
+    assert value(read(text), "transferred", "sender") == 112 * MIB
+
+
+def test_a_server_with_several_tests() -> None:
+    rows = "[  4]  0.0- 1.0 sec  10.0 MBytes  83.9 Mbits/sec\n[  4]  0.0- 1.2 sec  12.0 MBytes  83.9 Mbits/sec\n"
+    tables = read(SERVER + AT_SERVER.format(40000) + rows + AT_SERVER.format(40002) + rows)
+    assert [run["client"] for run in tables.records("runs")] == ["10.0.0.1", "10.0.0.1"]
+    assert [value(tables, "transferred", "receiver", run=run) for run in (0, 1)] == [12 * MIB, 12 * MIB]
+
+
+def test_a_sum_that_counts_the_first_interval_twice_is_left_out() -> None:
+    text = (
+        SERVER
+        + AT_SERVER.format(57272)
+        + "[  4]  0.0- 1.0 sec  232124 KBytes  1901558 Kbits/sec\n"
+        + "[  4]  1.0- 4.0 sec  593732 KBytes  1621284 Kbits/sec\n"
+        + "[  4]  0.0- 4.0 sec  825856 KBytes  1690728 Kbits/sec\n"
+        + "[SUM]  0.0- 4.0 sec  1057980 KBytes  2165942 Kbits/sec\n"
+    )
+    tables = read(text)
+    assert value(tables, "transferred", "receiver") == 825856 * 1024
+    assert "sum_mismatch" in codes(tables)
+
+
+def test_a_rate_that_bytes_and_time_do_not_give_is_told() -> None:
+    text = fixture("2.1.8-tcp-i1-client.log").replace("107 MBytes   299 Mbits/sec", "107 MBytes   399 Mbits/sec")
+    assert "rate_mismatch" in codes(read(text))
+
+
+# --- directions
+
+
+def test_directions_are_never_added() -> None:
+    for name in ("2.1.8-full-duplex-server.log", "2.1.8-dual-client.log"):
+        streams = {row["stream"] for row in read(fixture(name)).records("metrics")}
+        assert None not in streams and len(streams) == 2
+
+
+def test_the_report_of_the_server_is_the_receivers() -> None:
+    text = (
+        "Client connecting to 10.0.0.2, UDP port 5001\nSending 1470 byte datagrams\n"
+        + FROM_CLIENT
+        + "[  3]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n"
+        + "[  3] Sent 893 datagrams\n[  3] Server Report:\n"
+        + "[  3]  0.0-10.0 sec  1.24 MBytes  1.04 Mbits/sec   0.017 ms    7/  893 (0.78%)\n"
+        + "[  3] 0.0-10.0 sec  2 datagrams received out-of-order\n"
+    )
+    tables = read(text)
+    assert value(tables, "throughput", "sender") == 1.05e6
+    assert value(tables, "throughput", "receiver") == 1.04e6
+    assert value(tables, "datagrams", "sender") == 893
+    assert value(tables, "loss", None) == pytest.approx(7 / 893)
+    assert value(tables, "out_of_order", "receiver") == 2
+    assert tables.records("runs")[0]["message_bytes"] == 1470
+    assert tables.records("sources")[0]["lines_unknown"] == 0
+
+
+# --- latencies
+
+
+def test_one_way_latencies_are_no_round_trips() -> None:
+    for name in ("2.1.8-udp-e-server.log", "2.1.8-udp-histogram-server.log"):
+        tables = read(fixture(name))
+        metrics = {row["metric"] for table in ("metrics", "histograms", "quantiles") for row in tables.records(table)}
+        assert "one_way_latency_mean" in metrics
+        assert not any(metric.startswith("rtt") for metric in metrics)
+        assert tables.records("runs")[0]["printed_as"] is None
+        assert "one_way_clocks" in codes(tables)
+
+
+def test_round_trips_of_bounceback_bring_no_throughput() -> None:
+    tables = read(fixture("2.1.8-bounceback-client.log"))
+    assert value(tables, "rtt_mean", None) == 1_016_000
+    assert value(tables, "throughput", "sender") is None
+    assert {row["bytes"] for row in tables.records("intervals")} == {None}
+
+
+def test_bin_k_ends_at_k_widths() -> None:
+    tables = read(fixture("2.1.8-bounceback-client.log"))
+    buckets = tables.records("histograms")
+    assert sum(row["count"] for row in buckets) == value(tables, "observations", None)
+    lowest, highest = buckets[0], buckets[-1]
+    assert lowest["low_ns"] < value(tables, "rtt_min", None) <= lowest["high_ns"]
+    assert highest["low_ns"] < value(tables, "rtt_max", None) <= highest["high_ns"]
+
+
+def test_histograms_of_intervals_are_not_counted_again() -> None:
+    assert sum(row["count"] for row in read(fixture("2.1.8-udp-histogram-server.log")).records("histograms")) == 3394
+
+
+def test_a_histogram_that_does_not_add_up_is_left_out() -> None:
+    text = fixture("2.1.8-bounceback-client.log").replace("=1:17,7:1", "=1:16,7:1")
+    tables = read(text)
+    assert not tables.records("histograms")
+    assert "histogram_total" in codes(tables)
+
+
+# --- comma-separated
+
+
+def test_minus_one_is_missing() -> None:
+    row = "20260101000000,10.0.0.1,40000,10.0.0.2,5001,3,0.0-10.0,1312710,1050168,-0.000,-1,-1,-0.000,-1\n"
+    tables = read(row)
+    assert {row["metric"] for row in tables.records("metrics")} == {"transferred", "throughput"}
+    assert tables.records("runs")[0]["started_at"] is None
+
+
+def test_rows_of_csv_are_intervals_until_the_last() -> None:
+    head = "20260101000000,10.0.0.1,40000,10.0.0.2,5001,3,"
+    tables = read(f"{head}0.0-1.0,1000000,8000000\n{head}1.0-2.0,1000000,8000000\n{head}0.0-2.0,2000000,7990000\n")
+    assert len(tables.records("intervals")) == 2
+    assert [row["value"] for row in tables.records("metrics") if row["metric"] == "transferred"] == [2000000]
+    run = tables.records("runs")[0]
+    assert (run["client"], run["server"]) == ("10.0.0.1", "10.0.0.2")
+
+
+def test_without_a_sum_row_the_whole_is_missing() -> None:
+    tables = read(fixture("2.1.8-tcp-P2-server.csv"))
+    assert value(tables, "throughput", "receiver") is None
+    assert value(tables, "throughput", "receiver", "2") == 100060050
+
+
+# --- how it ends
+
+
+def test_a_refused_connection_is_a_failed_run() -> None:
+    for text in (CLIENT + "connect failed: Connection refused\n", CLIENT + "tcp connect failed: Connection refused\n"):
+        tables = read(text)
+        assert tables.records("runs")[0]["status"] == "failed"
+        assert "failed" in codes(tables)
+
+
+def test_a_version_is_no_test() -> None:
+    run = read("iperf version 2.0.5 (08 Jul 2010) pthreads\n").records("runs")[0]
+    assert (run["status"], run["tool_version"]) == ("no_data", "2.0.5")
+
+
+def test_logs_of_iperf3_are_not_claimed() -> None:
+    for path in sorted((FIXTURES.parent / "iperf3").iterdir()):
+        source = source_from_bytes(path.read_bytes(), path.name)
+        assert "iperf2" not in {claim.tool for claim in claims(source)}, path.name
+
+
+def test_odd_text_ends_in_time() -> None:
+    for odd in (
+        "[  3]" + " " * 4000,
+        "[  3]  0.0-1.0 sec  " + "1" * 3900,
+        "[  3] 0.0-1.0 sec BB8(f)-PDF: bin(w=1us):" * 80,
+    ):
+        assert "parser_failed" not in codes(read(CLIENT + FROM_CLIENT + odd + "\n"))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared material is not there")
+def test_rows_of_the_public_logs() -> None:
+    compared = 0
+    for path in sorted((SHARED / "corpus" / "public" / "iperf2").glob("*.log")):
+        report = json.loads(path.with_suffix(".expected.json").read_text("utf-8"))["expected"]["moler_report"]
+        tables = az.parse(path)
+        found = {int(row["value"]) for row in tables.records("metrics") if row["metric"] == "transferred"}
+        found |= {int(row["bytes"]) for row in tables.records("intervals")}
+        for one in report.values():
+            for row in (one["first"], one["last"]) if "first" in one else (one,):
+                assert row["Transfer"] in found, path.name
+                compared += 1
+    assert compared > 50
+
+
+NAMES = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed"
+STAMP = "+0100:20260131123456.654321"
+
+
+def named(kind: str, *rows: str) -> az.Tables:
+    return read(f"{NAMES},{kind}\n" + "".join(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,{row}\n" for row in rows))
+
+
+def test_named_rows_of_csv_show_who_sends() -> None:
+    """Composed after Locale.c and ReportOutputs.c of 2.2: no log of ``-y C -e`` since 2.1.9 is at hand."""
+    tables = named(
+        "writecnt,writeerr,tcpretry,tcpcwnd,tcppcwnd,tcprtt,tcprttvar",
+        "1,0.0,1.0,3145728,25165824,24,0,2,87,63,412,21",
+        "1,1.0,2.0,3145728,25165824,24,0,1,87,63,398,20",
+        "1,0.0,2.0,6291456,25165824,48,0,3,87,63,398,20",
+    )
+    assert value(tables, "throughput", "sender") == 25_165_824
+    assert value(tables, "retransmits", "sender") == 3
+    assert [row["rtt_ns"] for row in tables.records("intervals")] == [412_000, 398_000]
+    assert [row["retransmits"] for row in tables.records("intervals")] == [2, 1]
+    (run,) = tables.records("runs")
+    assert (run["protocol"], run["client"], run["server"], run["status"]) == ("tcp", "10.0.0.1", "10.0.0.2", "complete")
+    assert tables.records("sources")[0]["lines_unknown"] == 0
+    assert codes(tables) == set()
+
+
+def test_named_rows_of_a_udp_receiver_have_loss_and_one_way_times() -> None:
+    tables = named(
+        "jitter,errors,datagrams,errpercent,outoforder,ttavg,ttmin,ttmax,ttsdev,ttcnt,ttsize,readcnt,readtimeo,readerrlen,pps",
+        "3,0.0,2.0,4129230,16516920,0.004,251,3060,8.203,0,3.215,3.001,4.120,0.110,2809,1470,2810,0,0,1404.500000",
+    )
+    assert value(tables, "loss", None) == 251 / 3060
+    assert value(tables, "throughput", "receiver") == 16_516_920
+    assert value(tables, "one_way_latency_mean", None) == 3_215_000
+    assert value(tables, "rtt_mean", None) is None
+    assert "one_way_clocks" in codes(tables)
+
+
+def test_named_rows_of_a_bounceback_are_round_trips() -> None:
+    tables = named(
+        "bbcnt,bbavg,bbmin,bbmax,bbstdev,tcpretry,tcpcwnd,tcppcwnd,tcprtt,tcprttvar,txbytes,rxbytes,rps",
+        "1,0.0,2.0,40000,160000,200,4.215,4.001,9.020,0.310,0,14,10,4102,51,20000,20000,100.0",
+    )
+    assert (value(tables, "rtt_mean", None), value(tables, "rtt_sd", None)) == (4_215_000, 310_000)
+    assert value(tables, "observations", None) == 200
+    assert value(tables, "throughput", "sender") is None
+    assert tables.records("runs")[0]["closed_loop"] is True
+
+
+def test_named_rows_without_their_names_are_unknown() -> None:
+    tables = read(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,1,0.0,1.0,3145728,25165824,24,0,2,87,63,412,21\n")
+    assert tables.records("metrics") == []

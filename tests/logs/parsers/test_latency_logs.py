@@ -1,0 +1,94 @@
+"""What must hold for every log of the latency tools: cut anywhere, joined, and read at any speed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import FIXTURES
+
+from azlatency.logs.decode import Source, expand, source_from_bytes
+from azlatency.logs.parse import Tables, parse_source
+from azlatency.logs.parsers import claims
+
+TOOLS = ("echo", "fping", "lagscope", "latte", "netperf", "ping", "psping", "qperf", "sockperf")
+LOGS = sorted(
+    path for tool in TOOLS for path in (FIXTURES / tool).iterdir() if not path.name.endswith((".expected.json", ".md"))
+)
+MOST_CUTS = 120
+
+
+def name(path: Path) -> str:
+    return path.relative_to(FIXTURES).as_posix()
+
+
+def values(tables: Tables) -> list[dict[tuple[Any, ...], float]]:
+    """The metrics of each run in order."""
+    runs: dict[str, dict[tuple[Any, ...], float]] = {row["run_id"]: {} for row in tables.rows["runs"]}
+    for row in tables.rows["metrics"]:
+        runs[row["run_id"]][row["metric"], row["side"], row["stream"]] = row["value"]
+    for row in tables.rows["quantiles"]:
+        runs[row["run_id"]]["quantile", row["q"], row["stream"]] = row["value_ns"]
+    return list(runs.values())
+
+
+def flagged(tables: Tables) -> bool:
+    return any(row["severity"] != "info" for row in tables.rows["events"])
+
+
+def cuts(lines: int) -> list[int]:
+    """Every line of a short log; of a long one its beginning, its end and some between."""
+    if lines <= MOST_CUTS:
+        return list(range(1, lines))
+    step = lines // (MOST_CUTS // 3)
+    return sorted({*range(1, MOST_CUTS // 3), *range(1, lines, step), *range(lines - MOST_CUTS // 3, lines)})
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name)
+def test_a_log_cut_at_any_line_gives_no_other_number(path: Path) -> None:
+    raw = path.read_bytes().splitlines(keepends=True)
+    whole = values(parse_source(source_from_bytes(b"".join(raw), path.name)))
+    for stop in cuts(len(raw)):
+        tables = parse_source(source_from_bytes(b"".join(raw[:stop]), path.name))
+        codes = {row["code"] for row in tables.rows["events"]}
+        assert "parser_failed" not in codes
+        for ordinal, found in enumerate(values(tables)):
+            for key, value in found.items():
+                if not math.isclose(whole[ordinal].get(key, math.nan), value, rel_tol=1e-12):
+                    assert flagged(tables), f"{key} is {value} when cut after line {stop}, and no event says so"
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name)
+def test_a_log_cut_inside_any_of_its_last_lines_gives_no_other_number(path: Path) -> None:
+    raw = path.read_bytes()
+    if path.suffix == ".csv":
+        raw = raw[:3000]
+    whole = values(parse_source(source_from_bytes(raw, path.name)))
+    for stop in range(len(raw) - 1, max(len(raw) - 400, 0), -1):
+        tables = parse_source(source_from_bytes(raw[:stop], path.name))
+        for ordinal, found in enumerate(values(tables)):
+            for key, value in found.items():
+                if not math.isclose(whole[ordinal].get(key, math.nan), value, rel_tol=1e-12):
+                    assert flagged(tables) or "no_final_line_feed" in {row["code"] for row in tables.rows["events"]}, (
+                        f"{key} is {value} when cut after byte {stop}, and no event says so"
+                    )
+
+
+def opening(path: Path) -> bool:
+    """Whether the log begins with a line that begins a log, so that it can follow another one."""
+    source = next(iter(expand(path)))
+    assert isinstance(source, Source)
+    found = claims(source)
+    return bool(found) and not found[0].weak and found[0].line.number <= 2
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_two_logs_in_a_file_are_the_runs_of_both(tool: str) -> None:
+    logs = [path for path in LOGS if path.parent.name == tool and path.suffix == ".log" and opening(path)]
+    for first, second in zip(logs, [*logs[1:], *logs[:1]], strict=True):
+        joined = first.read_bytes() + second.read_bytes()
+        apart = [*values(parse_source(source_from_bytes(first.read_bytes(), first.name)))]
+        apart += values(parse_source(source_from_bytes(second.read_bytes(), second.name)))
+        assert values(parse_source(source_from_bytes(joined, "joined.log"))) == apart, f"{first.name} + {second.name}"

@@ -1,0 +1,234 @@
+"""What the fixtures cannot say of ntttcp: units of Windows and of old XML, cut and joined logs, the seeds' numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import FIXTURES, SHARED
+
+import azlatency as az
+from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parse import parse_source
+
+FIXTURES = FIXTURES / "ntttcp"
+LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
+CUTS = 40
+
+# Numbers made up; the layout is the one of Windows' console (5.39).
+WINDOWS = """Copyright Version 5.39
+Network activity progressing...
+
+
+Thread  Time(s) Throughput(KB/s) Avg B / Compl
+======  ======= ================ =============
+     0   10.001        51200.000     65536.000
+     1    0.000            0.000     65536.000
+
+
+#####  Totals:  #####
+
+
+   Bytes(MEG)    realtime(s) Avg Frame Size Throughput(MB/s)
+================ =========== ============== ================
+     1000.000000      10.000       1417.829          100.000
+
+
+Throughput(Buffers/s) Cycles/Byte       Buffers
+===================== =========== =============
+             1600.000       7.036     16000.000
+
+
+DPCs(count/s) Pkts(num/DPC)   Intr(count/s) Pkts(num/intr)
+============= ============= =============== ==============
+     4218.744         1.708        6055.769          1.190
+
+
+Packets Sent Packets Received Retransmits Errors Avg. CPU %
+============ ================ =========== ====== ==========
+      700000            60000          12      0     15.075
+
+"""
+OLD_XML = """<ntttcps computername="vm" version="5.33-linux">
+	<parameters>
+		<udp>False</udp>
+		<run_time>3</run_time>
+	</parameters>
+	<total_bytes metric="MB">1568</total_bytes>
+	<realtime metric="s">3.000000</realtime>
+	<throughput metric="MB/s">522.754</throughput>
+	<throughput metric="mbps">4182.033</throughput>
+	<packets_retransmitted>0</packets_retransmitted>
+	<errors>0</errors>
+</ntttcps>
+"""
+
+
+def read(text: str) -> az.Tables:
+    return parse_source(source_from_bytes(text.encode(), "log.txt"))
+
+
+def fixture(name: str) -> str:
+    return source_from_bytes((FIXTURES / name).read_bytes(), name).text
+
+
+def metric(tables: az.Tables, name: str, stream: str | None = None) -> Any:
+    found = [row for row in tables.records("metrics") if (row["metric"], row["stream"]) == (name, stream)]
+    return found[0]["value"] if found else None
+
+
+def codes(tables: az.Tables) -> set[str]:
+    return {event["code"] for event in tables.records("events")}
+
+
+def rows(tables: az.Tables) -> set[tuple[Any, ...]]:
+    ids = [run["run_id"] for run in tables.records("runs")]
+    names = ("metric", "stream", "value", "printed", "scope")
+    return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records("metrics")}
+
+
+def test_windows_counts_in_powers_of_1024() -> None:
+    tables = read(WINDOWS)
+    assert metric(tables, "transferred") == 1000 * 1024**2
+    assert metric(tables, "throughput") == 100 * 1024**2 * 8
+    assert metric(tables, "throughput", "0") == 51200 * 1024 * 8
+    assert metric(tables, "throughput", "1") is None, "0.000 seconds were not measured"
+    assert metric(tables, "cpu_busy") == pytest.approx(0.15075)
+    assert metric(tables, "retransmits") == 12
+    assert tables.records("runs")[0]["tool_version"] == "5.39"
+    assert tables.records("runs")[0]["dialect"] == "ntttcp-windows-console"
+    assert tables.records("sources")[0]["lines_unknown"] == 0
+    assert codes(tables) == set()
+
+
+def test_a_column_more_than_names_is_no_value() -> None:
+    tables = read(WINDOWS.replace("     1000.000000      10.000", "     1000.000000 7 10.000"))
+    assert metric(tables, "transferred") is None
+    assert "column_mismatch" in codes(tables)
+
+
+def test_xml_of_linux_before_2021_has_binary_units() -> None:
+    tables = read(OLD_XML)
+    assert metric(tables, "throughput") == 4182.033 * 1024**2
+    assert metric(tables, "transferred") == 1568 * 1024**2
+    assert tables.records("runs")[0]["dialect"] == "ntttcp-linux-xml-pre2021-sender"
+    assert codes(tables) == {"unit_epoch"}
+
+
+def test_xml_of_linux_since_2021_has_decimal_units() -> None:
+    tables = read(fixture("1.4.3-receiver.xml"))
+    assert metric(tables, "transferred") == 1392984336
+    assert metric(tables, "throughput") == 3720.571e6
+    assert tables.records("runs")[0]["requested_duration_ns"] == 3 * 10**9
+
+
+def test_xml_of_windows_has_milliseconds_and_binary_megabytes() -> None:
+    text = OLD_XML.replace("5.33-linux", "5.39").replace("<run_time>3<", "<run_time>3000<")
+    tables = read(text)
+    assert metric(tables, "throughput") == 4182.033e6
+    assert metric(tables, "transferred") == 1568 * 1024**2
+    assert tables.records("runs")[0]["requested_duration_ns"] == 3 * 10**9
+    assert tables.records("runs")[0]["tool_version"] == "5.39"
+
+
+def test_the_three_forms_of_one_test_agree() -> None:
+    console = read(fixture("1.4.3-sender-verbose.txt"))
+    for name in ("1.4.3-sender.xml", "1.4.3-sender.json"):
+        report = read(fixture(name))
+        assert metric(report, "transferred") == metric(console, "transferred")
+        assert metric(report, "throughput") == pytest.approx(metric(console, "throughput"), rel=2e-3)
+        assert metric(report, "retransmits") == metric(console, "retransmits") == 170640
+        assert metric(report, "cpu_process") == pytest.approx(metric(console, "cpu_process"), abs=1e-4)
+        assert metric(report, "throughput", "63") == pytest.approx(metric(console, "throughput", "63"), rel=2e-3)
+        assert metric(report, "packets_sent") is None, "a zero that Linux does not measure"
+
+
+def test_scopes_tell_the_machine_from_the_process() -> None:
+    scopes = {row["metric"]: row["scope"] for row in read(fixture("1.4.3-sender-quiet.txt")).records("metrics")}
+    assert scopes["retransmits"] == scopes["cpu_idle"] == scopes["cycles_per_byte"] == "host"
+    assert scopes["cpu_process"] == "process"
+    assert scopes["throughput"] == "run"
+
+
+def test_real_time_lines_are_no_intervals() -> None:
+    tables = read(fixture("1.4.3-sender-udp.txt"))
+    assert tables.records("intervals") == []
+    assert tables.records("sources")[0]["lines_unknown"] == 0
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
+    text = source_from_bytes(path.read_bytes(), path.name).text
+    lines = text.splitlines(keepends=True)
+    whole = read(text)
+    for length in sorted({round(1 + step * (len(lines) - 1) / CUTS) for step in range(CUTS)}):
+        part = read("".join(lines[:length]))
+        assert "parser_failed" not in codes(part)
+        assert rows(part) <= rows(whole), f"cut after line {length}"
+        if rows(part) != rows(whole) and part.records("runs"):
+            assert part.records("runs")[0]["status"] != "complete", f"cut after line {length}"
+
+
+@pytest.mark.parametrize("name", ["1.4.0-sender.txt", "1.1.0-sender-verbose.log", "1.4.3-receiver.xml"])
+def test_a_line_cut_in_the_middle_gives_no_number(name: str) -> None:
+    text = fixture(name)
+    whole = rows(read(text))
+    for length in range(len(text) // 2, len(text), 5):
+        assert rows(read(text[:length])) <= whole, text[:length][-80:]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("1.4.0-sender.txt", "1.4.0-receiver.txt"),
+        ("1.4.3-sender.xml", "1.4.3-receiver.xml"),
+        ("1.4.3-receiver.json", "1.4.3-sender.json"),
+        ("1.1.0-sender-verbose.log", "1.4.3-receiver.json"),
+    ],
+)
+def test_two_logs_in_one_file_are_the_runs_of_both(first: str, second: str) -> None:
+    both = read(fixture(first) + fixture(second))
+    expected = rows(read(fixture(first))) | {(1, *row[1:]) for row in rows(read(fixture(second)))}
+    assert rows(both) == expected
+    assert [run["status"] for run in both.records("runs")] == ["complete", "complete"]
+    assert both.records("sources")[0]["lines_unknown"] == 0
+
+
+def test_a_rate_that_its_bytes_contradict_is_told() -> None:
+    text = fixture("1.4.0-sender.txt").replace("throughput\t:3.86Gbps", "throughput\t:4.05Gbps")
+    assert "rate_mismatch" in codes(read(text))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared material is not there")
+def test_the_numbers_of_the_notes() -> None:
+    tables = az.parse(SHARED / "seeds" / "azure-cni-zone-pairs.md")
+    ids = [run["run_id"] for run in tables.records("runs") if run["tool"] == "ntttcp"]
+    values = {(row["run_id"], row["metric"]): row for row in tables.records("metrics")}
+    assert [values[run_id, "throughput"]["printed"] for run_id in ids] == ["98.39", "11.82", "11.82", "11.91", "11.87"]
+    first = ids[0]
+    assert values[first, "transferred"]["value"] == 132878434304
+    assert values[first, "cpu_process"]["value"] == pytest.approx(4.6115)
+    assert values[first, "retransmits"]["value"] == 7079
+    run = next(run for run in tables.records("runs") if run["run_id"] == first)
+    assert run["duration_ns"] == 10_800_000_000
+    assert run["requested_duration_ns"] == 10_000_000_000
+    assert run["connections"] == 64
+
+
+def test_sixteen_columns_of_windows_on_one_line(read) -> None:
+    """Version 5.28 dumps the names, the bars and the numbers of all totals on a line each; composed after ntttcp.c."""
+    names = (
+        "Bytes(MEG) realtime(s) Avg Frame Size Throughput(MB/s) Throughput(Buffers/s) Cycles/Byte Buffers "
+        "DPCs(count/s) Pkts(num/DPC) Intr(count/s) Pkts(num/intr) Packets Sent Packets Received Retransmits Errors "
+        "Avg. CPU %"
+    )
+    bars = " ".join("=" * 10 for _ in range(16))
+    numbers = "34243.000000 300.005 1417.829 114.141 1826.260 5.511 547888 3421.100 2.100 5210.300 1.400 1 2 13 0 4.310"
+    log = read(f"Copyright Version 5.28\n{names}\n{bars}\n{numbers}\n")
+    assert log.value("throughput") == 114.141 * 2**20 * 8
+    assert log.value("transferred") == 34243 * 2**20
+    assert [log.value(name) for name in ("packets_sent", "packets_received", "retransmits", "errors")] == [1, 2, 13, 0]
+    assert log.value("cpu_busy") == 0.0431
+    assert log.runs[0]["duration_ns"] == 300_005_000_000
+    assert (log.unknown(), log.codes("error")) == (0, [])

@@ -1,0 +1,390 @@
+from __future__ import annotations
+
+from collections import Counter
+from math import sqrt
+
+import pytest
+
+from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parse import parse_source
+
+HEADER = "PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.\n"
+
+
+def reply(seq: int, ms: str = "0.300", tail: str = "") -> str:
+    return f"64 bytes from 10.2.2.4: icmp_seq={seq} ttl=64 time={ms} ms{tail}\n"
+
+
+def summary(sent: int, received: int, extra: str = "", loss: str = "0") -> str:
+    return (
+        f"\n--- 10.2.2.4 ping statistics ---\n{sent} packets transmitted, {received} received{extra}, "
+        f"{loss}% packet loss, time 1000ms\nrtt min/avg/max/mdev = 0.200/0.300/0.400/0.040 ms\n"
+    )
+
+
+def test_the_two_summaries_of_the_availability_set_notes(seed) -> None:
+    notes = seed("availability-sets-vs-zones.md")
+    first, second = notes.of("ping")
+    assert [notes.value(name, first) for name in ("sent", "received", "lost", "loss")] == [20, 20, 0, 0]
+    printed = ["rtt_min", "rtt_mean", "rtt_max", "rtt_sd"]
+    assert [notes.metric(name, first)["printed"] for name in printed] == ["0.718", "0.969", "2.137", "0.299"]
+    assert notes.value("rtt_mean", first) == 969_000
+    assert notes.value("rtt_sd", first) == pytest.approx(299_000 * sqrt(20 / 19))
+    assert notes.runs[first]["duration_ns"] == 19_235_000_000
+    assert notes.value("rtt_mean", second) == 1_902_000
+    assert not notes.samples
+
+
+def test_sequence_numbers_wrap_at_sixteen_bits(read) -> None:
+    log = read(HEADER + reply(65534) + reply(65535) + reply(0) + reply(1))
+    assert list(log.samples[0].seq) == [65534, 65535, 65536, 65537]
+
+
+def test_a_late_reply_takes_the_place_of_no_answer_yet(read) -> None:
+    log = read(HEADER + reply(1) + "no answer yet for icmp_seq=2\n" + reply(3) + reply(2, "1200") + summary(3, 3))
+    assert dict(zip(log.samples[0].seq, log.samples[0].status, strict=True)) == {1: "ok", 2: "ok", 3: "ok"}
+
+
+def test_lost_probes_without_a_line_are_samples_where_the_counts_agree(read) -> None:
+    log = read(HEADER + reply(1) + reply(3) + summary(4, 2, loss="50"))
+    assert Counter(log.samples[0].status) == {"ok": 2, "lost": 2}
+    torn = read(HEADER + reply(1) + reply(3) + summary(4, 4))
+    assert Counter(torn.samples[0].status) == {"ok": 2}
+    assert torn.codes() == ["lines_missing"]
+
+
+def test_duplicates_count_in_the_deviation_not_in_received(read) -> None:
+    text = HEADER + reply(1) + reply(1, tail=" (DUP!)") + reply(2) + summary(2, 2, ", +1 duplicates")
+    log = read(text)
+    assert Counter(log.samples[0].status) == {"ok": 2, "duplicate": 1}
+    assert log.value("received") == 2
+    assert log.value("observations") == 3
+    assert log.value("rtt_sd") == pytest.approx(40_000 * sqrt(3 / 2))
+
+
+@pytest.mark.parametrize(
+    ("received", "printed", "codes"),
+    [(3575, "0", ["loss_recomputed"]), (3564, "1", []), (3564, "3", ["loss_recomputed"]), (3575, "0.694444", [])],
+)
+def test_loss_is_counted_anew(read, received: int, printed: str, codes: list[str]) -> None:
+    log = read(HEADER + summary(3600, received, loss=printed))
+    assert log.value("loss") == (3600 - received) / 3600
+    assert log.codes() == codes
+
+
+def test_stamps_are_read_as_integers(read) -> None:
+    stamps = "[1795228093.993389] " + reply(1, "0.302") + "[1795228094.101311] " + reply(2, "0.268")
+    log = read(HEADER + stamps + summary(2, 2))
+    assert list(log.samples[0].sent_ns) == [0, 107_956_000]
+    assert log.tables.records("runs")[0]["started_at"] == "2026-11-21T02:28:13.993087Z"
+
+
+def test_the_interval_of_the_command_gives_times_of_sending(read) -> None:
+    log = read("$ ping -i 0.2 -c 2 10.2.2.4\n" + HEADER + reply(1) + reply(2) + summary(2, 2))
+    assert list(log.samples[0].sent_ns) == [0, 200_000_000]
+    assert list(read(HEADER + reply(1)).samples[0].sent_ns) == [None]
+
+
+def test_windows_times_are_intervals(read) -> None:
+    log = read(
+        "Pinging 10.1.0.4 with 32 bytes of data:\r\n"
+        "Reply from 10.1.0.4: bytes=32 time<1ms TTL=128\r\n"
+        "Reply from 10.1.0.4: bytes=32 time=2ms TTL=128\r\n"
+        "Request timed out.\r\n\r\n"
+        "Ping statistics for 10.1.0.4:\r\n"
+        "    Packets: Sent = 3, Received = 2, Lost = 1 (33% loss),\r\n"
+        "Approximate round trip times in milli-seconds:\r\n"
+        "    Minimum = 0ms, Maximum = 2ms, Average = 1ms\r\n"
+    )
+    samples = log.samples[0]
+    assert list(samples.rtt_ns) == [None, 2_000_000, None]
+    assert list(samples.low_ns) == [0, 2_000_000, None]
+    assert list(samples.high_ns) == [1_000_000, 3_000_000, None]
+    assert list(samples.status) == ["ok", "ok", "lost"]
+    assert log.value("rtt_min") is None
+    assert log.value("rtt_max") == 2_000_000
+    assert log.codes() == ["below_resolution"]
+    assert log.runs[0]["dialect"] == "windows-en"
+
+
+def test_windows_counts_unreachable_as_received(read) -> None:
+    log = read(
+        "Pinging 10.0.0.6 with 32 bytes of data:\n"
+        "Reply from 10.0.108.189: Destination host unreachable\n\n"
+        "Ping statistics for 10.0.0.6:\n    Packets: Sent = 1, Received = 1, Lost = 0 (0% loss),\n"
+    )
+    assert (log.value("received"), log.value("lost"), log.value("loss")) == (0, 1, 1)
+    assert "unreachable_counted_as_received" in log.codes("warning")
+
+
+def test_a_wrong_translation_of_the_label_does_not_move_the_numbers(read) -> None:
+    log = read(
+        "PING 10.2.2.4 (10.2.2.4) 56(84) 字节的数据。\n\n--- 10.2.2.4 ping 统计 ---\n"
+        "已发送 3 个包， 已接收 3 个包, 0% 包丢失, 耗时 213 毫秒\n"
+        "rtt 最小/平均/移动平均/最大 = 0.034/0.039/0.045/0.004 ms\n"
+    )
+    assert [log.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max")] == [34_000, 39_000, 45_000]
+    assert log.codes() == ["label_conflict"]
+
+
+def test_an_impossible_order_is_an_error(read) -> None:
+    log = read(HEADER + summary(3, 3).replace("0.200/0.300/0.400", "0.500/0.300/0.400"))
+    assert log.codes("error") == ["impossible_order"]
+
+
+def test_adaptive_and_flood_pings_are_closed_loops(read) -> None:
+    assert read(HEADER + reply(1)).runs[0]["closed_loop"] is False
+    assert read("$ ping -A 10.2.2.4\n" + HEADER + reply(1)).runs[0]["closed_loop"] is True
+    flood = summary(3, 3).replace("0.040 ms", "0.040 ms, ipg/ewma 0.218/0.166 ms")
+    assert read(HEADER + flood).runs[0]["closed_loop"] is True
+
+
+def test_two_summaries_without_headers_are_two_runs(read) -> None:
+    log = read(summary(3, 3) + summary(5, 4, loss="20"))
+    assert [log.value("sent", run) for run in (0, 1)] == [3, 5]
+
+
+def test_many_plain_replies_are_read_as_one_by_one(read) -> None:
+    lines = [reply(seq % 65536, f"0.{200 + seq % 700}") for seq in range(1, 70_000)]
+    del lines[31_000]
+    log = read(HEADER + "".join(lines))
+    block = log.samples[0]
+    assert len(block.seq) == 69_998
+    assert block.seq[-1] == 69_999
+    assert 31_001 not in block.seq
+    assert list(block.rtt_ns[:2]) == [201_000, 202_000]
+    assert block.rtt_ns[-1] == (200 + 69_999 % 700) * 1000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "64 bytes from 10.2.2.4: icmp_seq=2 ttl=64 time=0.043 ms: some weird error",
+        "64 bytes from 10.2.2.4: icmp_seq=2 ttl=64 time=0.043 m",
+        "64 bytes from 10.2.2.4: icmp_seq=2 ttl=64 time=0,0,43 ms",
+    ],
+)
+def test_odd_replies_are_unknown_lines(read, line: str) -> None:
+    log = read(HEADER + reply(1) + line + "\n")
+    assert log.unknown() == 1
+    assert len(log.samples[0].seq) == 1
+
+
+# The wording of each language, its code page, and the lines that it wraps: typed after the documents that describe
+# them, since the published logs are not ours to copy. The second reply is under a millisecond.
+WINDOWS = {
+    "en": ("cp437", """Pinging 10.1.0.4 with 32 bytes of data:
+Reply from 10.1.0.4: bytes=32 time=2ms TTL=128
+Reply from 10.1.0.4: bytes=32 time<1ms TTL=128
+Request timed out.
+
+Ping statistics for 10.1.0.4:
+    Packets: Sent = 3, Received = 2, Lost = 1 (33% loss),
+Approximate round trip times in milli-seconds:
+    Minimum = 0ms, Maximum = 2ms, Average = 1ms
+"""),
+    "de": ("cp850", """Ping wird ausgeführt für 10.1.0.4 mit 32 Bytes Daten:
+Antwort von 10.1.0.4: Bytes=32 Zeit=2ms TTL=128
+Antwort von 10.1.0.4: Bytes=32 Zeit<1ms TTL=128
+Zeitüberschreitung der Anforderung.
+
+Ping-Statistik für 10.1.0.4:
+    Pakete: Gesendet = 3, Empfangen = 2, Verloren = 1
+    (33% Verlust),
+Ca. Zeitangaben in Millisek.:
+    Minimum = 0ms, Maximum = 2ms, Mittelwert = 1ms
+"""),
+    "es": ("cp850", """Haciendo ping a 10.1.0.4 con 32 bytes de datos:
+Respuesta desde 10.1.0.4: bytes=32 tiempo=2ms TTL=128
+Respuesta desde 10.1.0.4: bytes=32 tiempo<1m TTL=128
+Tiempo de espera agotado para esta solicitud.
+
+Estadísticas de ping para 10.1.0.4:
+    Paquetes: enviados = 3, recibidos = 2, perdidos = 1
+    (33% perdidos),
+Tiempos aproximados de ida y vuelta en milisegundos:
+    Mínimo = 0ms, Máximo = 2ms, Media = 1ms
+"""),
+    "fr": ("cp850", """Envoi d'une requête 'Ping'  10.1.0.4 avec 32 octets de données :
+Réponse de 10.1.0.4 : octets=32 temps=2 ms TTL=128
+Réponse de 10.1.0.4 : octets=32 temps<1ms TTL=128
+Délai d'attente de la demande dépassé.
+
+Statistiques Ping pour 10.1.0.4:
+    Paquets : envoyés = 3, reçus = 2, perdus = 1 (perte 33%),
+Durée approximative des boucles en millisecondes :
+    Minimum = 0ms, Maximum = 2ms, Moyenne = 1ms
+"""),
+    "it": ("cp850", """Esecuzione di Ping 10.1.0.4 con 32 byte di dati:
+Risposta da 10.1.0.4: byte=32 durata=2ms TTL=128
+Risposta da 10.1.0.4: byte=32 durata<1ms TTL=128
+Richiesta scaduta.
+
+Statistiche Ping per 10.1.0.4:
+    Pacchetti: Trasmessi = 3, Ricevuti = 2, Persi = 1
+    (33% persi),
+Tempo approssimativo percorsi andata/ritorno in millisecondi:
+    Minimo = 0ms, Massimo =  2ms, Medio =  1ms
+"""),
+    "pt": ("cp850", """Disparando 10.1.0.4 com 32 bytes de dados:
+Resposta de 10.1.0.4: bytes=32 tempo=2ms TTL=128
+Resposta de 10.1.0.4: bytes=32 tempo<1ms TTL=128
+Esgotado o tempo limite do pedido.
+
+Estatísticas do Ping para 10.1.0.4:
+    Pacotes: Enviados = 3, Recebidos = 2, Perdidos = 1 (33% de
+             perda),
+Aproximar um número redondo de vezes em milissegundos:
+    Mínimo = 0ms, Máximo = 2ms, Média = 1ms
+"""),
+    "pl": ("cp852", """Badanie 10.1.0.4 z 32 bajtami danych:
+Odpowiedź z 10.1.0.4: bajtów=32 czas=2ms TTL=128
+Odpowiedź z 10.1.0.4: bajtów=32 czas<1 ms TTL=128
+Upłynął limit czasu żądania.
+
+Statystyka badania ping dla 10.1.0.4:
+    Pakiety: Wysłane = 3, Odebrane = 2, Utracone = 1
+             (33% straty),
+Szacunkowy czas błądzenia pakietów w millisekundach:
+    Minimum = 0 ms, Maksimum = 2 ms, Czas średni = 1 ms
+"""),
+    "ru": ("cp866", """Обмен пакетами с 10.1.0.4 по с 32 байтами данных:
+Ответ от 10.1.0.4: число байт=32 время=2мс TTL=128
+Ответ от 10.1.0.4: число байт=32 время<1мс TTL=128
+Превышен интервал ожидания для запроса.
+
+Статистика Ping для 10.1.0.4:
+    Пакетов: отправлено = 3, получено = 2, потеряно = 1
+    (33% потерь)
+Приблизительное время приема-передачи в мс:
+    Минимальное = 0мсек, Максимальное = 2 мсек, Среднее = 1 мсек
+"""),
+    "tr": ("cp857", """10.1.0.4 için ping atılıyor 32 bayt veriyle:
+10.1.0.4 cevabı: bayt=32 süre=2ms TTL=128
+10.1.0.4 cevabı: bayt=32 süre<1ms TTL=128
+İstek zaman aşımına uğradı.
+
+10.1.0.4 için Ping istatistikleri:
+    Paket: Giden = 3, Gelen = 2, Kaybolan = 1 (%33 kayıp),
+Mili saniye türünden yaklaşık tur süreleri:
+    En Az = 0ms, En Çok = 2ms, Ortalama = 1ms
+"""),
+    "zh": ("gbk", """正在 Ping 10.1.0.4 具有 32 字节的数据:
+来自 10.1.0.4 的回复: 字节=32 时间=2ms TTL=128
+来自 10.1.0.4 的回复: 字节=32 时间<1ms TTL=128
+请求超时。
+
+10.1.0.4 的 Ping 统计信息:
+    数据包: 已发送 = 3，已接收 = 2，丢失 = 1 (33% 丢失)，
+往返行程的估计时间(以毫秒为单位):
+    最短 = 0ms，最长 = 2ms，平均 = 1ms
+"""),
+    "ja": ("cp932", """10.1.0.4 に ping を送信しています 32 バイトのデータ:
+10.1.0.4 からの応答: バイト数 =32 時間 =2ms TTL=128
+10.1.0.4 からの応答: バイト数 =32 時間 <1ms TTL=128
+要求がタイムアウトしました。
+
+10.1.0.4 の ping 統計:
+    パケット数: 送信 = 3、受信 = 2、損失 = 1 (33% の損失)、
+ラウンド トリップの概算時間 (ミリ秒):
+    最小 = 0ms、最大 = 2ms、平均 = 1ms
+"""),
+    "ko": ("cp949", """Ping 10.1.0.4 32바이트 데이터 사용:
+10.1.0.4의 응답: 바이트=32 시간=2ms TTL=128
+10.1.0.4의 응답: 바이트=32 시간<1ms TTL=128
+요청 시간이 만료되었습니다.
+
+10.1.0.4에 대한 Ping 통계:
+    패킷: 보냄 = 3, 받음 = 2, 손실 = 1 (33% 손실),
+왕복 시간(밀리초):
+    최소 = 0ms, 최대 = 2ms, 평균 = 1ms
+"""),
+    "nl": ("cp850", """Pingen naar 10.1.0.4 met 32 bytes aan gegevens:
+Antwoord van 10.1.0.4: bytes=32 tijd=2ms TTL=128
+Antwoord van 10.1.0.4: bytes=32 tijd<1ms TTL=128
+Time-out bij opdracht.
+
+Ping-statistieken voor 10.1.0.4:
+    Pakketten: verzonden = 3, ontvangen = 2, verloren = 1
+    (33% verlies),
+De gemiddelde tijd voor het uitvoeren van één bewerking in milliseconden:
+    Minimum = 0ms, Maximum = 2ms, Gemiddelde = 1ms
+"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "console"])
+@pytest.mark.parametrize("language", WINDOWS)
+def test_windows_in_each_language_and_code_page(language: str, encoding: str) -> None:
+    page, text = WINDOWS[language]
+    raw = text.replace("\n", "\r\n").encode(page if encoding == "console" else encoding)
+    tables = parse_source(source_from_bytes(raw, "a.log"))
+    (run,) = tables.rows["runs"]
+    assert (run["dialect"], run["server"], run["message_bytes"]) == (f"windows-{language}", "10.1.0.4", 32)
+    assert run["status"] == "complete"
+    found = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
+    assert [found[name] for name in ("sent", "received", "lost", "rtt_mean", "rtt_max")] == [3, 2, 1, 1e6, 2e6]
+    assert found["loss"] == 1 / 3
+    assert "rtt_min" not in found
+    (block,) = tables.samples
+    assert [*block.rtt_ns] == [2_000_000, None, None]
+    assert [*block.status] == ["ok", "ok", "lost"]
+    assert [*(block.high_ns or ())] == [3_000_000, 1_000_000, None]
+    assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def test_macos_with_a_reply_behind_its_timeout(read) -> None:
+    """Typed after ping.c of network_cmds: ``-t``, SIGINFO, replies that came too late."""
+    log = read(
+        "PING 10.2.2.4 (10.2.2.4): 56 data bytes\n"
+        "64 bytes from 10.2.2.4: icmp_seq=0 ttl=57 time=12.345 ms\n"
+        "Request timeout for icmp_seq 1\n"
+        "1/2 packets received (50.0%) 12.345 min / 12.345 avg / 12.345 max\n"
+        "64 bytes from 10.2.2.4: icmp_seq=1 ttl=57 time=1100.000 ms\n"
+        "64 bytes from 10.2.2.4: icmp_seq=2 ttl=57 time=13.001 ms\n\n"
+        "--- 10.2.2.4 ping statistics ---\n"
+        "3 packets transmitted, 2 packets received, 33.3% packet loss, 1 packets out of wait time\n"
+        "round-trip min/avg/max/stddev = 12.345/12.673/13.001/0.328 ms\n"
+    )
+    assert log.runs[0]["dialect"] == "bsd"
+    assert dict(zip(log.samples[0].seq, log.samples[0].rtt_ns, strict=True))[1] == 1_100_000_000
+    assert (log.value("rtt_mean"), log.value("loss")) == (12_673_000, 1 / 3)
+    assert log.unknown() == 0
+
+
+def test_bsd_counts_more_replies_than_probes(read) -> None:
+    log = read(
+        "PING 10.2.2.4 (10.2.2.4): 56 data bytes\n--- 10.2.2.4 ping statistics ---\n"
+        "2 packets transmitted, 3 packets received, -- somebody's printing up packets!\n"
+        "round-trip min/avg/max/stddev = 12.345/12.673/13.001/0.328 ms\n"
+    )
+    assert "more_received_than_sent" in log.codes()
+    assert log.value("loss") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("cs", "64 bytů z 127.0.0.1: pořadí=1 TTL=64 čas=0,027 ms"),
+        ("fi", "64 tavua kohteesta 127.0.0.1:sta: icmp_seq=1 ttl=64 aika=0.027 ms"),
+        ("ka", "64 ბაიტი 127.0.0.1-დან: icmp_seq =1 ttl =64 დრო =0.027 ms"),
+        ("ja", "64 バイト応答 送信元 127.0.0.1: icmp_seq=1 ttl=64 時間=0.027ミリ秒"),
+        ("zh", "64 字节，来自 127.0.0.1: icmp_seq=1 ttl=64 时间=0.027 毫秒"),
+        ("uk", "64 байтів з 127.0.0.1: icmp_seq=1 ttl=64 час=0.027 мс"),
+    ],
+)
+def test_replies_of_iputils_in_languages_with_an_order_of_their_own(read, language: str, line: str) -> None:
+    """The order and the commas are those that the format documents quote; where the words differ, they do not count."""
+    log = read(HEADER + line + "\n" + summary(1, 1))
+    assert (log.unknown(), [*log.samples[0].rtt_ns]) == (0, [27_000])
+
+
+@pytest.mark.parametrize("seq", ["9223372036854775808", "1" + 30 * "0", "-1", "true"])
+def test_a_sequence_number_that_no_ping_has_is_an_unknown_line(read, seq: str) -> None:
+    """JSON knows no longest number: what the text's rules would not read is not read from JSON either."""
+    replies = [
+        f'{{"bytes": 64, "host": "127.0.0.1", "seq": {each}, "ttl": 64, "time": "0.032"}}\n' for each in (1, seq)
+    ]
+    log = read("".join(replies))
+    assert list(log.samples[0].seq) == [1]
+    assert log.codes() == ["truncated", "unknown_line"]

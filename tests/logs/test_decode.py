@@ -1,0 +1,142 @@
+"""Bytes to lines: encodings, escapes, carriage returns, compression, archives, bounds, hostile input."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import azlatency.logs.decode as decode_module
+from azlatency.logs.decode import Source, SourceError, expand, expand_bytes, source_from_bytes
+
+TEXT = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\nzweite Zeile äöü\n"
+
+
+def only(found: list[Source | SourceError]) -> Source:
+    (source,) = found
+    assert isinstance(source, Source)
+    return source
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding"),
+    [
+        (TEXT.encode(), "utf-8"),
+        (b"\xef\xbb\xbf" + TEXT.encode(), "utf-8-sig"),
+        (b"\xff\xfe" + TEXT.encode("utf-16-le"), "utf-16-le"),
+        (b"\xfe\xff" + TEXT.encode("utf-16-be"), "utf-16-be"),
+        (TEXT.encode("utf-16-le"), "utf-16-le"),
+        (TEXT.encode("cp1252"), "cp1252"),
+        (TEXT.replace("\n", "\r\n").encode(), "utf-8"),
+        (TEXT.replace("\n", "\r").encode(), "utf-8"),
+    ],
+)
+def test_encodings_and_line_ends(raw: bytes, encoding: str) -> None:
+    source = source_from_bytes(raw, "x.log")
+    assert source.encoding == encoding
+    assert [line.text for line in source.lines] == TEXT.splitlines()
+    assert source.line_count == 2
+
+
+def test_escapes_backspaces_and_carriage_returns() -> None:
+    raw = b"\x1b[2;35m== version ==\x1b[0m\n....\x08 \x08done\nA 10%\rA 20%\r\n\x1b]0;title\x07prompt\n"
+    lines = source_from_bytes(raw, "x").lines
+    assert [(line.number, line.text) for line in lines] == [
+        (1, "== version =="),
+        (2, "...done"),
+        (3, "A 10%"),
+        (3, "A 20%"),
+        (4, "prompt"),
+    ]
+
+
+def test_line_numbers_are_those_of_an_editor() -> None:
+    source = source_from_bytes(b"one\rtwo\nthree\n\nlast", "x")
+    assert source.line_count == 4
+    assert source.lines[-1] == (4, "last")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files(tmp_path: Path, compress: object) -> None:
+    path = tmp_path / "x.log.z"
+    path.write_bytes(compress(TEXT.encode()))  # type: ignore[operator]
+    source = only(list(expand(path)))
+    assert source.text == TEXT
+    assert source.source_id == source.sha256[:16]
+
+
+def test_zstandard(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    path = tmp_path / "x.zst"
+    with pa.CompressedOutputStream(str(path), "zstd") as stream:
+        stream.write(TEXT.encode())
+    assert only(list(expand(path))).text == TEXT
+
+
+def test_archives_and_folders(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("b/one.log", TEXT)
+        archive.writestr("../../escape.log", TEXT + "other\n")
+    with tarfile.open(tmp_path / "c.tar.gz", "w:gz") as archive:
+        info = tarfile.TarInfo("/etc/absolute.log")
+        info.size = len(TEXT.encode())
+        archive.addfile(info, io.BytesIO(TEXT.encode()))
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    before = sorted(tmp_path.rglob("*"))
+    paths = [source.path for source in expand(tmp_path) if isinstance(source, Source)]
+    assert [path.rsplit("/", 1)[-1] for path in paths] == ["escape.log", "one.log", "absolute.log"]
+    assert sorted(tmp_path.rglob("*")) == before, "members are read in memory and never written"
+
+
+def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode_module, "LARGEST_SOURCE", 1000)
+    bomb = tmp_path / "bomb.gz"
+    bomb.write_bytes(gzip.compress(b"0" * 100_000))
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("big", "0" * 100_000)
+    errors = list(expand(tmp_path))
+    assert len(errors) == 2
+    for error in errors:
+        assert isinstance(error, SourceError)
+        assert "split it" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (bytes(range(256)) * 20, "binary file"),
+        (gzip.compress(TEXT.encode(), mtime=0)[:-9], "damaged compressed file"),
+        (b"PK\x05\x06" + b"\x00" * 10, "binary file"),
+        (b"\x7fELF\x02\x01\x01\x00" + b"\x00" * 100, "binary file"),
+    ],
+    ids=["bytes", "cut gzip", "empty zip", "program"],
+)
+def test_what_is_no_text_is_one_line(raw: bytes, says: str) -> None:
+    (error,) = expand_bytes(raw, "odd.bin")
+    assert isinstance(error, SourceError)
+    assert str(error).startswith("odd.bin:1: ")
+    assert says in str(error)
+    assert "\n" not in str(error)
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    (error,) = expand(tmp_path / "missing.log")
+    assert "No such file" in str(error)
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_text_or_a_refusal(raw: bytes) -> None:
+    for found in expand_bytes(raw, "x"):
+        if isinstance(found, Source):
+            assert len({line.number for line in found.lines}) == found.line_count

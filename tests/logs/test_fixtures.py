@@ -1,0 +1,104 @@
+"""Every fixture of every parser against the values read from it by hand.
+
+``tests/fixtures/<tool>/NAME.EXT`` is a real log; ``NAME.EXT.expected.json`` beside it holds what must come out:
+
+    {"runs": [{"tool": "ping", "status": "complete", ...any columns...}],
+     "metrics": [{"run": 0, "metric": "rtt_mean", "value": 969000, "printed": "0.969", ...any columns...}],
+     "quantiles": [{"run": 0, "q": 0.99, "value_ns": 49098}],
+     "intervals": {"0": 10},              number of rows of each run; or a list of rows as for metrics
+     "samples": {"0": {"count": 20, "rtt_ns": [[0, 655000], [19, 301000]], "status": {"ok": 20}}},
+     "events": ["percentile_is_max"],     codes that must occur; codes not listed here must be of severity info
+     "unknown": 0}
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import FIXTURES
+
+import azlatency as az
+from azlatency.logs.decode import Source, expand
+from azlatency.logs.parsers import claims, parsers
+
+LOGS = sorted(
+    path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))
+)
+
+
+def name(path: Path) -> str:
+    return path.relative_to(FIXTURES).as_posix()
+
+
+def matches(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    for key, value in wanted.items():
+        if key in ("run", "comment"):
+            continue
+        found = row.get(key)
+        if isinstance(value, float | int) and not isinstance(value, bool) and isinstance(found, float | int):
+            if not math.isclose(found, value, rel_tol=1e-9, abs_tol=1e-12):
+                return False
+        elif found != value:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name)
+def test_expected_values(path: Path) -> None:
+    expected = json.loads(path.with_name(path.name + ".expected.json").read_text("utf-8"))
+    tables = az.parse(path)
+    runs = tables.records("runs")
+    assert len(runs) == len(expected["runs"])
+    for run, wanted in zip(runs, expected["runs"], strict=True):
+        assert matches(run, wanted), f"{wanted} not in {run}"
+    ids = [run["run_id"] for run in runs]
+    for table in ("metrics", "quantiles", "intervals", "histograms"):
+        rows = tables.records(table)
+        wanted_rows = expected.get(table, [])
+        if isinstance(wanted_rows, dict):
+            assert Counter(ids.index(row["run_id"]) for row in rows) == {int(k): v for k, v in wanted_rows.items() if v}
+            continue
+        for wanted in wanted_rows:
+            own = [row for row in rows if row["run_id"] == ids[wanted.get("run", 0)]]
+            assert any(matches(row, wanted) for row in own), f"{table}: no row like {wanted}"
+    check_samples(tables, ids, expected.get("samples", {}))
+    codes = {event["code"] for event in tables.records("events")}
+    loud = {event["code"] for event in tables.records("events") if event["severity"] != "info"}
+    assert set(expected.get("events", [])) <= codes
+    assert loud <= set(expected.get("events", []))
+    assert tables.records("sources")[0]["lines_unknown"] == expected.get("unknown", 0)
+
+
+def check_samples(tables: az.Tables, ids: list[str], expected: dict[str, Any]) -> None:
+    blocks = {block.run_id: block for block in tables.samples}
+    assert {ids.index(run_id) for run_id in blocks} == {int(index) for index in expected}
+    for index, wanted in expected.items():
+        block = blocks[ids[int(index)]]
+        assert len(block.seq) == wanted["count"]
+        for position, value in wanted.get("rtt_ns", []):
+            assert block.rtt_ns[position] == value
+        if "status" in wanted:
+            assert Counter(block.status) == wanted["status"]
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name)
+def test_every_line_is_accounted_for(path: Path) -> None:
+    for row in az.parse(path).records("sources"):
+        parts = [row[f"lines_{kind}"] for kind in ("data", "known", "blank", "prose", "unknown")]
+        assert row["lines"] == sum(parts)
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name)
+def test_no_other_parser_claims_the_fixture(path: Path) -> None:
+    for source in expand(path):
+        assert isinstance(source, Source)
+        assert {claim.tool for claim in claims(source)} <= {path.parent.name}
+
+
+def test_every_parser_has_fixtures() -> None:
+    assert {path.parent.name for path in LOGS} >= set(parsers())

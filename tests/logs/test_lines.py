@@ -1,0 +1,168 @@
+"""Runs of alike rows: found, read at once, and the same in everything as line by line."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import FIXTURES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from azlatency.logs import decode, lines
+from azlatency.logs.decode import Source, expand, source_from_bytes
+from azlatency.logs.lines import Line, Lines, Rows, entries, outline, texts_of
+from azlatency.logs.parse import Tables, parse_source
+
+LOGS = sorted(
+    path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))
+)
+HEADER = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n"
+REPLY = "64 bytes from 10.0.0.1: icmp_seq={} ttl=64 time={} ms\n"
+
+
+def tables_of(raw: bytes) -> Tables:
+    return parse_source(source_from_bytes(raw, "a.log"))
+
+
+def plain(tables: Tables) -> dict[str, Any]:
+    """Everything in the tables, comparable."""
+    rows = {name: tables.records(name) for name in tables.rows} | {"samples": tables.records("samples")}
+    for row in rows["sources"]:
+        del row["imported_at"]
+    return rows
+
+
+def both(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tables line by line, and with everything folded: from three rows on, in pieces of a few lines."""
+    single = plain(tables_of(raw))
+    with monkeypatch.context() as patched:
+        patched.setattr(decode, "_FOLDED_FROM", 0)
+        patched.setattr(lines, "_FEWEST", 3)
+        patched.setattr(lines, "_PIECE", 400)
+        return single, plain(tables_of(raw))
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_fixture_gives_the_same_tables_folded(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    if path.stat().st_size > 60_000:
+        pytest.skip("the shorter ones show as much")
+    for source in expand(path):
+        assert isinstance(source, Source)
+        single, at_once = both(monkeypatch, source.text.encode())
+        assert at_once == single
+
+
+ODD = (
+    "64 bytes from 10.0.0.1: icmp_seq=7 ttl=64 time=0.3 ms (DUP!)\n",
+    "64 bytes from 10.0.0.1: icmp_seq=7 ttl=64 time=5. ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=7 ttl=64 time=.5 ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=7 ttl=64 time= ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=7 ttl=64 time=1.2.3 ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=7 ttl=6464 time=0.3 ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=70000 ttl=64 time=0.3 ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=7 ttl=64 time=0.000 ms\n",
+    "64 bytes from 10.0.0.2: icmp_seq=7 ttl=64 time=0.3 ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=7 ttl=64 time=123 ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=7 time=64 ttl=0.3 ms\n",
+    "64 bytes from 10.0.0.1: icmp_seq=99999999999999999999 ttl=64 time=0.3 ms\n",
+    "no answer yet for icmp_seq=12\n",
+    "ping: Warning: time of day goes back (-12us), taking countermeasures\n",
+    "\n",
+    "nonsense\n",
+)
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_row_among_many(monkeypatch: pytest.MonkeyPatch, odd: str) -> None:
+    rows = [REPLY.format(seq, f"0.{300 + seq}") for seq in range(1, 60)]
+    single, at_once = both(monkeypatch, (HEADER + "".join([*rows[:30], odd, *rows[30:]])).encode())
+    assert at_once == single
+
+
+def test_wraps_losses_and_replies_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(3)
+    numbers = [n % 65536 for n in range(65_300, 66_100) if draw.random() > 0.05]
+    for _ in range(20):
+        place = draw.randrange(len(numbers) - 4)
+        numbers.insert(place + 3, numbers.pop(place))
+        numbers.insert(place, numbers[place])
+    stamped = [f"[1795228093.{n:06d}] " + REPLY.format(n, f"{draw.random():.3f}") for n in numbers]
+    single, at_once = both(monkeypatch, (HEADER + "".join(stamped)).encode())
+    assert at_once == single
+    assert max(row["seq"] for row in single["samples"]) == 66_099
+
+
+def test_rows_of_a_sockperf_full_log_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds since 1970 with nine decimals have more digits than a double holds."""
+    header = "packet, txTime(sec), rxTime(sec), latency(usec)\n"
+    banner = "sockperf: == version #3.7-no.git ==\n"
+    for start in (2, 1_795_228_093):
+        rows = [f"{n}, {start}.{100_000_001 + n}, {start}.{100_047_398 + n}, 23.698\n" for n in range(50)]
+        single, at_once = both(monkeypatch, (banner + header + "".join(rows) + "-" * 30 + "\n").encode())
+        assert at_once == single
+        assert {row["rtt_ns"] for row in single["samples"]} == {47_397}
+        assert [row["sent_ns"] for row in single["samples"]] == list(range(50))
+
+
+@given(st.text(alphabet="ab1\n.\r\x1b \x08é", max_size=200))
+def test_folded_lines_are_the_lines(text: str) -> None:
+    eager = [line for number, raw in enumerate(text.split("\n"), start=1) for line in decode._lines_of(number, raw)]
+    if not text or text.endswith("\n"):
+        eager.pop()
+    kept = lines._FEWEST, lines._PIECE
+    lines._FEWEST, lines._PIECE = 2, 10
+    try:
+        found = lines.fold(text, decode._lines_of)
+        assert list(found) == eager
+        assert [found[index] for index in range(len(found))] == eager
+        for start, stop in ((0, 3), (1, 5), (2, 100)):
+            assert list(found[start:stop]) == eager[start:stop]
+        assert texts_of(found, {2}).get(2) == next((line.text for line in reversed(eager) if line.number == 2), None)
+        assert all(found[position] in eager for position in outline(found)[1])
+    finally:
+        lines._FEWEST, lines._PIECE = kept
+
+
+def test_a_million_alike_rows_are_one_entry() -> None:
+    text = HEADER + "".join(REPLY.format(n % 65536, "0.301") for n in range(1, 100_001)) + "\nend\n"
+    found = source_from_bytes(text.encode(), "a.log").lines
+    assert isinstance(found, Lines)
+    shown = list(entries(found))
+    assert [type(entry) for entry in shown] == [Line, Rows, Line, Line]
+    assert (len(found), found[-1]) == (100_003, Line(100_003, "end"))
+
+
+def test_a_count_of_probes_that_nobody_sent_costs_nothing() -> None:
+    end = (
+        "\n--- 10.0.0.1 ping statistics ---\n999999999999 packets transmitted, 1 received, 99% packet loss, time 9ms\n"
+    )
+    tables = tables_of((HEADER + REPLY.format(1, "0.301") + end).encode())
+    assert len(tables.samples[0].seq) == 1
+
+
+FPING = "10.9.0.2 : [{}], 64 bytes, {} ms (0.500 avg, 0% loss)\n"
+
+
+@pytest.mark.parametrize("odd", ["0.12", "2.345", "12", "1.2", "10.00", "1000", "0.500", "12.34", "1.00e+03"])
+def test_a_time_of_fping_that_was_cut_is_no_time(monkeypatch: pytest.MonkeyPatch, odd: str) -> None:
+    rows = [FPING.format(seq, "0.523") for seq in range(20)]
+    rows[7] = FPING.format(7, odd)
+    single, at_once = both(monkeypatch, "".join(rows).encode())
+    assert at_once == single
+
+
+def test_a_number_that_belongs_to_no_group_must_be_the_same_in_all_rows() -> None:
+    pattern = re.compile(r"(?P<size>\d+) of host(\d+) seq=(?P<seq>\d+) in (?P<time>[\d.]+) s")
+    rows = [f"64 of host12 seq={n} in 0.5 s\n" for n in range(5)]
+    text = "".join(rows)
+    match = pattern.fullmatch(rows[0].strip())
+    assert match is not None
+    found = Rows(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9)
+    assert found is not None
+    assert [found[name].tolist() for name in ("size", "seq", "time")] == [[64] * 5, [0, 1, 2, 3, 4], [500_000_000] * 5]
+    text = text.replace("host12 seq=3", "host13 seq=3")
+    assert Rows(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9) is None

@@ -1,0 +1,157 @@
+"""Logs as they are passed on: quoted, labelled by a runner, indented, in bold type, as one line of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import FIXTURES
+
+import azlatency as az
+from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parse import Tables, parse_source
+from azlatency.logs.unwrap import candidates
+
+LARGEST = 60_000
+TWO_LOGS = """\
+PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.
+64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms
+
+--- 10.2.2.4 ping statistics ---
+1 packets transmitted, 1 received, 0% packet loss, time 0ms
+rtt min/avg/max/mdev = 0.338/0.338/0.338/0.000 ms
+tcp_lat:
+    latency  =  16.9 us
+"""
+
+Wrap = Callable[[int, str], str]
+WRAPPINGS: dict[str, Wrap] = {
+    "mail": lambda _, line: f"> {line}",
+    "mail, blanks at line ends lost": lambda _, line: f"> {line}".rstrip(),
+    "mail twice": lambda _, line: f">> {line}",
+    "runner": lambda _, line: f"[STDOUT] {line}",
+    "test framework": lambda i, line: f"2025-06-03 18:00:{i % 60:02}.875[1756][DEBUG] cmd[7] stdout: {line}",
+    "container": lambda _, line: f"client-1  | {line}",
+    "kubernetes": lambda i, line: f"2024-01-27T14:47:{i % 60:02}.123456789Z stdout F {line}",
+    "syslog": lambda i, line: f"Jan 27 14:47:{i % 60:02} vm1 run[123]: {line}",
+    "blanks": lambda _, line: " " * 44 + line,
+    "tab": lambda _, line: "\t" + line,
+    "bold": lambda _, line: f"**{line}**" if line.strip() else line,
+}
+
+
+def wrapped(text: str, wrap: Wrap) -> Tables:
+    lines = text.split("\n")
+    end = [lines.pop()] if lines[-1] == "" else []
+    plain = "\n".join([wrap(number, line) for number, line in enumerate(lines)] + end)
+    return parse_source(source_from_bytes(plain.encode(), "a.log"))
+
+
+def numbers(tables: Tables) -> list[dict[Any, Any]]:
+    """Of each run: its metrics and quantiles with their lines, and how many rows it has elsewhere."""
+    runs: dict[str, dict[Any, Any]] = {row["run_id"]: {} for row in tables.rows["runs"]}
+    for row in tables.rows["metrics"]:
+        runs[row["run_id"]][row["metric"], row["side"], row["stream"]] = (row["value"], row["line"])
+    for row in tables.rows["quantiles"]:
+        runs[row["run_id"]]["quantile", row["metric"], row["q"], row["stream"]] = (row["value_ns"], row["line"])
+    for table in ("intervals", "histograms"):
+        for row in tables.rows[table]:
+            runs[row["run_id"]][table] = runs[row["run_id"]].get(table, 0) + 1
+    for block in tables.samples:
+        runs[block.run_id]["samples"] = [*block.rtt_ns]
+    return list(runs.values())
+
+
+def one_of_each() -> list[Path]:
+    """Of each tool the logs of several lines; every third, which keeps this quick."""
+    logs = [
+        path
+        for path in sorted(FIXTURES.glob("*/*"))
+        if path.suffix in (".log", ".txt") and path.stat().st_size < LARGEST and path.read_bytes().count(b"\n") > 3
+    ]
+    return logs[::3]
+
+
+@pytest.mark.parametrize("name", WRAPPINGS)
+def test_what_stands_around_the_lines_changes_no_number_and_no_line_number(name: str) -> None:
+    for path in one_of_each():
+        source = source_from_bytes(path.read_bytes(), path.name)
+        plain = numbers(parse_source(source))
+        assert numbers(wrapped(source.text, WRAPPINGS[name])) == plain, path.name
+
+
+@pytest.mark.parametrize("name", WRAPPINGS)
+def test_two_tools_in_one_wrapped_file(name: str) -> None:
+    tables = wrapped(TWO_LOGS, WRAPPINGS[name])
+    assert [row["tool"] for row in tables.rows["runs"]] == ["ping", "qperf"]
+    assert tables.rows["sources"][0]["lines_unknown"] == 0
+    assert [row["value"] for row in tables.rows["metrics"] if row["metric"] == "rtt_mean"] == [338_000, 33_800]
+
+
+def test_an_event_says_what_was_taken_away() -> None:
+    events = wrapped(TWO_LOGS, WRAPPINGS["test framework"]).rows["events"]
+    assert [row["code"] for row in events] == ["unwrapped"]
+    assert "'0-0-0 0:0:0.0[0][DEBUG] cmd[0] stdout: '" in events[0]["text"]
+
+
+def test_a_reply_that_quotes_the_log_above_it() -> None:
+    quoted = "".join(f"> {line}\n" for line in TWO_LOGS.splitlines())
+    tables = parse_source(source_from_bytes(("I see this:\n\n" + TWO_LOGS + "\nYou wrote:\n" + quoted).encode(), "a"))
+    assert [row["tool"] for row in tables.rows["runs"]] == ["ping", "qperf"] * 2
+
+
+def test_line_ends_that_a_database_spelled_out() -> None:
+    text = TWO_LOGS.replace("\n", r"\r\n") + "\n"
+    tables = parse_source(source_from_bytes(text.encode(), "dump.sql"))
+    assert [row["tool"] for row in tables.rows["runs"]] == ["ping", "qperf"]
+    assert {row["line"] for row in tables.rows["metrics"]} == {1}
+    row = tables.rows["sources"][0]
+    assert (row["lines"], row["lines_unknown"]) == (1, 0)
+
+
+def test_text_that_shares_a_beginning_is_no_log() -> None:
+    text = "2025-06-03 18:00:38 the server was restarted\n2025-06-03 18:00:39 it answers again\n" * 3
+    tables = parse_source(source_from_bytes(text.encode(), "a.log"))
+    assert [row["code"] for row in tables.rows["events"] if row["code"] != "unknown_line"] == ["not_recognised"]
+
+
+def test_stars_in_a_banner_are_not_bold_type() -> None:
+    path = FIXTURES / "lagscope" / "1.0.1-V.log"
+    assert "unwrapped" not in {row["code"] for row in az.parse(path).rows["events"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "lost"),
+    [("ping/win_fr__timeout_sql.log", 4, 4)],
+)
+def test_real_logs_from_databases(shared: Path, name: str, sent: int, lost: int) -> None:
+    tables = az.parse(shared / "corpus" / "public" / name)
+    found = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
+    assert (found["sent"], found["lost"]) == (sent, lost)
+
+
+def test_real_log_pasted_into_markdown(shared: Path) -> None:
+    tables = az.parse(shared / "corpus" / "public" / "sockperf" / "issue172__fullrtt_markdown.log")
+    found = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
+    assert (found["rtt_mean"], found["rtt_max"]) == (1_892_600, 11_541_068)
+    assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def test_prompts_without_a_user_and_with_assignments() -> None:
+    text = "SPA:~$ numactl -N 1 -- qperf peer tcp_lat\ntcp_lat:\n    latency  =  16.9 us\n"
+    tables = parse_source(source_from_bytes(text.encode(), "a.log"))
+    assert tables.rows["runs"][0]["command"] == "numactl -N 1 -- qperf peer tcp_lat"
+    text = "$LD_PRELOAD=libvma.so sockperf server -i 1.2.3.4\nsockperf: == version #3.5-no.git ==\n"
+    tables = parse_source(source_from_bytes(text.encode(), "a.log"))
+    assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def test_blank_lines_that_were_spelled_out_stay() -> None:
+    log = "PING h (10.2.2.4) 56(84) bytes of data.\n64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms\n\nend\n"
+    for ending in (r"\r\n", r"\n"):
+        whole = source_from_bytes(log.replace("\n", ending).encode(), "a.log")
+        found = next(candidates(whole, claimed=False, surely=False)).source
+        assert [line.text for line in found.lines][:4] == log.splitlines()
+        assert {line.number for line in found.lines} == {1}

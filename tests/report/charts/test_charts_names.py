@@ -1,0 +1,74 @@
+"""Names of hosts as clouds give them: a figure shortens them, keeps them apart and says so."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers.chart_cases import every_chart
+from helpers.chart_checks import assert_fit_to_print, texts
+from helpers.notebooks import run
+from helpers.places import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+import azlatency as az
+from azlatency.report.charts.names import one_figure, short
+from azlatency.report.objects import Chart
+
+NODE = "aks-nodepool{}-12345678-vmss00000{}.internal.cloudapp.net"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("az1a → az2a", "az1a → az2a"),
+        ("10.42.100.200:12345 → 10.2.0.58", "10.42.100.200:12345 → 10.2.0.58"),
+        ("vm-a.westeurope.cloudapp.azure.com, sockperf TCP 14 B", "vm-a…, sockperf TCP 14 B"),
+        (NODE.format(1, 2), "aks-nodepool1-1…vmss000002"),
+        ("x" * 200, "x" * 15 + "…" + "x" * 10),
+    ],
+)
+def test_hosts_lose_their_domain_then_their_middle(name: str, shown: str) -> None:
+    assert short(name) == shown
+
+
+def test_a_path_in_little_room() -> None:
+    assert short("availability zone one → availability zone two", 30) == "availabi…one → availabi…two"
+
+
+@given(st.lists(st.text("ab.- →1", min_size=1, max_size=60), unique=True, max_size=8), st.sampled_from([None, 12, 30]))
+def test_two_names_never_become_one(names: list[str], letters: int | None) -> None:
+    words = sorted({" ".join(each.split()) for each in names} - {""})
+    with one_figure():
+        shown = [short(each, letters) for each in words]
+        assert [short(each, letters) for each in words] == shown, "the same name is always shown alike"
+    assert len(set(shown)) == len(words)
+
+
+def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
+    folder = tmp_path / "raw" / "emulated-zones"
+    shutil.copytree(ROOT / "data" / "raw" / "emulated-zones", folder)
+    rows = list(csv.DictReader((folder / "runs.csv").read_text("utf-8").splitlines()))
+    hosts = {host: NODE.format(pool, pool) for pool, host in enumerate(["az1a", "az1b", "az2a", "az3a"])}
+    for row in rows:
+        row["scenario"] = " → ".join(hosts.get(end, end) for end in row["scenario"].split(" → "))
+    with (folder / "runs.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    az.import_study("emulated-zones")
+    drawn = every_chart(az.load("emulated-zones"))
+    for name in ("printed curves", "medians", "shapes", "tails", "placement", "latency both ways", "runs needed"):
+        chart = drawn[name]()
+        assert isinstance(chart, Chart)
+        assert_fit_to_print(name, chart)
+        assert "Long names are cut" in chart.caption
+        assert NODE.format(1, 1) in chart.alt
+        assert not any("cloudapp" in text for text, _ in texts(chart)), name
+    # The description of the network knows these hosts by other names: nothing is held beside it, and nothing breaks.
+    results = run(ROOT / "notebooks" / "04_zone_pair_asymmetry.ipynb", "emulated-zones")
+    assert sum("The network was programmed, but no method measured" in repr(each) for each in results) == 2

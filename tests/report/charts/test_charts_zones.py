@@ -1,0 +1,218 @@
+"""Charts and tables of zones, baselines, agreement and planning: on every study, with their numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.chart_checks import assert_fit_to_print
+from helpers.places import ROOT
+
+import azlatency as az
+from azlatency.report import charts
+from azlatency.report.objects import Chart, Note, Table
+from azlatency.report.tables import answers
+
+STUDIES = sorted(path.parent.name for path in (ROOT / "data" / "raw").glob("*/study.toml"))
+
+
+@pytest.fixture(scope="module", params=STUDIES)
+def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    out = tmp_path_factory.mktemp("processed")
+    az.import_study(request.param, out=out)
+    return az.load(request.param, processed=out)
+
+
+def numbers_of(chart: Chart, *needed: float | None) -> None:
+    for number in needed:
+        assert number is None or f"{number:,.5g}" in chart.alt
+
+
+# --- zones
+
+
+def test_both_directions(study: Any) -> None:
+    found = az.asymmetry(study)
+    drawn = {
+        "matrices": charts.zone_matrices(found),
+        "latency": charts.asymmetry_forest(found),
+        "throughput": charts.asymmetry_forest(found, "throughput"),
+    }
+    for name, chart in drawn.items():
+        if isinstance(chart, Note):
+            assert chart.text.startswith("No chart: ")
+            assert study.name != "emulated-zones"
+        else:
+            assert_fit_to_print(name, chart)
+    links = az.programmed_links(study)
+    for table in (
+        answers.directions(found),
+        answers.both_ways(found),
+        answers.both_ways(found, "throughput"),
+        answers.both_ways(found, "retransmits"),
+        answers.initiators(found),
+        answers.detours(found),
+        answers.ranks(found),
+        answers.programmed_delays(links, found),
+        answers.programmed_rates(links, found),
+    ):
+        assert isinstance(table, Note | Table) and repr(table)
+    assert az.findings.asymmetry(found, links).findings
+
+
+def test_the_emulated_network_beside_its_truth(study: Any) -> None:
+    if study.name != "emulated-zones":
+        assert not len(az.programmed_links(study))
+        return
+    found, links = az.asymmetry(study), az.programmed_links(study)
+    assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
+    said = repr(az.findings.asymmetry(found, links))
+    assert "az2a → az3a carries 2.03 times the goodput of the way back (ntttcp)" in said
+    assert "120 µs longer" in said and "differ" not in said.split("Programmed")[1].split("Act")[0]
+    rates, delays = answers.programmed_rates(links, found), answers.programmed_delays(links, found)
+    assert isinstance(rates, Table) and isinstance(delays, Table)
+    assert {row[-1] for row in rates.rows} == {"yes"}
+    assert not any(row[-1].startswith("different") for row in delays.rows)
+    matrix = charts.zone_matrices(found)
+    assert isinstance(matrix, Chart)
+    for each in found:
+        if each.metric == "latency" and each.rounds >= 3:
+            numbers_of(matrix, *(cell.low / 1e3 for cell in each.cells if cell.low is not None))
+
+
+# --- baselines
+
+
+def test_baselines(study: Any) -> None:
+    results = az.check_baseline(study)
+    chart = charts.baseline_bullets(results)
+    measured = [each for each in results if each.mean is not None]
+    if measured:
+        assert isinstance(chart, Chart)
+        assert_fit_to_print("bullets", chart)
+        assert all(each.status in chart.alt for each in measured)
+    else:
+        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
+    for table in (answers.conformance(results), answers.still_to_run(results, study.expectations)):
+        assert isinstance(table, Note | Table) and repr(table)
+    assert az.findings.baseline(results).findings
+
+
+def test_a_baseline_without_logs_lists_what_would_have_to_be_run(study: Any) -> None:
+    if study.name != "cassandra-vm-baseline":
+        return
+    table = answers.still_to_run(az.check_baseline(study), study.expectations)
+    assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
+    assert any(row[-1].startswith("fio --name=4-disks") for row in table.rows)
+    assert "12 of 12 expectations were measured by no run" in repr(az.findings.baseline(az.check_baseline(study)))
+
+
+@pytest.mark.parametrize("relation", ["at_least", "at_most", "about", "between"])
+@pytest.mark.parametrize("values", [[5e9], [5e9, 5.1e9, 5.2e9], [1e9, 9e9], [4e10, 4.1e10, 4.2e10]])
+def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float]) -> None:
+    wanted = {"name": "bandwidth", "relation": relation, "low": 4e9, "high": 6e9, "unit": "bit/s"}
+    result = az.check_expectation(values, wanted, labels={"path": "a → b", "method": "iperf3"})
+    chart = charts.baseline_bullets([result])
+    assert isinstance(chart, Chart)
+    assert_fit_to_print(relation, chart)
+    assert result.status in chart.alt
+
+
+def test_how_many_vms_speak_for_all() -> None:
+    table = answers.vms_needed(az.vms_by_share(0.95), 0.95)
+    assert ("95 % of all VMs", "59") in table.rows
+
+
+# --- planning
+
+
+def test_plans(study: Any) -> None:
+    for runs in (az.latency_runs(study), az.throughput_runs(study)):
+        plans = az.plans_by_path(runs)
+        curves = az.precision_curves(runs, plans)
+        for name, chart in (("runs", charts.runs_needed_forest(plans)), ("curves", charts.precision_chart(curves))):
+            if isinstance(chart, Note):
+                assert chart.text.startswith("No chart: ") and study.name != "emulated-zones"
+            else:
+                assert_fit_to_print(name, chart)
+                assert "done" in chart.alt
+        sizes, rounds = az.percentile_sizes(runs.get("n", [])), az.rounds_by_zones()
+        for table in (
+            answers.plans(plans),
+            answers.confirmed(az.confirm_by_path(runs)),
+            answers.smallest_sizes(sizes),
+            answers.rounds(rounds, runs),
+        ):
+            assert isinstance(table, Note | Table) and repr(table)
+        assert az.findings.planning(plans, sizes, rounds).findings
+
+
+# --- agreement
+
+
+def test_agreement(study: Any) -> None:
+    found = az.agreement(study)
+    chart = charts.agreement_plot(az.against(found, "sockperf TCP 14 B"))
+    assert isinstance(answers.agreements(found), Table if found else Note)
+    assert az.findings.agreement(found).findings
+    if not found:
+        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
+        return
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("agreement", chart)
+    for each in found:
+        assert len(each.points) == each.pairs
+
+
+def test_qperf_and_sockperf_agree_where_their_packets_are_alike(study: Any) -> None:
+    if study.name != "westeurope-azure-cni":
+        return
+    (one,) = az.agreement(study)
+    assert one.agree and one.differs_in == ()
+    chart = charts.agreement_plot([one])
+    assert isinstance(chart, Chart) and "equal in practice; mean 1.01 [0.994, 1.026]" in chart.alt
+    assert "agree within 5 %" in repr(az.findings.agreement([one]))
+
+
+def test_the_reference_comes_first_with_equal_packets(study: Any) -> None:
+    found = az.agreement(study)
+    assert az.against(found, "no such tool") == sorted(found, key=lambda each: (bool(each.differs_in), -each.pairs))
+    own = az.against(found, "sockperf TCP 14 B")
+    if study.name == "emulated-zones":
+        assert all("sockperf TCP 14 B" in (each.first, each.second) for each in own)
+        assert (own[0].first, own[0].second) == ("qperf tcp_lat", "sockperf TCP 14 B")
+
+
+# --- before and after
+
+
+def test_rounds_of_one_study(study: Any) -> None:
+    found = [*az.compare_rounds_of(az.latency_runs(study)), *az.compare_rounds_of(az.throughput_runs(study))]
+    chart = charts.changes_forest(found)
+    if study.name == "emulated-zones":
+        assert isinstance(chart, Chart)
+        assert_fit_to_print("changes", chart)
+    else:
+        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
+    assert isinstance(answers.changes(found), Table if found else Note)
+    assert isinstance(answers.settings(study, study), Table)
+    assert az.findings.changes([], found).findings
+
+
+def test_the_two_studies_of_west_europe_are_refused_with_reasons(tmp_path: Path) -> None:
+    names = ("westeurope-azure-cni", "westeurope-availability-set-vs-zones")
+    for name in names:
+        az.import_study(name, out=tmp_path)
+    after, before = (az.latency_runs(az.load(name, processed=tmp_path)) for name in names)
+    found = az.compare_imports(after, before)
+    assert found and all(each.ratio.estimate is None for each in found)
+    assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(found[0].codes)
+    table = answers.changes(found)
+    assert isinstance(table, Table) and {row[2] for row in table.rows} == {"refused"}
+    assert isinstance(charts.changes_forest(found), Note)
+    assert "cannot tell a change of the network" in repr(az.findings.changes(found, []))
+
+
+def test_the_verdicts_are_explained() -> None:
+    assert [row[0] for row in answers.lattice("5%").rows] == [*answers.VERDICTS.values(), "refused"]

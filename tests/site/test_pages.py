@@ -1,0 +1,551 @@
+"""The rendered pages in headless Chromium: no error, no request, nothing for axe, and everything by keyboard."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import ROOT
+from matplotlib.figure import Figure
+
+from azlatency.report.objects import Chart, Finding, Findings, Table
+from azlatency.site import build as report
+from azlatency.studies.store import import_study, load
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.page,
+    pytest.mark.skipif(CHROMIUM is None or os.name != "posix", reason="no Chromium"),
+]
+
+
+class Browser:
+    """Headless Chromium on a pipe: one page at a time, with its events. Needs no driver and no port."""
+
+    def __init__(self, profile: Path) -> None:
+        here_in, there_out = os.pipe()
+        there_in, here_out = os.pipe()
+        options = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+            "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank",
+        ]  # fmt: skip
+        # The protocol wants the pipe at the descriptors 3 and 4, where pass_fds cannot put it.
+        start = (
+            "import fcntl, os, sys; i, o = (fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3]); "
+            "os.dup2(i, 3); os.dup2(o, 4); os.execv(sys.argv[3], sys.argv[3:])"
+        )
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", start, str(there_in), str(there_out), str(CHROMIUM), *options],
+            pass_fds=(there_in, there_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(there_in)
+        os.close(there_out)
+        self._out, self._in = os.fdopen(here_out, "wb", buffering=0), os.fdopen(here_in, "rb")
+        self._count = 0
+        self.events: list[dict[str, Any]] = []
+        self._session: str | None = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Log", "Runtime", "Network"):
+            self.call(f"{domain}.enable")
+
+    def close(self) -> None:
+        self._out.close()
+        self._in.close()
+        self._process.terminate()
+        self._process.wait(20)
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """One command and its answer; events that come before it are kept."""
+        self._count += 1
+        message = {"id": self._count, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        self._out.write(json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._read()
+            if answer.get("id") == self._count:
+                assert "error" not in answer, answer["error"]
+                return answer["result"]
+
+    def _read(self) -> dict[str, Any]:
+        content = bytearray()
+        while (byte := self._in.read(1)) != b"\0":
+            assert byte, "Chromium ended"
+            content += byte
+        message = json.loads(content)
+        if "id" not in message:
+            self.events.append(message)
+        return message
+
+    def open(self, page: Path, width: int = 1200, height: int = 900, scheme: str = "light", whole: bool = True) -> None:
+        """Load a page and wait until it has loaded; with ``whole``, until it has taken up what stands there as text."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.events.clear()
+        self.call("Page.navigate", url=page.absolute().as_uri())
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self._read()
+        if whole:
+            self.until("!document.querySelector('.folded')")
+
+    def evaluate(self, expression: str) -> Any:
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def until(self, expression: str) -> None:
+        """Wait until something holds: a dialog closes in an event of its own."""
+        look = f"const look = () => ({expression}) ? done() : setTimeout(look, 5); look(); setTimeout(failed, 30000);"
+        self.evaluate(f"new Promise((done, failed) => {{ {look} }})")
+
+    def press(self, key: str, code: int, text: str = "") -> None:
+        """A key, pressed and released."""
+        for kind in ("keyDown", "keyUp"):
+            said = {"text": text} if text and kind == "keyDown" else {}
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **said)
+
+    def saved(self, click: str) -> bytes:
+        """What a page hands over for saving after ``click``: its text form, or its bytes as latin-1."""
+        catch = """new Promise((done, failed) => {
+            setTimeout(failed, 30000);
+            URL.createObjectURL = blob => { blob.arrayBuffer().then(all => {
+                let text = "";
+                for (const byte of new Uint8Array(all)) text += String.fromCharCode(byte);
+                done(btoa(text));
+            }); return "#"; };
+            %s })"""
+        return base64.b64decode(self.evaluate(catch % click))
+
+    def problems(self) -> list[str]:
+        """What the page complained about, and what it asked for beside itself."""
+        found = []
+        for event in self.events:
+            params = event["params"]
+            if event["method"] == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+                found.append(params["entry"]["text"])
+            elif event["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled"):
+                found.append(json.dumps(params)[:300])
+            elif event["method"] == "Network.requestWillBeSent":
+                url = params["request"]["url"]
+                if not url.startswith(("file:", "data:")):
+                    found.append(url)
+        return found
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    running = Browser(tmp_path_factory.mktemp("chromium"))
+    yield running
+    running.close()
+
+
+EVIL = "</noscript></script><script>alert(1)</script><img src=x onerror=alert(2)>"
+LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A site with one page that holds every kind of output, documentation and search; not executed."""
+    root = tmp_path_factory.mktemp("site")
+    folder = root / "data" / "raw" / "toy"
+    folder.mkdir(parents=True)
+    said = {"title": "Toy", "question": "Why?", "notes": "W" * 300, "source": EVIL}
+    (folder / "study.toml").write_text(
+        "\n".join(["[study]", *(f"{key} = {json.dumps(value)}" for key, value in said.items()), "emulated = true"])
+    )
+    (folder / "run.log").write_text(LOG.read_text("utf-8") + EVIL + "\n", "utf-8")
+    (root / "docs").mkdir()
+    (root / "docs" / "guide.md").write_text(f"# Guide\n\n## Part\n\n{EVIL}\n\n```\n{'W' * 300}\n```\n", "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AZLATENCY_DATA", str(root / "data"))
+        import_study("toy")
+        study = report.study_view("toy")
+        chapters = tuple(report.Chapter(Path(f"{number}.ipynb"), "A page " + "W" * number, "Q?") for number in (1, 60))
+        made_by = report._Site(root / "site", root / "notebooks")
+        (root / "site" / "toy").mkdir(parents=True)
+        made = []
+        for number in (0, 1):
+            html, page = made_by.page(report.Job(study, chapters, number), _notebook(), "KeyError: 'x'"[: 9 * number])
+            (root / "site" / "toy" / f"{chapters[number].path.stem}.html").write_text(html, "utf-8")
+            made.append(page)
+        made_by.finish([study], made)
+    yield root / "site"
+
+
+def _notebook() -> Any:
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+    figure = Figure(figsize=(7, 3))
+    figure.subplots().plot([3, 1, 2])
+    source = load("toy").sources["source_id"][0]
+    rows = [[f"path {number} with a name that is not short", *["1,234.567"] * 15] for number in range(60)]
+    sorts = [["b", "10", "5 us", "-1"], ["a", "9", "3 ms", "–"], [EVIL, "1,000", "4 us", "2"]]
+    count = len(LOG.read_text("utf-8").splitlines())
+    objects = [
+        Chart(figure, "Round trips", "Three values: 3, 1, 2 µs."),
+        Chart(figure, "Round trips again", "The same."),
+        Table("Numbers", ["path", *[f"p{n}" for n in range(15)]], rows, frozenset(range(1, 16)), ("Long. " * 60,)),
+        Table(
+            "Sorted", ("name", "n", "printed", "change"), sorts, frozenset({1, 2, 3}),
+            origins=[{0: [f"{source}:1-9"], 1: [f"{source}:{count + 1}"]}, {0: [f"{source}:2"]}, {}],
+        ),
+        Findings((Finding("act", "Do $x^2$."), Finding("info", "<script>alert(1)</script>" + "W" * 200))),
+    ]  # fmt: skip
+    outputs = []
+    for each in objects:
+        said = each._repr_mimebundle_()
+        data, metadata = said if isinstance(said, tuple) else (said, {})
+        outputs.append(new_output("display_data", data, metadata=metadata))
+    outputs += [
+        new_output("stream", name="stdout", text="long " * 200 + "\n" + "W" * 400),
+        new_output("error", ename="KeyError", evalue="'x'", traceback=["W" * 400]),
+    ]
+    text = "# A page\n\n## Maths\n\n$$" + "x_1+" * 60 + "x$$\n\n| a | b |\n|--|--|\n| " + "W" * 90 + " | 2 |\n"
+    return new_notebook(cells=[new_markdown_cell(text), new_code_cell("x = 1  # " + "W" * 300, outputs=outputs)])
+
+
+PAGES = [
+    "index.html",
+    "search.html",
+    "toy/1.html",
+    "toy/60.html",
+    "docs/guide.html",
+    "docs/api/azlatency.stats.within_run.quantiles.html",
+]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_page_is_quiet_and_fits_a_phone(browser: Browser, site: Path, page: str, scheme: str) -> None:
+    browser.open(site / page, width=390, scheme=scheme)
+    assert browser.problems() == []
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+    requests = [event["params"]["request"]["url"] for event in browser.events if "request" in event["params"]]
+    assert {url for url in requests if not url.startswith("data:")} == {(site / page).as_uri()}
+
+
+def test_opened_details_fit_a_phone(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html", width=390)
+    browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_page_stands_as_the_markup_says(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    count = "document.querySelectorAll('{}').length".format
+    assert browser.evaluate(count("figure svg[role=img]")) == 2
+    assert browser.evaluate("document.querySelector('main math').getBoundingClientRect().height") > 10
+    # The second figure must not use the first one's clip path and glyphs.
+    ids = browser.evaluate("[...document.querySelectorAll('[id]')].map(each => each.id)")
+    assert len(ids) == len(set(ids))
+    assert browser.evaluate("getComputedStyle(document.querySelector('td.number')).textAlign") == "right"
+    assert browser.evaluate("document.querySelector('figure svg path').getBoundingClientRect().width") > 0
+
+
+def test_page_prints(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    content = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert content.startswith(b"%PDF") and len(content) > 10_000
+
+
+def test_the_keyboard_reaches_the_content(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    browser.press("Tab", 9)
+    assert browser.evaluate("document.activeElement.className") == "skip"
+    assert browser.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_axe_finds_nothing(browser: Browser, site: Path, page: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_core_python")
+    browser.open(site / page, scheme=scheme)
+    if page == "search.html":
+        browser.evaluate(
+            "(q => { q.value = 'page'; q.dispatchEvent(new Event('input')); })(document.getElementById('q'))"
+        )
+    # What is folded up is looked at, too.
+    browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    found = _axe(browser, Path(axe.__file__).with_name("axe.min.js"))
+    assert found == []
+    if page == "toy/1.html":
+        browser.evaluate("document.querySelector('.from').click()")
+        assert _axe(browser, None) == []
+
+
+def _axe(browser: Browser, script: Path | None) -> list[str]:
+    if script is not None:
+        browser.evaluate(script.read_text("utf-8") + ";0")
+    return browser.evaluate(
+        "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']}).then(found => "
+        "found.violations.map(each => each.id + ': ' + each.nodes.slice(0, 3).map(node => node.html).join(' | ')))"
+    )
+
+
+def test_hostile_text_stays_text_in_every_page(browser: Browser, site: Path) -> None:
+    for page in [path.relative_to(site) for path in site.rglob("*.html")]:
+        browser.open(site / page)
+        browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert browser.problems() == [], page
+        assert browser.evaluate("document.querySelectorAll('img, iframe, object').length") == 0
+    browser.open(site / "toy" / "1.html")
+    browser.evaluate("document.querySelectorAll('table.az')[1].querySelector('td[data-at]').click()")
+    assert browser.evaluate("document.querySelector('dialog .here code').textContent") == EVIL
+    browser.open(site / "search.html")
+    browser.evaluate("(q => { q.value = 'alert'; q.dispatchEvent(new Event('input')); })(document.getElementById('q'))")
+    assert "<script>alert(1)" in browser.evaluate("document.getElementById('found').textContent")
+    assert browser.problems() == []
+
+
+def test_pages_stay_small(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        assert path.stat().st_size < 1_500_000, path
+
+
+# --- tables
+
+
+def cells(browser: Browser, column: int) -> list[str]:
+    rows = "[...document.querySelectorAll('table.az')[1].tBodies[0].rows]"
+    return browser.evaluate(f"{rows}.map(row => row.cells[{column}].textContent.replace(/ log$/, ''))")
+
+
+def test_tables_are_sorted_by_keyboard_and_say_so(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    browser.evaluate("document.querySelectorAll('table.az')[1].tHead.querySelectorAll('.sort')[1].focus()")
+    original = cells(browser, 1)
+    state = "document.activeElement.closest('th').getAttribute('aria-sort')"
+    for expected, order in (
+        ("ascending", ["9", "10", "1,000"]),
+        ("descending", ["1,000", "10", "9"]),
+        (None, original),
+    ):
+        browser.press("Enter", 13, "\r")
+        assert browser.evaluate(state) == expected and cells(browser, 1) == order
+    # "5 us" and "3 ms" have no order that a script knows; what is missing comes last either way.
+    heads = (
+        "[...document.querySelectorAll('table.az')[1].tHead.rows[0].cells].map(each => !!each.querySelector('.sort'))"
+    )
+    assert browser.evaluate(heads) == [True, True, False, True]
+    for order in (["-1", "2", "–"], ["2", "-1", "–"]):
+        browser.evaluate("document.querySelectorAll('table.az')[1].tHead.querySelectorAll('.sort')[2].click()")
+        assert cells(browser, 3) == order
+
+
+def test_csv_holds_the_table_and_no_formula(browser: Browser, site: Path) -> None:
+    import csv
+    import io
+
+    browser.open(site / "toy" / "1.html")
+    browser.evaluate("document.querySelectorAll('table.az')[1].tBodies[0].rows[0].cells[0].firstChild.data = '=cmd()'")
+    click = "[...document.querySelectorAll('button')].filter(each => each.textContent === 'CSV')[1].click()"
+    text = browser.saved(click).decode("utf-8-sig")
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["name", "n", "printed", "change"], ["'=cmd()", "10", "5 us", "-1"], ["a", "9", "3 ms", "–"],
+        [EVIL, "1000", "4 us", "2"],
+    ]  # fmt: skip
+
+
+def test_a_number_leads_to_its_line_by_keyboard(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    browser.evaluate("document.querySelectorAll('table.az')[1].querySelectorAll('.from')[1].focus()")
+    browser.press("Enter", 13, "\r")
+    assert "run.log" in browser.evaluate("document.querySelector('dialog[open]').textContent")
+    assert LOG.read_text("utf-8").splitlines()[1].strip() in browser.evaluate(
+        "document.querySelector('dialog').textContent"
+    )
+    browser.press("Escape", 27)
+    browser.until("!document.querySelector('dialog')")
+    assert browser.evaluate("document.activeElement.className") == "from"
+
+
+# --- figures
+
+
+def test_figures_enlarge_and_come_back(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html", width=1000)
+    width = "document.querySelector('figure svg, dialog svg').getBoundingClientRect().width"
+    before = browser.evaluate(width)
+    browser.evaluate("[...document.querySelectorAll('button')].find(each => each.textContent === 'Enlarge').click()")
+    assert browser.evaluate("document.querySelector('dialog svg').getBoundingClientRect().width") > before
+    browser.press("Escape", 27)
+    browser.until("!document.querySelector('dialog')")
+    assert browser.evaluate(width) == before and browser.evaluate("document.querySelectorAll('figure svg').length") == 2
+
+
+def test_figures_are_saved_as_svg_png_and_pdf(browser: Browser, site: Path) -> None:
+    from xml.etree import ElementTree
+
+    browser.open(site / "toy" / "1.html")
+    click = "[...document.querySelectorAll('figure button')].find(each => each.textContent === '{}').click()".format
+    root = ElementTree.fromstring(browser.saved(click("SVG")).decode())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg" and root.get("width") == "504pt"
+    png = browser.saved(click("PNG"))
+    assert png.startswith(b"\x89PNG") and int.from_bytes(png[16:20]) == 504 * 300 // 72
+    pdf = browser.saved(click("PDF"))
+    assert pdf.startswith(b"%PDF-1.5") and b"/MediaBox[0 0 504 216]" in pdf
+    # Every object is where the table of the file says it is.
+    table = pdf[int(pdf.rsplit(b"startxref", 1)[1].split()[0]) :].splitlines()
+    places = [int(line[:10]) for line in table[3 : 3 + int(table[1].split()[1]) - 1]]
+    assert [pdf[place:].split()[0] for place in places] == [str(n).encode() for n in range(1, len(places) + 1)]
+    assert browser.problems() == []
+
+
+# --- what a page hands over as text, and takes up when it has opened
+
+
+def test_pages_have_few_elements_when_they_open(site: Path) -> None:
+    for name, most in (("toy/1.html", 500), ("index.html", 200)):
+        text = (site / name).read_text("utf-8")
+        first = re.sub(r"<noscript>.*?</noscript>", "", text, flags=re.S)
+        elements = [len(re.findall("<[a-z]", each)) for each in (first, text)]
+        assert elements[0] < most < elements[1], name
+
+
+def test_figures_long_tables_and_lines_come_by_themselves(browser: Browser, site: Path) -> None:
+    text = (site / "toy" / "1.html").read_text("utf-8")
+    assert text.count("<noscript><svg") == 2 and text.count("<noscript><table") == 1
+    browser.open(site / "toy" / "1.html", whole=False)
+    rooms = "[...document.querySelectorAll('.card')].map(each => each.getBoundingClientRect().height)"
+    before = browser.evaluate(rooms)
+    browser.until("!document.querySelector('.folded, noscript')")
+    assert browser.evaluate("document.querySelectorAll('figure .card > svg[role=img]').length") == 2
+    assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
+    assert browser.evaluate("document.querySelectorAll('.provenance .file li').length") == 2
+    # A figure's place was kept for it.
+    assert browser.evaluate(rooms) == before and min(before) > 100
+    assert browser.problems() == []
+
+
+@pytest.fixture
+def idle_never_comes(browser: Browser) -> Iterator[None]:
+    """What waits for the browser to be idle, or for the reader to scroll, does not come."""
+    never = "window.requestIdleCallback = () => 0; window.IntersectionObserver = class { observe() {} unobserve() {} };"
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source=never)["identifier"]
+    yield
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
+@pytest.mark.usefixtures("idle_never_comes")
+def test_what_is_asked_for_comes_at_once(browser: Browser, site: Path) -> None:
+    page = site / "toy" / "1.html"
+    browser.open(page, whole=False)
+    count = "document.querySelectorAll('{}').length".format
+    assert browser.evaluate(count(".folded")) == 4 and browser.evaluate(count("table.az")) == 1
+    click = "[...document.querySelectorAll('button')].find(each => each.textContent === '{}').click()".format
+    assert len(browser.saved(click("CSV")).decode().splitlines()) == 61
+    assert browser.evaluate(count("table.az")) == 2 and browser.evaluate(count(".sort")) > 16
+    browser.evaluate(click("Enlarge"))
+    assert browser.evaluate(count("dialog svg path")) > 0
+    browser.evaluate("document.querySelector('dialog').close(); document.querySelector('.from').click()")
+    assert browser.evaluate(count("dialog .lines dd")) > 0
+    browser.open(page, whole=False)
+    find = "(q => { q.value = 'path 59'; q.dispatchEvent(new Event('input')); })(document.querySelector('[name=q]'))"
+    browser.evaluate(find)
+    assert "path 59 with" in browser.evaluate("document.querySelector('#hits a').textContent")
+    browser.open(page, whole=False)
+    browser.evaluate("location.hash = document.querySelectorAll('.from')[1].hash")
+    browser.until("document.querySelector('.provenance :target')")
+    browser.until("document.querySelector(':target').getBoundingClientRect().top < innerHeight")
+    assert browser.problems() == []
+
+
+@pytest.mark.usefixtures("idle_never_comes")
+def test_all_is_printed(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html", whole=False)
+    assert browser.evaluate("document.querySelectorAll('.folded').length") == 4
+    content = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert browser.evaluate("document.querySelectorAll('.folded').length") == 0
+    if reader := shutil.which("pdftotext"):
+        text = subprocess.run([reader, "-layout", "-", "-"], input=content, capture_output=True, check=True).stdout
+        pages = [page.split() for page in text.decode().split("\f")]
+        # Every page that the table goes on to begins with its head.
+        assert len([page for page in pages if "p9" in page]) == len([page for page in pages if "1,234.567" in page]) > 1
+    assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
+
+
+def test_a_page_says_that_its_script_was_kept_from_running(browser: Browser, site: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked.html"
+    text = (site / "toy" / "1.html").read_text("utf-8")
+    blocked.write_text(re.sub(r"script-src [^;]*", "script-src 'none'", text, count=1), "utf-8")
+    browser.open(blocked, whole=False)
+    said = "getComputedStyle(document.querySelector('.card.folded'), '::before').content"
+    assert "not allowed to run" in browser.evaluate(said)
+    browser.open(site / "toy" / "1.html", whole=False)
+    assert browser.evaluate("document.documentElement.dataset.scripts") == "run"
+
+
+# --- search, colours
+
+
+def test_search_finds_on_the_page_and_in_all(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    browser.evaluate(
+        "(q => { q.value = 'round again'; q.dispatchEvent(new Event('input')); })(document.querySelector('[name=q]'))"
+    )
+    hits = browser.evaluate("[...document.querySelectorAll('#hits a')].map(each => each.textContent)")
+    assert hits[0] == "Round trips again" and hits[-1] == "All pages: round again"
+    assert browser.evaluate("document.querySelector('#hits .all a').href").endswith("/search.html?q=round%20again")
+    browser.open(site / "search.html")
+    browser.evaluate("(q => { q.value = 'maths'; q.dispatchEvent(new Event('input')); })(document.getElementById('q'))")
+    assert browser.evaluate("[...document.querySelectorAll('#found a')].map(each => each.getAttribute('href'))") == [
+        "toy/1.html#maths", "toy/60.html#maths",
+    ]  # fmt: skip
+
+
+def test_a_lone_page_searches_itself(browser: Browser, site: Path, tmp_path: Path) -> None:
+    lone = tmp_path / "from-a-mail.html"
+    shutil.copy(site / "toy" / "1.html", lone)
+    browser.open(lone)
+    browser.evaluate(
+        "(q => { q.value = 'round'; q.dispatchEvent(new Event('input')); })(document.querySelector('[name=q]'))"
+    )
+    assert browser.evaluate("document.querySelectorAll('#hits .all').length") == 0
+    browser.evaluate("document.querySelector('[name=q]').focus()")
+    browser.press("Enter", 13, "\r")
+    assert browser.evaluate("document.activeElement.closest('#hits') !== null")
+    assert browser.problems() == []
+
+
+def test_colours_follow_the_system_until_the_reader_chooses(browser: Browser, site: Path) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    browser.open(site / "toy" / "1.html", scheme="light")
+    assert browser.evaluate(background) == "rgb(255, 255, 255)"
+    browser.open(site / "toy" / "1.html", scheme="dark")
+    assert browser.evaluate(background) == "rgb(20, 24, 29)"
+    browser.evaluate("[...document.querySelectorAll('.top button')].at(-1).click()")
+    assert browser.evaluate(background) == "rgb(255, 255, 255)"
+    browser.evaluate("localStorage.clear()")
+
+
+def test_without_scripts_everything_is_still_said(browser: Browser, site: Path) -> None:
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(site / "toy" / "1.html", whole=False)
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert browser.evaluate("document.querySelectorAll('button').length") == 0
+    assert browser.evaluate("document.querySelectorAll('.provenance .file li').length") == 2
+    assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
+    assert browser.evaluate("document.querySelectorAll('.card svg[role=img] path').length") > 0
+    assert browser.evaluate("getComputedStyle(document.querySelector('.room')).display") == "none"
+    assert browser.evaluate("getComputedStyle(document.querySelector('.tall')).height") != "0px"
+    target = "document.getElementById(document.querySelectorAll('.from')[1].hash.slice(1)).textContent"
+    assert browser.evaluate(target).strip() == LOG.read_text("utf-8").splitlines()[1].strip()
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(site / "index.html", whole=False)
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert browser.evaluate("document.querySelectorAll('.sketch svg path').length") > 0

@@ -1,0 +1,352 @@
+"""Asymmetry between zones: oracles, what an emulated network of known truth shows, and what it must not show."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.cases import cases, content, stream
+
+import azlatency as az
+from azlatency.stats import exact
+from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry, count_dispersion, data_ends
+from azlatency.stats.across_runs.comparison import Setting, compare_rounds, pseudomedian, student_interval
+from azlatency.stats.across_runs.ranking import rank_sets
+from azlatency.stats.multiplicity import adjust_p
+from azlatency.stats.result import CODES
+
+# --- oracles
+
+
+def matrix(values: list[list[float | None]]) -> np.ndarray:
+    return np.array(values, dtype=float)
+
+
+@pytest.mark.parametrize("case", cases("asymmetry_matrix", "paired-rounds|"))
+def test_rounds(case: dict[str, Any]) -> None:
+    d, due = case["input"]["log_ratio"], case["expected"]
+    p = {name: exact.sign_flip(values).p for name, values in d.items()}
+    assert p == pytest.approx(due["signflip_exact_p_mean_stat"], abs=1e-12)
+    assert dict(zip(p, adjust_p(list(p.values())), strict=True)) == pytest.approx(due["holm"], abs=1e-12)
+    max_t, complete = exact.max_t(np.array(list(d.values())))
+    assert complete
+    assert dict(zip(d, max_t, strict=True)) == pytest.approx(due["maxT_studentised_adjusted_p"], abs=1e-12)
+    for name, values in d.items():
+        array = np.array(values)
+        result = compare_rounds(np.exp(array), np.ones(len(array)), Setting("2%", 0.95, 0.0, "", name, {}, 0), {})
+        assert student_interval(array, 0.95) == pytest.approx(due["t_ci95"][name], rel=1e-9)
+        assert result.ratio.low == pytest.approx(math.exp(due["t_ci95"][name][0]), rel=1e-9)
+        assert result.ratio.estimate == pytest.approx(1 + due["percent"][name] / 100, rel=1e-9)
+        assert pseudomedian(array) == pytest.approx(due["hodges_lehmann"][name], rel=1e-9)
+        assert result.p == pytest.approx(due["signflip_exact_p_mean_stat"][name], abs=1e-12)
+    # The document's case: different and equal within 2 % at once.
+    assert result.attainable_p == 2 / 2**8
+
+
+@pytest.mark.parametrize("case", cases("rank_effect_tests", "overdispersion|"))
+def test_retransmits_are_no_poisson_counts(case: dict[str, Any]) -> None:
+    found, due = count_dispersion(case["input"]["counts"]), case["expected"]
+    assert found is not None
+    assert found == pytest.approx(
+        (due["index_of_dispersion"], due["chi2"], due["df"], due["p"]), rel=case["tolerance"]["rel"]
+    )
+    assert count_dispersion([3]) is None and count_dispersion([0, 0, 0]) is None
+
+
+# --- simulated matrices: what is found, what is invisible
+
+
+def rounds_of(
+    delays: dict[tuple[str, str], float], hosts: dict[str, float], rounds: int, sd: float, seed: int, **columns: Any
+) -> pd.DataFrame:
+    """Round trips in ns: one-way delays of both directions, plus a cost of the initiator, times a lognormal error."""
+    random = stream(seed)
+    rows = []
+    for one in range(1, rounds + 1):
+        for (i, j), there in delays.items():
+            value = (there + delays[j, i] + hosts[i]) * math.exp(random.normal(0, sd))
+            ends = {"path": f"{i} → {j}", "zone": i[:3], "peer_zone": j[:3], "round": one}
+            rows.append({**ends, "median_ns": value, "method": "sockperf", **columns})
+    return pd.DataFrame(rows).convert_dtypes()
+
+
+ZONES = ("az1a", "az2a", "az3a")
+ONE_WAY = {(i, j): 100e3 for i in ZONES for j in ZONES if i != j}
+SLOW_WAY = {**ONE_WAY, ("az3a", "az2a"): 400e3}
+NO_COST = dict.fromkeys(ZONES, 0.0)
+
+
+def one(found: list[Asymmetry]) -> Asymmetry:
+    (only,) = found
+    return only
+
+
+def test_a_slow_direction_is_invisible_to_round_trips() -> None:
+    result = one(asymmetry(rounds_of(SLOW_WAY, NO_COST, 8, 0.002, 1)))
+    assert result.symmetric_enough and not result.different
+    for each in (*result.pairs, *result.node_effects, *result.curls):
+        assert "initiator_only" in each.codes
+    assert CODES["initiator_only"] in str(result) and CODES["initiator_only"] in str(result.pairs[0])
+
+
+def test_a_slow_initiator_is_found_as_one() -> None:
+    result = one(asymmetry(rounds_of(ONE_WAY, {**NO_COST, "az3a": 30e3}, 8, 0.005, 2)))
+    assert {each.what for each in result.different} == {"az1a → az3a over back", "az2a → az3a over back"}
+    for each in result.different:
+        assert each.labels["p_adjusted"] < 0.05 and each.labels["p_max_t"] < 0.05
+    effects = dict(zip(result.nodes, result.node_effects, strict=True))
+    # A cost s of the initiator alone is a = s/2; effects sum to 0 over three zones: +10 us and -5 us.
+    low, high = effects["az3a"].low, effects["az3a"].high
+    assert low is not None and high is not None and low < 10e3 < high and low > 5e3
+    (around,) = result.curls
+    assert around.low is not None and around.high is not None and around.low < 0 < around.high
+    assert result.share_of_nodes is not None and result.share_of_nodes > 0.9
+
+
+def test_a_cyclic_rest_is_no_initiator() -> None:
+    frame = rounds_of(ONE_WAY, NO_COST, 8, 0.003, 3)
+    for path in ("az1a → az2a", "az2a → az3a", "az3a → az1a"):
+        frame.loc[frame["path"] == path, "median_ns"] *= 1.05
+    result = one(asymmetry(frame))
+    (around,) = result.curls
+    assert around.low is not None and around.low > 0
+    assert result.share_of_nodes is not None and result.share_of_nodes < 0.1
+    assert "not by initiators alone" in str(result)
+
+
+def test_a_detour_that_is_shorter_is_a_violation() -> None:
+    delays = {(i, j): 50e3 for i in ZONES for j in ZONES if i != j}
+    delays["az2a", "az3a"] = delays["az3a", "az2a"] = 300e3
+    near = {**delays, ("az1a", "az1b"): 20e3, ("az1b", "az1a"): 20e3}
+    hosts = {**NO_COST, "az1b": 0.0}
+    result = one(asymmetry(rounds_of(near, hosts, 6, 0.01, 4)))
+    found = {each.what: each for each in result.detours}
+    wrong = found["az2a - az3a against the detour over az1a"]
+    assert wrong.diagnostics["violated"] and wrong.estimate == pytest.approx(600e3 - (200e3 - 40e3), rel=0.05)
+    assert sum(bool(each.diagnostics["violated"]) for each in result.detours) == 1
+    assert "az2a" in str(wrong.diagnostics["own_zone"])
+    # The control: both directions within a zone.
+    (null,) = result.null
+    assert null.what == "az1a → az1b over back" and null.verdict != "different"
+
+
+def test_one_run_in_each_direction_is_shown_and_not_judged() -> None:
+    result = one(asymmetry(rounds_of(ONE_WAY, NO_COST, 1, 0.01, 5)))
+    for each in result.pairs:
+        assert "no_replication" in each.codes and each.p is None and each.verdict == "undetermined"
+        assert each.ratio.estimate is not None and each.ratio.low is None
+    assert not result.symmetric_enough
+    assert all((each.low, each.high) == (1, 3) and each.codes == ("no_replication",) for each in result.ranking)
+
+
+def test_one_direction_of_each_pair_still_gives_triangles_and_ranks() -> None:
+    """Seed 001: medians of one direction, one run each; no violation, and nothing is judged."""
+    values = {("1", "1"): 33.408, ("1", "2"): 52.745, ("1", "3"): 700.618, ("2", "3"): 711.131}
+    frame = pd.DataFrame(
+        [{"path": "x", "zone": i, "peer_zone": j, "median_ns": 2e3 * value} for (i, j), value in values.items()]
+    )
+    result = one(asymmetry(frame))
+    assert not result.pairs and "one_direction" in result.codes and CODES["one_direction"] in str(result)
+    found = {each.what: each for each in result.detours}
+    far = found["zone 2 - zone 3 against the detour over zone 1"]
+    assert far.diagnostics["ratio"] == pytest.approx(0.987743678424346) and not far.diagnostics["violated"]
+    assert far.estimate == pytest.approx(-8.824 * 2e3) and far.codes == ("no_replication",)
+    assert [each.what for each in result.ranking] == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
+
+
+def test_runs_without_rounds_are_compared_unpaired() -> None:
+    frame = rounds_of(ONE_WAY, {**NO_COST, "az1a": 60e3}, 6, 0.01, 6).drop(columns="round")
+    result = one(asymmetry(frame))
+    assert len(result.different) == 2 and all("permutation" in each.method for each in result.pairs)
+    assert result.rounds == 0
+
+
+def test_zones_without_a_path_are_ends_too() -> None:
+    result = one(asymmetry(rounds_of(ONE_WAY, NO_COST, 6, 0.01, 7).drop(columns="path")))
+    assert result.nodes == ("zone az1", "zone az2", "zone az3") and len(result.pairs) == 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "code"),
+    [({"printed_as": "unknown"}, "unit_unknown"), ({"median_ns": 0.0}, "not_positive"), ({"path": "?"}, "no_values")],
+)
+def test_matrices_that_are_refused(columns: dict[str, Any], code: str) -> None:
+    frame = rounds_of(ONE_WAY, NO_COST, 3, 0.01, 8).assign(**columns)
+    if code == "no_values":
+        frame = frame.drop(columns=["zone", "peer_zone"])
+    result = one(asymmetry(frame))
+    assert result.refused and code in result.codes and "no answer" in str(result) and result.row()
+
+
+def test_logical_zones_of_two_subscriptions_are_refused() -> None:
+    frame = rounds_of(ONE_WAY, NO_COST, 4, 0.01, 9)
+    frame["subscription"] = ["a" if each % 2 else "b" for each in frame["round"]]
+    assert "logical_zone" in one(asymmetry(frame)).codes
+
+
+def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
+    assert data_ends("a → b", "stream") == ("a", "b")
+    assert data_ends("a → b", "stream-reverse") == ("b", "a")
+    assert data_ends("a → b", "stream-bidir") is None and data_ends("AZ1 - AZ3", "stream") is None
+    random = stream(10)
+    rows = []
+    for each in range(1, 9):
+        # The same client runs both: forward and with -R.
+        for test, rate in (("stream", 4e9), ("stream-reverse", 2e9)):
+            rows.append({"path": "az1a → az2a", "zone": "1", "peer_zone": "2", "round": each, "test": test,
+                         "throughput": rate * math.exp(random.normal(0, 0.02))})  # fmt: skip
+    frame = pd.DataFrame(rows)
+    result = one(
+        asymmetry(
+            frame.drop(columns="test").assign(
+                path=["az1a → az2a" if row["test"] == "stream" else "az2a → az1a" for row in rows]
+            ),
+            metric="throughput",
+        )
+    )
+    assert result.pairs[0].ratio.estimate == pytest.approx(2, rel=0.05) and result.pairs[0].verdict == "different"
+    by_test = one(asymmetry(frame, metric="throughput"))
+    assert by_test.pairs[0].ratio.estimate == pytest.approx(result.pairs[0].ratio.estimate)
+
+
+def test_counters_of_the_whole_machine_are_flagged() -> None:
+    random = stream(11)
+    rows = [
+        {"path": path, "zone": path[2], "peer_zone": path[-2], "round": each, "retransmits": int(random.poisson(mean)),
+         "retransmits_scope": "host"}
+        for each in range(1, 9) for path, mean in (("az1a → az2a", 0.3), ("az2a → az1a", 200))
+    ]  # fmt: skip
+    result = one(asymmetry(pd.DataFrame(rows), metric="retransmits", value="retransmits"))
+    assert "host_wide_counter" in result.codes and "host_wide_counter" in result.pairs[0].codes
+    assert result.pairs[0].verdict == "different"  # zero counts are values, too
+
+
+def test_rank_sets() -> None:
+    random = stream(12)
+    groups = {name: (level * random.lognormal(0, 0.01, 8)).tolist() for name, level in
+              (("c", 700.0), ("a", 60.0), ("b", 690.0), ("near b", 691.0))}  # fmt: skip
+    sets = {each.what: (each.low, each.high) for each in rank_sets(groups)}
+    assert sets["a"] == (1, 1) and sets["b"][0] == 2 and sets["near b"][1] <= 4
+    assert sets["b"][0] <= sets["near b"][1]
+    paired = {name: {r: v * (1 + r / 10) for r, v in enumerate(values)} for name, values in groups.items()}
+    assert rank_sets(paired)[0].what == "a" and "rank 1 of 4" in str(rank_sets(paired)[0])
+    lonely = rank_sets({"a": [1.0], "b": [5.0, 5.1, 5.2]})
+    assert all((each.low, each.high) == (1, 2) for each in lonely)
+    assert rank_sets({}) == []
+
+
+def test_three_zones_and_eight_rounds_are_quick() -> None:
+    frame = rounds_of(ONE_WAY, NO_COST, 8, 0.01, 13)
+    asymmetry(frame)  # imports
+    start = time.process_time()
+    asymmetry(frame)
+    assert time.process_time() - start < 0.2
+    start = time.process_time()
+    exact.max_t(stream(14).normal(size=(3, 8)))
+    assert time.process_time() - start < 0.02
+
+
+# --- the emulated study, where the truth is known
+
+
+@pytest.fixture(scope="module")
+def emulated(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> az.Study:
+    out = tmp_path_factory.mktemp("processed")
+    az.import_study("emulated-zones", [raw / "emulated-zones"], out=out)
+    return az.load("emulated-zones", processed=out)
+
+
+@pytest.fixture(scope="module")
+def truth(raw: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((raw / "emulated-zones" / "truth.json").read_text("utf-8"))
+    return found["profiles"]["dev"]["directions"]
+
+
+def test_the_slow_data_direction_of_the_emulated_network_is_found(emulated: az.Study, truth: dict[str, Any]) -> None:
+    due = truth["az2a->az3a"]["rate_mbit_s"] / truth["az3a->az2a"]["rate_mbit_s"]
+    assert due == 2
+    found = {each.labels["method"]: each for each in asymmetry(emulated, metric="throughput")}
+    for method in ("ntttcp", "qperf tcp_bw"):
+        (different,) = found[method].different
+        assert different.what == "az2a → az3a over back" and different.verdict == "different"
+        assert different.ratio.low is not None and different.ratio.low > 1.5
+        assert different.ratio.estimate == pytest.approx(due, rel=0.1)
+        # Three rounds: an interval, but no exact test could reach 5 %.
+        assert "cannot_reach_alpha" in different.codes and different.p is None
+        assert "initiator_only" not in different.codes
+    for result in found.values():
+        assert {each.what for each in result.different} <= {"az2a → az3a over back"}
+    # iperf3 saw it in every round, with a last round too noisy for an interval of three.
+    assert found["iperf3 TCP"].refused or found["iperf3 TCP"].pairs[2].ratio.estimate > 1
+
+
+def test_the_slow_one_way_delay_of_the_emulated_network_is_invisible(emulated: az.Study, truth: dict[str, Any]) -> None:
+    assert truth["az3a->az2a"]["base_us"] - truth["az2a->az3a"]["base_us"] == 120
+    found = asymmetry(emulated, metric="latency")
+    tested = [each for each in found if each.pairs and each.rounds >= 3]
+    assert {each.labels["method"].split()[0] for each in tested} == {"ping", "qperf", "sockperf"}
+    for result in tested:
+        (pair,) = (each for each in result.pairs if each.labels["from"] == "az2a" and each.labels["to"] == "az3a")
+        assert pair.verdict in ("equivalent", "undetermined") and "initiator_only" in pair.codes
+        assert pair.difference is not None and pair.difference.low is not None and pair.difference.high is not None
+        # If round trips showed it, the difference would be 120 us; the interval is far from that.
+        assert abs(pair.difference.estimate or 0) < 40e3
+        assert CODES["initiator_only"] in str(result)
+
+
+def test_the_order_of_the_emulated_paths_is_within_the_rank_sets(emulated: az.Study) -> None:
+    order = {"az1a - az2a": 1, "az1a - az3a": 2, "az2a - az3a": 3}  # 120, 700 and 720 us of programmed delay
+    for result in asymmetry(emulated, metric="latency"):
+        for each in result.ranking:
+            name = " - ".join(sorted(each.what.split(" - ")))  # the echo test ran in one direction only
+            assert each.low <= order[name] <= each.high
+
+
+def test_ntttcp_counts_for_the_whole_machine(emulated: az.Study) -> None:
+    found = {each.labels["method"]: each for each in asymmetry(emulated, metric="retransmits")}
+    assert "host_wide_counter" in found["ntttcp"].codes
+    assert "host_wide_counter" not in found["iperf3 TCP"].codes
+
+
+def test_each_direction_has_its_typical_value(emulated: az.Study) -> None:
+    for each in asymmetry(emulated):
+        for cell in each.cells:
+            typical = each.matrix().loc[cell.labels["from"], cell.labels["to"]]
+            assert cell.estimate is None or cell.estimate == pytest.approx(typical)
+
+
+def test_a_study_without_runs_has_no_directions(raw: Path, tmp_path: Path) -> None:
+    az.import_study("cassandra-vm-baseline", [raw / "cassandra-vm-baseline"], out=tmp_path)
+    assert asymmetry(az.load("cassandra-vm-baseline", processed=tmp_path)) == []
+
+
+def test_every_answer_prints_and_makes_rows(emulated: az.Study) -> None:
+    for result in asymmetry(emulated):
+        assert str(result) and result.row()["what"] == result.what
+        if not result.refused:
+            frame = result.to_frame()
+            assert len(frame) == len(result.pairs) + len(result.null)
+            assert list(result.matrix("k").columns) == list(result.nodes)
+
+
+def test_the_oracles_have_no_case_that_is_not_tested_here() -> None:
+    tested = ("decomposition", "hodge", "triangle", "paired-rounds", "paired-tost", "min-attainable-p", "zone-align")
+    assert not [case["id"] for case in content("asymmetry_matrix")["cases"] if not case["id"].startswith(tested)]
+
+
+def test_one_way_delays_decide_only_beyond_their_clocks() -> None:
+    rng = stream(77)
+    there, back = 300e3 + 2e3 * rng.standard_normal(6), 420e3 + 2e3 * rng.standard_normal(6)
+    sure = az.one_way_difference(there, back, 10e3)
+    assert sure.low is not None and sure.high is not None and sure.low <= -120e3 <= sure.high < 0
+    unsure = az.one_way_difference(there, back, 80e3)
+    assert unsure.high is not None and unsure.high > 0 and "clock_bound" in unsure.codes
+    assert az.one_way_difference([1.0], [2.0], 0.0).codes == ("no_replication",)
+    with pytest.raises(ValueError, match="clock_error"):
+        az.one_way_difference(there, back, -1.0)

@@ -1,0 +1,78 @@
+"""Programmed steps beside measured ones: host time drops out of the difference, and what does not is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import azlatency as az
+from azlatency.report.objects import Note, Table
+from azlatency.report.tables import answers
+
+PATHS = {"a → b": 2.5e3, "b → a": 2.5e3, "a → c": 200e3, "c → a": 320e3}
+
+
+def links() -> pd.DataFrame:
+    frame = pd.DataFrame({"mean_ns": PATHS.values(), "achieved_ns": [5e3, 5e3, 210e3, pd.NA]}, index=list(PATHS))
+    return frame.assign(achieved_ns=frame["achieved_ns"].astype("Float64"))
+
+
+def measured(host_ns: float, seed: int, runs: int = 4) -> pd.DataFrame:
+    """Runs of every path: both programmed delays, the hosts' time, and a spread of 2 µs between runs."""
+    generator = np.random.default_rng(seed)
+    rows = [
+        {"path": path, "method": "tool", "placement": "cross_zone", "mean_ns": both + host_ns + each}
+        for path in PATHS
+        for both in [PATHS[path] + PATHS[" → ".join(reversed(path.split(" → ")))]]
+        for each in generator.normal(0, 2e3, runs)
+    ]
+    return pd.DataFrame(rows).convert_dtypes()
+
+
+def test_the_hosts_own_time_drops_out_of_a_step() -> None:
+    (there, back) = az.known_steps(links(), measured(50e3, seed=1))
+    assert (there.path, back.path, there.reference) == ("a → c", "c → a", "a → b")
+    assert there.programmed == back.programmed == 515e3
+    assert there.achieved is None and there.holds(there.achieved) is None
+    assert there.holds(there.programmed) and back.holds(back.programmed)
+    assert there.difference.scope == "across_runs" and there.difference.unit == "ns"
+
+
+def test_intervals_contain_the_step_as_often_as_they_say() -> None:
+    found = [step for seed in range(300) for step in az.known_steps(links(), measured(50e3, seed))]
+    share = np.mean([step.holds(step.programmed) for step in found])
+    # 600 intervals at 95 %: three standard errors are 2.7 %.
+    assert 0.92 < share < 0.98
+
+
+def test_time_that_grows_with_the_path_is_not_hidden() -> None:
+    runs = measured(50e3, seed=2)
+    runs["mean_ns"] += np.where(runs["path"].isin(["a → c", "c → a"]), 40e3, 0)
+    assert not any(step.holds(step.programmed) for step in az.known_steps(links(), runs))
+
+
+def test_one_run_of_each_has_no_interval() -> None:
+    (one, _) = az.known_steps(links(), measured(50e3, seed=3, runs=1).drop_duplicates("path").iloc[[0, 2, 3]])
+    assert one.holds(one.programmed) is None and "no_replication" in one.difference.codes
+    assert isinstance(answers.known_steps([one]), Note)
+
+
+def test_the_emulated_study(tmp_path: Path) -> None:
+    """Ping's steps contain what was programmed; the others are told as they are."""
+    az.import_study("emulated-zones", out=tmp_path)
+    study = az.load("emulated-zones", processed=tmp_path)
+    found = az.known_steps(az.programmed_links(study), az.latency_runs(study))
+    ping = [step for step in found if step.method == "ping 56 B"]
+    assert len(ping) == 6 and all(step.holds(step.programmed) and step.holds(step.achieved) for step in ping)
+    table = answers.known_steps(found)
+    assert isinstance(table, Table) and "ping 56 B: 6 of 6 programmed" in table.notes[0]
+    assert {len(row) for row in table.rows} == {len(table.headers)}
+
+
+def test_a_real_network_has_no_known_steps(tmp_path: Path) -> None:
+    az.import_study("westeurope-azure-cni", out=tmp_path)
+    study = az.load("westeurope-azure-cni", processed=tmp_path)
+    assert az.known_steps(az.programmed_links(study), az.latency_runs(study)) == []
+    assert isinstance(answers.known_steps([]), Note)

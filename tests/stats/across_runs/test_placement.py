@@ -1,0 +1,82 @@
+"""Pairs that differ in one thing: what is paired, what is refused, what contradicts itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import azlatency as az
+from azlatency.stats.across_runs.placement import Condition, changes, conditions, contradicting, of_widest_methods
+
+
+def condition(path: str = "A → B", placement: str = "same_zone", values: Any = (100.0,), **known: Any) -> Condition:
+    own = tuple(values)
+    blank = Condition("log", path, "sockperf TCP", "sockperf tcp", placement, None, None, 14, "median", own, len(own))
+    return replace(blank, **known)
+
+
+def test_the_seeds() -> None:
+    study = az.load("canadacentral-proximity-placement")
+    found = conditions(study, az.latency_runs(study))
+    assert [each.origin for each in found].count("log") == 1
+    fast = changes(found, "accelerated_networking")
+    same_zone = next(each for each in fast if each.other.placement == "same_zone")
+    assert same_zone.ratio_low == pytest.approx(55 / 308.55) and same_zone.ratio_high == pytest.approx(61.09 / 308.55)
+    assert all(each.comparison is None for each in fast)
+    sizes = [(each.base.vm_size, each.other.vm_size) for each in changes(found, "vm_size")]
+    assert ("Standard_B1s", "Standard_D2s_v3") in sizes and ("Standard_B1s", "Standard_D4s_v3") not in sizes
+    unsaid = [each for each in changes(found, "vm_size") if each.other.vm_size == "Standard_D4s_v3"]
+    assert unsaid and all(each.unsaid == ("accelerated_networking",) for each in unsaid)
+
+
+def test_segments_of_a_reported_run_are_not_conditions() -> None:
+    study = az.load("uksouth-echo-latency")
+    found = conditions(study, az.latency_runs(study))
+    assert [each.path for each in found] == ["Same AZ", "Cross AZ", "Cross Region"]
+    assert [each.ratio_low for each in changes(found, "placement")] == pytest.approx([1425 / 850, 5300 / 850])
+
+
+def test_ping_and_sockperf_of_the_first_study_contradict_each_other() -> None:
+    study = az.load("westeurope-availability-set-vs-zones")
+    steps = changes(conditions(study, az.latency_runs(study)), "placement")
+    assert all(each.comparison and each.comparison.codes == ("no_replication",) for each in steps)
+    assert len(contradicting(steps)) == 2
+
+
+def test_single_runs_give_no_interval_and_repeats_do() -> None:
+    near = condition(values=(100e3, 102e3, 99e3))
+    far = condition("A → C", "cross_zone", (200e3, 204e3, 198e3))
+    (one,) = changes([near, far], "placement")
+    assert one.comparison is not None and one.comparison.ratio.low is not None
+    assert one.comparison.ratio.estimate == pytest.approx(2) and one.comparison.verdict == "different"
+    (single,) = changes([condition(), condition("A → C", "cross_zone")], "placement")
+    assert single.comparison is not None and single.comparison.ratio.refused
+
+
+def test_what_differs_in_two_things_is_no_pair() -> None:
+    slow = condition(vm_size="Standard_D2s_v3", accelerated_networking=False)
+    fast = condition(vm_size="Standard_D4s_v3", accelerated_networking=True)
+    assert changes([slow, fast], "vm_size") == [] and changes([slow, fast], "accelerated_networking") == []
+    (pair,) = changes([slow, replace(fast, accelerated_networking=None)], "vm_size")
+    assert pair.unsaid == ("accelerated_networking",)
+
+
+def test_logs_and_reported_numbers_are_not_paired() -> None:
+    far = condition("A → C", "cross_zone", origin="reported", runs=None)
+    assert changes([condition(), far], "placement") == []
+
+
+def test_another_path_is_no_change_of_the_message() -> None:
+    longer = condition("A → C", message_bytes=350)
+    assert changes([condition(), longer], "message_bytes") == []
+    (pair,) = changes([condition(), replace(longer, path="A → B")], "message_bytes")
+    assert (pair.base.message_bytes, pair.other.message_bytes) == (14, 350)
+
+
+def test_the_widest_methods_are_kept() -> None:
+    wide = [condition(placement=each, method="wide") for each in ("same_zone", "cross_zone")]
+    narrow = [condition(method=f"narrow {index}") for index in range(5)]
+    kept = {each.method for each in of_widest_methods([*narrow, *wide], 2)}
+    assert "wide" in kept and len(kept) == 2

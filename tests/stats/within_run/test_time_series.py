@@ -1,0 +1,69 @@
+"""Whole studies in time: runs with samples, reported segments and ends, intervals of streams."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import azlatency as az
+from azlatency.stats.within_run import time_series as intime
+
+
+def test_the_fifth_seeds_segments_cannot_show_an_event() -> None:
+    found = intime.reported_segments(az.load("uksouth-echo-latency").reported)
+    assert [each.path for each in found] == ["Same AZ", "Cross AZ", "Cross Region"]
+    assert [each.event.p for each in found] == [0.25, 0.25, 0.5]
+    assert found[0].event.change == pytest.approx(-166_290) and found[0].event.codes == ("cannot_reach_alpha",)
+    assert found[0].drift.p == pytest.approx(0.8167, abs=1e-3)
+
+
+def test_the_fifth_seeds_ends() -> None:
+    ends = intime.reported_ends(az.load("uksouth-echo-latency").reported)
+    assert ends is not None and ends.paths == ("Same AZ", "Cross Region", "Cross AZ")
+    assert ends.gaps == (0.0, 11_983.0, 11_986.0) and ends.together == 1
+    assert intime.reported_ends(az.load("westeurope-azure-cni").reported) is None
+
+
+def test_runs_with_samples() -> None:
+    study = az.load("emulated-zones")
+    found = intime.runs_in_time(study, az.latency_runs(study))
+    assert sum(len(each.rtt) for each in found) == len(study.samples)
+    echo = next(each for each in found if each.method == "echo TCP" and len(each.rtt) == 7000)
+    assert echo.sent is not None and echo.lost == 0 and echo.jitter is not None
+    assert echo.stability.n == 7000
+    life = intime.connections(found)
+    assert life.losses == 0 and life.n == sum("TCP" in each.method for each in found)
+
+
+def test_lost_probes_are_late_and_warm_up_is_left_out() -> None:
+    class Made:
+        samples = pd.DataFrame(
+            {
+                "run_id": ["r"] * 4,
+                "status": ["warmup", "ok", "lost", "ok"],
+                "rtt_ns": pd.array([9, 1, None, 3], dtype="Int64"),
+                "sent_ns": pd.array([0, 1, 2, 3], dtype="Int64"),
+            }
+        )
+
+    runs = pd.DataFrame(
+        {"path": "A → B", "method": "ping", "status": "complete", "duration_ns": pd.array([pd.NA], dtype="Int64")},
+        index=["r"],
+    )
+    (run,) = intime.runs_in_time(Made(), runs)  # type: ignore[arg-type]
+    assert run.rtt.tolist() == [1.0, np.inf, 3.0] and run.lost == 1 and run.jitter == 2 and run.seconds is None
+    assert run.stability.stable is None
+
+
+def test_streams_in_time_leave_omitted_intervals_out() -> None:
+    study = az.load("westeurope-azure-cni")
+    rates = intime.rates_in_time(study.intervals, az.throughput_runs(study))
+    assert {each.intervals for each in rates} == {10}
+    assert all("burst_test" in each.mean.codes and each.throttled.found is False for each in rates)
+
+
+def test_reported_percentiles() -> None:
+    found = {each["path"]: each for each in intime.spread_of_reported(az.load("uksouth-echo-latency").reported)}
+    assert found["Cross AZ"]["p99"] / found["Cross AZ"]["mean"] == pytest.approx(2250 / 1425)
+    assert intime.spread_of_reported(az.load("canadacentral-proximity-placement").reported) == []
