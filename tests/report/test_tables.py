@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import azlatency as az
+from azlatency.report import tables
 from azlatency.report.objects import Note, Table
-from azlatency.report.tables import answers
 
 #: The tables of two posts, read by hand: scenario, metric, level or stretch, and the token as printed.
 LATENCY_TABLE = {
@@ -31,7 +31,7 @@ def load(name: str, out: Path) -> Any:
 
 
 def reported(name: str, out: Path) -> tuple[Table, dict[str, int]]:
-    table = az.tables.reported(load(name, out))
+    table = az.tables.what_was_measured.reported(load(name, out))
     assert isinstance(table, Table)
     return table, {header: index for index, header in enumerate(table.headers)}
 
@@ -60,7 +60,7 @@ def test_each_reported_number_says_what_may_be_concluded(name: str, tmp_path: Pa
 def test_headlines_of_single_runs_rank_nothing(tmp_path: Path) -> None:
     study = load("westeurope-azure-cni", tmp_path)
     runs = az.measuring(az.described_runs(study))
-    table = az.tables.headline(az.evidence.headline_numbers(study, runs), runs)
+    table = az.tables.what_was_measured.headline(az.evidence.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
     assert {row[-1] for row in table.rows} == {"one run each: what these connections did, no rank among paths"}
 
@@ -68,17 +68,17 @@ def test_headlines_of_single_runs_rank_nothing(tmp_path: Path) -> None:
 def test_headlines_of_repeated_runs_lead_to_the_intervals(tmp_path: Path) -> None:
     study = load("emulated-zones", tmp_path)
     runs = az.measuring(az.described_runs(study))
-    table = az.tables.headline(az.evidence.headline_numbers(study, runs), runs)
+    table = az.tables.what_was_measured.headline(az.evidence.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
     said = {row[0]: row[-1] for row in table.rows}
     assert said["az1a → az3a"].startswith("first of several runs by ")
 
 
 def test_commands_without_a_number_are_listed_and_not_judged(tmp_path: Path) -> None:
-    table = answers.unquantified(load("cassandra-vm-baseline", tmp_path))
+    table = tables.vm_baseline.unquantified(load("cassandra-vm-baseline", tmp_path))
     assert isinstance(table, Table) and len(table.rows) == 6
     assert table.rows[0][0] == "RAID0, sequential read throughput" and "--rw=read --bs=1024k" in table.rows[0][2]
-    assert isinstance(answers.unquantified(load("westeurope-azure-cni", tmp_path)), Note)
+    assert isinstance(tables.vm_baseline.unquantified(load("westeurope-azure-cni", tmp_path)), Note)
 
 
 @pytest.mark.parametrize(
@@ -94,5 +94,5 @@ def test_commands_without_a_number_are_listed_and_not_judged(tmp_path: Path) -> 
 def test_limits_of_an_expectation_in_a_cell_and_in_words(
     low: float | None, high: float | None, unit: str, cell: str, words: str
 ) -> None:
-    assert az.tables.limits(low, high, unit) == cell
-    assert az.tables.limits(low, high, unit, ("at most ", "at least ", " to ")) == words
+    assert az.tables.common.limits(low, high, unit) == cell
+    assert az.tables.common.limits(low, high, unit, ("at most ", "at least ", " to ")) == words

@@ -9,8 +9,8 @@ import pytest
 from helpers.places import ROOT
 
 import azlatency as az
+from azlatency.report import tables
 from azlatency.report.objects import Note, Table
-from azlatency.report.tables import answers
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
 
@@ -45,7 +45,7 @@ def test_a_manifest_names_the_study_before(tmp_path: Path) -> None:
     load(BEFORE, tmp_path)
     study = load(AFTER, tmp_path)
     assert az.other_study(study, "").name == BEFORE
-    assert isinstance(answers.settings(study, az.other_study(study, "")), Table)
+    assert isinstance(tables.before_after.settings(study, az.other_study(study, "")), Table)
     assert az.other_study(az.select(study, "AZ1 - AZ2"), "").name == BEFORE
 
 
@@ -56,7 +56,7 @@ def test_without_another_study_the_page_says_so(tmp_path: Path) -> None:
         none = az.other_study(study, "")
         assert not len(none.runs) and not len(az.latency_runs(none)) and not len(az.throughput_runs(none))
         assert list(az.compare_imports(az.latency_runs(study), az.latency_runs(none))) == []
-        assert isinstance(answers.settings(study, none), Note)
+        assert isinstance(tables.before_after.settings(study, none), Note)
 
 
 def test_a_study_that_is_named_and_missing_is_an_error(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import label, lines, new_figure, sizes, styled
 from azlatency.report.objects import Chart, Note
-from azlatency.report.tables.tables import limits, read_in
+from azlatency.report.tables.common import limits, read_in
 from azlatency.stats.across_runs.baseline import Conformance
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.objects import Finding, Findings
-from azlatency.report.tables.tables import in_unit
+from azlatency.report.tables.common import in_unit
 from azlatency.studies.emulation import both_directions
 
 if TYPE_CHECKING:

@@ -1,0 +1,35 @@
+"""Tables of the pages: one module per page, named like its notebook."""
+
+from azlatency.report.tables import (
+    before_after,
+    common,
+    index,
+    latency,
+    placement,
+    plan_the_next_run,
+    stability,
+    tail,
+    throughput,
+    tool_agreement,
+    vm_baseline,
+    what_was_measured,
+    zone_pair_asymmetry,
+)
+from azlatency.report.tables.common import provenance
+
+__all__ = [
+    "before_after",
+    "common",
+    "index",
+    "latency",
+    "placement",
+    "plan_the_next_run",
+    "provenance",
+    "stability",
+    "tail",
+    "throughput",
+    "tool_agreement",
+    "vm_baseline",
+    "what_was_measured",
+    "zone_pair_asymmetry",
+]

@@ -10,9 +10,8 @@ from helpers.chart_checks import assert_fit_to_print
 from helpers.places import ROOT
 
 import azlatency as az
-from azlatency.report import charts
+from azlatency.report import charts, tables
 from azlatency.report.objects import Chart, Note, Table
-from azlatency.report.tables import answers
 
 STUDIES = sorted(path.parent.name for path in (ROOT / "data" / "raw").glob("*/study.toml"))
 
@@ -47,15 +46,15 @@ def test_both_directions(study: Any) -> None:
             assert_fit_to_print(name, chart)
     links = az.programmed_links(study)
     for table in (
-        answers.directions(found),
-        answers.both_ways(found),
-        answers.both_ways(found, "throughput"),
-        answers.both_ways(found, "retransmits"),
-        answers.initiators(found),
-        answers.detours(found),
-        answers.ranks(found),
-        answers.programmed_delays(links, found),
-        answers.programmed_rates(links, found),
+        tables.zone_pair_asymmetry.directions(found),
+        tables.zone_pair_asymmetry.both_ways(found),
+        tables.zone_pair_asymmetry.both_ways(found, "throughput"),
+        tables.zone_pair_asymmetry.both_ways(found, "retransmits"),
+        tables.zone_pair_asymmetry.initiators(found),
+        tables.zone_pair_asymmetry.detours(found),
+        tables.zone_pair_asymmetry.ranks(found),
+        tables.zone_pair_asymmetry.configured_delays(links, found),
+        tables.zone_pair_asymmetry.configured_rates(links, found),
     ):
         assert isinstance(table, Note | Table) and repr(table)
     assert az.findings.asymmetry(found, links).findings
@@ -70,7 +69,10 @@ def test_the_emulated_network_beside_its_truth(study: Any) -> None:
     said = repr(az.findings.asymmetry(found, links))
     assert "az2a → az3a carries 2.03 times the goodput of the way back (ntttcp)" in said
     assert "120 µs longer" in said and "differ" not in said.split("Programmed")[1].split("Act")[0]
-    rates, delays = answers.programmed_rates(links, found), answers.programmed_delays(links, found)
+    rates, delays = (
+        tables.zone_pair_asymmetry.configured_rates(links, found),
+        tables.zone_pair_asymmetry.configured_delays(links, found),
+    )
     assert isinstance(rates, Table) and isinstance(delays, Table)
     assert {row[-1] for row in rates.rows} == {"yes"}
     assert not any(row[-1].startswith("different") for row in delays.rows)
@@ -94,7 +96,10 @@ def test_baselines(study: Any) -> None:
         assert all(each.status in chart.alt for each in measured)
     else:
         assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
-    for table in (answers.conformance(results), answers.still_to_run(results, study.expectations)):
+    for table in (
+        tables.vm_baseline.conformance(results),
+        tables.vm_baseline.still_to_run(results, study.expectations),
+    ):
         assert isinstance(table, Note | Table) and repr(table)
     assert az.findings.baseline(results).findings
 
@@ -102,7 +107,7 @@ def test_baselines(study: Any) -> None:
 def test_a_baseline_without_logs_lists_what_would_have_to_be_run(study: Any) -> None:
     if study.name != "cassandra-vm-baseline":
         return
-    table = answers.still_to_run(az.check_baseline(study), study.expectations)
+    table = tables.vm_baseline.still_to_run(az.check_baseline(study), study.expectations)
     assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
     assert any(row[-1].startswith("fio --name=4-disks") for row in table.rows)
     assert "12 of 12 expectations were measured by no run" in repr(az.findings.baseline(az.check_baseline(study)))
@@ -120,7 +125,7 @@ def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float])
 
 
 def test_how_many_vms_speak_for_all() -> None:
-    table = answers.vms_needed(az.vms_by_share(0.95), 0.95)
+    table = tables.vm_baseline.vms_needed(az.vms_by_share(0.95), 0.95)
     assert ("95 % of all VMs", "59") in table.rows
 
 
@@ -139,10 +144,10 @@ def test_plans(study: Any) -> None:
                 assert "done" in chart.alt
         sizes, rounds = az.percentile_sizes(runs.get("n", [])), az.rounds_by_zones()
         for table in (
-            answers.plans(plans),
-            answers.confirmed(az.confirm_by_path(runs)),
-            answers.smallest_sizes(sizes),
-            answers.rounds(rounds, runs),
+            tables.plan_the_next_run.plans(plans),
+            tables.plan_the_next_run.confirmed(az.confirm_by_path(runs)),
+            tables.plan_the_next_run.smallest_sizes(sizes),
+            tables.plan_the_next_run.rounds(rounds, runs),
         ):
             assert isinstance(table, Note | Table) and repr(table)
         assert az.findings.planning(plans, sizes, rounds).findings
@@ -154,7 +159,7 @@ def test_plans(study: Any) -> None:
 def test_agreement(study: Any) -> None:
     found = az.agreement(study)
     chart = charts.agreement_plot(az.against(found, "sockperf TCP 14 B"))
-    assert isinstance(answers.agreements(found), Table if found else Note)
+    assert isinstance(tables.tool_agreement.agreements(found), Table if found else Note)
     assert az.findings.agreement(found).findings
     if not found:
         assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
@@ -195,8 +200,8 @@ def test_rounds_of_one_study(study: Any) -> None:
         assert_fit_to_print("changes", chart)
     else:
         assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
-    assert isinstance(answers.changes(found), Table if found else Note)
-    assert isinstance(answers.settings(study, study), Table)
+    assert isinstance(tables.before_after.changes(found), Table if found else Note)
+    assert isinstance(tables.before_after.settings(study, study), Table)
     assert az.findings.changes([], found).findings
 
 
@@ -208,11 +213,11 @@ def test_the_two_studies_of_west_europe_are_refused_with_reasons(tmp_path: Path)
     found = az.compare_imports(after, before)
     assert found and all(each.ratio.estimate is None for each in found)
     assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(found[0].codes)
-    table = answers.changes(found)
+    table = tables.before_after.changes(found)
     assert isinstance(table, Table) and {row[2] for row in table.rows} == {"refused"}
     assert isinstance(charts.changes_forest(found), Note)
     assert "cannot tell a change of the network" in repr(az.findings.changes(found, []))
 
 
 def test_the_verdicts_are_explained() -> None:
-    assert [row[0] for row in answers.lattice("5%").rows] == [*answers.VERDICTS.values(), "refused"]
+    assert [row[0] for row in tables.before_after.lattice("5%").rows] == [*tables.common.VERDICTS.values(), "refused"]
