@@ -34,7 +34,7 @@ _HOMES = {
     "shapes": "azlatency.stats.within_run.distribution_shape",
     "intime": "azlatency.stats.within_run.time_series",
     "placement": "azlatency.stats.across_runs.placement",
-    "findings": "azlatency.report.findings.findings",
+    "findings": "azlatency.report.findings",
     "schema": "azlatency.logs.schema",
     "evidence": "azlatency.stats.unit_checks",
     "printed_quantiles": "azlatency.stats.within_run.quantiles",

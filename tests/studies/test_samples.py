@@ -102,7 +102,7 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     assert not az.runtails.tails_of_runs(found, runs, limit=1e6)
     middle, late = az.quantiles(found.samples, [0.5, 0.9])
     assert (middle.estimate, late.estimate) == (0.5e6, 2.5e6)
-    told = az.findings.measured(found, az.evidence.printed_quantities(runs)).findings
+    told = az.findings.what_was_measured.conclude(found, az.evidence.printed_quantities(runs)).findings
     assert [each.kind for each in told if each.text.startswith("900 replies in 1 run of ping")] == ["act"]
 
 
@@ -184,5 +184,5 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
         assert_fit_to_print("lost", chart)
     (condition,) = az.placement.conditions(found, runs)
     assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None
-    told = az.findings.measured(found, az.evidence.printed_quantities(runs)).findings
+    told = az.findings.what_was_measured.conclude(found, az.evidence.printed_quantities(runs)).findings
     assert any(each.text.startswith("1 run that measured a round trip lost probes, up to 80 %") for each in told)

@@ -1,0 +1,35 @@
+"""The findings that end each page: sentences to act on, and sentences for information.
+
+One module per page, named like its notebook, each with one function ``conclude``. Every number in a finding comes from
+the results passed in. A finding keeps to its scope: one run supports a statement about a connection, not about a path.
+"""
+
+from azlatency.report.findings import (
+    before_after,
+    index,
+    latency,
+    placement,
+    plan_the_next_run,
+    stability,
+    tail,
+    throughput,
+    tool_agreement,
+    vm_baseline,
+    what_was_measured,
+    zone_pair_asymmetry,
+)
+
+__all__ = [
+    "before_after",
+    "index",
+    "latency",
+    "placement",
+    "plan_the_next_run",
+    "stability",
+    "tail",
+    "throughput",
+    "tool_agreement",
+    "vm_baseline",
+    "what_was_measured",
+    "zone_pair_asymmetry",
+]

@@ -1,0 +1,55 @@
+"""Findings of the page that compares two imports, and the rounds of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.findings.common import act, info
+from azlatency.report.objects import Finding, Findings
+
+if TYPE_CHECKING:
+    from azlatency.stats.result import Comparison
+
+
+def conclude(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Findings:
+    """Say what changed, what is practically equivalent, and what cannot be compared.
+
+    Parameters
+    ----------
+    imports : sequence of Comparison
+        The other import against this one, one per path and method.
+    rounds : sequence of Comparison
+        The last round against the first one, one per method.
+
+    Returns
+    -------
+    Findings
+        At least one finding.
+    """
+    findings: list[Finding] = []
+    for comparison in (*imports, *rounds):
+        ratio = comparison.ratio
+        if comparison.verdict == "different" and ratio.estimate is not None and ratio.low is not None:
+            text = f"{comparison.what}: changed, ratio {ratio.estimate:.3f} ({ratio.low:.3f} to {ratio.high:.3f})."
+            findings.append(act(text))
+    not_estimable = sum(comparison.ratio.estimate is None for comparison in imports)
+    if not_estimable:
+        text = (
+            f"{not_estimable} of {len(imports)} comparisons between the two imports are not estimable: they cannot "
+            "tell a change of the network from a change of the measurement."
+        )
+        findings.append(act(text))
+    if not imports:
+        findings.append(info("The two imports have no common paths that could be compared."))
+    if rounds:
+        equal = sum(comparison.verdict in ("equivalent", "different_within_margin") for comparison in rounds)
+        inconclusive = sum(comparison.verdict == "undetermined" for comparison in rounds)
+        text = (
+            f"First against last round, over all paths: {equal} of {len(rounds)} methods practically equivalent, "
+            f"{inconclusive} inconclusive."
+        )
+        findings.append(info(text))
+    else:
+        findings.append(info("This study was not measured in rounds: nothing can be said about change during it."))
+    return Findings.of(findings)

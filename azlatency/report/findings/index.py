@@ -1,0 +1,44 @@
+"""Findings of the start page of a study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from azlatency.report.findings.common import act, info
+from azlatency.report.objects import Findings
+
+if TYPE_CHECKING:
+    from azlatency.studies.store import Study
+
+
+def conclude(study: Study) -> Findings:
+    """Name the pages that this study has data for.
+
+    Parameters
+    ----------
+    study : Study
+        The study of the page.
+
+    Returns
+    -------
+    Findings
+        Where to start, and a warning for an emulated study or one without logs.
+    """
+    pages = {
+        "the pages on latency, placement and planning": bool(
+            len(study.samples) or study.metrics["metric"].eq("rtt_mean").any()
+        ),
+        "the page on throughput": bool((study.metrics["metric"] == "throughput").any()),
+        "the pages on tails and stability, from single packets": bool(len(study.samples)),
+        "the page on the VM's specification": bool(study.expectations),
+        "the pages on placement and stability, for reported numbers": bool(len(study.reported)),
+    }
+    useful = [name for name, has_data in pages.items() if has_data]
+    title = str(study.info.get("title", study.name))
+    text = f"{title}: begin with *What was measured*, then {'; '.join(useful) or 'stop: no other page has data'}."
+    findings = [info(text)]
+    if study.info.get("emulated"):
+        findings.append(act("This study is an emulated lab: it says nothing about a cloud."))
+    if not len(study.runs):
+        findings.append(act("This study has no logs: its numbers can be quoted, not tested."))
+    return Findings.of(findings)

@@ -1,0 +1,107 @@
+"""Findings of the page on placement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from azlatency.report.findings.common import MICROSECOND, act, info
+from azlatency.report.objects import Finding, Findings
+from azlatency.stats.across_runs.placement import Change, Condition, contradicting
+
+
+def conclude(conditions: Sequence[Condition], steps: Sequence[Change], others: Sequence[Change]) -> Findings:
+    """Summarize what repeated runs support, what single runs cannot, and where text and log disagree.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+        What was measured or reported, one per path, placement and method.
+    steps : sequence of Change
+        Comparisons of a placement with the closest one.
+    others : sequence of Change
+        Comparisons of other settings (accelerated networking, VM size, message size).
+
+    Returns
+    -------
+    Findings
+        At least one finding for a study without latency.
+    """
+    if not conditions:
+        return Findings.of([info("No latency was measured or reported in this study.")])
+    findings: list[Finding] = []
+    repeated = [step for step in steps if step.comparison is not None and step.comparison.ratio.low is not None]
+    for placement in dict.fromkeys(step.other.placement for step in repeated):
+        findings.append(_step([step for step in repeated if step.other.placement == placement]))
+    changes = [*steps, *others]
+    single = sum(change.comparison is not None and "no_replication" in change.comparison.codes for change in changes)
+    if single:
+        text = (
+            f"{single} comparisons rest on a single run per side: they describe two connections and support no "
+            "ranking of placements. Repeat the runs, in rounds, before you choose a placement by them."
+        )
+        findings.append(act(text))
+    findings += _disagreeing_texts(conditions)
+    for first, second in contradicting(steps):
+        slower, faster = (first, second) if first.ratio_low > 1 else (second, first)
+        text = (
+            f"{slower.other.method} saw {slower.other.path} slower than {slower.base.path} "
+            f"({slower.ratio_low:.2f} times), {faster.other.method} saw it faster ({faster.ratio_high:.2f} times): "
+            "with single runs even the direction is open."
+        )
+        findings.append(act(text))
+    reported = sum(change.comparison is None for change in changes)
+    if reported:
+        text = (
+            f"{reported} comparisons rest on numbers that appear only in a text. They can be quoted, not tested: "
+            "the number of runs or their spread is unknown."
+        )
+        findings.append(info(text))
+    same_host = [value for condition in conditions if condition.placement == "same_host" for value in condition.values]
+    if same_host:
+        low, high = (f"{pick(same_host) / MICROSECOND:,.4g}" for pick in (min, max))
+        text = f"{low} – {high} µs on one host never touched the network: this is not a placement option."
+        findings.append(info(text))
+    return Findings.of(findings)
+
+
+def _step(changes: Sequence[Change]) -> Finding:
+    """Summarize the change from one placement to another over all methods and paths with repeated runs."""
+    ratios = [change.comparison.ratio for change in changes if change.comparison is not None]
+    points = [ratio.estimate for ratio in ratios if ratio.estimate is not None]
+    lows = [ratio.low for ratio in ratios if ratio.low is not None]
+    highs = [ratio.high for ratio in ratios if ratio.high is not None]
+    bases = " and ".join(
+        dict.fromkeys(f"{change.base.path} ({_in_words(change.base.placement)})" for change in changes)
+    )
+    methods = " and ".join(dict.fromkeys(change.other.method for change in changes))
+    span = f"{points[0]:.2f}" if len(points) == 1 else f"{min(points):.2f} to {max(points):.2f}"
+    count = "1 comparison" if len(changes) == 1 else f"{len(changes)} comparisons"
+    text = (
+        f"{_in_words(changes[0].other.placement).capitalize()}: {span} times the round trip of {bases}, {count} "
+        f"of repeated runs by {methods}; {100 * ratios[0].confidence:g} % intervals from {min(lows):.2f} "
+        f"to {max(highs):.2f}."
+    )
+    return info(text)
+
+
+def _disagreeing_texts(conditions: Sequence[Condition]) -> list[Finding]:
+    """List numbers of a text that differ from the log of the same run."""
+    logged = {
+        condition.path: condition for condition in conditions if condition.origin == "log" and condition.runs == 1
+    }
+    findings = []
+    for condition in conditions:
+        log = logged.get(condition.path)
+        if condition.origin != "reported" or log is None or condition.statistic != log.statistic:
+            continue
+        if condition.values[0] != log.values[0]:
+            text = (
+                f"{condition.path}: the text says {condition.values[0] / MICROSECOND:,.6g} µs, its own log prints "
+                f"{log.values[0] / MICROSECOND:,.6g} µs. Trust the log."
+            )
+            findings.append(act(text))
+    return findings
+
+
+def _in_words(placement: str | None) -> str:
+    return (placement or "unknown placement").replace("_", " ")

@@ -1,0 +1,61 @@
+"""Findings of the page on planning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.findings.common import act, info
+from azlatency.report.objects import Finding, Findings
+
+if TYPE_CHECKING:
+    from azlatency.stats.across_runs.planning import PercentileSize, Plan, ZoneRounds
+
+
+def conclude(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequence[ZoneRounds]) -> Findings:
+    """Say how many runs are needed, which percentiles the runs support, and how many rounds three zones need.
+
+    Parameters
+    ----------
+    plans : sequence of Plan
+        Runs needed, one per path and method.
+    sizes : sequence of PercentileSize
+        Observations needed, one per percentile, in ascending order.
+    rounds : sequence of ZoneRounds
+        Rounds needed, one per number of zones.
+
+    Returns
+    -------
+    Findings
+        No finding where all three are empty.
+    """
+    findings: list[Finding] = []
+    with_spread = [plan for plan in plans if plan.at_pilot_spread is not None]
+    if with_spread:
+        reached = sum(plan.high is not None and plan.high <= plan.done for plan in with_spread)
+        aim = with_spread[0].what.removeprefix("runs ")
+        text = f"{reached} of {len(with_spread)} repeated combinations of path and method have enough runs {aim}."
+        findings.append(info(text))
+        worst = max(with_spread, key=lambda plan: (plan.high is None, plan.high or 0))
+        most = "more than can be estimated" if worst.high is None else f"up to {worst.high:,}"
+        where = f"{worst.labels['path']} ({worst.labels['method']}), whose {worst.done} runs spread the most"
+        findings.append(act(f"The path that needs the most is {where}: {most} {worst.what}."))
+    without_spread = len(plans) - len(with_spread)
+    if without_spread:
+        text = (
+            f"{without_spread} of {len(plans)} combinations of path and method show no spread (one run, or equal "
+            "values): no number of runs follows from them. Measure a handful of rounds first."
+        )
+        findings.append(act(text))
+    if sizes and sizes[0].runs:
+        in_every_run = [size for size in sizes if size.enough == size.runs]
+        in_some_runs = [size for size in sizes if size.enough]
+        deepest = f"p{100 * in_every_run[-1].q:.6g}" if in_every_run else "no percentile"
+        reach = f"the longest reach p{100 * in_some_runs[-1].q:.6g}" if in_some_runs else "none reaches any"
+        text = f"Every run has enough observations for {deepest} with both bounds, if independent; {reach}."
+        findings.append(info(text))
+    for plan in rounds:
+        if plan.zones == 3:
+            text = f"To tell the pairs of three zones apart by an exact test, {plan.rounds} rounds are needed."
+            findings.append(info(text))
+    return Findings.of(findings)

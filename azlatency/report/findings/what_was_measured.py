@@ -1,0 +1,96 @@
+"""Findings of the page on what was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from azlatency.report.findings.common import act, info, join
+from azlatency.report.objects import Finding, Findings
+from azlatency.studies.runs import of_whole_runs
+from azlatency.studies.samples import bounded, counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.studies.store import Study
+
+
+def conclude(study: Study, printed: pd.DataFrame) -> Findings:
+    """Summarize a study's logs: size, RTT/2, unknown lines, errors, packet loss, censored values.
+
+    Parameters
+    ----------
+    study : Study
+        The study of the page.
+    printed : DataFrame
+        One row per method with the columns ``method`` and ``printed_as``.
+
+    Returns
+    -------
+    Findings
+        At least one finding, also for a study without logs.
+    """
+    if not len(study.runs):
+        counts = {"a baseline": len(study.expectations), "reported numbers": len(study.reported)}
+        contents = " and ".join(name for name, count in counts.items() if count) or "nothing"
+        return Findings.of([info(f"This study has no logs, only {contents}: its numbers can be quoted, not tested.")])
+    tools = ", ".join(sorted(set(study.runs["tool"])))
+    lines = int(study.sources["lines"].sum())
+    findings = [info(f"{len(study.runs)} runs of {tools} in {len(study.sources)} files, {lines:,} lines.")]
+    findings += _printed_quantities(printed)
+    unknown = int(study.sources["lines_unknown"].sum())
+    if unknown:
+        findings.append(act(f"{unknown} lines matched no rule; see the remarks of the parsers."))
+    else:
+        findings.append(info("Every line of every file is accounted for; none is unknown."))
+    errors = int((study.events["severity"] == "error").sum())
+    if errors:
+        findings.append(act(f"{errors} errors in the logs; see the remarks of the parsers."))
+    return Findings.of(findings + _lost(study) + _censored(study))
+
+
+def _printed_quantities(printed: pd.DataFrame) -> list[Finding]:
+    """Say which methods print half round trips and which print round trips."""
+    halves = printed.loc[printed["printed_as"] == "half_round_trip", "method"]
+    wholes = printed.loc[printed["printed_as"] == "round_trip", "method"]
+    if len(halves) and len(wholes):
+        text = (
+            f"{join(halves)} print **half** round trips, {join(wholes)} print round trips: compare only the tables "
+            "here, never the logs."
+        )
+        return [act(text)]
+    if len(halves):
+        return [act(f"{join(halves)} print **half** round trips; every table and chart here shows round trips.")]
+    return [info(f"{join(wholes)} print round trips.")] if len(wholes) else []
+
+
+def _lost(study: Study) -> list[Finding]:
+    """Say that runs lost probes, and what that means for their means and medians."""
+    lost, sent, mean = (
+        of_whole_runs(study.metrics, name)["value"].astype(float) for name in ("lost", "sent", "rtt_mean")
+    )
+    shares = (lost / sent)[(lost > 0) & (sent > 0)].dropna()
+    shares = shares[shares.index.isin(set(mean.index))].sort_values(ascending=False, kind="stable")
+    if not len(shares):
+        return []
+    text = (
+        f"{len(shares)} run{'' if len(shares) == 1 else 's'} that measured a round trip lost probes, up to "
+        f"{100 * shares.iloc[0]:.3g} % of them: a printed mean covers only the replies, while medians and percentiles "
+        "from samples count a lost probe as infinite. Compare loss before latency."
+    )
+    return [act(text)]
+
+
+def _censored(study: Study) -> list[Finding]:
+    """Say that some replies are interval-censored, and which pages leave their runs out."""
+    samples = counted(study.samples)
+    censored = samples[bounded(samples)]
+    if not len(censored):
+        return []
+    runs = censored["run_id"].nunique()
+    text = (
+        f"{len(censored):,} replies in {runs} run{'' if runs == 1 else 's'} of {join(censored['tool'])} have no "
+        "number, only bounds (as `time<1ms`): percentiles work with the bounds, a median among them is missing, and "
+        "shapes, tails and stability leave these runs out. Measure with a tool of finer resolution."
+    )
+    return [act(text)]

@@ -1,0 +1,113 @@
+"""Findings of the page on both directions of a zone pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.findings.common import MICROSECOND, act, info
+from azlatency.report.objects import Finding, Findings
+from azlatency.studies.emulation import both_directions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.stats.across_runs.asymmetry import Asymmetry
+    from azlatency.stats.result import Comparison
+
+_ARROW = " → "
+
+
+def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
+    """Summarize which direction is slower, detours that are shorter, and what round trips cannot show.
+
+    Parameters
+    ----------
+    asymmetries : sequence of Asymmetry
+        One per method and metric.
+    links : DataFrame
+        The configured one-way delays of an emulated study; empty for any other.
+
+    Returns
+    -------
+    Findings
+        At least one finding for a study without pairs.
+    """
+    pairs = [(asymmetry, pair) for asymmetry in asymmetries for pair in asymmetry.pairs]
+    if not pairs:
+        text = (
+            "No pair of zones was measured in both directions by one method: nothing can be said about initiators or "
+            "data directions. Run each tool from both ends, in rounds."
+        )
+        return Findings.of([act(text) if asymmetries else info(text)])
+    findings = [
+        act(_difference(asymmetry, pair))
+        for asymmetry, pair in pairs
+        if _differs(pair) and pair.ratio.estimate is not None and asymmetry.metric != "retransmits"
+    ]
+    round_trips = [pair for asymmetry, pair in pairs if asymmetry.metric == "latency" and pair.ratio.low is not None]
+    if round_trips and not any(map(_differs, round_trips)):
+        methods = len({pair.labels["method"] for pair in round_trips})
+        text = (
+            f"None of {methods} round-trip methods with more than one round shows a difference between initiators. "
+            "That says **nothing** about the one-way delays: a round trip is their sum, whichever end starts it."
+        )
+        findings.append(info(text))
+    findings += _undetectable_asymmetries(pairs, links)
+    findings += [
+        act(f"{detour.what}: the detour is shorter ({asymmetry.labels['method']}).")
+        for asymmetry in asymmetries
+        for detour in asymmetry.detours
+        if detour.diagnostics["violated"]
+    ]
+    single = sum("no_replication" in pair.codes for _, pair in pairs)
+    if single:
+        findings.append(
+            act(f"{single} of {len(pairs)} pairs of directions were measured in one round: shown, not tested.")
+        )
+    too_few = sum("cannot_reach_alpha" in pair.codes for _, pair in pairs)
+    if too_few:
+        text = (
+            f"{too_few} of {len(pairs)} pairs of directions have too few rounds for an exact test; their verdicts rely "
+            "on Student's *t*. The page on planning says how many rounds are needed."
+        )
+        findings.append(act(text))
+    return Findings.of(findings)
+
+
+def _differs(pair: Comparison) -> bool:
+    return pair.verdict.startswith("different")
+
+
+def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
+    """Say how many times one direction takes or carries what the other does; the larger one comes first."""
+    start, end, ratio = str(pair.labels["from"]), str(pair.labels["to"]), pair.ratio.estimate or math.nan
+    if ratio < 1:
+        start, end, ratio = end, start, 1 / ratio
+    verb, quantity = ("carries", "goodput") if asymmetry.metric == "throughput" else ("takes", "round trip")
+    method = asymmetry.labels["method"]
+    return f"{start}{_ARROW}{end} {verb} {ratio:.3g} times the {quantity} of the way back ({method})."
+
+
+def _undetectable_asymmetries(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) -> list[Finding]:
+    """Return one finding per pair whose configured one-way delays differ although its round trips do not."""
+    findings = []
+    for start, end in dict.fromkeys((str(pair.labels["from"]), str(pair.labels["to"])) for _, pair in pairs):
+        if (directions := both_directions(links, start, end)) is None:
+            continue
+        forward, backward = (float(link["delay_ns"]) for link in directions)
+        latencies = [
+            pair
+            for asymmetry, pair in pairs
+            if asymmetry.metric == "latency" and (pair.labels["from"], pair.labels["to"]) == (start, end)
+        ]
+        if forward == backward or any(map(_differs, latencies)):
+            continue
+        gap = abs(forward - backward) / MICROSECOND
+        text = (
+            f"One direction between {start} and {end} is configured {gap:,.0f} µs slower than the other. Round-trip "
+            "times cannot show this."
+        )
+        findings.append(info(text))
+    return findings
