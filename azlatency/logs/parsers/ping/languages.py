@@ -1,0 +1,211 @@
+"""The words of ping, one `Language` per language. To add a language, add one entry to `LANGUAGES`.
+
+Windows prints no code that identifies a line, so its lines are recognised by their words. The lines of iputils are
+recognised by their structure; only the words behind the extra counts (``+9 duplicates``) and the unit of time matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_HOST = r"(\S+)(?: \[(\S+)\])?"
+
+
+class Language(NamedTuple):
+    """The words of one language. All fields but ``code`` are optional; the Windows fields are regular expressions.
+
+    ``code`` is the ISO 639-1 code and becomes part of the dialect (``windows-de``).
+
+    Windows: ``header`` is the first line, with three groups (host, address if the host is a name, payload in bytes).
+    ``header_literal`` is a literal that every such line contains; set it if the line does not contain "ing".
+    ``statistics`` is the first line of the summary (group: host), ``timeouts`` the line of a lost probe,
+    ``unreachable`` the text after the address of the router that reports an unreachable host, and ``times`` the line
+    above the times.
+
+    iputils: ``milliseconds`` are spellings of the unit besides "ms"; ``duplicates``, ``errors`` and ``corrupted`` are
+    lower-case stems of the words after an extra count.
+    """
+
+    code: str
+    header: str = ""
+    header_literal: str = "ing"
+    statistics: str = ""
+    timeouts: tuple[str, ...] = ()
+    unreachable: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+    milliseconds: tuple[str, ...] = ()
+    duplicates: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    corrupted: tuple[str, ...] = ()
+
+
+LANGUAGES = (
+    Language(
+        "en",
+        header=rf"Pinging {_HOST} (?:from \S+ )?with (\d+) bytes of data:",
+        statistics=r"Ping statistics for (\S+?):",
+        timeouts=("Request timed out",),
+        unreachable=("Destination (?:host|net|network|port) unreachable", "TTL expired in transit"),
+        times=("Approximate round trip times in milli-seconds",),
+        duplicates=("duplica",),
+        errors=("error",),
+        corrupted=("corrupted",),
+    ),
+    Language(
+        "de",
+        header=rf"Ping wird ausgeführt für {_HOST} (?:von \S+ )?mit (\d+) Bytes(?: an)? Daten:",
+        statistics=r"Ping-Statistik für (\S+?):",
+        timeouts=("Zeitüberschreitung der Anforderung",),
+        unreachable=("Zielhost nicht erreichbar", "Zielnetz nicht erreichbar"),
+        times=(r"Ca\. Zeitangaben in Millisek\.",),
+        duplicates=("duplikat",),
+        errors=("fehler",),
+        corrupted=("beschädigt",),
+    ),
+    Language(
+        "es",
+        header=rf"Haciendo ping a {_HOST} (?:desde \S+ )?con (\d+) bytes de datos:",
+        statistics=r"Estadísticas de ping para (\S+?):",
+        timeouts=("Tiempo de espera agotado para esta solicitud",),
+        unreachable=("Host de destino inaccesible", "Red de destino inaccesible"),
+        times=("Tiempos aproximados de ida y vuelta en milisegundos",),
+        duplicates=("duplica",),
+        errors=("error",),
+        corrupted=("corrompido",),
+    ),
+    Language(
+        "fr",
+        header=rf"Envoi d.une requête .?[Pp]ing.?(?: sur)? {{1,2}}{_HOST} (?:de \S+ )?avec (\d+) octets de données ?:",
+        statistics=r"Statistiques Ping pour (\S+?) ?:",
+        timeouts=("Délai d.attente de la demande dépassé",),
+        unreachable=("Impossible de joindre l.hôte de destination",),
+        times=("Durée approximative des boucles en millisecondes",),
+        duplicates=("dupliqué", "doublon"),
+        errors=("erreur",),
+        corrupted=("corrompu",),
+    ),
+    Language(
+        "it",
+        header=rf"Esecuzione di Ping (?:di |a |su )?{_HOST} (?:da \S+ )?con (\d+) byte di dati:",
+        statistics=r"Statistiche Ping per (\S+?):",
+        timeouts=("Richiesta scaduta",),
+        unreachable=("Host di destinazione non raggiungibile",),
+        times=("Tempo approssimativo percorsi andata/ritorno in millisecondi",),
+        duplicates=("duplica",),
+        errors=("error",),
+        corrupted=("corrotti",),
+    ),
+    Language(
+        "pt",
+        header=rf"(?:Disparando|Fazendo ping em) {_HOST} (?:de \S+ )?com (\d+) bytes de dados:",
+        header_literal="bytes de dados",
+        statistics=r"Estatísticas do Ping para (\S+?):",
+        timeouts=("Esgotado o tempo limite do pedido",),
+        unreachable=("Host de destino inacessível",),
+        times=(
+            "Aproximar um número redondo de vezes em milissegundos",
+            "Tempo aproximado de ida e volta em milissegundos",
+        ),
+        duplicates=("duplica",),
+        errors=("erro",),
+        corrupted=("corrompido",),
+    ),
+    Language(
+        "pl",
+        header=rf"Badanie {_HOST} z (\d+) bajtami danych:",
+        header_literal="Badanie ",
+        statistics=r"Statystyka badania ping dla (\S+?):",
+        timeouts=("Upłynął limit czasu żądania",),
+        unreachable=("Docelowy host jest nieosiągalny",),
+        times=("Szacunkowy czas b.{1,2}dzenia pakiet.{1,3} w mil.{1,2}isekundach",),
+        duplicates=("duplikat",),
+    ),
+    Language(
+        "ru",
+        header=rf"Обмен пакетами с {_HOST} (?:по )?с (\d+) байтами данных:",
+        header_literal="Обмен пакетами",
+        statistics=r"Статистика Ping для (\S+?):",
+        timeouts=("Превышен интервал ожидания для запроса",),
+        unreachable=("Заданный узел недоступен",),
+        times=("Приблизительное время при[её]ма-передачи в мс",),
+        milliseconds=("мс", "мсек"),
+    ),
+    Language(
+        "tr",
+        header=rf"{_HOST} için ping atılıyor (\d+) bayt veriyle:",
+        statistics=r"(\S+) için Ping istatistikleri:",
+        timeouts=("İstek zaman aşımına uğradı",),
+        unreachable=("Hedef ana bilgisayara ulaşılamıyor",),
+        times=(
+            r"Gidiş dönüş sürelerinin yaklaşık değeri \(milisaniye cinsinden\)",
+            "Mili saniye türünden yaklaşık tur süreleri",
+        ),
+        duplicates=("yinelenen", "çift"),
+        errors=("hata",),
+    ),
+    Language(
+        "zh",
+        header=rf"正在 Ping {_HOST} 具有 (\d+) 字节的数据:",
+        statistics=r"(\S+) 的 Ping 统计信息:",
+        timeouts=("请求超时",),
+        unreachable=("无法访问目标主机",),
+        times=(r"往返行程的估计时间\(以毫秒为单位\)",),
+        milliseconds=("毫秒",),
+        duplicates=("重复",),
+        errors=("错误",),
+        corrupted=("损坏",),
+    ),
+    Language(
+        "ja",
+        header=rf"{_HOST} ?に ping を送信しています (\d+) バイトのデータ:",
+        statistics=r"(\S+) の ping 統計:",
+        timeouts=("要求がタイムアウトしました",),
+        unreachable=("宛先ホストに到達できません",),
+        times=(r"ラウンド トリップの概算時間 \(ミリ秒\)",),
+        milliseconds=("ミリ秒",),
+        duplicates=("重複",),
+        errors=("エラー",),
+        corrupted=("損傷",),
+    ),
+    Language(
+        "ko",
+        header=rf"Ping {_HOST} (\d+)바이트 데이터 사용:",
+        statistics=r"(\S+)에 대한 Ping 통계:",
+        timeouts=("요청 시간이 만료되었습니다",),
+        unreachable=("대상 호스트에 연결할 수 없습니다",),
+        times=(r"왕복 시간\(밀리초\)",),
+    ),
+    Language(
+        "nl",
+        header=rf"Pingen naar {_HOST} met (\d+) bytes(?: aan)? gegevens:",
+        statistics=r"Ping-statistieken voor (\S+?):",
+        timeouts=("Time-out bij opdracht",),
+        times=("De gemiddelde tijd voor het uitvoeren van één bewerking in milliseconden",),
+    ),
+    Language("cs", errors=("chyb",)),
+    Language("fi", errors=("virhe",)),
+    Language("uk", milliseconds=("мс",), duplicates=("дублікат",), errors=("помилк",), corrupted=("пошкоджен",)),
+)
+
+
+def any_of(patterns: Iterable[str]) -> str:
+    """Return a regular expression that matches any of the patterns, each tried once and in their order."""
+    return "(?:" + "|".join(dict.fromkeys(patterns)) + ")"
+
+
+MILLISECONDS = any_of(["ms", *(word for language in LANGUAGES for word in language.milliseconds)])
+
+#: Stems of the words after an extra count of the summary, by the metric that the count becomes.
+COUNT_STEMS = {
+    metric: tuple(stem for language in LANGUAGES for stem in getattr(language, metric))
+    for metric in ("duplicates", "errors", "corrupted")
+}
+
+WINDOWS_HEADERS = {language.code: language.header for language in LANGUAGES if language.header}
+WINDOWS_STATISTICS = "|".join(language.statistics for language in LANGUAGES if language.statistics)
+WINDOWS_TIMEOUT = any_of(text for language in LANGUAGES for text in language.timeouts) + "[.。]?"
+WINDOWS_UNREACHABLE = (
+    r".{1,120}: ?" + any_of(text for language in LANGUAGES for text in language.unreachable) + "[.。]?"
+)
+WINDOWS_TIMES = any_of(text for language in LANGUAGES for text in language.times) + " ?:"

@@ -1,0 +1,137 @@
+"""The probes of one run in order of appearance, stored as columns so that a million replies fit into memory."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+STATUSES = ("ok", "lost", "unreachable", "duplicate", "void")
+#: Stands for a missing value in the columns, which are whole numbers of 64 bits.
+NULL = -(2**63)
+SEQUENCE_NUMBERS = 2**16
+
+
+def _integers() -> array[int]:
+    return array("q")
+
+
+@dataclass
+class ProbeSamples:
+    """Columns of the samples of one run; `NULL` marks a missing value."""
+
+    seq: array[int] = field(default_factory=_integers)
+    sent: array[int] = field(default_factory=_integers)
+    rtt: array[int] = field(default_factory=_integers)
+    low: array[int] = field(default_factory=_integers)
+    high: array[int] = field(default_factory=_integers)
+    status: bytearray = field(default_factory=bytearray)
+    """Indexes into `STATUSES`."""
+    index_by_seq: dict[int, int] = field(default_factory=dict)
+    """Index of the first sample of each sequence number that was added by `add`."""
+    blocks: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
+    """First sequence number, first index and all sequence numbers (ascending) of each block added by `extend`."""
+    wraps: int = 0
+    highest: int = -1
+    last: int = 0
+
+    def unwrap(self, printed: int) -> int:
+        """Return the sequence number without the wrap at 16 bits."""
+        half = SEQUENCE_NUMBERS // 2
+        if printed >= SEQUENCE_NUMBERS:
+            return printed
+        if printed - self.last < -half:
+            self.wraps += 1
+        elif printed - self.last > half and self.wraps:
+            return printed + (self.wraps - 1) * SEQUENCE_NUMBERS
+        self.last = printed
+        return printed + self.wraps * SEQUENCE_NUMBERS
+
+    def add(
+        self,
+        seq: int,
+        rtt: int | None,
+        status: str,
+        sent: int | None = None,
+        bounds: tuple[int | None, int | None] = (None, None),
+    ) -> None:
+        """Add one sample. A reply replaces an earlier "no answer yet"; a second reply is a duplicate."""
+        index = self.find(seq)
+        if index is not None and status in ("ok", "void"):
+            if STATUSES[self.status[index]] in ("lost", "unreachable"):
+                self.sent[index], self.rtt[index] = _or_null(sent), _or_null(rtt)
+                self.status[index] = STATUSES.index(status)
+                return
+            status = "duplicate"
+        elif index is not None and status != "duplicate":
+            return
+        if index is None:
+            self.index_by_seq[seq] = len(self.seq)
+        self.highest = max(self.highest, seq)
+        self.seq.append(seq)
+        self.status.append(STATUSES.index(status))
+        for column, value in zip((self.sent, self.rtt, self.low, self.high), (sent, rtt, *bounds), strict=True):
+            column.append(_or_null(value))
+
+    def extend(self, seq: np.ndarray, sent: np.ndarray | None, rtt: np.ndarray) -> None:
+        """Add many replies in ascending order, none of which was added before."""
+        nulls = array("q", [NULL]) * len(seq)
+        self.blocks.append((int(seq[0]), len(self.seq), seq))
+        self.seq.frombytes(seq.tobytes())
+        self.rtt.frombytes(rtt.tobytes())
+        self.sent.frombytes((nulls if sent is None else sent).tobytes())
+        self.status.extend(bytes([STATUSES.index("ok")]) * len(seq))
+        self.low.extend(nulls)
+        self.high.extend(nulls)
+        self.wraps, self.last = divmod(int(seq[-1]), SEQUENCE_NUMBERS)
+        self.highest = int(seq[-1])
+
+    def find(self, seq: int) -> int | None:
+        """Return the index of the first sample with this sequence number, or None."""
+        index = self.index_by_seq.get(seq)
+        if index is None and self.blocks:
+            position = bisect_right(self.blocks, seq, key=lambda block: block[0]) - 1
+            if position >= 0:
+                _, start, numbers = self.blocks[position]
+                offset = int(numbers.searchsorted(seq))
+                if offset < len(numbers) and numbers[offset] == seq:
+                    return start + offset
+        return index
+
+    def count(self, *statuses: str) -> int:
+        """Count the samples that have one of these statuses."""
+        return sum(self.status.count(STATUSES.index(status)) for status in statuses)
+
+    def count_present(self, start: int, stop: int) -> int:
+        """Count the sequence numbers from ``start`` up to ``stop`` that have a sample."""
+        inside = sum(start <= seq < stop for seq in self.index_by_seq)
+        edges = ((numbers.searchsorted(start), numbers.searchsorted(stop)) for _, _, numbers in self.blocks)
+        return inside + sum(int(last - first) for first, last in edges)
+
+    def missing(self, start: int, stop: int) -> list[int]:
+        """Return the sequence numbers from ``start`` up to ``stop`` that have no sample."""
+        if not self.blocks:
+            return [seq for seq in range(start, stop) if seq not in self.index_by_seq]
+        import numpy as np
+
+        numbers = np.arange(start, stop)
+        absent: list[int] = numbers[~np.isin(numbers, np.frombuffer(self.seq, dtype=np.int64))].tolist()
+        return absent
+
+
+def nullable(values: array[int]) -> Sequence[int | None]:
+    """Return the column as it is if it is complete, else as a list with None for `NULL`."""
+    if not (nulls := values.count(NULL)):
+        return values
+    if nulls == len(values):
+        return [None] * nulls
+    return [None if value == NULL else value for value in values]
+
+
+def _or_null(value: int | None) -> int:
+    return NULL if value is None else value

@@ -1,0 +1,113 @@
+"""The numbers of ping's summary: loss from the counts, and the sample deviation from the population deviation."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from azlatency.logs.parsers.ping.languages import COUNT_STEMS
+from azlatency.logs.record import Run
+from azlatency.logs.units import Quantity, count, quantity
+
+# Several implementations cut the percentage to a whole number; a larger difference from the counts is a warning.
+_WHOLE_PERCENT = 0.0101
+# inetutils' square root returns 0 below 0.0005 ms**2.
+_INETUTILS_UNDERFLOW = "0.000"
+
+
+def to_point(token: str) -> str:
+    """Return the number with a decimal point, whether the log has a point or a comma."""
+    return token.replace(",", ".")
+
+
+def milliseconds(token: str) -> Quantity:
+    """Read milliseconds with a decimal point or comma; ``printed`` keeps the token as it is in the log."""
+    return quantity(to_point(token), "ms")._replace(printed=token)
+
+
+def record_extra_count(run: Run, text: str, line: int) -> None:
+    """Record ``+9 duplicates`` and similar counts in any language."""
+    if counter := re.fullmatch(r"\+?(\d{1,12}) ?(\D{1,40})", text):
+        word = counter[2].lower()
+        for metric, stems in COUNT_STEMS.items():
+            if any(stem in word for stem in stems):
+                run.metric(metric, count(counter[1]), line)
+                return
+    run.event("unknown_count", "warning", f"unrecognised counter {text!r}; it is left out", line)
+
+
+def record_counts(
+    run: Run, line: int, *, sent_token: str, received_token: str, received: int | None = None, percent: str | None
+) -> None:
+    """Record probes sent, received and lost, and the loss that follows from them.
+
+    ``received`` is the number of replies where it differs from the printed one; ``percent`` is the printed loss.
+    """
+    sent = int(sent_token)
+    received = int(received_token) if received is None else received
+    lost = sent - received
+    run.metric("sent", count(sent_token), line)
+    run.metric("received", count(received_token)._replace(value=float(received)), line)
+    if lost < 0:
+        text = f"{received} received of {sent} transmitted: the tool counted duplicates as replies"
+        run.event("more_received_than_sent", "warning", text, line)
+        return
+    run.metric("lost", Quantity(float(lost), "count", str(lost), None), line)
+    if not sent:
+        return
+    loss = lost / sent
+    run.metric("loss", Quantity(loss, "fraction", f"{lost}/{sent}" if percent is None else percent, None), line)
+    if percent is None:
+        return
+    difference = abs(float(percent) / 100 - loss)
+    if difference >= _WHOLE_PERCENT:
+        text = (
+            f"the log prints {percent}% loss, but {received} of {sent} received is {100 * loss:.4g}%; counts are used"
+        )
+        run.event("loss_recomputed", "warning", text, line)
+    elif difference > 5e-7 + 1e-5 * loss:
+        text = f"the log prints {percent}% loss; the counts give {100 * loss:.6g}%"
+        run.event("loss_recomputed", "info", text, line)
+
+
+def record_times(run: Run, line: int, *, minimum: str | None, mean: str | None, maximum: str | None) -> None:
+    """Record the printed minimum, mean and maximum in milliseconds, as far as they are there."""
+    for name, token in (("rtt_min", minimum), ("rtt_mean", mean), ("rtt_max", maximum)):
+        if token is not None:
+            run.metric(name, milliseconds(token), line)
+
+
+def record_deviation(run: Run, token: str, line: int) -> None:
+    """Record the sample standard deviation that follows from the population deviation that every ping prints."""
+    received = run.value("received")
+    printed = milliseconds(token)
+    if received is None:
+        text = "mdev is a population deviation and the number of replies is missing; it is left out"
+        run.event("sd_not_convertible", "info", text, line)
+        return
+    n = int(received + (run.value("duplicates") or 0))
+    spread = (run.value("rtt_max") or 0) - (run.value("rtt_min") or 0)
+    if token == _INETUTILS_UNDERFLOW and spread > 0 and run.row.get("dialect") == "inetutils":
+        text = "stddev is 0.000 although min < max: inetutils prints 0.000 for any value below 22.4 us; it is left out"
+        run.event("sd_underflow", "info", text, line)
+        return
+    if n < 2:
+        return
+    factor = math.sqrt(n / (n - 1))
+    resolution = None if printed.resolution is None else printed.resolution * factor
+    run.metric("rtt_sd", Quantity(printed.value * factor, "ns", token, resolution), line)
+
+
+def check_label(run: Run, label: str, line: int) -> None:
+    """Report the translation that labels min/avg/max/mdev as min/avg/ewma/max; the numbers are never in that order."""
+    if "ewma" in label or "移动平均" in label:
+        text = f"the label {label!r} is a wrong translation; the numbers are min/avg/max/mdev"
+        run.event("label_conflict", "info", text, line)
+
+
+def check_order(run: Run, line: int) -> None:
+    """Report a mean that is not between the minimum and the maximum."""
+    low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
+    if low is not None and mean is not None and high is not None and not low <= mean <= high:
+        text = "min <= avg <= max does not hold; the line is edited or its order is unknown"
+        run.event("impossible_order", "error", text, line)

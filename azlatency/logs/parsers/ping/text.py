@@ -1,0 +1,527 @@
+"""The report of ping as text: replies, headers and summaries of every implementation and language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from azlatency.logs.grammar import Ledger, Line, LineLog, bulk, data, known
+from azlatency.logs.lines import Rows
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.ping.languages import (
+    MILLISECONDS,
+    WINDOWS_HEADERS,
+    WINDOWS_STATISTICS,
+    WINDOWS_TIMEOUT,
+    WINDOWS_TIMES,
+    WINDOWS_UNREACHABLE,
+)
+from azlatency.logs.parsers.ping.samples import NULL, SEQUENCE_NUMBERS, STATUSES, ProbeSamples, nullable
+from azlatency.logs.parsers.ping.summary import (
+    check_label,
+    check_order,
+    record_counts,
+    record_deviation,
+    record_extra_count,
+    record_times,
+    to_point,
+)
+from azlatency.logs.record import Recorder, Run
+from azlatency.logs.units import Quantity, nanoseconds, quantity
+
+DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
+STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{6})\] )?"
+# Full-width and non-breaking characters of translations, and their plain forms.
+_PLAIN = str.maketrans(
+    {"\u00a0": " ", "\u202f": " ", "\u3000": " ", "：": ":", "，": ",", "、": ",", "（": "(", "）": ")"}
+)
+_MILLISECOND = 10**6
+# A smaller payload has no room for the send time, so such replies print no time.
+_TIMED_PAYLOAD = 16
+# If more probes than this have no line, they are counted but not stored one by one.
+_MOST_FILLED = 10**7
+# iputils prints this if the clock was set back while the probe was under way.
+_VOID_TIME = "0.000"
+_COUNT_FROM_ZERO = ("bsd", "busybox", "inetutils")
+# Replies have three significant digits, which old versions cut instead of rounding, and steps of a microsecond.
+_REPLY_DIGITS, _REPLY_STEP = 0.0101, 1_001
+
+
+class PingText(LineLog):
+    """Reads the lines of one log; a header, or a second summary, begins a new run."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self._open(log.first_line)
+
+    def _open(self, number: int) -> None:
+        self.run: Run = self.recorder.run(
+            "ping", number, test="echo", protocol="icmp", printed_as="round_trip", closed_loop=False
+        )
+        self.samples = ProbeSamples()
+        self.windows = False
+        self.summary: Line | None = None
+        self.has_times = False
+        self.header_line: Line | None = None
+        self.unreachable = 0
+        self.first_stamp: int | None = None
+        self.last_line = number
+        self.failed = False
+        self.printed_loss: str | None = None
+
+    def read(self, line: Line, ledger: Ledger) -> bool:
+        """Replace full-width and non-breaking characters by plain ones, then apply the rules."""
+        if not line.text.isascii():
+            line = line._replace(text=line.text.translate(_PLAIN))
+        if super().read(line, ledger):
+            self.last_line = line.number
+            return True
+        return False
+
+    # --- replies
+
+    @data(
+        STAMP + r"(?P<bytes>\d{1,6}) [^=]{1,300}?(?: ?:|,) (?:icmp_[rs]eq|icmp_req|seq|pořadí) ?=(?P<seq>\d{1,10})"
+        r"(?: ident=\d+)? (?:ttl|TTL|hlim) ?=(?P<ttl>\d{1,3})"
+        rf"(?: [^\s=]{{1,20}} ?=(?P<time>{DECIMAL}) ?{MILLISECONDS})?(?P<dup> ?\(DUP!\))?(?:\s\(same route\))?",
+        hint="=",
+    )
+    def reply(self, line: Line, match: re.Match[str]) -> None:
+        """Read one reply."""
+        arrival = None if match["stamp"] is None else nanoseconds(match["stamp"], "s")
+        self.add_reply(line, int(match["seq"]), match["time"], arrival, duplicate=match["dup"] is not None)
+
+    def add_reply(self, line: Line, printed: int, time: str | None, arrival: int | None, *, duplicate: bool) -> None:
+        """Add one reply: its sequence number and time as printed, and its arrival time (ns)."""
+        samples = self.samples
+        seq = samples.unwrap(printed)
+        rtt = None if time is None else nanoseconds(to_point(time), "ms")
+        sent = None if arrival is None else arrival - (rtt or 0)
+        if sent is not None and self.first_stamp is None:
+            self.first_stamp = sent
+        if rtt is None or time is None:
+            return
+        status = "duplicate" if duplicate else "ok"
+        if to_point(time) == _VOID_TIME:
+            rtt, status = None, "void"
+            text = f"the reply to probe {seq} shows {time} ms: the clock was set back; the sample has no time"
+            self.run.event("clock_step", "warning", text, line.number)
+        samples.add(seq, rtt, status, sent)
+
+    @bulk(reply)
+    def replies(self, rows: Rows, match: re.Match[str]) -> bool:
+        """Read many replies at once; those out of order, duplicated or of 0 ms are read one by one."""
+        import numpy as np
+
+        if match["time"] is None or match["dup"] or self.windows or self.summary is not None:
+            return False
+        columns = rows.columns(match, stamp=9, bytes=0, seq=0, ttl=0, time=6)
+        stamped = match["stamp"] is not None
+        if columns is None or (self.samples.seq and stamped != (self.first_stamp is not None)):
+            return False
+        printed, rtt = columns["seq"], columns["time"]
+        if printed.max() >= SEQUENCE_NUMBERS or columns["ttl"].max() >= 1000 or columns["bytes"].max() >= 10**6:
+            return False
+        half = SEQUENCE_NUMBERS // 2
+        steps = (np.diff(printed) + half) % SEQUENCE_NUMBERS - half
+        seq = np.concatenate(([0], np.cumsum(steps))) + self.samples.unwrap(int(printed[0]))
+        highest_before = np.maximum.accumulate(np.concatenate(([self.samples.highest], seq[:-1])))
+        in_order = (seq > highest_before) & (rtt > 0)
+        sent = columns["stamp"] - rtt if stamped else None
+        if stamped and self.first_stamp is None:
+            self.first_stamp = int(columns["stamp"][0] - rtt[0])
+        edges = [0, *(np.flatnonzero(np.diff(in_order)) + 1).tolist(), len(rows)]
+        for start, stop in pairwise(edges):
+            if in_order[start]:
+                part = slice(start, stop)
+                self.samples.extend(seq[part], None if sent is None else sent[part], rtt[part])
+                continue
+            for line in (rows[index] for index in range(start, stop)):
+                if (single := match.re.fullmatch(line.text)) is not None:
+                    self.reply(line, single)
+        self.last_line = rows.last
+        return True
+
+    @data(r"(?:\S{1,40}: )?Warning: time of day goes back \((-?\d{1,19})us\), taking countermeasures", hint="goes back")
+    def clock_step(self, line: Line, match: re.Match[str]) -> None:
+        """Report a clock that was set back."""
+        text = (
+            f"the clock was set back by {match[1].lstrip('-')} us during the run; do not use the times near this line"
+        )
+        self.run.event("clock_step", "warning", text, line.number)
+
+    @data(STAMP + r"no answer yet for icmp_seq=(?P<seq>\d{1,10})", hint="no answer yet")
+    @data(STAMP + r"Request timeout for icmp_seq (?P<seq>\d{1,10})", hint="Request timeout")
+    def no_answer(self, line: Line, match: re.Match[str]) -> None:
+        """Read a probe without an answer so far."""
+        self.samples.add(self.samples.unwrap(int(match["seq"])), None, "lost")
+
+    @data(
+        STAMP + r"\S{1,10} \S{1,200}(?: \(\S{1,60}\))?:? icmp_seq=(?P<seq>\d{1,10}) (?P<what>\D.{1,120})",
+        hint="icmp_seq=",
+    )
+    def icmp_error(self, line: Line, match: re.Match[str]) -> None:
+        """Read an ICMP error that a router sent instead of a reply; a redirect is not an error."""
+        if "Redirect" not in match["what"]:
+            self.samples.add(self.samples.unwrap(int(match["seq"])), None, "unreachable")
+
+    # --- first lines
+
+    @data(
+        r"(?:PING|ПІНГ) \S{1,200}? ?\((?P<address>\S{1,200}?)(?: \((?P<inner>\S{1,60})\))?\)"
+        r"(?: (?:from|de|von|da) \S{1,80} ?\S{0,40}:)? (?P<size>\d{1,6})(?:\(\d{1,6}\))? ?\D{1,60}",
+        hint="(",
+    )
+    @data(
+        r"PING \S{1,200} \((?P<address>\S{1,200})\): (?P<size>\d{1,6}) data bytes(?:, id 0x\w{1,8} = \d+)?",
+        hint="data bytes",
+    )
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        """Read the first line of iputils, BusyBox, inetutils and the BSDs."""
+        self._begin(line)
+        server = match.groupdict().get("inner") or match["address"]
+        self.run.set(server=server, message_bytes=int(match["size"]))
+
+    @data(r"PING \S{1,200} \((\S{1,200})\): sending (?:timestamp|address mask) requests", hint="sending ")
+    def timestamp_header(self, line: Line, match: re.Match[str]) -> None:
+        """Read the first line of inetutils' ICMP timestamp and address mask tests, whose replies print no time."""
+        self._begin(line)
+        self.run.set(server=match[1], test="timestamp")
+
+    @data(r"PING6\(\d{1,6}=40\+8\+(\d{1,6}) bytes\) (\S{1,100}) --> (\S{1,100})", hint="PING6(")
+    def header6(self, line: Line, match: re.Match[str]) -> None:
+        """Read the first line of ping6 of the BSDs."""
+        self._begin(line)
+        self.run.set(message_bytes=int(match[1]), client=match[2], server=match[3], dialect="bsd")
+
+    @data("|".join(f"(?P<{name}>{pattern})" for name, pattern in WINDOWS_HEADERS.items()), hint="")
+    def windows_header(self, line: Line, match: re.Match[str]) -> None:
+        """Read the first line of Windows in any language."""
+        self._begin(line)
+        self.windows = True
+        language = next(name for name in WINDOWS_HEADERS if match[name] is not None)
+        # The three groups of a language follow the group that is named after it.
+        index = match.re.groupindex[language]
+        host, address, size = match[index + 1], match[index + 2], match[index + 3]
+        self.run.set(server=address or host, message_bytes=int(size), dialect=f"windows-{language}")
+
+    # --- summaries
+
+    @data(r"-{2,3} (\S.{0,300}?) -{2,3}", hint="--")
+    def statistics(self, line: Line, match: re.Match[str]) -> None:
+        """Read the line above the summary."""
+        self._summary_begins(line)
+        name = re.fullmatch(r"(\S+) ping6? statistics", match[1])
+        if name and self.run.row.get("server") is None:
+            self.run.set(server=name[1])
+
+    @data(WINDOWS_STATISTICS, hint=":")
+    def windows_statistics(self, line: Line, match: re.Match[str]) -> None:
+        """Read the line above the summary of Windows."""
+        self._summary_begins(line)
+        self.windows = True
+        host = next((group for group in match.groups() if group), None)
+        if host and self.run.row.get("server") is None:
+            self.run.set(server=host)
+
+    @data(
+        r"(\d{1,12}) packets transmitted, (\d{1,12}) (?:packets )?received((?:, .{1,60}?){0,5}), "
+        r"(?:([\d.]{1,12})% packet loss|-- somebody's printing up packets!)(?:, \d+ packets out of wait time)?"
+        r"(?:, time (\d{1,12})ms)?",
+        hint="packets transmitted",
+    )
+    def counts(self, line: Line, match: re.Match[str]) -> None:
+        """Read the counts of the summary in English."""
+        self._record_summary(
+            line,
+            sent=match[1],
+            received=match[2],
+            extra_counts=match[3].split(", ")[1:],
+            percent=match[4],
+            duration_ms=match[5],
+        )
+
+    @data(
+        r"(\D{0,40}?)(\d{1,12})([^\d,]{0,40}), ?(\D{0,40}?)(\d{1,12})([^\d,]{0,40}?)((?:, ?\+\d[^,]{1,40}){0,3})"
+        rf", ?([^,]{{0,30}}?%[^,]{{0,40}})(?:, ?\D{{1,20}}(\d{{1,12}}) ?{MILLISECONDS})?",
+        hint="%",
+    )
+    def counts_translated(self, line: Line, match: re.Match[str]) -> None:
+        """Read the counts of the summary in any other language of iputils."""
+        percent = re.search(r"\d{1,3}(?:[.,]\d{1,6})?", match[8])
+        self._record_summary(
+            line,
+            sent=match[2],
+            received=match[5],
+            extra_counts=[part.strip() for part in match[7].split(",") if part.strip()],
+            percent=to_point(percent[0]) if percent else None,
+            duration_ms=match[9],
+        )
+
+    @data(
+        rf"(?:rtt|round-trip) (\S.{{1,60}}?) = ({DECIMAL})/({DECIMAL})/({DECIMAL})(?:/({DECIMAL}))? ?{MILLISECONDS}"
+        rf"(?:, {{0,2}}\D{{1,20}} \d{{1,6}})?(, {{0,2}}ipg/\S{{1,20}} {DECIMAL}/{DECIMAL} ?{MILLISECONDS})?",
+        hint="/",
+    )
+    def times(self, line: Line, match: re.Match[str]) -> None:
+        """Read minimum, mean, maximum and deviation; ``ipg/ewma`` is printed by adaptive and flood pings only."""
+        run = self.run
+        self.has_times = True
+        if match[6]:
+            run.set(closed_loop=True)
+        if match[5] is not None:
+            check_label(run, match[1], line.number)
+        record_times(run, line.number, minimum=match[2], mean=match[3], maximum=match[4])
+        dialect = "iputils"
+        if match[0].startswith("round-trip"):
+            # BusyBox prints no deviation; of the others only inetutils prints whole percentages.
+            percent = self.printed_loss or ""
+            dialect = "busybox" if match[5] is None else "bsd" if "." in percent else "inetutils"
+        if run.row.get("dialect") is None:
+            run.set(dialect=dialect)
+        if match[5] is not None:
+            record_deviation(run, match[5], line.number)
+        check_order(run, line.number)
+
+    @data(
+        r"[^=:]{1,30}: ?[^=]{1,30}= ?(\d{1,12}), ?[^=]{1,30}= ?(\d{1,12}), ?[^=]{1,30}= ?(\d{1,12})"
+        r"(?:,? ?\((%?\d{1,3}(?:[.,]\d+)? ?%?|.{1,30}\d{1,3} ?%)[^=]{0,40})?,?",
+        hint="=",
+    )
+    def windows_counts(self, line: Line, match: re.Match[str]) -> None:
+        """Read the counts of Windows, which counts the answer of a router as a reply."""
+        self._summary_begins(line)
+        self.summary = line
+        self.windows = True
+        sent, received = int(match[1]), int(match[2])
+        if sent - received != int(match[3]):
+            text = f"sent {sent}, received {received} and lost {match[3]} do not add up: the log is edited"
+            self.run.event("count_mismatch", "error", text, line.number)
+            return
+        if self.unreachable:
+            text = f"{self.unreachable} of {received} received say that the host is unreachable; they count as lost"
+            self.run.event("unreachable_counted_as_received", "warning", text, line.number)
+        record_counts(
+            self.run,
+            line.number,
+            sent_token=match[1],
+            received_token=match[2],
+            received=max(received - self.unreachable, 0),
+            percent=self.printed_loss,
+        )
+
+    @data(
+        ", ?".join([rf"[^=]{{1,20}}= {{0,2}}(\d{{1,9}}) ?{MILLISECONDS}"] * 3),
+        hint="=",
+    )
+    def windows_times(self, line: Line, match: re.Match[str]) -> None:
+        """Read minimum, maximum and mean of Windows, truncated to whole milliseconds."""
+        self.has_times = True
+        zeros = []
+        for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
+            if int(token) == 0:
+                zeros.append(name)
+                continue
+            self.run.metric(name, quantity(token, "ms").with_resolution(float(_MILLISECOND)), line.number)
+        if zeros:
+            text = f"{', '.join(zeros)} printed as 0ms: below 1 ms, the resolution of Windows ping; left out"
+            self.run.event("below_resolution", "info", text, line.number)
+
+    @data(
+        r".{1,160}?(?::|yanıtı:) ?(?:.{1,20} ?= ?\d{1,6} )?[^\s=<]{1,10} ?([=<]) ?(\d{1,9}) ?"
+        rf"(?:{MILLISECONDS}|m) TTL=\d{{1,3}}",
+        hint="TTL=",
+    )
+    @data(
+        rf".{{1,80}}[0-9a-f:]{{2,39}}(?:%\d{{1,9}})?: ?[^\s=<]{{1,20}} ?([=<]) ?(\d{{1,9}}) ?(?:{MILLISECONDS}|m)",
+        hint=": ",
+    )
+    def windows_reply(self, line: Line, match: re.Match[str]) -> None:
+        """Read a reply of Windows as the interval that its truncated time stands for."""
+        self.windows = True
+        rtt = int(match[2]) * _MILLISECOND
+        below = match[1] == "<"
+        bounds = (0, rtt) if below else (rtt, rtt + _MILLISECOND)
+        self.samples.add(len(self.samples.seq), None if below else rtt, "ok", bounds=bounds)
+
+    @data(WINDOWS_TIMEOUT, hint="")
+    def windows_timeout(self, line: Line, match: re.Match[str]) -> None:
+        """Read a lost probe of Windows."""
+        self.windows = True
+        self.samples.add(len(self.samples.seq), None, "lost")
+
+    @data(WINDOWS_UNREACHABLE, hint=":")
+    def windows_unreachable(self, line: Line, match: re.Match[str]) -> None:
+        """Read the answer of a router that the host is unreachable."""
+        self.windows = True
+        self.unreachable += 1
+        self.samples.add(len(self.samples.seq), None, "unreachable")
+
+    @data(
+        r"(ping6?: (?:unknown host|cannot resolve|bad address|connect|sendmsg|sendto|socket|\S{1,200}: ).{0,200})",
+        hint="ping",
+    )
+    @data(r"(Ping request could not find host .{1,200})", hint="Ping request")
+    def failure(self, line: Line, match: re.Match[str]) -> None:
+        """Read an error message; above the first line of a run it means that nothing was measured."""
+        if self.samples.seq or self.header_line is not None:
+            self.run.event("send_failed", "warning", match[1], line.number)
+            return
+        self.failed = True
+        self.run.set(status="failed")
+        self.run.event("failed", "error", f"ping measured nothing: {match[1]}", line.number)
+
+    known = known(
+        ("packets, ", r"\d+/\d+ packets, \d+% loss(?:, min/avg/ewma/max = [\d./]{1,80} ms.{0,60})?"),
+        (
+            "packets received (",
+            r"\d{1,12}/\d{1,12} packets received \([\d.]{1,8}%\)"
+            r"(?: [\d.]{1,15} min / [\d.]{1,15} avg / [\d.]{1,15} max)?",
+        ),
+        ("%", r"\(?%?\d{1,3} ?%? [^=\d]{1,30}\)?,?"),
+        ("perda", r"perda\),?"),
+        ("PATTERN", r"PATTERN: 0x[0-9a-fA-F]{1,64}"),
+        ("WARNING", r"WARNING: .{1,120}"),
+        ("ai->ai_family", r"ai->ai_family: .{1,200}"),
+        ("ping: sock", r"ping: sock4\.fd: .{1,200}"),
+        ("Control-C", r"Control-C"),
+        (".", r"[.E ]{1,4000}"),
+        (":", WINDOWS_TIMES),
+        ("icmp_", r"icmp_[ort]time = \d+"),
+        ("icmp_seq=", r"\d+ bytes from \S+: icmp_seq=\d+"),
+        (
+            "bytes from",
+            r"\d+ bytes from .{1,160}: (?:Destination (?:Host|Net|Network|Port) Unreachable|Time to live exceeded)",
+        ),
+        ("Vr HL TOS", r"Vr HL TOS\s+Len\s+ID Flg\s+off TTL Pro\s+cks\s+Src\s+Dst"),
+        ("  ", r"[0-9a-f]  [0-9a-f]  [0-9a-f]{2} [0-9a-f]{4} [0-9a-f]{4}.{1,100}"),
+        ("RR:", r"RR:\s.{1,200}"),
+        (".", r"(?:[\w.-]{1,200} \()?\d{1,3}(?:\.\d{1,3}){3}\)?"),  # further hops of a recorded route
+    )
+
+    # --- helpers
+
+    def _begin(self, line: Line) -> None:
+        """Open another run where this is not the first line of the log."""
+        if self.header_line is not None or self.summary is not None or self.samples.seq:
+            self.finish(line.number - 1)
+            self._open(line.number)
+        self.header_line = line
+
+    def _summary_begins(self, line: Line) -> None:
+        """Open another run at a second summary without a header in between."""
+        if self.summary is not None:
+            self.finish(line.number - 1)
+            self._open(line.number)
+
+    def _record_summary(
+        self,
+        line: Line,
+        *,
+        sent: str,
+        received: str,
+        extra_counts: list[str],
+        percent: str | None,
+        duration_ms: str | None,
+    ) -> None:
+        self._summary_begins(line)
+        self.summary = line
+        if duration_ms is not None:
+            self.run.set(duration_ns=nanoseconds(duration_ms, "ms"), dialect="iputils")
+        for text in extra_counts:
+            record_extra_count(self.run, text, line.number)
+        self.printed_loss = percent
+        record_counts(self.run, line.number, sent_token=sent, received_token=received, percent=percent)
+
+    # --- the end
+
+    def finish(self, last_line: int) -> None:
+        """Complete the run: the options of its command, its samples and its status."""
+        run = self.run
+        self._read_options()
+        self._fill_lost()
+        self._leave_out_void()
+        self._store_samples()
+        received = run.value("received")
+        if received is not None and self.has_times:
+            n = int(received + (run.value("duplicates") or 0))
+            number = self.summary.number if self.summary else last_line
+            run.metric("observations", Quantity(float(n), "count", str(n), None), number)
+            self._check_replies(n, number)
+        payload = run.row.get("message_bytes") or _TIMED_PAYLOAD
+        untimed = payload < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
+        complete = self.summary is not None and (self.has_times or not received or untimed)
+        has_numbers = bool(self.samples.seq) or self.summary is not None
+        end_run(run, has_numbers=has_numbers, ended=complete or self.failed, last_line=self.last_line)
+
+    def _check_replies(self, n: int, number: int) -> None:
+        """Compare the summary's extremes with those of the replies, where every reply is in the log."""
+        times = self.samples.rtt
+        if self.windows or len(times) != n or NULL in times:
+            return
+        for name, extreme in (("min", min(times)), ("max", max(times))):
+            printed = self.run.value(f"rtt_{name}")
+            if printed is not None and abs(extreme - printed) > _REPLY_DIGITS * extreme + _REPLY_STEP:
+                text = f"the summary prints {name} = {printed / 1e6:g} ms; the {n} replies give {extreme / 1e6:g} ms"
+                self.run.event("summary_mismatch", "error", text, number)
+
+    def _read_options(self) -> None:
+        row, log = self.run.row, self.log
+        row["client"] = row.get("client") or log.host
+        flags = "".join(word[1:] for word in log.arguments if re.fullmatch(r"-[A-Za-z]{1,6}", word))
+        if "f" in flags or "A" in flags:
+            row["closed_loop"] = True
+        seconds = log.option("-w")
+        if seconds and seconds.isdigit() and not self.windows:
+            row["requested_duration_ns"] = nanoseconds(seconds, "sec")
+
+    def _fill_lost(self) -> None:
+        """Add the probes without a line as lost, where the counts confirm that exactly those got no answer."""
+        samples, run = self.samples, self.run
+        sent, lost = run.value("sent"), run.value("lost")
+        if self.windows or not samples.seq or not sent or lost is None:
+            return
+        start = 0 if min(samples.seq) == 0 or run.row.get("dialect") in _COUNT_FROM_ZERO else 1
+        stop = start + int(sent)
+        missing = stop - start - samples.count_present(start, stop)
+        if not missing:
+            return
+        unlisted = int(lost) - samples.count("lost", "unreachable")
+        if missing == unlisted and missing <= _MOST_FILLED:
+            for seq in samples.missing(start, stop):
+                samples.add(seq, None, "lost")
+        else:
+            text = f"{missing} probes have no line, but the counts leave {unlisted} lost; lines are missing"
+            run.event("lines_missing", "info", text, run.row["first_line"])
+
+    def _leave_out_void(self) -> None:
+        """Remove minimum, mean and deviation of a summary that includes replies of 0 ms."""
+        run, low = self.run, self.run.row_of("rtt_min")
+        void = self.samples.count("void")
+        if low is None or (not void and to_point(low["printed"] or "") != _VOID_TIME):
+            return
+        for name in ("rtt_min", "rtt_mean", "rtt_sd"):
+            run.drop(name)
+        replies = f"{void} replies" if void > 1 else "a reply"
+        text = f"the summary includes {replies} of 0 ms from a clock step; minimum, mean and deviation are left out"
+        run.event("clock_step", "warning", text, low["line"])
+
+    def _store_samples(self) -> None:
+        samples, run = self.samples, self.run
+        if not samples.seq:
+            return
+        sent: Sequence[int | None] = nullable(samples.sent)
+        if self.first_stamp is not None:
+            first = min(value for value in samples.sent if value != NULL)
+            sent = [None if value == NULL else value - first for value in samples.sent]
+            run.set(started_at=datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=first // 1000))
+        elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
+            step, first_seq = nanoseconds(interval, "sec"), min(samples.seq)
+            sent = [(seq - first_seq) * step for seq in samples.seq]
+        bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if self.windows else {}
+        all_ok = samples.count("ok") == len(samples.status)
+        status = ["ok"] * len(samples.seq) if all_ok else [STATUSES[index] for index in samples.status]
+        run.samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
