@@ -1,7 +1,7 @@
 """azlatency: raw logs of sockperf, qperf, iperf3, ntttcp, latte, ping and an echo test as tidy tables.
 
 >>> import azlatency as az
->>> az.parse("sockperf.log").frame("quantiles")     # doctest: +SKIP
+>>> az.parse("sockperf.log").quantiles     # doctest: +SKIP
 >>> az.load("westeurope-azure-cni").runs            # doctest: +SKIP
 """
 
@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 # Names are imported on first use: `import azlatency` stays cheap, and so does `azlatency --help`.
 _HOMES = {
     "parse": "azlatency.logs.parse",
-    "Tables": "azlatency.logs.parse",
+    "Logs": "azlatency.logs.tables",
     "LogError": "azlatency.logs.parse",
     "load": "azlatency.studies.store",
     "list_studies": "azlatency.studies.store",

@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from azlatency.logs.parse import Tables
+    from azlatency.logs.tables import Logs
 
 app = typer.Typer(
     name="azlatency",
@@ -78,12 +78,13 @@ def progress(title: str) -> Iterator[Any]:
         )
 
 
-def read(files: list[str], explain: bool = False, tool: str | None = None) -> tuple[Tables, list[str]]:
+def read(files: list[str], explain: bool = False, tool: str | None = None) -> tuple[Logs, list[str]]:
     """Tables of all readable sources, and one line for each that cannot be read; ``-`` is standard input."""
     from azlatency.logs.decode import SourceError, expand, expand_bytes
-    from azlatency.logs.parse import Tables, parse_source
+    from azlatency.logs.parse import parse_source
+    from azlatency.logs.tables import Logs
 
-    tables = Tables()
+    tables = Logs()
     unreadable: list[str] = []
     seen: dict[str, str] = {}
     for file in files:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from azlatency.logs.parse import Tables
     from azlatency.logs.record import Row
+    from azlatency.logs.tables import Logs
 
 MICROSECOND = 1e3
 GIGABIT = 1e9
@@ -38,7 +38,7 @@ def plain_table(rows: list[Row], title: str) -> Table:
     return table
 
 
-def run_summary(tables: Tables) -> Table:
+def run_summary(tables: Logs) -> Table:
     """One line a run: where it stands, what was run, its numbers, how it ended; no column without a value."""
     from rich.table import Table
     from rich.text import Text

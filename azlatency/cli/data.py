@@ -80,7 +80,7 @@ def _import_one(name: str, sources: list[Path], out: Path | None) -> bool:
 
 def _draft(name: str, folder: Path, summary: ImportSummary) -> None:
     """Write the first study.toml of a study, and say what comes next."""
-    from azlatency.logs.parse import Tables
+    from azlatency.logs.tables import Logs
     from azlatency.studies.manifest import FILE_NAME
     from azlatency.studies.manifest_draft import draft
     from azlatency.studies.store import load
@@ -89,7 +89,7 @@ def _draft(name: str, folder: Path, summary: ImportSummary) -> None:
     if target.exists():
         return
     study = load(name, processed=summary.folder.parent)
-    tables = Tables()
+    tables = Logs()
     tables.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
     tables.rows["runs"] = study.runs[["source_id", "tool"]].to_dict("records")
     target.write_text(draft(name, tables, list(study.sources["path"])), "utf-8")

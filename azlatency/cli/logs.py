@@ -14,7 +14,7 @@ from azlatency.cli.common import command, complete_path, console, read, say, sho
 from azlatency.logs import schema
 
 if TYPE_CHECKING:
-    from azlatency.logs.parse import Tables
+    from azlatency.logs.tables import Logs
 
 
 class Format(StrEnum):
@@ -54,10 +54,10 @@ def parse(
     Exit code 0: something was parsed; 1: nothing was recognised, or a line is an error; 2: wrong usage.
     """
     from azlatency.logs.parse import LogError
-    from azlatency.logs.parsers import parsers
+    from azlatency.logs.parsers import load_parsers
 
-    if tool is not None and tool not in parsers():
-        raise typer.BadParameter(f"no tool {tool!r}; tools: {', '.join(parsers())}", param_hint="--tool")
+    if tool is not None and tool not in load_parsers():
+        raise typer.BadParameter(f"no tool {tool!r}; tools: {', '.join(load_parsers())}", param_hint="--tool")
     if table is not None and table not in schema.TABLES:
         raise typer.BadParameter(f"no table {table!r}; tables: {', '.join(schema.TABLES)}", param_hint="--table")
     format = format or (Format.table if sys.stdout.isatty() else Format.json)
@@ -79,7 +79,7 @@ def parse(
         raise typer.Exit(1)
 
 
-def _print_json(tables: Tables, table: str | None, samples: bool) -> None:
+def _print_json(tables: Logs, table: str | None, samples: bool) -> None:
     import msgspec
 
     names = [table] if table else [name for name in schema.TABLES if samples or name != "samples"]
@@ -87,13 +87,13 @@ def _print_json(tables: Tables, table: str | None, samples: bool) -> None:
     sys.stdout.write(msgspec.json.format(content, indent=1).decode() + "\n")
 
 
-def _print_csv(tables: Tables, table: str) -> None:
+def _print_csv(tables: Logs, table: str) -> None:
     writer = csv.DictWriter(sys.stdout, schema.names(table), lineterminator="\n")
     writer.writeheader()
     writer.writerows(tables.records(table))
 
 
-def _print_tables(tables: Tables, table: str | None) -> None:
+def _print_tables(tables: Logs, table: str | None) -> None:
     from azlatency.cli.console import plain_table, run_summary
 
     out = console()

@@ -28,7 +28,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from azlatency.logs.lines import Line, fold
+from azlatency.logs.lines import Line, group_lines
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000
@@ -99,7 +99,7 @@ class Source:
         """The cleaned lines; pieces between carriage returns of one physical line share its number."""
         text = self.text
         if len(text) >= _FOLDED_FROM:
-            return fold(text, _lines_of)
+            return group_lines(text, _lines_of)
         raws = text.split("\n")[: self.line_count]
         if not _has_control(text):
             return list(map(Line._make, enumerate(raws, start=1)))

@@ -11,7 +11,7 @@ it keeps the cost of a line that a rule does not match at one substring search. 
 line, and lines longer than `LONGEST_LINE` are not matched at all, so that no input makes a pattern backtrack without
 bound.
 
-A reader of single lines may have a second one for many alike: it is given `lines.Rows` whose first row its
+A reader of single lines may have a second one for many alike: it is given `lines.UniformBlock` whose first row its
 rule matches, and says whether it took them all. Where it does not, they are read one by one.
 
         @bulk(reply)
@@ -26,11 +26,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from azlatency.logs.lines import Line, Rows, entries, shape_of
+from azlatency.logs.lines import Line, UniformBlock, iter_blocks, shape_of
 
 __all__ = [
-    "BLANK", "DATA", "KNOWN", "LONGEST_LINE", "PROSE", "UNKNOWN", "UNMARKED",
-    "Ledger", "Line", "LineLog", "Rule", "bulk", "data", "known",
+    "BLANK",
+    "DATA",
+    "KNOWN",
+    "LONGEST_LINE",
+    "PROSE",
+    "UNKNOWN",
+    "UNMARKED",
+    "Line",
+    "LineAccounting",
+    "LineLog",
+    "Rule",
+    "bulk",
+    "data",
+    "known",
 ]  # fmt: skip
 
 LONGEST_LINE = 4096
@@ -42,7 +54,7 @@ UNMARKED, BLANK, PROSE, KNOWN, DATA, UNKNOWN = range(6)
 _AT_LEAST = [bytes(max(mark, kind) for mark in range(256)) for kind in range(6)]
 
 
-class Ledger:
+class LineAccounting:
     """What each physical line of a source was: data, known, blank, prose or unknown; exactly one of them in the end."""
 
     def __init__(self, lines: int) -> None:
@@ -170,26 +182,26 @@ class LineLog:
         cls._grammar = (*rules, *cls.known)
         cls._candidates = staticmethod(_by_shape(cls._grammar))
 
-    def feed(self, lines: Sequence[Line], ledger: Ledger) -> None:
+    def feed(self, lines: Sequence[Line], accounting: LineAccounting) -> None:
         """Read the lines and mark each in the ledger; unmatched ones go to `unmatched`."""
-        for entry in entries(lines):
+        for entry in iter_blocks(lines):
             if isinstance(entry, Line):
-                self.feed_line(entry, ledger)
-            elif not self._read_rows(entry, ledger):
+                self.feed_line(entry, accounting)
+            elif not self._read_rows(entry, accounting):
                 for line in entry:
-                    self.feed_line(line, ledger)
+                    self.feed_line(line, accounting)
 
-    def feed_line(self, line: Line, ledger: Ledger) -> None:
+    def feed_line(self, line: Line, accounting: LineAccounting) -> None:
         """As `feed`, for one line."""
         text = line.text
         if not text or text.isspace():
-            ledger.mark(line.number, BLANK)
+            accounting.mark(line.number, BLANK)
             self.blank(line)
-        elif not self.read(line, ledger):
-            ledger.mark(line.number, UNKNOWN)
+        elif not self.read(line, accounting):
+            accounting.mark(line.number, UNKNOWN)
             self.unmatched(line)
 
-    def _read_rows(self, rows: Rows, ledger: Ledger) -> bool:
+    def _read_rows(self, rows: UniformBlock, accounting: LineAccounting) -> bool:
         """Read alike rows at once, where the rule that matches the first one has a reader of many."""
         text = rows[0].text
         if not self._bulk or len(text) > LONGEST_LINE or (self.prefix is not None and self.prefix.match(text)):
@@ -198,11 +210,11 @@ class LineLog:
             if rule.hint in text and (match := rule.pattern.fullmatch(text)):
                 if rule.handler not in self._bulk or not getattr(self, self._bulk[rule.handler])(rows, match):
                     return False
-                ledger.mark_range(rows.first, rows.last, rule.kind)
+                accounting.mark_range(rows.first, rows.last, rule.kind)
                 return True
         return False
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Apply the first rule that matches the whole line; false where none does."""
         text = line.text.strip()
         if len(text) > LONGEST_LINE:
@@ -212,7 +224,7 @@ class LineLog:
         text = text.removeprefix("^C")
         if not text:
             # A terminal echoes Ctrl-C; what the tool prints next may stand on the same line.
-            ledger.mark(line.number, KNOWN)
+            accounting.mark(line.number, KNOWN)
             return True
         for hint, fullmatch, handler, kind in self._candidates(shape_of(text)):
             if hint in text and (match := fullmatch(text)):
@@ -222,7 +234,7 @@ class LineLog:
                     except (ValueError, ArithmeticError):
                         # It looks like a line of the tool, but a number, a date or a time in it is none.
                         return False
-                ledger.mark(line.number, kind)
+                accounting.mark(line.number, kind)
                 return True
         return False
 

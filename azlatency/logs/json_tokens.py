@@ -37,7 +37,7 @@ class JsonError(ValueError):
         self.at_end = position >= len(text)
 
 
-class Leaf(NamedTuple):
+class Scalar(NamedTuple):
     """A string, number, true, false or null: its value, its token as printed and where that stands.
 
     A number is None where the tool printed no number (``-nan``); its token tells.
@@ -49,7 +49,7 @@ class Leaf(NamedTuple):
 
 
 @dataclass(slots=True)
-class Members:
+class JsonObject:
     """The members of an object in order, doubled keys included."""
 
     pairs: list[tuple[str, Any]] = field(default_factory=list)
@@ -66,20 +66,20 @@ class Members:
                 return value
         return None
 
-    def object(self, name: str) -> Members:
+    def object(self, name: str) -> JsonObject:
         """The first value of that name where it is an object, else an empty one."""
         found = self.get(name)
-        return found if isinstance(found, Members) else Members()
+        return found if isinstance(found, JsonObject) else JsonObject()
 
-    def objects(self, name: str) -> list[Members]:
+    def objects(self, name: str) -> list[JsonObject]:
         """The objects of the list of that name."""
         found = self.get(name)
-        return [item for item in found if isinstance(item, Members)] if isinstance(found, list) else []
+        return [item for item in found if isinstance(item, JsonObject)] if isinstance(found, list) else []
 
-    def leaf(self, name: str) -> Leaf | None:
+    def leaf(self, name: str) -> Scalar | None:
         """The first value of that name where it is a string, number, true, false or null."""
         found = self.get(name)
-        return found if isinstance(found, Leaf) else None
+        return found if isinstance(found, Scalar) else None
 
     def value(self, name: str) -> Any:
         """The plain value of a leaf; None where there is none."""
@@ -87,7 +87,7 @@ class Members:
         return None if found is None else found.value
 
 
-def skip(text: str, position: int) -> int:
+def skip_blanks(text: str, position: int) -> int:
     """The next position that is no white space."""
     if text[position : position + 1] not in _BLANKS:
         return position
@@ -95,25 +95,25 @@ def skip(text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def read(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
-    """The value at ``position`` (`Members`, list or `Leaf`) and the position behind it. Raises `JsonError`."""
+def read_value(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
+    """The value at ``position`` (`JsonObject`, list or `Scalar`) and the position behind it. Raises `JsonError`."""
     mark = text[position : position + 1]
     if mark == "{":
-        into = Members()
-        return into, members(text, position, into, depth)
+        into = JsonObject()
+        return into, read_object(text, position, into, depth)
     if mark == "[":
-        return _list(text, position, depth)
+        return _read_list(text, position, depth)
     if mark == '"':
-        token, end = string(text, position)
-        return Leaf(token, token, position), end
+        token, end = read_string(text, position)
+        return Scalar(token, token, position), end
     found = _SCALAR.match(text, position)
     # A scalar that the text ends with may have been longer.
     if found is None or found.end() >= len(text):
         raise JsonError(text, position if found is None else len(text))
-    return Leaf(_scalar(found[0]), found[0], position), found.end()
+    return Scalar(_to_scalar(found[0]), found[0], position), found.end()
 
 
-def members(text: str, position: int, into: Members, depth: int = 0) -> int:
+def read_object(text: str, position: int, into: JsonObject, depth: int = 0) -> int:
     """Read the object at ``position`` into ``into``; returns the position behind it.
 
     Raises `JsonError`; ``into`` then has the members that stand complete before the fault.
@@ -121,71 +121,71 @@ def members(text: str, position: int, into: Members, depth: int = 0) -> int:
     if depth > _DEEPEST:
         raise JsonError(text, position)
     into.position = position
-    place = skip(text, position + 1)
+    place = skip_blanks(text, position + 1)
     pairs = into.pairs
     while text[place : place + 1] != "}":
         if (found := _MEMBER.match(text, place)) is not None:
             key, token, quoted, mark = found.groups()
             if token is None:
-                pairs.append((key, Leaf(quoted, quoted, found.start(3) - 1)))
+                pairs.append((key, Scalar(quoted, quoted, found.start(3) - 1)))
             else:
-                pairs.append((key, Leaf(_scalar(token), token, found.start(2))))
+                pairs.append((key, Scalar(_to_scalar(token), token, found.start(2))))
             place = found.end()
             if mark == "}":
                 return found.end(4)
             continue
-        key, place = string(text, place)
+        key, place = read_string(text, place)
         place = expect(text, place, ":")
-        value, place = read(text, place, depth + 1)
+        value, place = read_value(text, place, depth + 1)
         pairs.append((key, value))
-        place = comma(text, place, "}")
+        place = skip_comma(text, place, "}")
     return place + 1
 
 
-def elements(text: str, position: int) -> Iterator[tuple[Any, int, int]]:
+def iter_elements(text: str, position: int) -> Iterator[tuple[Any, int, int]]:
     """The elements of the list at ``position`` as plain values, each with its begin and end; then (None, end, end).
 
     Raises `JsonError` where an element is not complete.
     """
-    place = skip(text, position + 1)
+    place = skip_blanks(text, position + 1)
     while text[place : place + 1] != "]":
-        value, end = plain(text, place)
+        value, end = read_plain(text, place)
         yield value, place, end
-        place = comma(text, end, "]")
+        place = skip_comma(text, end, "]")
     yield None, place + 1, place + 1
 
 
-def plain(text: str, position: int) -> tuple[Any, int]:
+def read_plain(text: str, position: int) -> tuple[Any, int]:
     """The value at ``position`` as the standard library reads it, and the position behind. Raises `JsonError`."""
     try:
         return _DECODER.raw_decode(text, position)
     except (ValueError, RecursionError):
-        value, end = read(text, position)
-        return unwrapped(value), end
+        value, end = read_value(text, position)
+        return to_plain(value), end
 
 
-def unwrapped(value: Any) -> Any:
-    """`Members` and `Leaf` as dict and plain values; the last of doubled keys stays."""
-    if isinstance(value, Members):
-        return {key: unwrapped(item) for key, item in value.pairs}
+def to_plain(value: Any) -> Any:
+    """`JsonObject` and `Scalar` as dict and plain values; the last of doubled keys stays."""
+    if isinstance(value, JsonObject):
+        return {key: to_plain(item) for key, item in value.pairs}
     if isinstance(value, list):
-        return [unwrapped(item) for item in value]
+        return [to_plain(item) for item in value]
     return value.value
 
 
-def _list(text: str, position: int, depth: int) -> tuple[list[Any], int]:
+def _read_list(text: str, position: int, depth: int) -> tuple[list[Any], int]:
     if depth > _DEEPEST:
         raise JsonError(text, position)
     items: list[Any] = []
-    place = skip(text, position + 1)
+    place = skip_blanks(text, position + 1)
     while text[place : place + 1] != "]":
-        value, place = read(text, place, depth + 1)
+        value, place = read_value(text, place, depth + 1)
         items.append(value)
-        place = comma(text, place, "]")
+        place = skip_comma(text, place, "]")
     return items, place + 1
 
 
-def string(text: str, position: int) -> tuple[str, int]:
+def read_string(text: str, position: int) -> tuple[str, int]:
     """The string at ``position`` and the position behind it. Raises `JsonError`."""
     if text[position : position + 1] != '"':
         raise JsonError(text, position)
@@ -198,17 +198,17 @@ def string(text: str, position: int) -> tuple[str, int]:
 
 def expect(text: str, position: int, mark: str) -> int:
     """The position behind ``mark`` and white space. Raises `JsonError` where something else stands."""
-    place = skip(text, position)
+    place = skip_blanks(text, position)
     if text[place : place + 1] != mark:
         raise JsonError(text, place)
-    return skip(text, place + 1)
+    return skip_blanks(text, place + 1)
 
 
-def comma(text: str, position: int, closing: str) -> int:
+def skip_comma(text: str, position: int, closing: str) -> int:
     """Behind an element: the begin of the next one, or the closing mark."""
-    place = skip(text, position)
+    place = skip_blanks(text, position)
     if text[place : place + 1] == ",":
-        return skip(text, place + 1)
+        return skip_blanks(text, place + 1)
     if text[place : place + 1] != closing:
         raise JsonError(text, place)
     return place
@@ -218,7 +218,7 @@ _MOST_DIGITS = 18
 _LARGEST = 10**_MOST_DIGITS
 
 
-def _scalar(token: str) -> Any:
+def _to_scalar(token: str) -> Any:
     if len(token) <= _MOST_DIGITS and token.isdecimal():
         return int(token)
     if token in _WORDS:

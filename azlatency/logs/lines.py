@@ -1,9 +1,9 @@
-"""The lines of a source, and in large ones the runs of rows that are alike: found at once, read as columns.
+"""The lines of a source; in a large source, consecutive lines that differ only in their digits form one block.
 
-A log of a million replies has a dozen lines of its own kind and a million that differ in their digits only. `fold`
-finds such runs by comparing the text without its digits, one piece at a time; the lines of a run are made when somebody
-asks for one. `Rows.columns` reads the numbers of a run by way of the comma-separated values that are left when what all
-rows share is taken away, and refuses the run where a row differs in anything else: then its lines are read one by one.
+A ping log of a million replies has about a dozen distinct lines and a million that differ only in their digits.
+`group_lines` finds such blocks by comparing the text without its digits; the lines of a block are built only on access.
+`UniformBlock.columns` reads the numbers of a block in bulk: it removes the text that all rows share and parses the rest
+as comma-separated values. It returns None if a row differs in anything else; the lines are then read one by one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rows(Sequence[Line]):
+class UniformBlock(Sequence[Line]):
     """Consecutive lines that differ in their digits only: ``length`` of them from line ``first`` on.
 
     They are ``whole[start:stop]``, every one of them with its line feed.
@@ -86,14 +86,14 @@ class Rows(Sequence[Line]):
     @overload
     def __getitem__(self, index: int) -> Line: ...
     @overload
-    def __getitem__(self, index: slice) -> Rows: ...
-    def __getitem__(self, index: int | slice) -> Line | Rows:
+    def __getitem__(self, index: slice) -> UniformBlock: ...
+    def __getitem__(self, index: int | slice) -> Line | UniformBlock:
         if isinstance(index, slice):
             start, stop, _ = index.indices(self.length)
             if stop - start == self.length:
                 return self
             edges = self._offset(start), self._offset(max(stop, start))
-            return Rows(self.first + start, max(stop - start, 0), self.whole, *edges)
+            return UniformBlock(self.first + start, max(stop - start, 0), self.whole, *edges)
         index = range(self.length)[index]
         if index == 0:
             return Line(self.first, self.whole[self.start : self.whole.index("\n", self.start)])
@@ -266,9 +266,9 @@ def _unscaled(column: Any, digits: int) -> Any:
 
 
 class Lines(Sequence[Line]):
-    """The lines of a large source: single ones, and `Rows` whose lines are made when they are asked for."""
+    """The lines of a large source: single ones, and `UniformBlock` whose lines are made when they are asked for."""
 
-    def __init__(self, parts: list[list[Line] | Rows]) -> None:
+    def __init__(self, parts: list[list[Line] | UniformBlock]) -> None:
         self.parts = parts
         self._starts = [0, *accumulate(len(part) for part in parts)]
 
@@ -295,25 +295,25 @@ class Lines(Sequence[Line]):
             yield from part
 
     def positions(self) -> Iterator[int]:
-        """Positions of the lines that show what there is: of `Rows` the first stands for all."""
+        """Positions of the lines that show what there is: of `UniformBlock` the first stands for all."""
         for part, start in zip(self.parts, self._starts, strict=False):
-            yield from range(start, start + 1 if isinstance(part, Rows) else start + len(part))
+            yield from range(start, start + 1 if isinstance(part, UniformBlock) else start + len(part))
 
 
-def entries(lines: Sequence[Line]) -> Iterator[Line | Rows]:
+def iter_blocks(lines: Sequence[Line]) -> Iterator[Line | UniformBlock]:
     """The lines one by one, but runs of alike rows in one piece."""
-    return _entries_of(lines) if isinstance(lines, Lines) else iter(lines)
+    return _iter_parts(lines) if isinstance(lines, Lines) else iter(lines)
 
 
-def _entries_of(lines: Lines) -> Iterator[Line | Rows]:
+def _iter_parts(lines: Lines) -> Iterator[Line | UniformBlock]:
     for part in lines.parts:
-        if isinstance(part, Rows):
+        if isinstance(part, UniformBlock):
             yield part
         else:
             yield from part
 
 
-def outline(lines: Sequence[Line]) -> tuple[str, Sequence[int]]:
+def unique_lines(lines: Sequence[Line]) -> tuple[str, Sequence[int]]:
     """The text of all lines, of alike rows the first only; and the position of each of its lines."""
     if not isinstance(lines, Lines):
         return "\n".join([line.text for line in lines]), range(len(lines))
@@ -321,12 +321,25 @@ def outline(lines: Sequence[Line]) -> tuple[str, Sequence[int]]:
     return "\n".join([lines[position].text for position in positions]), positions
 
 
-def texts_of(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, str]:
+def find_lines_with(hint: str, joined: str) -> list[int]:
+    """Indexes of the lines that contain ``hint``; one pass of `str.find`, so that large files cost little."""
+    indexes: list[int] = []
+    position, index, counted = joined.find(hint), 0, 0
+    while position >= 0:
+        index += joined.count("\n", counted, position)
+        counted = position
+        indexes.append(index)
+        end = joined.find("\n", position)
+        position = joined.find(hint, end) if end >= 0 else -1
+    return indexes
+
+
+def texts_by_number(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, str]:
     """The texts of the lines with these numbers."""
     found: dict[int, str] = {}
     if not numbers:
         return found
-    for entry in entries(lines):
+    for entry in iter_blocks(lines):
         if isinstance(entry, Line):
             if entry.number in numbers:
                 found[entry.number] = entry.text
@@ -335,9 +348,9 @@ def texts_of(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, str]:
     return found
 
 
-def fold(text: str, cleaned: Callable[[int, str], list[Line]]) -> Lines:
+def group_lines(text: str, cleaned: Callable[[int, str], list[Line]]) -> Lines:
     """The lines of a large text; ``cleaned(number, raw)`` gives the lines that a physical one shows."""
-    parts: list[list[Line] | Rows] = []
+    parts: list[list[Line] | UniformBlock] = []
     last: bytes | None = None  # the shape of the run that was the last part
     number, start = 1, 0
     while start < len(text):
@@ -345,10 +358,10 @@ def fold(text: str, cleaned: Callable[[int, str], list[Line]]) -> Lines:
             if shape is None:
                 texts = text[start:end].split("\n")[:count]
                 parts.append([line for at, raw in enumerate(texts, start=number) for line in cleaned(at, raw)])
-            elif shape == last and isinstance(run := parts[-1], Rows):
-                parts[-1] = Rows(run.first, run.length + count, text, run.start, end)
+            elif shape == last and isinstance(run := parts[-1], UniformBlock):
+                parts[-1] = UniformBlock(run.first, run.length + count, text, run.start, end)
             else:
-                parts.append(Rows(number, count, text, start, end))
+                parts.append(UniformBlock(number, count, text, start, end))
             number, start, last = number + count, end, shape
     return Lines(parts)
 

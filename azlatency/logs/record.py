@@ -1,6 +1,6 @@
 """What a parser writes into: the ledger of its source and the rows of every table.
 
-A `Recorder` belongs to one source; `Recorder.run` opens a run and returns a `Run`, whose methods add metrics,
+A `Recorder` belongs to one source; `Recorder.start_run` opens a run and returns a `Run`, whose methods add metrics,
 quantiles, intervals, samples and events. Rows are plain dicts with the column names of `azlatency.logs.schema`.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from azlatency.logs.decode import Source
-from azlatency.logs.grammar import Ledger
+from azlatency.logs.grammar import LineAccounting
 from azlatency.logs.units import Quantity
 
 Row = dict[str, Any]
@@ -37,13 +37,13 @@ class Recorder:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.ledger = Ledger(source.line_count)
+        self.accounting = LineAccounting(source.line_count)
         self.rows: dict[str, list[Row]] = {
             name: [] for name in ("runs", "metrics", "quantiles", "intervals", "histograms", "events")
         }
         self.samples: list[SampleBlock] = []
 
-    def run(self, tool: str, first_line: int, **fields: Any) -> Run:
+    def start_run(self, tool: str, first_line: int, **fields: Any) -> Run:
         """Open a run that begins at ``first_line``; ``fields`` are columns of the table ``runs``."""
         run_id = f"{self.source.source_id}-{len(self.rows['runs']) + 1:02d}"
         row: Row = {"run_id": run_id, "source_id": self.source.source_id, "tool": tool, "first_line": first_line}
@@ -53,7 +53,7 @@ class Recorder:
         self.rows["runs"].append(row)
         return Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
 
-    def event(self, code: str, severity: str, text: str, line: int, run_id: str | None = None) -> None:
+    def add_event(self, code: str, severity: str, text: str, line: int, run_id: str | None = None) -> None:
         """Tell something about a line; ``severity`` is info, warning or error."""
         self.rows["events"].append(
             {
@@ -84,12 +84,12 @@ class Run:
         """Set columns of the run's row in the table ``runs``."""
         self.row.update(fields)
 
-    def event(self, code: str, severity: str, text: str, line: int) -> None:
+    def add_event(self, code: str, severity: str, text: str, line: int) -> None:
         """Tell something about a line of this run."""
         self.codes.add(code)
-        self.recorder.event(code, severity, text, line, self.run_id)
+        self.recorder.add_event(code, severity, text, line, self.run_id)
 
-    def metric(
+    def add_metric(
         self,
         name: str,
         quantity: Quantity,
@@ -104,7 +104,7 @@ class Run:
         if (present := self._metrics.get(key)) is not None:
             if not math.isclose(present["value"], quantity.value, rel_tol=1e-12):
                 text = f"{name} is {quantity.printed} here and {present['printed']} in line {present['line']}"
-                self.event("value_conflict", "error", text, line)
+                self.add_event("value_conflict", "error", text, line)
             return
         row: Row = {
             "run_id": self.run_id,
@@ -142,19 +142,19 @@ class Run:
             row for row in rows if row["metric"] == metric and row["stream"] == stream and row["run_id"] == self.run_id
         ]
 
-    def drop(self, name: str, *, side: str | None = None, stream: str | None = None) -> None:
+    def remove_metric(self, name: str, *, side: str | None = None, stream: str | None = None) -> None:
         """Take a metric back that a later line shows to be missing, not zero."""
         row = self._metrics.pop((name, side, stream), None)
         if row is not None:
             self.recorder.rows["metrics"].remove(row)
 
-    def quantile(self, q: float, quantity: Quantity, line: int, **fields: Any) -> Row | None:
+    def add_quantile(self, q: float, quantity: Quantity, line: int, **fields: Any) -> Row | None:
         """Add a printed quantile of the round trip (or of ``metric=``); returns the row for later completion.
 
         What is not between 0 and 1 is no quantile: an event, and nothing is added.
         """
         if not 0 < q < 1:
-            self.event("no_percentile", "error", f"p{100 * q:g} is no percentile; its value is left out", line)
+            self.add_event("no_percentile", "error", f"p{100 * q:g} is no percentile; its value is left out", line)
             return None
         row: Row = {
             "run_id": self.run_id,
@@ -176,15 +176,15 @@ class Run:
         self.recorder.rows["quantiles"].append(row)
         return row
 
-    def interval(self, **fields: Any) -> None:
+    def add_interval(self, **fields: Any) -> None:
         """Add one reporting interval; columns as in the schema, absent ones are null."""
         self.recorder.rows["intervals"].append({"run_id": self.run_id, **fields})
 
-    def bucket(self, **fields: Any) -> None:
+    def add_bucket(self, **fields: Any) -> None:
         """Add one histogram bucket."""
         self.recorder.rows["histograms"].append({"run_id": self.run_id, **fields})
 
-    def samples(self, **columns: Any) -> None:
+    def add_samples(self, **columns: Any) -> None:
         """Add the run's samples as columns; see `SampleBlock`."""
         if len(columns["seq"]):
             self.recorder.samples.append(SampleBlock(self.run_id, self.row["tool"], **columns))

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 
+from azlatency.logs.claims import Claim
 from azlatency.logs.decode import Source
-from azlatency.logs.grammar import BLANK, KNOWN, PROSE, UNKNOWN, UNMARKED, Ledger, Line
-from azlatency.logs.lines import outline, texts_of
-from azlatency.logs.parsers import Claim, Log, Parser, lines_with, parsers
+from azlatency.logs.grammar import BLANK, KNOWN, PROSE, UNKNOWN, UNMARKED, Line, LineAccounting
+from azlatency.logs.lines import find_lines_with, texts_by_number, unique_lines
+from azlatency.logs.parsers import Log, Parser, load_parsers
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)[^`]{0,80}")
 _HEADING = re.compile(r"(#{1,6})\s+(\S.{0,300}?)\s*#*")
@@ -53,7 +54,7 @@ class _Block:
 
 
 @dataclass
-class Cut:
+class Segments:
     """The logs of a source, and the lines that are boundaries, not log."""
 
     logs: list[Log] = field(default_factory=list)
@@ -62,10 +63,10 @@ class Cut:
     conflicts: list[list[Claim]] = field(default_factory=list)
 
 
-def cut(source: Source, claims: Sequence[Claim]) -> Cut:
-    """Cut the source into logs at its claims. Lines that two tools claim become conflicts, not logs."""
+def segment(source: Source, claims: Sequence[Claim]) -> Segments:
+    """Segments the source into logs at its claims. Lines that two tools claim become conflicts, not logs."""
     lines = source.lines
-    result = Cut()
+    result = Segments()
     claims = _without_conflicts(claims, result)
     for block in _blocks(source, lines, result):
         inside = [claim for claim in claims if block.start <= claim.position < block.stop]
@@ -74,7 +75,7 @@ def cut(source: Source, claims: Sequence[Claim]) -> Cut:
         if starts and not block.loose:
             starts[0] = block.start
         for claim, (start, stop) in zip(inside, pairwise([*starts, block.stop]), strict=True):
-            command = block.command if _runs(parsers()[claim.tool], block.command) else None
+            command = block.command if _runs(load_parsers()[claim.tool], block.command) else None
             host = block.host if command else None
             log = Log(source, claim.tool, lines[start:stop], block.headings, command, host)
             result.logs.append(log)
@@ -82,29 +83,29 @@ def cut(source: Source, claims: Sequence[Claim]) -> Cut:
     return result
 
 
-def settle(source: Source, ledger: Ledger, done: Cut) -> list[int]:
+def classify_remaining_lines(source: Source, accounting: LineAccounting, done: Segments) -> list[int]:
     """After parsing: give every line its final mark and return the numbers of those that are unknown.
 
     Boundaries are prose. In a notes file so is what stands outside the logs, and so are unmatched lines that trail a
     log behind a blank line; in a plain log file such lines are unknown, since a changed tool version must show.
     """
     for number in done.prose_lines:
-        ledger.mark(number, PROSE)
-    outside = set(ledger.numbers(UNMARKED))
-    for number, text in texts_of(source.lines, outside).items():
-        ledger.mark(number, UNKNOWN if text.strip() else BLANK)
-    unknown = ledger.numbers(UNKNOWN)
+        accounting.mark(number, PROSE)
+    outside = set(accounting.numbers(UNMARKED))
+    for number, text in texts_by_number(source.lines, outside).items():
+        accounting.mark(number, UNKNOWN if text.strip() else BLANK)
+    unknown = accounting.numbers(UNKNOWN)
     if not unknown or not _is_notes(source, done):
         return unknown
-    around = {number for number in outside if ledger.of(number) == UNKNOWN}
+    around = {number for number in outside if accounting.of(number) == UNKNOWN}
     for log, loose in zip(done.logs, done.loose, strict=True):
-        around.update(_trailing(log, loose, ledger))
+        around.update(_trailing(log, loose, accounting))
     for number in around:
-        ledger.demote(number)
+        accounting.demote(number)
     return [number for number in unknown if number not in around]
 
 
-def _without_conflicts(claims: Sequence[Claim], result: Cut) -> list[Claim]:
+def _without_conflicts(claims: Sequence[Claim], result: Segments) -> list[Claim]:
     by_line: dict[int, list[Claim]] = {}
     for claim in claims:
         by_line.setdefault(claim.position, []).append(claim)
@@ -141,14 +142,14 @@ def _runs(parser: Parser, command: str | None) -> bool:
     return not words.isdisjoint(parser.commands)
 
 
-def _blocks(source: Source, lines: Sequence[Line], result: Cut) -> list[_Block]:
+def _blocks(source: Source, lines: Sequence[Line], result: Segments) -> list[_Block]:
     """The stretches between fences, headings and prompt lines, with their context."""
-    joined, positions = outline(lines)
+    joined, positions = unique_lines(lines)
     markdown = "```" in joined or "~~~" in joined or source.path.lower().endswith(_MARKDOWN_ENDINGS)
     hints = ["```", "~~~", "#", "$", ">", "^C", "Script "]
     if _may_prompt(joined) or "\n%" in joined:
         hints.append("%")
-    candidates = {positions[index] for hint in hints for index in lines_with(hint, joined)}
+    candidates = {positions[index] for hint in hints for index in find_lines_with(hint, joined)}
     commands = _commands()
     blocks: list[_Block] = []
     headings: list[tuple[int, str]] = []
@@ -195,7 +196,7 @@ def _before_json(index: int, lines: Sequence[Line]) -> bool:
 @cache
 def _commands() -> frozenset[str]:
     """The program names of all tools."""
-    return frozenset(name for parser in parsers().values() for name in parser.commands)
+    return frozenset(name for parser in load_parsers().values() for name in parser.commands)
 
 
 def _may_prompt(text: str) -> bool:
@@ -217,12 +218,12 @@ def _prompt(text: str, commands: frozenset[str]) -> tuple[str | None, str | None
     return None
 
 
-def _is_notes(source: Source, done: Cut) -> bool:
+def _is_notes(source: Source, done: Segments) -> bool:
     """Whether the source is a text that people wrote or a terminal session, not the bare output of tools."""
     if done.prose_lines:
         return True
     sentences = 0
-    for text in outline(source.lines)[0].split("\n"):
+    for text in unique_lines(source.lines)[0].split("\n"):
         words = text.split()
         if len(words) >= _WORDS_IN_A_SENTENCE and sum(bool(_WORD.fullmatch(word)) for word in words) > 0.7 * len(words):
             sentences += 1
@@ -231,14 +232,14 @@ def _is_notes(source: Source, done: Cut) -> bool:
     return False
 
 
-def _trailing(log: Log, loose: bool, ledger: Ledger) -> set[int]:
+def _trailing(log: Log, loose: bool, accounting: LineAccounting) -> set[int]:
     """Unknown lines of a log that are prose: all of them in running text, else those behind its last blank line."""
     if loose:
-        return {line.number for line in log.lines if ledger.of(line.number) == UNKNOWN}
+        return {line.number for line in log.lines if accounting.of(line.number) == UNKNOWN}
     trailing: set[int] = set()
     pending: set[int] = set()
     for line in reversed(log.lines):
-        mark = ledger.of(line.number)
+        mark = accounting.of(line.number)
         if mark >= KNOWN and mark != UNKNOWN:
             break
         if mark == UNKNOWN:

@@ -3,8 +3,8 @@
 Logs come as people pass them on: quoted in a mail (``> ``), through a runner that writes ``[STDOUT] ``, a time stamp or
 the name of a container before each line, as one line of a database in which ``\\r\\n`` is spelled out. A prefix that
 the lines share is found by comparing them with their digits masked, and taken away; lines keep their numbers. Nothing
-is taken away on suspicion: `candidates` proposes, and a proposal counts only where more logs are recognised in it than
-in the text as it stands. A source that is claimed already costs a look at its first characters.
+is taken away on suspicion: `propose_unwrapped` proposes, and a proposal counts only where more logs are recognised in
+it than in the text as it stands. A source that is claimed already costs a look at its first characters.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ class Unwrapped(NamedTuple):
     line: int
 
 
-def candidates(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwrapped]:
+def propose_unwrapped(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwrapped]:
     """What the source may be without its wrapping, the likeliest first; nothing for most sources.
 
     ``claimed``: a line of it belongs to a tool; ``surely``: one begins a log as it stands, so nothing stands before it.
     """
     text = source.text
-    if text[:1] in (" ", "\t") and (found := _dedented(source)) is not None:
+    if text[:1] in (" ", "\t") and (found := _remove_indent(source)) is not None:
         yield found
     if (text.startswith(">") or text.find("\n>", 0, _QUOTED_FROM) >= 0) and (
-        found := _unquoted(source, claimed)
+        found := _remove_quoting(source, claimed)
     ) is not None:
         yield found
     if not claimed:
-        yield from _spelled_out(source)
+        yield from _restore_line_ends(source)
     if text.find("**", 0, _LOOKED_AT) >= 0 and _BOLD.search(text, 0, _LOOKED_AT):
         yield Unwrapped(replace(source, text=text.replace("**", "")), "the stars of bold type", 1)
     if not claimed or (not surely and _LABEL.match(text)):
-        yield from _without_prefix(source)
+        yield from _remove_prefix(source)
 
 
-def sample(source: Source, lines: int = 2000) -> Source:
+def take_head(source: Source, lines: int = 2000) -> Source:
     """The first lines of a source: enough to judge a proposal by."""
     if source.line_count <= lines:
         return source
@@ -78,7 +78,7 @@ def _shared(lines: list[str]) -> str:
     return first[:end]
 
 
-def _dedented(source: Source) -> Unwrapped | None:
+def _remove_indent(source: Source) -> Unwrapped | None:
     """Without the blanks that all lines begin with."""
     lines = source.text.split("\n")
     blanks = _shared([line for line in lines if line.strip()])
@@ -89,7 +89,7 @@ def _dedented(source: Source) -> Unwrapped | None:
     return Unwrapped(replace(source, text=text), f"{len(blanks)} blanks before each line", 1)
 
 
-def _unquoted(source: Source, claimed: bool) -> Unwrapped | None:
+def _remove_quoting(source: Source, claimed: bool) -> Unwrapped | None:
     """Without the marks of quoting; beside other logs only where several lines in a row have them."""
     fewest = _FEWEST_QUOTED if claimed else 1
     lines = source.text.split("\n")
@@ -107,7 +107,7 @@ def _unquoted(source: Source, claimed: bool) -> Unwrapped | None:
     return Unwrapped(replace(source, text="\n".join(lines)), "the marks of quoting '>'", first) if first else None
 
 
-def _spelled_out(source: Source) -> Iterator[Unwrapped]:
+def _restore_line_ends(source: Source) -> Iterator[Unwrapped]:
     """With the line ends that a program spelled out, as pieces of one line."""
     text = source.text
     if text.count(r"\r\n") >= _FEWEST or text.count(r"\n") >= _FEWEST:
@@ -117,7 +117,7 @@ def _spelled_out(source: Source) -> Iterator[Unwrapped]:
         yield Unwrapped(replace(source, text=plain), r"line ends spelled out as \r\n or \n", 1)
 
 
-def _without_prefix(source: Source) -> Iterator[Unwrapped]:
+def _remove_prefix(source: Source) -> Iterator[Unwrapped]:
     """Without the prefix that most lines share but for its digits; each place where it may end, the nearest first."""
     lines = source.text.split("\n")
     masked = [_DIGITS.sub("0", line[:_LONGEST_PREFIX]).rstrip() + " " for line in lines if line.strip()]

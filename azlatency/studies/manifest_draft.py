@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from azlatency.logs.parse import Tables
+from azlatency.logs.tables import Logs
 
 _PAIR = re.compile(r"(?:az|zone)[ _-]?(\d)[a-z]?[ _-]*(?:to|-|_|→)[ _-]*(?:az|zone)?[ _-]?(\d)", re.IGNORECASE)
 _REPEAT = re.compile(r"(?:^|[_-])(?:r|run|rep|repeat)[_-]?(\d{1,3})(?=\D|$)", re.IGNORECASE)
@@ -29,7 +29,7 @@ class _Group:
     logs: int
 
 
-def draft(name: str, tables: Tables, paths: Sequence[str]) -> str:
+def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     """The text of a ``study.toml`` for these logs. ``paths``: relative to the study's folder, slashes forward."""
     lines = [
         "[study]",
@@ -70,7 +70,7 @@ def _scenario(group: _Group, groups: Sequence[_Group]) -> str:
     return f"zone {group.zones[0]} → zone {group.zones[1]}"
 
 
-def _rounds(tables: Tables, paths: Sequence[str]) -> list[str]:
+def _rounds(tables: Logs, paths: Sequence[str]) -> list[str]:
     """An entry for each round that the names of the logs show."""
     tools = _tools(tables)
     found: dict[str, int] = {}
@@ -83,7 +83,7 @@ def _rounds(tables: Tables, paths: Sequence[str]) -> list[str]:
     return lines
 
 
-def _groups(tables: Tables, paths: Sequence[str]) -> list[_Group]:
+def _groups(tables: Logs, paths: Sequence[str]) -> list[_Group]:
     """Logs by folder and by the zones in their names, in order of path."""
     tools = _tools(tables)
     keys: dict[str, list[str]] = {}
@@ -116,7 +116,7 @@ def _zones(pattern: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
-def _rest(tables: Tables, paths: Sequence[str]) -> list[str]:
+def _rest(tables: Logs, paths: Sequence[str]) -> list[str]:
     """Comments on what was not recognised and on repeats that the names show."""
     tools = _tools(tables)
     lines = [f"# not recognised: {path}" for path in paths if path not in tools]
@@ -128,7 +128,7 @@ def _rest(tables: Tables, paths: Sequence[str]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def _tools(tables: Tables) -> dict[str, tuple[str, ...]]:
+def _tools(tables: Logs) -> dict[str, tuple[str, ...]]:
     names = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
     found: dict[str, list[str]] = {}
     for run in tables.rows["runs"]:

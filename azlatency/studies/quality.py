@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from azlatency.logs.parse import Tables
 from azlatency.logs.record import Row
+from azlatency.logs.tables import Logs
 
 Grade = Literal["good", "limited", "useless"]
 
@@ -55,12 +55,12 @@ class Check:
         return "\n".join([*lines, *(f"  {remark}" for remark in self.remarks)])
 
 
-def check(tables: Tables) -> list[Check]:
+def check(tables: Logs) -> list[Check]:
     """A `Check` for each source of the tables, in their order."""
     return [_check_source(tables, source) for source in tables.rows["sources"]]
 
 
-def _check_source(tables: Tables, source: Row) -> Check:
+def _check_source(tables: Logs, source: Row) -> Check:
     own = source["source_id"]
     runs = [row for row in tables.rows["runs"] if row["source_id"] == own]
     events = [row for row in tables.rows["events"] if row["source_id"] == own]
@@ -72,7 +72,7 @@ def _check_source(tables: Tables, source: Row) -> Check:
     return Check(source["path"], "limited" if loud else "good", uses, remarks)
 
 
-def _uses(tables: Tables, run: Row) -> list[str]:
+def _uses(tables: Logs, run: Row) -> list[str]:
     """What a run gives: its mean, percentiles up to the last that its n supports, samples, throughput, disk figures."""
     names = {row["metric"] for row in tables.rows["metrics"] if row["run_id"] == run["run_id"]}
     uses = []
@@ -85,7 +85,7 @@ def _uses(tables: Tables, run: Row) -> list[str]:
     ]
     if supported:
         uses.append(f"percentiles up to p{100 * max(supported):g}")
-    if any(block.run_id == run["run_id"] for block in tables.samples):
+    if any(block.run_id == run["run_id"] for block in tables.sample_blocks):
         uses.append("single round trips")
     if "connect_mean" in names:
         uses.append("connect times (no round trips)")

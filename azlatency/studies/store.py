@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.logs import schema
 from azlatency.logs.decode import SourceError, expand
-from azlatency.logs.parse import LogError, Tables, parse_source, to_frame
+from azlatency.logs.parse import LogError, parse_source
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.record import Row
+from azlatency.logs.tables import Logs, to_frame
 from azlatency.studies.manifest import Manifest, ManifestError, read_baseline, read_manifest, read_reported
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _STAMP = "import.json"
-#: Tables of at most so many rows are written as CSV too.
+#: Logs of at most so many rows are written as CSV too.
 CSV_ROWS = 10_000
 #: What a comparison of zones cannot do without; the closing summary of an import counts the runs that lack it.
 WANTED = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
@@ -223,12 +224,12 @@ def _parse(
     summary: ImportSummary,
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
-) -> tuple[Tables, dict[str, list[str]]]:
+) -> tuple[Logs, dict[str, list[str]]]:
     """Tables of all files, and the ids of the sources in each file; of identical sources the first stands for all.
 
     ``seen``: path by source id of what is in the tables already.
     """
-    tables, ids = Tables(), {path: list[str]() for path, _ in todo}
+    tables, ids = Logs(), {path: list[str]() for path, _ in todo}
     mapper = executor.map if executor is not None else map
     tools = [manifest.tool(path) for path, _ in todo]
     parts = mapper(_parse_file, *zip(*todo, strict=True), tools) if todo else []
@@ -249,7 +250,7 @@ def _parse(
     return tables, ids
 
 
-def _parse_file(path: str, file: Path, tool: str | None) -> list[Tables | str]:
+def _parse_file(path: str, file: Path, tool: str | None) -> list[Logs | str]:
     """All sources in one file; what cannot be read comes as its one-line message."""
     return [
         str(source) if isinstance(source, SourceError) else parse_source(source, tool=tool)
@@ -257,7 +258,7 @@ def _parse_file(path: str, file: Path, tool: str | None) -> list[Tables | str]:
     ]
 
 
-def _describe(tables: Tables, manifest: Manifest) -> None:
+def _describe(tables: Logs, manifest: Manifest) -> None:
     """Join the manifest to the runs of one source."""
     source = tables.rows["sources"][0]
     for run in tables.rows["runs"]:
@@ -266,12 +267,12 @@ def _describe(tables: Tables, manifest: Manifest) -> None:
             tables.rows["events"].append({**event, "code": code, "severity": severity, "text": text})
 
 
-def _with_kept(tables: Tables, out: Path, kept: set[str]) -> dict[str, pa.Table]:
+def _with_kept(tables: Logs, out: Path, kept: set[str]) -> dict[str, pa.Table]:
     """The new tables, together with the rows of unchanged sources from the tables that are there."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    arrow = {name: tables.arrow(name) for name in schema.TABLES}
+    arrow = {name: tables.to_arrow(name) for name in schema.TABLES}
     if not kept:
         return arrow
     wanted = pa.array(sorted(kept))

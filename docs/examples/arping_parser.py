@@ -18,7 +18,7 @@ from azlatency.logs.units import count, nanoseconds
 
 class _Arping(LineLog):
     def __init__(self, log, recorder):
-        self.run = recorder.run("arping", log.first_line, test="echo", protocol="arp", printed_as="round_trip")
+        self.run = recorder.start_run("arping", log.first_line, test="echo", protocol="arp", printed_as="round_trip")
         self.rtts = []
 
     @data(r"ARPING (\S{1,50}) from (\S{1,50}) \S{1,20}", hint="ARPING ")
@@ -31,7 +31,7 @@ class _Arping(LineLog):
 
     @data(r"(Sent|Received) (\d{1,9}) (?:probes|response)\(?s?\)?.{0,40}", hint=" ")
     def total(self, line, match):
-        self.run.metric(match[1].lower(), count(match[2]), line.number)
+        self.run.add_metric(match[1].lower(), count(match[2]), line.number)
 
 
 class ArpingParser:
@@ -42,9 +42,9 @@ class ArpingParser:
 
     def parse(self, log, recorder):
         reader = _Arping(log, recorder)
-        reader.feed(log.lines, recorder.ledger)
+        reader.feed(log.lines, recorder.accounting)
         n = len(reader.rtts)
-        reader.run.samples(seq=range(1, n + 1), sent_ns=[None] * n, rtt_ns=reader.rtts, status=["ok"] * n)
+        reader.run.add_samples(seq=range(1, n + 1), sent_ns=[None] * n, rtt_ns=reader.rtts, status=["ok"] * n)
         end_run(reader.run, has_numbers=n > 0, ended=reader.run.value("received") is not None, last_line=log.last_line)
 
 

@@ -23,8 +23,9 @@ import pytest
 from helpers.places import FIXTURES
 
 import azlatency as az
+from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import Source, expand
-from azlatency.logs.parsers import claims, parsers
+from azlatency.logs.parsers import load_parsers
 
 LOGS = sorted(
     path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))
@@ -74,8 +75,8 @@ def test_expected_values(path: Path) -> None:
     assert tables.records("sources")[0]["lines_unknown"] == expected.get("unknown", 0)
 
 
-def check_samples(tables: az.Tables, ids: list[str], expected: dict[str, Any]) -> None:
-    blocks = {block.run_id: block for block in tables.samples}
+def check_samples(tables: az.Logs, ids: list[str], expected: dict[str, Any]) -> None:
+    blocks = {block.run_id: block for block in tables.sample_blocks}
     assert {ids.index(run_id) for run_id in blocks} == {int(index) for index in expected}
     for index, wanted in expected.items():
         block = blocks[ids[int(index)]]
@@ -97,8 +98,8 @@ def test_every_line_is_accounted_for(path: Path) -> None:
 def test_no_other_parser_claims_the_fixture(path: Path) -> None:
     for source in expand(path):
         assert isinstance(source, Source)
-        assert {claim.tool for claim in claims(source)} <= {path.parent.name}
+        assert {claim.tool for claim in find_claims(source)} <= {path.parent.name}
 
 
 def test_every_parser_has_fixtures() -> None:
-    assert {path.parent.name for path in LOGS} >= set(parsers())
+    assert {path.parent.name for path in LOGS} >= set(load_parsers())

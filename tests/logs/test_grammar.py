@@ -7,7 +7,19 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azlatency.logs.grammar import BLANK, DATA, KNOWN, LONGEST_LINE, PROSE, UNKNOWN, Ledger, Line, LineLog, data, known
+from azlatency.logs.grammar import (
+    BLANK,
+    DATA,
+    KNOWN,
+    LONGEST_LINE,
+    PROSE,
+    UNKNOWN,
+    Line,
+    LineAccounting,
+    LineLog,
+    data,
+    known,
+)
 
 
 class Toy(LineLog):
@@ -28,23 +40,23 @@ class Toy(LineLog):
         self.odd.append(line.text)
 
 
-def read(*texts: str) -> tuple[Toy, Ledger]:
-    toy, ledger = Toy(), Ledger(len(texts))
-    toy.feed([Line(number, text) for number, text in enumerate(texts, start=1)], ledger)
-    return toy, ledger
+def read(*texts: str) -> tuple[Toy, LineAccounting]:
+    toy, accounting = Toy(), LineAccounting(len(texts))
+    toy.feed([Line(number, text) for number, text in enumerate(texts, start=1)], accounting)
+    return toy, accounting
 
 
 def test_lines_are_matched_in_full() -> None:
-    toy, ledger = read("toy: value 1", "wert 2", "value 3 more", "---", "", "value x")
+    toy, accounting = read("toy: value 1", "wert 2", "value 3 more", "---", "", "value x")
     assert toy.values == [1, 2]
     assert toy.odd == ["value 3 more", "value x"]
-    assert [ledger.of(number) for number in range(1, 7)] == [DATA, DATA, UNKNOWN, KNOWN, BLANK, UNKNOWN]
+    assert [accounting.of(number) for number in range(1, 7)] == [DATA, DATA, UNKNOWN, KNOWN, BLANK, UNKNOWN]
 
 
 def test_an_endless_line_is_unknown_and_costs_nothing() -> None:
-    toy, ledger = read("value " + "1" * LONGEST_LINE)
+    toy, accounting = read("value " + "1" * LONGEST_LINE)
     assert toy.values == []
-    assert ledger.of(1) == UNKNOWN
+    assert accounting.of(1) == UNKNOWN
 
 
 class Hinted(LineLog):
@@ -71,10 +83,10 @@ class Hinted(LineLog):
 def test_lines_of_the_same_shape_may_have_different_rules() -> None:
     """Rules are found once for all lines that differ in their digits and points only; the hint still decides."""
     hinted, texts = Hinted(), ("rate 10^6 1", "rate 10^9 1", "rate 10^6 22.5", "...", "1 2", "33 4", "1.5 2", "")
-    ledger = Ledger(len(texts))
-    hinted.feed([Line(number, text) for number, text in enumerate(texts, start=1)], ledger)
+    accounting = LineAccounting(len(texts))
+    hinted.feed([Line(number, text) for number, text in enumerate(texts, start=1)], accounting)
     assert hinted.read_by == ["10^6", "rate", "10^6", "...", "numbers", "numbers"]
-    assert [ledger.of(number) for number in range(1, 9)] == [*[DATA] * 6, UNKNOWN, BLANK]
+    assert [accounting.of(number) for number in range(1, 9)] == [*[DATA] * 6, UNKNOWN, BLANK]
 
 
 @given(
@@ -84,7 +96,7 @@ def test_lines_of_the_same_shape_may_have_different_rules() -> None:
     st.sampled_from([KNOWN, DATA]),
 )
 def test_marking_a_range_is_marking_its_lines(marks: list[int], first: int, last: int, kind: int) -> None:
-    one, other = Ledger(9), Ledger(9)
+    one, other = LineAccounting(9), LineAccounting(9)
     for number, mark in enumerate(marks, start=1):
         one.mark(number, mark)
         other.mark(number, mark)
@@ -95,17 +107,17 @@ def test_marking_a_range_is_marking_its_lines(marks: list[int], first: int, last
 
 
 def test_pieces_of_one_line_keep_the_most_telling_mark() -> None:
-    ledger = Ledger(1)
-    ledger.mark(1, BLANK)
-    ledger.mark(1, DATA)
-    ledger.mark(1, KNOWN)
-    assert ledger.of(1) == DATA
+    accounting = LineAccounting(1)
+    accounting.mark(1, BLANK)
+    accounting.mark(1, DATA)
+    accounting.mark(1, KNOWN)
+    assert accounting.of(1) == DATA
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.sampled_from([BLANK, PROSE, KNOWN, DATA, UNKNOWN]))))
 def test_the_counts_always_add_up(marks: list[tuple[int, int]]) -> None:
-    ledger = Ledger(50)
+    accounting = LineAccounting(50)
     for number, kind in marks:
-        ledger.mark(number, kind)
-    counts = ledger.counts()
+        accounting.mark(number, kind)
+    counts = accounting.counts()
     assert counts.pop("lines") == sum(counts.values()) == 50

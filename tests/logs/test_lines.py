@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from azlatency.logs import decode, lines
 from azlatency.logs.decode import Source, expand, source_from_bytes
-from azlatency.logs.lines import Line, Lines, Rows, entries, outline, texts_of
-from azlatency.logs.parse import Tables, parse_source
+from azlatency.logs.lines import Line, Lines, UniformBlock, iter_blocks, texts_by_number, unique_lines
+from azlatency.logs.parse import parse_source
+from azlatency.logs.tables import Logs
 
 LOGS = sorted(
     path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))
@@ -24,11 +25,11 @@ HEADER = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n"
 REPLY = "64 bytes from 10.0.0.1: icmp_seq={} ttl=64 time={} ms\n"
 
 
-def tables_of(raw: bytes) -> Tables:
+def tables_of(raw: bytes) -> Logs:
     return parse_source(source_from_bytes(raw, "a.log"))
 
 
-def plain(tables: Tables) -> dict[str, Any]:
+def plain(tables: Logs) -> dict[str, Any]:
     """Everything in the tables, comparable."""
     rows = {name: tables.records(name) for name in tables.rows} | {"samples": tables.records("samples")}
     for row in rows["sources"]:
@@ -116,13 +117,15 @@ def test_folded_lines_are_the_lines(text: str) -> None:
     kept = lines._FEWEST, lines._PIECE
     lines._FEWEST, lines._PIECE = 2, 10
     try:
-        found = lines.fold(text, decode._lines_of)
+        found = lines.group_lines(text, decode._lines_of)
         assert list(found) == eager
         assert [found[index] for index in range(len(found))] == eager
         for start, stop in ((0, 3), (1, 5), (2, 100)):
             assert list(found[start:stop]) == eager[start:stop]
-        assert texts_of(found, {2}).get(2) == next((line.text for line in reversed(eager) if line.number == 2), None)
-        assert all(found[position] in eager for position in outline(found)[1])
+        assert texts_by_number(found, {2}).get(2) == next(
+            (line.text for line in reversed(eager) if line.number == 2), None
+        )
+        assert all(found[position] in eager for position in unique_lines(found)[1])
     finally:
         lines._FEWEST, lines._PIECE = kept
 
@@ -131,8 +134,8 @@ def test_a_million_alike_rows_are_one_entry() -> None:
     text = HEADER + "".join(REPLY.format(n % 65536, "0.301") for n in range(1, 100_001)) + "\nend\n"
     found = source_from_bytes(text.encode(), "a.log").lines
     assert isinstance(found, Lines)
-    shown = list(entries(found))
-    assert [type(entry) for entry in shown] == [Line, Rows, Line, Line]
+    shown = list(iter_blocks(found))
+    assert [type(entry) for entry in shown] == [Line, UniformBlock, Line, Line]
     assert (len(found), found[-1]) == (100_003, Line(100_003, "end"))
 
 
@@ -141,7 +144,7 @@ def test_a_count_of_probes_that_nobody_sent_costs_nothing() -> None:
         "\n--- 10.0.0.1 ping statistics ---\n999999999999 packets transmitted, 1 received, 99% packet loss, time 9ms\n"
     )
     tables = tables_of((HEADER + REPLY.format(1, "0.301") + end).encode())
-    assert len(tables.samples[0].seq) == 1
+    assert len(tables.sample_blocks[0].seq) == 1
 
 
 FPING = "10.9.0.2 : [{}], 64 bytes, {} ms (0.500 avg, 0% loss)\n"
@@ -161,8 +164,8 @@ def test_a_number_that_belongs_to_no_group_must_be_the_same_in_all_rows() -> Non
     text = "".join(rows)
     match = pattern.fullmatch(rows[0].strip())
     assert match is not None
-    found = Rows(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9)
+    found = UniformBlock(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9)
     assert found is not None
     assert [found[name].tolist() for name in ("size", "seq", "time")] == [[64] * 5, [0, 1, 2, 3, 4], [500_000_000] * 5]
     text = text.replace("host12 seq=3", "host13 seq=3")
-    assert Rows(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9) is None
+    assert UniformBlock(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9) is None

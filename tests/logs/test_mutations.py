@@ -19,7 +19,8 @@ from helpers.places import FIXTURES
 
 from azlatency.logs import schema
 from azlatency.logs.decode import SourceError, source_from_bytes
-from azlatency.logs.parse import Tables, parse_source
+from azlatency.logs.parse import parse_source
+from azlatency.logs.tables import Logs
 
 LARGEST = 20_000
 TOOLS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
@@ -36,7 +37,7 @@ def logs(tool: str) -> list[tuple[str, bytes]]:
     return [(path.name, path.read_bytes()) for path in kept if path.stat().st_size < LARGEST and path.suffix != ".gz"]
 
 
-def read(raw: bytes, name: str = "a.log") -> Tables | None:
+def read(raw: bytes, name: str = "a.log") -> Logs | None:
     """The tables; None for what is refused as no text."""
     try:
         return parse_source(source_from_bytes(raw, name))
@@ -44,7 +45,7 @@ def read(raw: bytes, name: str = "a.log") -> Tables | None:
         return None
 
 
-def sound(tables: Tables | None, told: str) -> None:
+def sound(tables: Logs | None, told: str) -> None:
     """What holds for every text: no parser failed, every line is accounted for, no value is NaN or infinite."""
     if tables is None:
         return
@@ -56,10 +57,10 @@ def sound(tables: Tables | None, told: str) -> None:
     for row in tables.rows["metrics"]:
         assert math.isfinite(row["value"]), f"{told}: {row}"
     for name in schema.TABLES:
-        tables.arrow(name)
+        tables.to_arrow(name)
 
 
-def numbers(tables: Tables) -> list[dict[Any, float]]:
+def numbers(tables: Logs) -> list[dict[Any, float]]:
     runs: dict[str, dict[Any, float]] = {row["run_id"]: {} for row in tables.rows["runs"]}
     for row in tables.rows["metrics"]:
         runs[row["run_id"]][row["metric"], row["side"], row["stream"]] = row["value"]

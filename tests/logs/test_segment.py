@@ -10,7 +10,8 @@ from helpers.places import TESTS
 
 import azlatency as az
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parse import Tables, parse_source
+from azlatency.logs.parse import parse_source
+from azlatency.logs.tables import Logs
 
 TRANSCRIPTS = TESTS / "transcripts"
 PING = b"PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.\n64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms\n"
@@ -20,15 +21,15 @@ SUMMARY = (
 )
 
 
-def parse(text: bytes, name: str = "session.txt") -> Tables:
+def parse(text: bytes, name: str = "session.txt") -> Logs:
     return parse_source(source_from_bytes(text, name))
 
 
-def columns(tables: Tables, *names: str, tool: str | None = None) -> list[tuple[Any, ...]]:
+def columns(tables: Logs, *names: str, tool: str | None = None) -> list[tuple[Any, ...]]:
     return [tuple(row.get(name) for name in names) for row in tables.rows["runs"] if tool in (None, row["tool"])]
 
 
-def value(tables: Tables, ordinal: int, metric: str, **where: Any) -> Any:
+def value(tables: Logs, ordinal: int, metric: str, **where: Any) -> Any:
     run_id = tables.rows["runs"][ordinal]["run_id"]
     rows = [row for row in tables.rows["metrics"] if row["run_id"] == run_id and row["metric"] == metric]
     return next(row["value"] for row in rows if all(row[key] == wanted for key, wanted in where.items()))
@@ -133,4 +134,4 @@ def test_the_same_log_in_any_encoding(encoding: str) -> None:
 def test_code_pages_of_windows_consoles(encoding: str, text: str) -> None:
     tables = parse(text.encode(encoding))
     assert tables.rows["sources"][0]["encoding"] == encoding
-    assert list(tables.samples[0].rtt_ns) == [5_000_000]
+    assert list(tables.sample_blocks[0].rtt_ns) == [5_000_000]

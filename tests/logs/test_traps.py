@@ -16,7 +16,8 @@ import pytest
 from helpers.places import TESTS
 
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parse import Tables, parse, parse_source
+from azlatency.logs.parse import parse, parse_source
+from azlatency.logs.tables import Logs
 from azlatency.stats.across_runs.baseline import check_baseline
 from azlatency.studies.manifest import read_manifest, read_reported
 from azlatency.studies.quality import check
@@ -236,20 +237,20 @@ def test_no_numbered_trap_is_left_out() -> None:
     ]
 
 
-def read(text: str) -> Tables:
+def read(text: str) -> Logs:
     return parse_source(source_from_bytes(text.encode(), "a.log"))
 
 
-def metrics(tables: Tables, run: int = 0) -> dict[str, float]:
+def metrics(tables: Logs, run: int = 0) -> dict[str, float]:
     run_id = tables.rows["runs"][run]["run_id"]
     return {row["metric"]: row["value"] for row in tables.rows["metrics"] if row["run_id"] == run_id}
 
 
-def codes(tables: Tables) -> list[str]:
+def codes(tables: Logs) -> list[str]:
     return [row["code"] for row in tables.rows["events"]]
 
 
-def run(tables: Tables) -> dict[str, Any]:
+def run(tables: Logs) -> dict[str, Any]:
     return tables.rows["runs"][0]
 
 
@@ -322,7 +323,7 @@ def test_p5_a_clock_set_back_voids_the_sample_and_the_summary() -> None:
     times = "rtt min/avg/max/mdev = 0.000/0.225/0.338/0.159 ms\n"
     for text in (PING + warning + "\n".join(lines) + "\n", PING + "\n".join(lines) + "\n"):
         tables = read(text + end + times)
-        (block,) = tables.samples
+        (block,) = tables.sample_blocks
         assert [*block.rtt_ns] == [338_000, None, 338_000]
         assert [*block.status] == ["ok", "void", "ok"]
         assert "clock_step" in codes(tables)
@@ -344,7 +345,7 @@ def test_p12_old_words_duplicates_and_recorded_routes() -> None:
         REPLY.replace("=1", "=2") + "\t(same route)",
     ]
     tables = read(PING + "\n".join(lines) + "\n")
-    assert [*tables.samples[0].status] == ["ok", "duplicate", "ok"]
+    assert [*tables.sample_blocks[0].status] == ["ok", "duplicate", "ok"]
     assert tables.rows["sources"][0]["lines_unknown"] == 0
 
 
@@ -435,7 +436,7 @@ def test_g2_times_stand_on_the_lattice_of_the_clock() -> None:
         "01:00:00 INFO: \t  Number of successful Pings: 2\n"
         "01:00:00 INFO: \t  Minimum = 68.500us, Maximum = 71.250us, Average = 69.875us\n"
     )
-    (block,) = tables.samples
+    (block,) = tables.sample_blocks
     assert list(zip(block.low_ns or (), block.high_ns or (), strict=True)) == [(68_250, 68_750), (71_000, 71_500)]
     widths = {row["metric"]: row["resolution"] for row in tables.rows["metrics"]}
     assert (widths["rtt_min"], widths["rtt_max"], widths["rtt_mean"]) == (250, 250, 0.5)
@@ -460,7 +461,7 @@ def test_e7_lines_that_the_console_lost_are_no_lost_packets() -> None:
         + "Sending packet #2 (1400 bytes)...\n"
         "--- Echo Client Statistics ---\n" + line + "Packets: Sent = 2, Received = 2, Lost = 0 (0.0% loss)\n"
     )
-    assert tables.samples == []
+    assert tables.sample_blocks == []
     assert metrics(tables) == {"sent": 2, "received": 2, "lost": 0, "loss": 0, "observations": 2}
     assert "lines_missing" in codes(tables)
 

@@ -11,8 +11,9 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parse import Tables, parse_source
-from azlatency.logs.unwrap import candidates
+from azlatency.logs.parse import parse_source
+from azlatency.logs.tables import Logs
+from azlatency.logs.unwrap import propose_unwrapped
 
 LARGEST = 60_000
 TWO_LOGS = """\
@@ -42,14 +43,14 @@ WRAPPINGS: dict[str, Wrap] = {
 }
 
 
-def wrapped(text: str, wrap: Wrap) -> Tables:
+def wrapped(text: str, wrap: Wrap) -> Logs:
     lines = text.split("\n")
     end = [lines.pop()] if lines[-1] == "" else []
     plain = "\n".join([wrap(number, line) for number, line in enumerate(lines)] + end)
     return parse_source(source_from_bytes(plain.encode(), "a.log"))
 
 
-def numbers(tables: Tables) -> list[dict[Any, Any]]:
+def numbers(tables: Logs) -> list[dict[Any, Any]]:
     """Of each run: its metrics and quantiles with their lines, and how many rows it has elsewhere."""
     runs: dict[str, dict[Any, Any]] = {row["run_id"]: {} for row in tables.rows["runs"]}
     for row in tables.rows["metrics"]:
@@ -59,7 +60,7 @@ def numbers(tables: Tables) -> list[dict[Any, Any]]:
     for table in ("intervals", "histograms"):
         for row in tables.rows[table]:
             runs[row["run_id"]][table] = runs[row["run_id"]].get(table, 0) + 1
-    for block in tables.samples:
+    for block in tables.sample_blocks:
         runs[block.run_id]["samples"] = [*block.rtt_ns]
     return list(runs.values())
 
@@ -152,6 +153,6 @@ def test_blank_lines_that_were_spelled_out_stay() -> None:
     log = "PING h (10.2.2.4) 56(84) bytes of data.\n64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms\n\nend\n"
     for ending in (r"\r\n", r"\n"):
         whole = source_from_bytes(log.replace("\n", ending).encode(), "a.log")
-        found = next(candidates(whole, claimed=False, surely=False)).source
+        found = next(propose_unwrapped(whole, claimed=False, surely=False)).source
         assert [line.text for line in found.lines][:4] == log.splitlines()
         assert {line.number for line in found.lines} == {1}

@@ -47,7 +47,7 @@ def test_brackets_of_the_real_logs(case: dict[str, Any]) -> None:
     given_, expected = case["input"], case["expected"]
     file, factor = TABLES[given_["table"]]
     tables = az.parse(RAW / file)
-    results = printed_quantiles(tables.frame("quantiles"), tables.frame("metrics"), confidence=given_["conf"])
+    results = printed_quantiles(tables.quantiles, tables.metrics, confidence=given_["conf"])
     (result,) = (each for each in results if each.labels["q"] == given_["p"])
     assert result.n == given_["n"]
     assert result.scope == "within_run" and "within_run_floor" in result.codes
@@ -62,7 +62,7 @@ def test_brackets_of_the_real_logs(case: dict[str, Any]) -> None:
 def test_ranks_of_the_real_logs(case: dict[str, Any]) -> None:
     """The order statistics that the printed percentiles are, against R."""
     file, factor = TABLES[case["id"].removeprefix("ranks|")]
-    quantiles = az.parse(RAW / file).frame("quantiles").sort_values("q")
+    quantiles = az.parse(RAW / file).quantiles.sort_values("q")
     expected = case["expected"]
     assert list(quantiles["rank"]) == expected["rank"][1:-1]
     assert list(quantiles["value_ns"] / factor) == pytest.approx(expected["value"][1:-1])

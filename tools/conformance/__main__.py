@@ -21,7 +21,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from azlatency.logs.decode import SourceError, expand
-from azlatency.logs.parse import Tables, parse_source
+from azlatency.logs.parse import parse_source
+from azlatency.logs.tables import Logs
 from conformance import naive
 from conformance.core import Case
 from conformance.tools import MAPPINGS
@@ -122,9 +123,9 @@ def one_log(
     _values(case, tally, findings, excused)
 
 
-def read(path: Path) -> Tables:
+def read(path: Path) -> Logs:
     """The tables of one log."""
-    tables = Tables()
+    tables = Logs()
     for source in expand(path):
         if not isinstance(source, SourceError):
             tables.extend(parse_source(source))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from azlatency.logs.parse import Tables
+from azlatency.logs.tables import Logs
 
 EXACT = 1e-9
 Row = dict[str, Any]
@@ -43,7 +43,7 @@ class Case:
     path: Path
     name: str
     document: Row
-    tables: Tables
+    tables: Logs
     checks: list[Check] = field(default_factory=list)
     told: set[str] = field(default_factory=set)
 
@@ -92,7 +92,7 @@ class Case:
     def samples(self, run: int | None = None, *, statuses: Iterable[str] = ("ok",)) -> list[int | None]:
         """Round trips of the samples in order, those with one of the statuses; intervals as their middle."""
         found: list[int | None] = []
-        for block in self.tables.samples:
+        for block in self.tables.sample_blocks:
             if run is None or block.run_id == self.runs[run]["run_id"]:
                 pairs = zip(block.rtt_ns, block.status, strict=True)
                 found += [_plain(rtt) for rtt, status in pairs if _plain(status) in statuses]

@@ -89,7 +89,7 @@ def _replies(case: Case, wanted: dict[str, Any]) -> None:
         if pair is None:
             case.facts("replies_interval")
             continue
-        blocks = [b for b in case.tables.samples if b.low_ns is not None]
+        blocks = [b for b in case.tables.sample_blocks if b.low_ns is not None]
         lows = [b.low_ns[i] for b in blocks for i, s in enumerate(b.status) if s == "ok" and b.low_ns]
         case.check(f"replies_interval.{position}", pair[0] * MILLISECOND, lows)
     if "n_timeouts" in wanted:
@@ -97,7 +97,7 @@ def _replies(case: Case, wanted: dict[str, Any]) -> None:
         case.check("n_timeouts", wanted["n_timeouts"], [len(lost)])
     for position, stamp in enumerate(wanted.get("timestamps", [])):
         # -D prints when the reply came; the table holds when the probe left.
-        pairs = [pair for b in case.tables.samples for pair in zip(b.sent_ns, b.rtt_ns, strict=True)]
+        pairs = [pair for b in case.tables.sample_blocks for pair in zip(b.sent_ns, b.rtt_ns, strict=True)]
         sent = [None if None in pair else pair[0] + pair[1] for pair in pairs]
         first = wanted["timestamps"][0]
         if position < len(sent) and sent[position] is not None and sent[0] is not None:

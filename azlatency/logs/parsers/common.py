@@ -46,10 +46,10 @@ def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None
         return
     if not ended and has_numbers:
         run.set(status="truncated")
-        run.event("truncated", "warning", "the log stops before its end; what stands above is kept", last_line)
+        run.add_event("truncated", "warning", "the log stops before its end; what stands above is kept", last_line)
     elif not ended:
         run.set(status="truncated")
-        run.event("truncated", "error", "the log stops before any result; copy the whole log", last_line)
+        run.add_event("truncated", "error", "the log stops before any result; copy the whole log", last_line)
 
 
 # --- invariants (design: formats-latency 1.9)
@@ -80,7 +80,7 @@ def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
         run.row_of(f"{prefix}_{name}", stream=stream) for name in ("min", "mean", "max", "sd")
     )
     if low is not None and high is not None and _above(low, high):
-        run.event(
+        run.add_event(
             "not_monotone",
             "error",
             f"the minimum {low['printed']} is above the maximum {high['printed']}",
@@ -90,16 +90,16 @@ def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
     if mean is not None:
         if low is not None and _above(low, mean):
             text = f"the mean {_shown(mean)} is below the minimum {_shown(low)}"
-            run.event("impossible_spread", "error", text, mean["line"])
+            run.add_event("impossible_spread", "error", text, mean["line"])
         if high is not None and _above(mean, high):
             text = f"the mean {_shown(mean)} is above the maximum {_shown(high)}"
-            run.event("impossible_spread", "error", text, mean["line"])
+            run.add_event("impossible_spread", "error", text, mean["line"])
     if deviation is not None and low is not None and high is not None:
         n = max(run.value("observations") or 2, 2)
         most = (high["value"] - low["value"]) / 2 * math.sqrt(n / (n - 1))
         if deviation["value"] > most + 2 * _slack(low, high, deviation):
             text = f"a deviation of {_shown(deviation)} is impossible between {_shown(low)} and {_shown(high)}"
-            run.event("impossible_spread", "error", text, deviation["line"])
+            run.add_event("impossible_spread", "error", text, deviation["line"])
 
 
 def _check_order(run: Run, prefix: str, stream: str | None) -> None:
@@ -112,7 +112,7 @@ def _check_order(run: Run, prefix: str, stream: str | None) -> None:
     for row in [*rows, *([high] if high is not None else [])]:
         if last is not None and _above(last, row):
             text = f"{_label(row)} {_shown(row)} is less than {_label(last)} {_shown(last)}"
-            run.event("not_monotone", "error", text, row["line"])
+            run.add_event("not_monotone", "error", text, row["line"])
         last = row
 
 
@@ -123,7 +123,7 @@ def _check_duration(run: Run) -> None:
         return
     if n * (mean["value"] - _slack(mean)) > _CLOSED_LOOP_SLACK * duration + _TICK_NS:
         text = f"{n:.0f} round trips of {_shown(mean)} one after the other last longer than {duration / 1e9:g} s"
-        run.event("impossible_duration", "error", text, mean["line"])
+        run.add_event("impossible_duration", "error", text, mean["line"])
 
 
 def _check_counts(run: Run) -> None:
@@ -135,7 +135,7 @@ def _check_counts(run: Run) -> None:
             more = run.row_of(whole, side=less["side"], stream=less["stream"])
             if more is not None and _above(less, more):
                 text = f"{part} {less['value']:.0f} is more than {whole} {more['value']:.0f}"
-                run.event("count_mismatch", "error", text, less["line"])
+                run.add_event("count_mismatch", "error", text, less["line"])
 
 
 def _value(row: Row) -> float:

@@ -51,7 +51,7 @@ class _EchoLog(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
-        self.run = recorder.run("echo", log.first_line, dialect="echo-log", **_ECHO)
+        self.run = recorder.start_run("echo", log.first_line, dialect="echo-log", **_ECHO)
         self.sequence: list[int] = []
         self.rtt: list[int | None] = []
         self.status: list[str] = []
@@ -82,42 +82,42 @@ class _EchoLog(LineLog):
     @data(r"INFO - Packets: Sent = (\d+), Received = (\d+), Lost = (\d+) \([\d.]{1,8}% loss\)", hint="Packets: Sent")
     def packets(self, line: Line, match: re.Match[str]) -> None:
         sent, received = int(match[1]), int(match[2])
-        self.run.metric("sent", count(match[1]), line.number)
-        self.run.metric("received", count(match[2]), line.number)
-        self.run.metric("lost", count(match[3]), line.number)
+        self.run.add_metric("sent", count(match[1]), line.number)
+        self.run.add_metric("received", count(match[2]), line.number)
+        self.run.add_metric("lost", count(match[3]), line.number)
         if sent:
-            self.run.metric("loss", Quantity((sent - received) / sent, "fraction", match[3], None), line.number)
-        self.run.metric("observations", count(match[2]), line.number)
+            self.run.add_metric("loss", Quantity((sent - received) / sent, "fraction", match[3], None), line.number)
+        self.run.add_metric("observations", count(match[2]), line.number)
         if int(match[3]) != sent - received:
-            self.run.event("count_mismatch", "error", "lost is not sent - received; the log is edited", line.number)
+            self.run.add_event("count_mismatch", "error", "lost is not sent - received; the log is edited", line.number)
         self.ended = True
 
     @data(rf"INFO - RTT: Min = {_TIME}, Max = {_TIME}, Avg = {_TIME}", hint="RTT: Min")
     def extremes(self, line: Line, match: re.Match[str]) -> None:
         for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
-            self.run.metric(name, quantity(token, "us"), line.number)
+            self.run.add_metric(name, quantity(token, "us"), line.number)
 
     @data(rf"INFO -\s+StdDev = {_TIME}", hint="StdDev")
     def deviation(self, line: Line, match: re.Match[str]) -> None:
         # Python's statistics.stdev: the sample standard deviation.
-        self.run.metric("rtt_sd", quantity(match[1], "us"), line.number)
+        self.run.add_metric("rtt_sd", quantity(match[1], "us"), line.number)
 
     @data(r"(?:ERROR|WARNING|INFO) - (TCP CONNECTION DROP: .{1,200})", hint="CONNECTION DROP")
     @data(r"(?:ERROR|WARNING) - ((?:Timeout|Timed out|No response|Socket timeout).{0,200})", hint="- ")
     def drop(self, line: Line, match: re.Match[str]) -> None:
         self.dropped = True
         self.run.set(status="interrupted")
-        self.run.event("connection_drop", "warning", f"the run ended early: {match[1]}", line.number)
+        self.run.add_event("connection_drop", "warning", f"the run ended early: {match[1]}", line.number)
 
     @data(r"INFO - User interrupted.{0,80}", hint="User interrupted")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(status="interrupted")
-        self.run.event("interrupted", "info", "ended by Ctrl-C; a run without --count always is", line.number)
+        self.run.add_event("interrupted", "info", "ended by Ctrl-C; a run without --count always is", line.number)
 
     @data(r"ERROR - ((?:Socket error|Connection|Could not|Failed).{0,200})", hint="ERROR - ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         self.failed = True
-        self.run.event("failed", "error", f"echo_client failed: {match[1]}", line.number)
+        self.run.add_event("failed", "error", f"echo_client failed: {match[1]}", line.number)
 
     known = known(
         ("Starting Echo Client", r"INFO - Starting Echo Client.{0,300}"),
@@ -133,15 +133,15 @@ class _EchoLog(LineLog):
         lost = self.dropped or bool(run.value("lost"))
         if self.ended and not self.dropped and run.value("received") not in (None, float(len(self.rtt))):
             text = f"{len(self.rtt)} replies stand here, {run.value('received'):.0f} were counted: lines are missing"
-            run.event("lines_missing", "warning", text, log.last_line)
+            run.add_event("lines_missing", "warning", text, log.last_line)
         if self.pending is not None and lost:
             self.sequence.append(self.pending)
             self.rtt.append(None)
             self.status.append("lost")
-        run.samples(seq=self.sequence, sent_ns=[None] * len(self.rtt), rtt_ns=self.rtt, status=self.status)
+        run.add_samples(seq=self.sequence, sent_ns=[None] * len(self.rtt), rtt_ns=self.rtt, status=self.status)
         if self.sequence:
             text = "the CSV beside this log holds the same samples, exact to the nanosecond; count one of the two"
-            run.event("same_run_as_csv", "info", text, log.first_line)
+            run.add_event("same_run_as_csv", "info", text, log.first_line)
         if self.failed and not self.sequence:
             run.set(status="failed")
         end_run(run, has_numbers=bool(self.sequence), ended=self.ended, last_line=log.last_line)
@@ -159,17 +159,19 @@ _ECHO = {
 
 def _clock_step(run: Run, number: int, packet: str, rtt: int) -> None:
     text = f"packet {packet} came back {-rtt} ns before it was sent: the clock was set; the sample is void"
-    run.event("clock_step", "warning", text, number)
+    run.add_event("clock_step", "warning", text, number)
 
 
 def _read_csv(log: Log, recorder: Recorder) -> None:
     """The timings file: exact send and receive times."""
-    run = recorder.run("echo", log.first_line, dialect="echo-csv", last_line=log.last_line, **_ECHO)
-    recorder.ledger.mark(log.lines[0].number, DATA)
+    run = recorder.start_run("echo", log.first_line, dialect="echo-csv", last_line=log.last_line, **_ECHO)
+    recorder.accounting.mark(log.lines[0].number, DATA)
     rows = _rows(log.lines[1:], recorder)
     if not rows:
         run.set(status="no_data")
-        run.event("no_data", "warning", "a header without rows: no packet came back; the log says why", log.first_line)
+        run.add_event(
+            "no_data", "warning", "a header without rows: no packet came back; the log says why", log.first_line
+        )
         return
     first = rows[0][1][1]
     sequence, sent, rtts, status = [], [], [], []
@@ -180,7 +182,7 @@ def _read_csv(log: Log, recorder: Recorder) -> None:
             _clock_step(run, number, str(packet), rx - tx)
             rtt = None
         elif rx - tx != printed:
-            run.event("value_conflict", "error", f"rtt_us is not receive - send of packet {packet}", number)
+            run.add_event("value_conflict", "error", f"rtt_us is not receive - send of packet {packet}", number)
             rtt = None
         last_sent = tx
         sequence.append(packet)
@@ -188,19 +190,19 @@ def _read_csv(log: Log, recorder: Recorder) -> None:
         rtts.append(rtt)
         status.append("ok" if rtt is not None else "void")
     run.set(started_at=utc(first), duration_ns=max(sent[-1] + rows[-1][1][2] - rows[-1][1][1], 0))
-    run.samples(seq=sequence, sent_ns=sent, rtt_ns=rtts, status=status)
+    run.add_samples(seq=sequence, sent_ns=sent, rtt_ns=rtts, status=status)
 
 
 def _rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[int, int, int, int]]]:
     """Line number and packet, send, receive, printed round trip of each row; odd rows are unknown lines."""
-    rows, ledger = [], recorder.ledger
+    rows, accounting = [], recorder.accounting
     for line in lines:
         if match := _ROW.fullmatch(line.text.strip()):
             printed = nanoseconds(match[4], "us")
             rows.append((line.number, (int(match[1]), int(match[2]), int(match[3]), printed)))
-            ledger.mark(line.number, DATA)
+            accounting.mark(line.number, DATA)
         else:
-            ledger.mark(line.number, UNKNOWN if line.text.strip() else BLANK)
+            accounting.mark(line.number, UNKNOWN if line.text.strip() else BLANK)
     return rows
 
 
@@ -227,7 +229,7 @@ class EchoParser:
             _read_csv(part, recorder)
             return
         reader = _EchoLog(log, recorder)
-        reader.feed(lines, recorder.ledger)
+        reader.feed(lines, recorder.accounting)
         reader.finish()
 
 

@@ -33,8 +33,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar import DATA, Ledger, Line, LineLog, bulk, data, known
-from azlatency.logs.lines import Rows
+from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.parsers.echo import utc
@@ -140,17 +140,17 @@ class _Fping(LineLog):
         self.echoes: tuple[int, int] | None = None
         self.elapsed: tuple[str, int] | None = None
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """As in `LineLog`; the list of ``-C`` may be of any length and is told by its tokens."""
         host, colon, values = line.text.strip().partition(" : ")
         tokens = values.split()
         host = host.rstrip()
         if colon and len(host.split()) == 1 and tokens and all(_LISTED.fullmatch(token) for token in tokens):
-            ledger.mark(line.number, DATA)
+            accounting.mark(line.number, DATA)
             if not (self._is_cut(line, tokens) and self._unfinished(line)):
                 self._list(line, host, tokens)
             return True
-        return super().read(line, ledger)
+        return super().read(line, accounting)
 
     def _is_cut(self, line: Line, tokens: list[str]) -> bool:
         """Whether no other list or option proves the length of this one; it matters where the text ends here."""
@@ -163,7 +163,7 @@ class _Fping(LineLog):
         if line.number != unfinished_line(self.log):
             return False
         text = "the text ends within this line; what stands at its end is left out"
-        self.recorder.event("unfinished_line", "warning", text, line.number)
+        self.recorder.add_event("unfinished_line", "warning", text, line.number)
         return True
 
     # --- probes
@@ -186,7 +186,7 @@ class _Fping(LineLog):
         host.running = quantity(match["mean"], "ms"), line.number
 
     @bulk(reply)
-    def replies(self, rows: Rows, match: re.Match[str]) -> bool:
+    def replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
         """Many replies of one host, in order, at once."""
         import numpy as np
 
@@ -247,7 +247,7 @@ class _Fping(LineLog):
         host = self._host(line, match["host"], fresh=True)
         host.whole = True
         host.run.set(status="no_data")
-        host.run.event("no_data", "warning", f"{match['host']} gave no answer", line.number)
+        host.run.add_event("no_data", "warning", f"{match['host']} gave no answer", line.number)
 
     # --- summaries
 
@@ -277,10 +277,10 @@ class _Fping(LineLog):
         cut = (match["max"] or "").isdigit() and self._unfinished(line)
         for key, metric in (("min", "rtt_min"), ("avg", "rtt_mean"), ("max", "rtt_max")):
             if match[key] is not None and not (cut and key == "max"):
-                host.run.metric(metric, quantity(match[key], "ms"), line.number)
+                host.run.add_metric(metric, quantity(match[key], "ms"), line.number)
         if match["outage"] is not None and (match["max"] is not None or not self._unfinished(line)):
             outage = Quantity(float(nanoseconds(match["outage"], "ms")), "ns", match["outage"], None, "ms")
-            host.run.metric("outage", outage, line.number)
+            host.run.add_metric("outage", outage, line.number)
         _check_order(host.run, line.number)
 
     def _list(self, line: Line, name: str, tokens: list[str]) -> None:
@@ -300,7 +300,7 @@ class _Fping(LineLog):
         differing = [seq for seq, rtt in probes.items() if seq >= len(values) or values[seq] != rtt]
         if differing:
             text = f"probe {differing[0]} of {name} differs between its own line and this list; the log is edited"
-            host.run.event("value_conflict", "error", text, line.number)
+            host.run.add_event("value_conflict", "error", text, line.number)
 
     # --- statistics of all hosts
 
@@ -340,7 +340,7 @@ class _Fping(LineLog):
         if self.over or (fresh and name in self.hosts):
             self._close(line.number - 1)
         if name not in self.hosts:
-            run = self.recorder.run(
+            run = self.recorder.start_run(
                 "fping",
                 line.number,
                 test="echo",
@@ -381,11 +381,11 @@ class _Fping(LineLog):
         if sent and abs(int(match["percent"]) / 100 - (sent - received) / sent) > 1e-9:
             text = f"{match['percent']}% printed, {100 * (sent - received) / sent:.6g}% by the counts"
             edited = int(match["percent"]) != 100 * (sent - received) // sent
-            run.event("loss_recomputed", "warning" if edited else "info", text, line.number)
+            run.add_event("loss_recomputed", "warning" if edited else "info", text, line.number)
         replies = host.status.count("ok")
         if host.seq and replies != received:
             text = f"{replies} replies stand above, the summary counts {received}"
-            run.event("count_mismatch", "warning", text, line.number)
+            run.add_event("count_mismatch", "warning", text, line.number)
 
     # --- the end
 
@@ -402,16 +402,18 @@ class _Fping(LineLog):
         self._describe(run)
         if host.duplicates:
             number = Quantity(float(host.duplicates), "count", None, None)
-            run.metric("duplicates", number, host.last_line)
+            run.add_metric("duplicates", number, host.last_line)
         if host.errors:
-            run.metric("errors", Quantity(float(host.errors), "count", None, None), host.last_line)
-            run.event("icmp_error", "info", f"{host.errors} answers say that the host is unreachable", host.last_line)
+            run.add_metric("errors", Quantity(float(host.errors), "count", None, None), host.last_line)
+            run.add_event(
+                "icmp_error", "info", f"{host.errors} answers say that the host is unreachable", host.last_line
+            )
         if self.elapsed is not None:
-            run.metric("elapsed", quantity(self.elapsed[0], "sec"), self.elapsed[1], scope="process")
+            run.add_metric("elapsed", quantity(self.elapsed[0], "sec"), self.elapsed[1], scope="process")
         self._store_samples(host)
         self._store_blocks(host)
         if run.value("rtt_mean") is None and host.running is not None:
-            run.metric("rtt_mean", *host.running)
+            run.add_metric("rtt_mean", *host.running)
         has_numbers = bool(host.seq or host.blocks or host.final)
         end_run(run, has_numbers=has_numbers, ended=host.whole, last_line=max(host.last_line, run.row["first_line"]))
 
@@ -432,7 +434,7 @@ class _Fping(LineLog):
             host.run.set(started_at=utc(first))
         elif (period := self.log.option("-p", "--period")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,3})?", period):
             sent = [seq * nanoseconds(period, "ms") for seq in host.seq]
-        host.run.samples(seq=host.seq, sent_ns=sent, rtt_ns=host.rtt, status=host.status)
+        host.run.add_samples(seq=host.seq, sent_ns=sent, rtt_ns=host.rtt, status=host.status)
 
     def _store_blocks(self, host: _Host) -> None:
         """``-Q``: intervals, and totals over them where no summary follows."""
@@ -441,13 +443,13 @@ class _Fping(LineLog):
             return
         if self._cumulative(blocks):
             text = "the blocks count from the beginning of the run (-Q n,cumulative); they are no intervals"
-            run.event("cumulative_blocks", "info", text, blocks[0].line)
+            run.add_event("cumulative_blocks", "info", text, blocks[0].line)
             if not host.final:
                 self._totals(run, blocks[-1:])
             return
         step = self._block_seconds(blocks)
         for index, block in enumerate(blocks if step else []):
-            run.interval(
+            run.add_interval(
                 side=None,
                 stream=None,
                 start_ns=index * step * _SECOND,
@@ -460,9 +462,9 @@ class _Fping(LineLog):
             )
         if not step:
             text = "one block of -Q, and no option that tells how long it is; its interval is left out"
-            run.event("interval_unknown", "info", text, blocks[0].line)
+            run.add_event("interval_unknown", "info", text, blocks[0].line)
         if not host.final:
-            run.event(
+            run.add_event(
                 "summed_from_blocks", "info", "no summary follows; the totals are those of the blocks", blocks[-1].line
             )
             self._totals(run, blocks)
@@ -492,12 +494,12 @@ class _Fping(LineLog):
         means = [(block.mean, block.received) for block in blocks if block.mean is not None]
         if not means:
             return
-        run.metric("rtt_min", min(lows, key=lambda each: each.value)._replace(printed=None), line)
-        run.metric("rtt_max", max(highs, key=lambda each: each.value)._replace(printed=None), line)
+        run.add_metric("rtt_min", min(lows, key=lambda each: each.value)._replace(printed=None), line)
+        run.add_metric("rtt_max", max(highs, key=lambda each: each.value)._replace(printed=None), line)
         weight = sum(number for _, number in means)
         value = math.fsum(mean.value * number for mean, number in means) / weight
         half = max(mean.resolution or 0.0 for mean, _ in means)
-        run.metric("rtt_mean", Quantity(value, "ns", None, half), line)
+        run.add_metric("rtt_mean", Quantity(value, "ns", None, half), line)
 
     def _check_totals(self, line: int) -> None:
         """The statistics over all hosts are the sums of theirs."""
@@ -512,7 +514,7 @@ class _Fping(LineLog):
                 text = (
                     f"the hosts count {sums[0]} sent and {sums[1]} received, -s {self.echoes[0]} and {self.echoes[1]}"
                 )
-                host.run.event("count_mismatch", "warning", text, line)
+                host.run.add_event("count_mismatch", "warning", text, line)
                 break
 
     def finish(self) -> None:
@@ -522,35 +524,35 @@ class _Fping(LineLog):
         mine = [row for row in runs if row["first_line"] >= self.log.first_line]
         for text, number in self.failures:
             if mine:
-                self.recorder.event("tool_error", "warning", text, number, mine[-1]["run_id"])
+                self.recorder.add_event("tool_error", "warning", text, number, mine[-1]["run_id"])
         if self.failures and not mine:
             text, number = self.failures[0]
-            run = self.recorder.run("fping", self.log.first_line, test="echo", protocol="icmp", status="failed")
+            run = self.recorder.start_run("fping", self.log.first_line, test="echo", protocol="icmp", status="failed")
             run.set(last_line=self.log.last_line)
-            run.event("failed", "error", f"fping measured nothing: {text}", number)
+            run.add_event("failed", "error", f"fping measured nothing: {text}", number)
 
 
 def _store_counts(run: Run, sent: int, received: int, line: int, printed: re.Match[str] | None = None) -> None:
     """Counts and loss; the tokens where the log prints them."""
     for name, number in (("sent", sent), ("received", received)):
         value = Quantity(float(number), "count", None, None) if printed is None else count(printed[name])
-        run.metric(name, value, line)
+        run.add_metric(name, value, line)
     if received > sent:
         text = f"{received} received of {sent} sent: duplicates are among them; no loss can be told"
-        run.event("more_received_than_sent", "warning", text, line)
+        run.add_event("more_received_than_sent", "warning", text, line)
         return
-    run.metric("lost", Quantity(float(sent - received), "count", None, None), line)
+    run.add_metric("lost", Quantity(float(sent - received), "count", None, None), line)
     if sent:
         token = None if printed is None or printed["label"] != "loss" else printed["percent"]
-        run.metric("loss", Quantity((sent - received) / sent, "fraction", token, None), line)
+        run.add_metric("loss", Quantity((sent - received) / sent, "fraction", token, None), line)
     if received:
-        run.metric("observations", Quantity(float(received), "count", None, None), line)
+        run.add_metric("observations", Quantity(float(received), "count", None, None), line)
 
 
 def _check_order(run: Run, line: int) -> None:
     low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
     if low is not None and mean is not None and high is not None and not low <= mean <= high:
-        run.event("impossible_order", "error", "min <= avg <= max does not hold; the line is edited", line)
+        run.add_event("impossible_order", "error", "min <= avg <= max does not hold; the line is edited", line)
 
 
 class FpingParser:
@@ -582,7 +584,7 @@ class FpingParser:
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; each host is a run."""
         reader = _Fping(log, recorder)
-        reader.feed(log.lines, recorder.ledger)
+        reader.feed(log.lines, recorder.accounting)
         reader.finish()
 
 

@@ -37,9 +37,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from azlatency.logs import json_tokens as js
-from azlatency.logs.grammar import DATA, Ledger, Line, LineLog, data
-from azlatency.logs.json_lines import Places
+from azlatency.logs import json_tokens
+from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, data
+from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log, Signature
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.record import Recorder, Run
@@ -140,11 +140,11 @@ class _Reports:
         """A new report."""
         self.close()
         since_boot = self.first and not self.skips_boot
-        run = self.recorder.run("iostat", line, dialect=self.dialect, client=self.host or self.log.host)
+        run = self.recorder.start_run("iostat", line, dialect=self.dialect, client=self.host or self.log.host)
         run.set(test="since_boot" if since_boot else "report")
         if since_boot:
             text = "the first report covers the time since the host started (unless iostat -y left that one out)"
-            run.event("since_boot", "info", text, line)
+            run.add_event("since_boot", "info", text, line)
         else:
             run.set(requested_duration_ns=self.interval)
         self.report = _Report(run, stamp)
@@ -166,12 +166,12 @@ class _Reports:
         elif seconds is not None and seconds < 0:
             run.set(started_at=None)
             text = "the clock of the host went backwards between two reports"
-            run.event("clock_step", "warning", text, run.row["first_line"])
+            run.add_event("clock_step", "warning", text, run.row["first_line"])
 
     def cpu(self, name: str, token: str, line: int) -> None:
         """Share of one kind of processor time."""
         if self.report is not None and name in _CPU:
-            self.report.run.metric(_CPU[name], quantity(token, "%"), line, scope="host")
+            self.report.run.add_metric(_CPU[name], quantity(token, "%"), line, scope="host")
             self.report.cpu = True
 
     def value(self, device: str, column: str, token: str, suffix: str, line: int) -> bool:
@@ -184,7 +184,7 @@ class _Reports:
         value = quantity(token, unit)
         group = device.startswith(" ")
         name = device.strip()
-        self.report.run.metric(metric, value, line, side="device", stream=name, scope="run" if group else "stream")
+        self.report.run.add_metric(metric, value, line, side="device", stream=name, scope="run" if group else "stream")
         self.report.values.setdefault(name, {})[column] = value
         self.report.lines[name] = line
         return True
@@ -200,11 +200,11 @@ class _Reports:
         if report.open_header:
             run.set(status="truncated")
             text = "the report stops behind a header; what stands above is kept"
-            run.event("truncated", "warning" if report.cpu or report.values else "error", text, report.open_header)
+            run.add_event("truncated", "warning" if report.cpu or report.values else "error", text, report.open_header)
         elif not report.cpu and not report.values:
             run.set(status="no_data")
             text = "a report without a device: none was active, or none was found"
-            run.event("no_data", "warning", text, run.row["first_line"])
+            run.add_event("no_data", "warning", text, run.row["first_line"])
 
     @staticmethod
     def _check(report: _Report, name: str, values: dict[str, Quantity]) -> None:
@@ -217,7 +217,7 @@ class _Reports:
             slack = (one.resolution or 0.0) * (two.value + half) + one.value * half
             if abs(one.value * two.value - whole.value) > 1.001 * (slack + (whole.resolution or 0.0)) + 1e-9:
                 text = f"{name}: {one.printed} {rate} of {two.printed} kB are not {whole.printed} {product}"
-                report.run.event("rate_mismatch", "warning", text, report.lines[name])
+                report.run.add_event("rate_mismatch", "warning", text, report.lines[name])
 
 
 class _Iostat(LineLog):
@@ -236,17 +236,17 @@ class _Iostat(LineLog):
         if self.blank_lines >= 0:
             self.blank_lines += 1
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """As in `LineLog`; rows are read by the header above them."""
         if self.wants_cpu is not None or self.table is not None:
             if line.number == self.unfinished:
                 text = "the last line is cut, its row is left out"
-                self.recorder.event("unfinished_line", "info", text, line.number)
-                return super().read(line, ledger)
+                self.recorder.add_event("unfinished_line", "info", text, line.number)
+                return super().read(line, accounting)
             if self._row(line):
-                ledger.mark(line.number, DATA)
+                accounting.mark(line.number, DATA)
                 return True
-        return super().read(line, ledger)
+        return super().read(line, accounting)
 
     @data(_BANNER, hint=" CPU)")
     def banner(self, line: Line, match: re.Match[str]) -> None:
@@ -367,106 +367,112 @@ class _Documents:
     """The JSON documents of a log."""
 
     def __init__(self, log: Log, recorder: Recorder, reports: _Reports) -> None:
-        self.places = Places(log, recorder)
+        self.line_map = JsonLineMap(log, recorder)
         self.log, self.recorder, self.reports = log, recorder, reports
 
     def read(self, index: int) -> int:
         """Read the document that begins in line ``index``; returns the index of the first line behind it."""
         before = self.reports.count
-        behind, fault = self.places.read(index, self._document)
+        behind, fault = self.line_map.read_document(index, self._document)
         report = self.reports.report
         if fault is not None:
-            number = self.places.line(fault.position)
+            number = self.line_map.line_number(fault.position)
             run = report.run if report is not None else None
             if run is None:
-                run = self.recorder.run("iostat", self.log.lines[index].number, dialect="iostat-json")
+                run = self.recorder.start_run("iostat", self.log.lines[index].number, dialect="iostat-json")
                 self.reports.count += 1
             code = "truncated" if fault.at_end else "malformed"
             run.set(status="truncated", last_line=self.log.lines[behind - 1].number)
             severity = "warning" if report is not None else "error"
-            run.event(code, severity, "the document stops here; what stands above is kept", number)
+            run.add_event(code, severity, "the document stops here; what stands above is kept", number)
         elif self.reports.count == before:
-            run = self.recorder.run("iostat", self.log.lines[index].number, dialect="iostat-json", status="no_data")
-            run.event("no_data", "error", "a document of sysstat without a report of iostat", run.row["first_line"])
+            run = self.recorder.start_run(
+                "iostat", self.log.lines[index].number, dialect="iostat-json", status="no_data"
+            )
+            run.add_event("no_data", "error", "a document of sysstat without a report of iostat", run.row["first_line"])
             self.reports.count += 1
         self.reports.close()
         return behind
 
     def _document(self, begin: int) -> int:
         """{"sysstat": {"hosts": [{…, "statistics": [reports]}]}}; reports one by one, so that a cut text gives some."""
-        text, place = self.places.text, begin
+        text, place = self.line_map.text, begin
         for key, mark in (("sysstat", "{"), ("hosts", "[")):
-            place = js.skip(text, place + 1)
-            found, place = js.string(text, place)
-            place = js.expect(text, place, ":")
+            place = json_tokens.skip_blanks(text, place + 1)
+            found, place = json_tokens.read_string(text, place)
+            place = json_tokens.expect(text, place, ":")
             if found != key or text[place : place + 1] != mark:
-                raise js.JsonError(text, place)
-        place = js.skip(text, place + 1)
+                raise json_tokens.JsonError(text, place)
+        place = json_tokens.skip_blanks(text, place + 1)
         while text[place : place + 1] != "]":
-            place = js.comma(text, self._host(place), "]")
+            place = json_tokens.skip_comma(text, self._host(place), "]")
         for _ in range(2):
-            place = js.skip(text, place + 1)
+            place = json_tokens.skip_blanks(text, place + 1)
             if text[place : place + 1] != "}":
-                raise js.JsonError(text, place)
+                raise json_tokens.JsonError(text, place)
         return place + 1
 
     def _host(self, place: int) -> int:
-        text = self.places.text
-        place = js.skip(text, place + 1)
+        text = self.line_map.text
+        place = json_tokens.skip_blanks(text, place + 1)
         while text[place : place + 1] != "}":
-            key, place = js.string(text, place)
-            place = js.expect(text, place, ":")
+            key, place = json_tokens.read_string(text, place)
+            place = json_tokens.expect(text, place, ":")
             if key == "statistics" and text[place : place + 1] == "[":
                 place = self._statistics(place)
             else:
-                value, place = js.read(text, place)
-                if key == "nodename" and isinstance(value, js.Leaf):
+                value, place = json_tokens.read_value(text, place)
+                if key == "nodename" and isinstance(value, json_tokens.Scalar):
                     self.reports.machine(str(value.value))
-                    self.places.data(value)
-            place = js.comma(text, place, "}")
+                    self.line_map.mark_data(value)
+            place = json_tokens.skip_comma(text, place, "}")
         return place + 1
 
     def _statistics(self, place: int) -> int:
-        text = self.places.text
-        place = js.skip(text, place + 1)
+        text = self.line_map.text
+        place = json_tokens.skip_blanks(text, place + 1)
         while text[place : place + 1] != "]":
-            node = js.Members()
+            node = json_tokens.JsonObject()
             try:
-                end = js.members(text, place, node)
-            except js.JsonError:
+                end = json_tokens.read_object(text, place, node)
+            except json_tokens.JsonError:
                 node.position = place
                 self._report(node)
                 raise
             self._report(node)
             if self.reports.report is not None:
-                self.reports.report.run.set(last_line=self.places.line(end - 1))
-            place = js.comma(text, end, "]")
+                self.reports.report.run.set(last_line=self.line_map.line_number(end - 1))
+            place = json_tokens.skip_comma(text, end, "]")
         return place + 1
 
-    def _report(self, node: js.Members) -> None:
+    def _report(self, node: json_tokens.JsonObject) -> None:
         if not {"avg-cpu", "disk"} & {key for key, _ in node.pairs}:
             return
         stamp = None
         leaf = node.leaf("timestamp")
         if leaf is not None and isinstance(leaf.value, str):
-            self.places.data(leaf)
+            self.line_map.mark_data(leaf)
             found = re.fullmatch(_TIME, leaf.value)
             stamp = _stamp(found) if found else None
-        self.reports.open(self.places.line(node.position), stamp)
+        self.reports.open(self.line_map.line_number(node.position), stamp)
         for key, value in node.object("avg-cpu").pairs:
-            if isinstance(value, js.Leaf) and value.value is not None:
-                self.reports.cpu(key, value.token, self.places.data(value))
+            if isinstance(value, json_tokens.Scalar) and value.value is not None:
+                self.reports.cpu(key, value.token, self.line_map.mark_data(value))
         for disk in node.objects("disk"):
             self._disk(disk)
 
-    def _disk(self, node: js.Members) -> None:
+    def _disk(self, node: json_tokens.JsonObject) -> None:
         name = node.value("disk_device")
         if not isinstance(name, str):
             return
         for key, leaf in node.pairs:
-            if isinstance(leaf, js.Leaf) and isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool):
+            if (
+                isinstance(leaf, json_tokens.Scalar)
+                and isinstance(leaf.value, int | float)
+                and not isinstance(leaf.value, bool)
+            ):
                 try:
-                    self.reports.value(name, key, leaf.token, "", self.places.data(leaf))
+                    self.reports.value(name, key, leaf.token, "", self.line_map.mark_data(leaf))
                 except UnitError:
                     continue
 
@@ -493,13 +499,13 @@ class IostatParser:
             if lines[index].text.lstrip().startswith("{"):
                 index = documents.read(index)
             else:
-                text.feed_line(lines[index], recorder.ledger)
+                text.feed_line(lines[index], recorder.accounting)
                 index += 1
         reports.close()
         if not reports.count:
-            run = recorder.run("iostat", log.first_line, last_line=log.last_line, status="no_data")
+            run = recorder.start_run("iostat", log.first_line, last_line=log.last_line, status="no_data")
             why = "no report of iostat stands here; is it the output of another tool?"
-            run.event("no_data", "error", why, log.first_line)
+            run.add_event("no_data", "error", why, log.first_line)
 
 
 PARSER = IostatParser()

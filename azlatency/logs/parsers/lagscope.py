@@ -77,7 +77,7 @@ class _Lagscope(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
         self.unfinished = unfinished_line(log)
-        self.run = recorder.run("lagscope", log.first_line, **_RUN)
+        self.run = recorder.start_run("lagscope", log.first_line, **_RUN)
         self.began: int | None = None
         self.completed: int | None = None
         self.ended = False
@@ -122,7 +122,7 @@ class _Lagscope(LineLog):
     @data(r"Interrupted by Ctrl\+C", hint="Interrupted by")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(status="interrupted")
-        self.run.event("interrupted", "warning", "ended by Ctrl-C; statistics cover what there was", line.number)
+        self.run.add_event("interrupted", "warning", "ended by Ctrl-C; statistics cover what there was", line.number)
 
     @data(r"TEST COMPLETED\.", hint="TEST COMPLETED")
     def test_completed(self, line: Line, match: re.Match[str]) -> None:
@@ -138,12 +138,12 @@ class _Lagscope(LineLog):
         if self._cut(line):
             return
         for name in ("received", "observations"):
-            self.run.metric(name, count(match[1]), line.number)
+            self.run.add_metric(name, count(match[1]), line.number)
         if not int(match[1]):
             self.ended = True
             if not self.errors:
                 self.run.set(status="no_data")
-                self.run.event("no_data", "warning", "no ping was answered", line.number)
+                self.run.add_event("no_data", "warning", "no ping was answered", line.number)
 
     @data(rf"Minimum = {_US}, Maximum = {_US}, Average = {_US}", hint="Minimum = ")
     def extremes(self, line: Line, match: re.Match[str]) -> None:
@@ -151,7 +151,7 @@ class _Lagscope(LineLog):
             printed = quantity(token, "us")
             # The mean of many is sharper than the clock of each.
             single = name != "rtt_mean"
-            self.run.metric(name, printed.with_resolution(float(_LATTICE_NS)) if single else printed, line.number)
+            self.run.add_metric(name, printed.with_resolution(float(_LATTICE_NS)) if single else printed, line.number)
         self.ended = True
         self.extremes_line = line.number
 
@@ -176,7 +176,7 @@ class _Lagscope(LineLog):
         if self.table == "Interval":
             self.rows.append((int(match[1]), int(match[2]), line.number))
         else:
-            self.run.event("histogram_without_header", "warning", "a histogram row under no header", line.number)
+            self.run.add_event("histogram_without_header", "warning", "a histogram row under no header", line.number)
 
     @data(r"\.\.\.", hint="...")
     def left_out(self, line: Line, match: re.Match[str]) -> None:
@@ -208,7 +208,7 @@ class _Lagscope(LineLog):
         if line.number != self.unfinished:
             return False
         text = "the text ends within this line; its number is left out"
-        self.run.event("unfinished_line", "warning", text, line.number)
+        self.run.add_event("unfinished_line", "warning", text, line.number)
         return True
 
     # --- the end
@@ -225,14 +225,14 @@ class _Lagscope(LineLog):
         ended = self.ended and last > _SECOND_LAST_PERCENTILE
         if self.percentiles or self.rows:
             text = "percentiles and histogram hold times cut to whole microseconds; a value may be up to 1 us more"
-            run.event("floored", "info", text, run.row["first_line"])
+            run.add_event("floored", "info", text, run.row["first_line"])
         has_numbers = bool(run.value("rtt_mean") or self.replies or self.percentiles or self.rows)
         for text, number in self.errors:
             if has_numbers or run.value("rtt_mean"):
-                run.event("tool_error", "warning", text, number)
+                run.add_event("tool_error", "warning", text, number)
             else:
                 run.set(status="failed")
-                run.event("failed", "error", f"lagscope measured nothing: {text}", number)
+                run.add_event("failed", "error", f"lagscope measured nothing: {text}", number)
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=log.last_line)
 
     def _describe(self) -> None:
@@ -256,16 +256,16 @@ class _Lagscope(LineLog):
             )
             if index not in kept or outside:
                 text = f"p{100 * q:g} = {value.printed} us breaks the order of the table; a known fault; left out"
-                run.event("not_monotone", "error", text, number)
+                run.add_event("not_monotone", "error", text, number)
                 continue
-            row = run.quantile(q, value, number)
+            row = run.add_quantile(q, value, number)
             if observations and row is not None:
                 n = int(observations)
                 # Counted as the tool does, in binary floating point.
                 rank = int((float(f"{100 * q:.6g}") * (n + 1)) / 100 - 1) + 1
                 complete_quantile(row, n, rank)
                 if not row["resolved"]:
-                    run.event("percentile_is_max", "info", f"p{100 * q:g} of {n} pings is their maximum", number)
+                    run.add_event("percentile_is_max", "info", f"p{100 * q:g} of {n} pings is their maximum", number)
 
     def _store_histogram(self) -> None:
         """Buckets from the lower edges; the last is open-ended, and so is one before rows that were left out."""
@@ -283,11 +283,11 @@ class _Lagscope(LineLog):
             if high is None and index and index + 1 < len(self.rows) and width:
                 high = low + width
             bounds = {"low_ns": low * _MICROSECOND, "high_ns": None if high is None else high * _MICROSECOND}
-            run.bucket(metric="rtt", stream=None, count=number, line=line, **bounds)
+            run.add_bucket(metric="rtt", stream=None, count=number, line=line, **bounds)
         total, observations = sum(row[1] for row in present), run.value("observations")
         if present and (None in self.rows or (observations is not None and total != observations)):
             text = f"the histogram counts {total} of {observations or 0:.0f} pings; rows are missing"
-            run.event("count_mismatch", "warning", text, present[0][2])
+            run.add_event("count_mismatch", "warning", text, present[0][2])
 
     def _store_replies(self) -> None:
         if not self.replies:
@@ -297,33 +297,35 @@ class _Lagscope(LineLog):
             "low_ns": [rtt - _LATTICE_NS for rtt in self.replies],
             "high_ns": [rtt + _LATTICE_NS for rtt in self.replies],
         }
-        run.samples(seq=range(number), sent_ns=[None] * number, rtt_ns=self.replies, status=["ok"] * number, **bounds)
+        run.add_samples(
+            seq=range(number), sent_ns=[None] * number, rtt_ns=self.replies, status=["ok"] * number, **bounds
+        )
         text = "the first reply carries the warm-up of the connection; the tool counts it"
-        run.event("first_ping_is_warmup", "info", text, run.row["first_line"])
+        run.add_event("first_ping_is_warmup", "info", text, run.row["first_line"])
         observations = run.value("observations")
         if observations is not None and number != observations:
             text = f"{number} replies, the statistics count {observations:.0f}"
-            run.event("count_mismatch", "warning", text, self.extremes_line or run.row["first_line"])
+            run.add_event("count_mismatch", "warning", text, self.extremes_line or run.row["first_line"])
         elif (low := run.value("rtt_min")) is not None and low != min(self.replies):
-            run.event("value_conflict", "error", "the minimum is not that of the replies", self.extremes_line)
+            run.add_event("value_conflict", "error", "the minimum is not that of the replies", self.extremes_line)
 
     def _check(self) -> None:
         run = self.run
         low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
         if low is not None and mean is not None and high is not None and not low <= mean <= high:
             text = "min <= avg <= max does not hold; the line is edited"
-            run.event("impossible_order", "error", text, self.extremes_line)
+            run.add_event("impossible_order", "error", text, self.extremes_line)
         if self.began is None or self.completed is None:
             return
         seconds = (self.completed - self.began) % _DAY
         elapsed = Quantity(float(seconds * _SECOND), "ns", None, float(_SECOND))
-        run.metric("elapsed", elapsed, self.extremes_line or run.row["first_line"])
+        run.add_metric("elapsed", elapsed, self.extremes_line or run.row["first_line"])
         observations = run.value("observations")
         if mean is not None and observations and observations * mean > elapsed.value + _SECOND:
             needed = observations * mean / _SECOND
             what = f"{observations:.0f} pings of {mean / _MICROSECOND:g} us"
             text = f"{what} take {needed:.0f} s, but {seconds} s passed; the log is edited"
-            run.event("impossible_duration", "error", text, self.extremes_line)
+            run.add_event("impossible_duration", "error", text, self.extremes_line)
 
 
 def _longest_rising(values: list[float]) -> set[int]:
@@ -345,19 +347,19 @@ def _longest_rising(values: list[float]) -> set[int]:
 
 def _read_csv(log: Log, recorder: Recorder, header: int) -> None:
     """``-R``: the samples, cut to whole microseconds."""
-    run = recorder.run("lagscope", log.first_line, dialect="lagscope-csv", last_line=log.last_line, **_RUN)
-    ledger, unfinished = recorder.ledger, unfinished_line(log)
-    ledger.mark(log.lines[header].number, DATA)
+    run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-csv", last_line=log.last_line, **_RUN)
+    accounting, unfinished = recorder.accounting, unfinished_line(log)
+    accounting.mark(log.lines[header].number, DATA)
     sequence, rtt = [], []
     for line in log.lines[header + 1 :]:
         text = line.text.strip()
         match = _ROW.fullmatch(text)
         if match is None:
-            ledger.mark(line.number, UNKNOWN if text else BLANK)
+            accounting.mark(line.number, UNKNOWN if text else BLANK)
             continue
-        ledger.mark(line.number, DATA)
+        accounting.mark(line.number, DATA)
         if line.number == unfinished:
-            run.event(
+            run.add_event(
                 "unfinished_line", "warning", "the text ends within this line; its sample is left out", line.number
             )
             continue
@@ -365,22 +367,22 @@ def _read_csv(log: Log, recorder: Recorder, header: int) -> None:
         rtt.append(int(match[2]) * _MICROSECOND)
     if not sequence:
         run.set(status="no_data")
-        run.event("no_data", "warning", "a header without rows", log.first_line)
+        run.add_event("no_data", "warning", "a header without rows", log.first_line)
         return
     if sequence != list(range(len(sequence))):
         text = "the rows are not numbered from 0 without gaps; rows are missing or of two runs"
-        run.event("lines_missing", "warning", text, log.first_line)
+        run.add_event("lines_missing", "warning", text, log.first_line)
     high = [value + _MICROSECOND for value in rtt]
     status = ["ok"] * len(rtt)
-    run.samples(seq=sequence, sent_ns=[None] * len(rtt), rtt_ns=rtt, status=status, low_ns=rtt, high_ns=high)
-    run.event("floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line)
+    run.add_samples(seq=sequence, sent_ns=[None] * len(rtt), rtt_ns=rtt, status=status, low_ns=rtt, high_ns=high)
+    run.add_event("floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line)
     text = "the log beside this file describes the same run; count one of the two"
-    run.event("same_run_as_log", "info", text, log.first_line)
+    run.add_event("same_run_as_log", "info", text, log.first_line)
 
 
 def _read_json(log: Log, recorder: Recorder) -> None:
     """``-P file``: how often each whole microsecond was seen, as a histogram."""
-    run = recorder.run("lagscope", log.first_line, dialect="lagscope-json", last_line=log.last_line, **_RUN)
+    run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-json", last_line=log.last_line, **_RUN)
     text = log.text
     whole = True
     try:
@@ -395,20 +397,22 @@ def _read_json(log: Log, recorder: Recorder) -> None:
         pairs.append((int(match[1]), int(match[2]), number))
     if whole and not (isinstance(found, dict) and len(found.get("latencies", [])) == len(pairs)):
         run.set(status="failed")
-        run.event("malformed", "error", "not the frequency table that lagscope writes", log.first_line)
+        run.add_event("malformed", "error", "not the frequency table that lagscope writes", log.first_line)
         return
     for line in log.lines:
-        recorder.ledger.mark(line.number, DATA if line.text.strip() else BLANK)
+        recorder.accounting.mark(line.number, DATA if line.text.strip() else BLANK)
     for latency, frequency, number in pairs:
         low = latency * _MICROSECOND
         bounds = {"low_ns": low, "high_ns": low + _MICROSECOND}
-        run.bucket(metric="rtt", stream=None, count=frequency, line=number, **bounds)
+        run.add_bucket(metric="rtt", stream=None, count=frequency, line=number, **bounds)
     if pairs and whole:
         total = Quantity(float(sum(frequency for _, frequency, _ in pairs)), "count", None, None)
-        run.metric("observations", total, log.first_line)
-        run.event("floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line)
+        run.add_metric("observations", total, log.first_line)
+        run.add_event(
+            "floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line
+        )
         about = "the log beside this file describes the same run; count one of the two"
-        run.event("same_run_as_log", "info", about, log.first_line)
+        run.add_event("same_run_as_log", "info", about, log.first_line)
     end_run(run, has_numbers=bool(pairs), ended=whole, last_line=log.last_line)
 
 
@@ -435,7 +439,7 @@ class LagscopeParser:
             _read_json(log, recorder)
         else:
             reader = _Lagscope(log, recorder)
-            reader.feed(log.lines, recorder.ledger)
+            reader.feed(log.lines, recorder.accounting)
             reader.finish()
 
 

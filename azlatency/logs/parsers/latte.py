@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import BLANK, DATA, Ledger, Line, LineLog, data, known
+from azlatency.logs.grammar import BLANK, DATA, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder, Run
@@ -74,9 +74,9 @@ class _Latte(LineLog):
         self.buckets: list[tuple[int, int, int]] = []
         self.last_read = log.first_line
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """As in `LineLog`; remembers the last line that belonged to the block."""
-        if super().read(line, ledger):
+        if super().read(line, accounting):
             self.last_read = line.number
             return True
         return False
@@ -90,7 +90,7 @@ class _Latte(LineLog):
         return self.run
 
     def _open(self, number: int) -> None:
-        self.run = self.recorder.run("latte", number, test="ping-pong", closed_loop=True)
+        self.run = self.recorder.start_run("latte", number, test="ping-pong", closed_loop=True)
         self.half, self.refused, self.counters, self.buckets = False, False, {}, []
 
     # --- the block
@@ -107,7 +107,7 @@ class _Latte(LineLog):
 
     @data(r"Iterations\s+(\d{1,18})", hint="Iterations")
     def iterations(self, line: Line, match: re.Match[str]) -> None:
-        self.current.metric("observations", count(match[1]), line.number)
+        self.current.add_metric("observations", count(match[1]), line.number)
 
     @data(rf"(Half Round-Trip )?Latency\(usec\)\s+{_DECIMAL}", hint="Latency(usec)")
     def latency(self, line: Line, match: re.Match[str]) -> None:
@@ -116,15 +116,15 @@ class _Latte(LineLog):
 
     @data(rf"CPU\(%\)\s+{_DECIMAL}", hint="CPU(%)")
     def processor(self, line: Line, match: re.Match[str]) -> None:
-        self.current.metric("cpu_busy", quantity(match[1], "%"), line.number, scope="host")
+        self.current.add_metric("cpu_busy", quantity(match[1], "%"), line.number, scope="host")
 
     @data(rf"(CtxSwitch|SysCall|Interrupt)/sec\s+{_DECIMAL}\s+\({_DECIMAL}/iteration\)", hint="/iteration)")
     def counter(self, line: Line, match: re.Match[str]) -> None:
         rate, each = quantity(match[2], "/sec"), quantity(match[3], "1")
         each = Quantity(each.value, "count", each.printed, each.resolution)
         rate_name, each_name = _COUNTERS[match[1]]
-        self.current.metric(rate_name, rate, line.number, scope="host")
-        self.current.metric(each_name, each, line.number, scope="host")
+        self.current.add_metric(rate_name, rate, line.number, scope="host")
+        self.current.add_metric(each_name, each, line.number, scope="host")
         self.counters[match[1]] = (rate, each, line.number)
 
     @data(r"(\d{1,12})\s+(\d{1,18})", hint="")
@@ -139,12 +139,12 @@ class _Latte(LineLog):
         self._open(line.number)
         run = self.current
         run.set(protocol=match[1].split("_")[0].lower(), message_bytes=int(match[2]))
-        run.metric("observations", count(match[3]), line.number)
+        run.add_metric("observations", count(match[3]), line.number)
         self.half = "-hrtt" in self.log.arguments
         self._latency(match[4], line)
-        run.metric("cpu_busy", quantity(match[5], "%"), line.number, scope="host")
+        run.add_metric("cpu_busy", quantity(match[5], "%"), line.number, scope="host")
         for (name, _), token in zip(_COUNTERS.values(), match.groups()[5:], strict=True):
-            run.metric(name, quantity(token, "/sec"), line.number, scope="host")
+            run.add_metric(name, quantity(token, "/sec"), line.number, scope="host")
 
     known = known(
         ("Method", rf"(?:Send|Receive)Method\s+{_METHOD}"),
@@ -163,13 +163,13 @@ class _Latte(LineLog):
             text = (
                 f"a latency of {token} usec: the timer of a long run overflowed; no value is kept, run fewer iterations"
             )
-            run.event("overflow", "error", text, line.number)
+            run.add_event("overflow", "error", text, line.number)
             return
-        run.metric("rtt_mean", printed.doubled() if self.half else printed, line.number)
+        run.add_metric("rtt_mean", printed.doubled() if self.half else printed, line.number)
         run.set(printed_as="half_round_trip" if self.half else "round_trip")
         if not self.half:
             text = "Latency(usec) taken as a round trip: v0000.8303 prints elapsed / iterations, halved only by -hrtt"
-            run.event("assumed_round_trip", "info", text, line.number)
+            run.add_event("assumed_round_trip", "info", text, line.number)
 
     def finish(self, last_line: int) -> None:
         """Close the run being read, if there is one."""
@@ -184,10 +184,10 @@ class _Latte(LineLog):
             run.set(status="failed", last_line=last_line)
         elif not has_numbers:
             # Without a latency the iterations are what was asked for, not what was observed.
-            run.drop("observations")
+            run.remove_metric("observations")
             run.set(status="no_data", last_line=self.last_read)
             text = "the block stops before its latency: what was to run, not what came out"
-            run.event("no_data", "warning", text, self.last_read)
+            run.add_event("no_data", "warning", text, self.last_read)
         else:
             end_run(run, has_numbers=True, ended=True, last_line=last_line)
 
@@ -196,7 +196,7 @@ class _Latte(LineLog):
         words = log.arguments
         if not words:
             text = "nothing in the block says whether the sender or the receiver printed it; count one of the two only"
-            run.event("side_unknown", "info", text, run.row["first_line"])
+            run.add_event("side_unknown", "info", text, run.row["first_line"])
             return
         address = log.option("-a") or ""
         host = address.rsplit(":", 1)[0] or None
@@ -205,7 +205,7 @@ class _Latte(LineLog):
         else:
             run.set(dialect="latte-receiver", server=host)
             text = "printed by the receiver (no -c in the command): the sender's block is the same run"
-            run.event("receiver_side", "info", text, run.row["first_line"])
+            run.add_event("receiver_side", "info", text, run.row["first_line"])
 
     def _histogram(self, run: Run) -> None:
         """Buckets from one printed edge to the next; an unfinished table is told by its total."""
@@ -217,11 +217,11 @@ class _Latte(LineLog):
         width = lows[-1] - lows[-2] if len(lows) > 1 else None
         highs = [*lows[1:], None if open_ended or width is None else lows[-1] + width]
         for (low, frequency, number), high in zip(self.buckets, highs, strict=True):
-            run.bucket(metric="rtt", stream=None, low_ns=low, high_ns=high, count=frequency, line=number)
+            run.add_bucket(metric="rtt", stream=None, low_ns=low, high_ns=high, count=frequency, line=number)
         total, iterations = sum(frequency for _, frequency, _ in self.buckets), run.value("observations")
         if iterations is not None and total != iterations:
             text = f"the histogram holds {total} of {iterations:.0f} iterations; it is cut short or edited"
-            run.event("histogram_total", "warning", text, self.buckets[-1][2])
+            run.add_event("histogram_total", "warning", text, self.buckets[-1][2])
 
     def _check_identity(self, run: Run) -> None:
         """Events per second over events per iteration is iterations per second (formats-latency 1.3, L5)."""
@@ -237,10 +237,10 @@ class _Latte(LineLog):
             if self.half and row is not None and abs(product / (2 * _SECOND_US) - 1) <= slack:
                 # -hrtt halves the time but not the counts: events a second come out doubled (trap L6).
                 row.update(value=row["value"] / 2, resolution=(row["resolution"] or 0) / 2 or None)
-                run.event("rate_halved", "info", f"{name}/sec is doubled by -hrtt; halved", number)
+                run.add_event("rate_halved", "info", f"{name}/sec is doubled by -hrtt; halved", number)
             elif abs(product / _SECOND_US - 1) > slack:
                 text = f"{name}/sec, /iteration and the latency contradict each other: product {product / 1e6:.3f}"
-                run.event("identity_failed", "warning", text, number)
+                run.add_event("identity_failed", "warning", text, number)
 
 
 _DUMPED = re.compile(r"\d{1,12}")
@@ -248,24 +248,24 @@ _DUMPED = re.compile(r"\d{1,12}")
 
 def _read_dump(log: Log, recorder: Recorder) -> None:
     """The round trips of ``-dump``; the last number of a text that ends within it may be cut and is left out."""
-    run = recorder.run("latte", log.first_line, last_line=log.last_line, dialect="latte-dump", closed_loop=True)
+    run = recorder.start_run("latte", log.first_line, last_line=log.last_line, dialect="latte-dump", closed_loop=True)
     run.set(printed_as="round_trip")
     cut = unfinished_line(log)
     low = []
     for line in log.lines:
         text = line.text.strip()
-        recorder.ledger.mark(line.number, DATA if text else BLANK)
+        recorder.accounting.mark(line.number, DATA if text else BLANK)
         if text and line.number != cut:
             low.append(nanoseconds(text, "usec"))
     if cut:
-        run.event("unfinished_line", "warning", "the text ends within this line; its number is left out", cut)
+        run.add_event("unfinished_line", "warning", "the text ends within this line; its number is left out", cut)
     width, count_ = nanoseconds("1", "usec"), len(low)
     high = [each + width for each in low]
-    run.samples(
+    run.add_samples(
         seq=range(count_), sent_ns=[None] * count_, rtt_ns=low, status=["ok"] * count_, low_ns=low, high_ns=high
     )
     text = "taken as round trips in microseconds, cut; whether -hrtt was given, which halves them, no line says"
-    run.event("assumed_round_trip", "info", text, log.first_line)
+    run.add_event("assumed_round_trip", "info", text, log.first_line)
 
 
 class LatteParser:
@@ -288,11 +288,11 @@ class LatteParser:
             return
         reader = _Latte(log, recorder)
         runs_before = len(recorder.rows["runs"])
-        reader.feed(log.lines, recorder.ledger)
+        reader.feed(log.lines, recorder.accounting)
         reader.finish(log.last_line)
         if len(recorder.rows["runs"]) == runs_before:
-            run = recorder.run("latte", log.first_line, last_line=log.last_line, status="no_data")
-            run.event("no_data", "warning", "a header without rows", log.first_line)
+            run = recorder.start_run("latte", log.first_line, last_line=log.last_line, status="no_data")
+            run.add_event("no_data", "warning", "a header without rows", log.first_line)
 
 
 PARSER = LatteParser()

@@ -45,8 +45,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from azlatency.logs import json_tokens as js
-from azlatency.logs.grammar import DATA, KNOWN, Ledger, Line, LineLog, data, known
+from azlatency.logs import json_tokens
+from azlatency.logs.grammar import DATA, KNOWN, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder
@@ -74,7 +74,7 @@ class _Result:
 
     def __init__(self, log: Log, recorder: Recorder, first_line: int, form: str) -> None:
         self.log = log
-        self.run = recorder.run("ntttcp", first_line, last_line=log.last_line, test="stream")
+        self.run = recorder.start_run("ntttcp", first_line, last_line=log.last_line, test="stream")
         self.form = form
         self.role: str | None = None
         self.values: list[_Value] = []
@@ -106,7 +106,7 @@ class _Result:
         row = self.run.row
         row["dialect"] = f"ntttcp-{self.form}" + (f"-{self.role}" if self.role else "")
         for one in self.values:
-            self.run.metric(one.metric, one.quantity, one.line, side=self.role, stream=one.stream, scope=one.scope)
+            self.run.add_metric(one.metric, one.quantity, one.line, side=self.role, stream=one.stream, scope=one.scope)
         connections = self.get("connections")
         if connections is not None:
             row["connections"] = int(connections.quantity.value)
@@ -168,30 +168,30 @@ class _Result:
         margin = (rate.quantity.resolution or 0.0) + 2e-3 * rate.quantity.value
         if not low - margin <= rate.quantity.value <= high + margin:
             text = f"{rate.quantity.printed} is not {size.quantity.printed} in {self.duration.printed} s"
-            self.run.event("rate_mismatch", "warning", text, rate.line)
+            self.run.add_event("rate_mismatch", "warning", text, rate.line)
 
     def _check_duration(self) -> None:
         requested, measured = self.run.row.get("requested_duration_ns"), self.run.row.get("duration_ns")
         if requested and measured and measured > _OVERRUN * requested:
             text = f"measured over {measured / 1e9:g} s where {requested / 1e9:g} s were asked for"
-            self.run.event("duration_overrun", "info", text, self.run.row["first_line"])
+            self.run.add_event("duration_overrun", "info", text, self.run.row["first_line"])
 
     def _status(self, last_line: int) -> None:
         run = self.run
         if self.has_totals:
             for line, text in self.errors:
-                run.event("tool_error", "warning", f"ntttcp said: {text}", line)
+                run.add_event("tool_error", "warning", f"ntttcp said: {text}", line)
             if self.interrupted is not None:
                 run.set(status="interrupted")
                 text = "ended by Ctrl-C; the totals cover what there was"
-                run.event("interrupted", "warning", text, self.interrupted)
+                run.add_event("interrupted", "warning", text, self.interrupted)
         elif self.errors:
             line, text = self.errors[0]
             run.set(status="failed")
-            run.event("failed", "error", f"ntttcp measured nothing: {text}", line)
+            run.add_event("failed", "error", f"ntttcp measured nothing: {text}", line)
         elif self.interrupted is not None:
             run.set(status="no_data")
-            run.event("no_data", "error", "ended by Ctrl-C before any result", self.interrupted)
+            run.add_event("no_data", "error", "ended by Ctrl-C before any result", self.interrupted)
         end_run(run, has_numbers=self.has_totals, ended=self.ended, last_line=last_line)
 
 
@@ -207,7 +207,7 @@ class _Console(LineLog):
         self.level: str | None = None
         self.columns: list[str] = []
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Read the line without its time of day and level; both ends of emphasis in a notes file go too."""
         text = line.text.strip()
         found = _LEVEL.match(text)
@@ -218,9 +218,9 @@ class _Console(LineLog):
                 text = text.removesuffix("**")
         if self.level == "ERR":
             self.result.errors.append((line.number, text.strip()))
-            ledger.mark(line.number, DATA)
+            accounting.mark(line.number, DATA)
             return True
-        return super().read(Line(line.number, text), ledger)
+        return super().read(Line(line.number, text), accounting)
 
     def close(self, last_line: int) -> None:
         """Settle which end it was, and write the run."""
@@ -298,7 +298,7 @@ class _Console(LineLog):
     @data(r"(test exited because (?:sender|receiver) side was interrupted)", hint="was interrupted")
     def other_end(self, line: Line, match: re.Match[str]) -> None:
         # Printed as well where the other end has merely finished first; the duration is the measured one.
-        self.result.run.event("message", "info", f"ntttcp said: {match[1]}", line.number)
+        self.result.run.add_event("message", "info", f"ntttcp said: {match[1]}", line.number)
 
     @data(r"(?:\S{0,60}/)?ntttcp(?:\.exe)? -\S.{0,500}", hint="ntttcp")
     def command_line(self, line: Line, match: re.Match[str]) -> None:
@@ -326,7 +326,7 @@ class _Console(LineLog):
         cut = line.number == self.unfinished
         if cut:
             text = "the last line is cut, its number is left out"
-            self.result.run.event("unfinished_line", "info", text, line.number)
+            self.result.run.add_event("unfinished_line", "info", text, line.number)
         return cut
 
     @data(r"total bytes\s{0,20}:(\d{1,20})", hint="total bytes")
@@ -400,7 +400,7 @@ class _Console(LineLog):
         tokens = match[0].split()
         if len(tokens) != len(self.columns):
             text = f"{len(tokens)} numbers under {len(self.columns)} names"
-            self.result.run.event("column_mismatch", "error", text, line.number)
+            self.result.run.add_event("column_mismatch", "error", text, line.number)
             return
         found = dict(zip(self.columns, tokens, strict=True))
         if "Thread" in found:
@@ -531,7 +531,7 @@ class _Fields:
         if old:
             self.result.form = self.result.form.replace("-xml", "-xml-pre2021").replace("-json", "-json-pre2021")
             text = "MB are 2**20 bytes and mbps 2**20 bit/s here: written before May 2021"
-            self.result.run.event("unit_epoch", "info", text, line)
+            self.result.run.add_event("unit_epoch", "info", text, line)
             whole = quantity(token, "MEG")
             # Cut, not rounded: up to one MB more.
             self.result.add("transferred", Quantity(whole.value, "bytes", token, scale("MEG")), line)
@@ -571,7 +571,7 @@ class _Xml(LineLog):
         self.result: _Result | None = None
         self.fields: _Fields | None = None
         self.thread: str | None = None
-        self.ledger = recorder.ledger
+        self.accounting = recorder.accounting
 
     @data(r"<ntttcp([sr])(?: computername=\"([^\"]{0,100})\")?(?: version=\"([^\"]{0,40})\")?>", hint="<ntttcp")
     def root(self, line: Line, match: re.Match[str]) -> None:
@@ -629,18 +629,18 @@ def _read_json(log: Log, recorder: Recorder) -> None:
         starts.append(starts[-1] + len(line.text) + 1)
     number = _line_finder(starts, log)
     begin = text.find("{")
-    top = js.Members()
+    top = json_tokens.JsonObject()
     ended, end = True, len(text)
     try:
-        end = js.members(text, begin, top)
-    except js.JsonError as error:
+        end = json_tokens.read_object(text, begin, top)
+    except json_tokens.JsonError as error:
         ended, end = False, len(text) if error.at_end else error.position
     first, last = number(begin), number(max(end - 1, begin))
-    recorder.ledger.mark_range(first, last, KNOWN)
+    recorder.accounting.mark_range(first, last, KNOWN)
     result = _Result(log, recorder, first, "linux-json")
     result.ended = ended
     for name, report in top.pairs:
-        if name in ("ntttcps", "ntttcpr") and isinstance(report, js.Members):
+        if name in ("ntttcps", "ntttcpr") and isinstance(report, json_tokens.JsonObject):
             result.role = "sender" if name == "ntttcps" else "receiver"
             result.host = report.value("computername")
             fields = _Fields(result, linux=True)
@@ -658,29 +658,33 @@ def _line_finder(starts: list[int], log: Log) -> Callable[[int], int]:
     return lambda position: log.lines[min(bisect.bisect_right(starts, position), len(log.lines)) - 1].number
 
 
-def _json_fields(report: js.Members, fields: _Fields, number: Callable[[int], int], recorder: Recorder) -> None:
+def _json_fields(
+    report: json_tokens.JsonObject, fields: _Fields, number: Callable[[int], int], recorder: Recorder
+) -> None:
     for key, node in report.pairs:
         name = _JSON_NAMES.get(key) or _snake(key)
         for metric, leaf in _readings(node):
             if isinstance(leaf.value, str) and fields.take(name, metric, leaf.value, number(leaf.position)):
-                recorder.ledger.mark(number(leaf.position), DATA)
+                recorder.accounting.mark(number(leaf.position), DATA)
 
 
-def _json_thread(thread: js.Members, result: _Result, number: Callable[[int], int], recorder: Recorder) -> None:
+def _json_thread(
+    thread: json_tokens.JsonObject, result: _Result, number: Callable[[int], int], recorder: Recorder
+) -> None:
     """The rate of one thread; the rates in KB and MB beside it say the same."""
     index = thread.value("index")
     for metric, leaf in _readings(thread.get("throughputs")):
         if metric == "mbps" and index is not None and re.fullmatch(r"[\d.]{1,30}", str(leaf.value)):
             line = number(leaf.position)
             result.add("throughput", quantity(leaf.value, "Mbps"), line, stream=str(index))
-            recorder.ledger.mark(line, DATA)
+            recorder.accounting.mark(line, DATA)
 
 
-def _readings(node: Any) -> list[tuple[str | None, js.Leaf]]:
+def _readings(node: Any) -> list[tuple[str | None, json_tokens.Scalar]]:
     """The value of a member: a string, an object of metric and value, or a list of such."""
-    if isinstance(node, js.Leaf):
+    if isinstance(node, json_tokens.Scalar):
         return [(None, node)]
-    if isinstance(node, js.Members):
+    if isinstance(node, json_tokens.JsonObject):
         leaf = node.leaf("value")
         return [] if leaf is None else [(node.value("metric"), leaf)]
     return [one for item in node for one in _readings(item)] if isinstance(node, list) else []
@@ -722,14 +726,14 @@ class NtttcpParser:
             text = line.text.strip()
             if text.startswith("<ntttcp"):
                 reader = _Xml(log, recorder)
-                reader.feed(log.lines, recorder.ledger)
+                reader.feed(log.lines, recorder.accounting)
                 reader.close(log.last_line)
                 return
             if '"ntttcp' in text and text.startswith(("{", '"ntttcp')):
                 _read_json(log, recorder)
                 return
         console = _Console(log, recorder)
-        console.feed(log.lines, recorder.ledger)
+        console.feed(log.lines, recorder.accounting)
         console.close(log.last_line)
 
 

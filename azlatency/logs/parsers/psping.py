@@ -40,7 +40,7 @@ from __future__ import annotations
 import math
 import re
 
-from azlatency.logs.grammar import Ledger, Line, LineLog, data, known
+from azlatency.logs.grammar import Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder, Run
@@ -71,7 +71,7 @@ class _PsPing(LineLog):
         self._open(log.first_line)
 
     def _open(self, number: int) -> None:
-        self.run: Run = self.recorder.run("psping", number)
+        self.run: Run = self.recorder.start_run("psping", number)
         self.begun = False
         self.has_counts = False
         self.ended = False
@@ -105,7 +105,7 @@ class _PsPing(LineLog):
     def connect_header(self, line: Line, match: re.Match[str]) -> None:
         self._header(line, test="connect", protocol="tcp", server=match[1], closed_loop=True)
         text = "a TCP connect is more than a round trip; the times are kept as connect_*, never as rtt_*"
-        self.run.event("connect_time", "info", text, line.number)
+        self.run.add_event("connect_time", "info", text, line.number)
 
     @data(rf"Pinging {_HOST} with (\d{{1,6}}) bytes of data:", hint="Pinging ")
     def ping_header(self, line: Line, match: re.Match[str]) -> None:
@@ -189,17 +189,17 @@ class _PsPing(LineLog):
         run = self.run
         if sent - received != lost:
             text = f"sent {sent}, received {received} and lost {lost} do not add up; the log is edited"
-            run.event("count_mismatch", "error", text, line.number)
+            run.add_event("count_mismatch", "error", text, line.number)
             return
         for name, token in (("sent", match[1]), ("received", match[2]), ("lost", match[3])):
-            run.metric(name, count(token), line.number)
-        run.metric("observations", Quantity(float(received), "count", None, None), line.number)
+            run.add_metric(name, count(token), line.number)
+        run.add_metric("observations", Quantity(float(received), "count", None, None), line.number)
         if sent:
-            run.metric("loss", Quantity(lost / sent, "fraction", match[4], None), line.number)
+            run.add_metric("loss", Quantity(lost / sent, "fraction", match[4], None), line.number)
             if abs(int(match[4]) / 100 - lost / sent) > 1e-9:
                 edited = abs(int(match[4]) - 100 * lost / sent) >= 1
                 text = f"{match[4]}% printed, {100 * lost / sent:.6g}% by the counts"
-                run.event("loss_recomputed", "warning" if edited else "info", text, line.number)
+                run.add_event("loss_recomputed", "warning" if edited else "info", text, line.number)
         self.ended = not received
 
     @data(_VOLUME, hint="Total Bytes:")
@@ -211,26 +211,26 @@ class _PsPing(LineLog):
             return
         if sent * size != total:
             text = f"{sent} messages of {size} bytes are not {total} bytes; the log is edited"
-            self.run.event("count_mismatch", "error", text, line.number)
+            self.run.add_event("count_mismatch", "error", text, line.number)
             return
         self.run.set(message_bytes=size)
-        self.run.metric("sent", count(match[1]), line.number)
-        self.run.metric("transferred", exact_bytes(match[3]), line.number)
-        self.run.metric("observations", Quantity(float(sent), "count", None, None), line.number)
+        self.run.add_metric("sent", count(match[1]), line.number)
+        self.run.add_metric("transferred", exact_bytes(match[3]), line.number)
+        self.run.add_metric("observations", Quantity(float(sent), "count", None, None), line.number)
 
     @data(rf"Minimum = {_MS}, Max(?:im|ium)um = {_MS}, Average = {_MS}", hint="Minimum = ")
     def times(self, line: Line, match: re.Match[str]) -> None:
         prefix = self._prefix
         if prefix is None:
             text = "times without the line above that tells of what; left out"
-            self.run.event("unit_ambiguous", "warning", text, line.number)
+            self.run.add_event("unit_ambiguous", "warning", text, line.number)
             return
         low, high, mean = (quantity(token, "ms") for token in match.groups())
         for name, value in (("min", low), ("max", high), ("mean", mean)):
-            self.run.metric(f"{prefix}_{name}", value, line.number)
+            self.run.add_metric(f"{prefix}_{name}", value, line.number)
         if not low.value <= mean.value <= high.value:
             text = "min <= avg <= max does not hold; the line is edited"
-            self.run.event("impossible_order", "error", text, line.number)
+            self.run.add_event("impossible_order", "error", text, line.number)
         self.ended = True
 
     @data(rf"Minimum = {_RATE}, Maximum = {_RATE}, Average = {_RATE}", hint="B/s")
@@ -240,11 +240,11 @@ class _PsPing(LineLog):
         printed = [quantity(token, f"psping {unit}") for token, unit in zip(*[iter(match.groups())] * 2, strict=True)]
         names = ("throughput_min", "throughput_max", "throughput")
         for name, value in zip(names, printed, strict=True):
-            self.run.metric(name, value, line.number, side=self.side)
+            self.run.add_metric(name, value, line.number, side=self.side)
         low, high, mean = (value.value for value in printed)
         if not low <= mean <= high:
             text = "min <= avg <= max does not hold; the line is edited"
-            self.run.event("impossible_order", "error", text, line.number)
+            self.run.add_event("impossible_order", "error", text, line.number)
         self.has_counts = self.ended = True
 
     @data(r"(?:Latency|Bandwidth)\s{1,20}Count", hint="Count")
@@ -255,16 +255,16 @@ class _PsPing(LineLog):
     def bucket(self, line: Line, match: re.Match[str]) -> None:
         if line.number == unfinished_line(self.log):
             text = "the text ends within this line; its count is left out"
-            self.run.event("unfinished_line", "warning", text, line.number)
+            self.run.add_event("unfinished_line", "warning", text, line.number)
         elif self.histogram:
             self.rows.append((match[1], int(match[2]), line.number))
         else:
-            self.run.event("histogram_without_header", "warning", "a histogram row under no header", line.number)
+            self.run.add_event("histogram_without_header", "warning", "a histogram row under no header", line.number)
 
     @data(r"(Could not find host .{1,200}|Error .{1,200}|Server closed .{1,200})", hint=" ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         self.failed = True
-        self.run.event("failed", "error", f"psping failed: {match[1]}", line.number)
+        self.run.add_event("failed", "error", f"psping failed: {match[1]}", line.number)
 
     known = known(
         ("Copyright (C)", r"Copyright \(C\) [\d-]{4,9} Mark Russinovich"),
@@ -276,9 +276,9 @@ class _PsPing(LineLog):
 
     # --- helpers
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """As in `LineLog`, remembering the last line that was read."""
-        found = super().read(line, ledger)
+        found = super().read(line, accounting)
         if found:
             self.last_line = line.number
         return found
@@ -304,7 +304,7 @@ class _PsPing(LineLog):
             text = (
                 f"statistics of a {test} test under the header of a {self.run.row['test']} test; they are another run"
             )
-            self.run.event("test_conflict", "warning", text, line.number)
+            self.run.add_event("test_conflict", "warning", text, line.number)
             self._next(line)
             self._kind(line, test, protocol)
             return
@@ -332,7 +332,7 @@ class _PsPing(LineLog):
             run.set(status="failed", last_line=last_line)
         elif self.ended and run.value("received") == 0:
             run.set(status="no_data", last_line=last_line)
-            run.event("no_data", "warning", "no probe was answered", last_line)
+            run.add_event("no_data", "warning", "no probe was answered", last_line)
         end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=last_line)
 
     def _store_samples(self) -> None:
@@ -343,20 +343,20 @@ class _PsPing(LineLog):
         status = ["ok" if rtt is not None else "lost" for rtt in self.replies]
         status[:warmup] = ["warmup"] * warmup
         sent = [None] * len(status)
-        self.run.samples(seq=range(len(status)), sent_ns=sent, rtt_ns=self.replies, status=status)
+        self.run.add_samples(seq=range(len(status)), sent_ns=sent, rtt_ns=self.replies, status=status)
         if warmup:
             text = f"the first {warmup} replies are the warm-up, which no line says"
-            self.run.event("warmup_unmarked", "info", text, self.run.row["first_line"])
+            self.run.add_event("warmup_unmarked", "info", text, self.run.row["first_line"])
         answers = [rtt for rtt, kind in zip(self.replies, status, strict=True) if kind == "ok" and rtt is not None]
         received = self.run.value("received")
         if received is not None and received != len(answers):
             text = f"{len(answers)} replies behind the warm-up, the statistics count {received:.0f}"
-            self.run.event("count_mismatch", "warning", text, self.last_line)
+            self.run.add_event("count_mismatch", "warning", text, self.last_line)
         elif answers and self.run.value("rtt_min") is not None:
             extremes = (float(min(answers)), float(max(answers)))
             if extremes != (self.run.value("rtt_min"), self.run.value("rtt_max")):
                 text = "minimum and maximum are not those of the replies behind the warm-up; the log is edited"
-                self.run.event("value_conflict", "error", text, self.last_line)
+                self.run.add_event("value_conflict", "error", text, self.last_line)
 
     def _connect_statistics(self) -> None:
         """Times of a connect test without statistics, from its lines."""
@@ -367,17 +367,19 @@ class _PsPing(LineLog):
         half = self.connects[0].resolution
         line = run.row["first_line"]
         for name, value in (("min", min(values)), ("max", max(values)), ("mean", math.fsum(values) / len(values))):
-            run.metric(f"connect_{name}", Quantity(value, "ns", None, half), line)
-        run.metric("observations", Quantity(float(len(values)), "count", None, None), line)
+            run.add_metric(f"connect_{name}", Quantity(value, "ns", None, half), line)
+        run.add_metric("observations", Quantity(float(len(values)), "count", None, None), line)
         text = "no statistics follow; the connect times are those of the lines behind the warm-up"
-        run.event("computed_from_lines", "info", text, line)
+        run.add_event("computed_from_lines", "info", text, line)
 
     def _check_unit(self) -> None:
         """The first edge of the histogram is the minimum in bytes a second."""
         low = self.run.row_of("throughput_min", side=self.side)
         if low is not None and self.rows and abs(8 * float(self.rows[0][0]) - low["value"]) > 1.01 * low["resolution"]:
             text = f"the histogram begins at {self.rows[0][0]} bytes/s, the minimum is {low['printed']}"
-            self.run.event("unit_conflict", "error", f"{text} {low['printed_unit']}; the log is edited", low["line"])
+            self.run.add_event(
+                "unit_conflict", "error", f"{text} {low['printed_unit']}; the log is edited", low["line"]
+            )
 
     def _store_histogram(self) -> None:
         prefix, run = self._prefix, self.run
@@ -386,13 +388,13 @@ class _PsPing(LineLog):
             return
         edges = [nanoseconds(token, "ms") for token, _, _ in self.rows]
         for (_, number, line), low, high in zip(self.rows, edges, [*edges[1:], None], strict=True):
-            run.bucket(metric=prefix, stream=None, low_ns=low, high_ns=high, count=number, line=line)
+            run.add_bucket(metric=prefix, stream=None, low_ns=low, high_ns=high, count=number, line=line)
         total, observations = sum(number for _, number, _ in self.rows), run.value("observations")
         if observations is not None and total != observations:
             text = (
                 f"the histogram counts {total}, the statistics {observations:.0f}; rows are missing or of another run"
             )
-            run.event("count_mismatch", "warning", text, self.rows[0][2])
+            run.add_event("count_mismatch", "warning", text, self.rows[0][2])
 
 
 _THEN_ITERATIONS = re.compile(_ITERATIONS)
@@ -429,7 +431,7 @@ class PsPingParser:
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; each header is a run."""
         reader = _PsPing(log, recorder)
-        reader.feed(log.lines, recorder.ledger)
+        reader.feed(log.lines, recorder.accounting)
         reader.finish(max(reader.last_line, log.first_line))
 
 

@@ -68,7 +68,7 @@ def _pair(name: str, value: str) -> str:
 class _Qperf(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
-        self.run = recorder.run("qperf", log.first_line)
+        self.run = recorder.start_run("qperf", log.first_line)
         precision = log.option("-e", "--precision")
         self.digits = max(3, int(precision)) if precision and precision.isdigit() else 3
         self.failed = False
@@ -112,19 +112,19 @@ class _Qperf(LineLog):
     @data(_pair("latency", rf"{_NUMBER} (ns|us|ms|sec)"), hint="latency")
     def latency(self, line: Line, match: re.Match[str]) -> None:
         printed = self._quantity(match[1], match[2])
-        self.run.metric("rtt_mean", printed if self.test == _COMPLETION else printed.doubled(), line.number)
+        self.run.add_metric("rtt_mean", printed if self.test == _COMPLETION else printed.doubled(), line.number)
 
     @data(_pair("msg_rate", rf"{_NUMBER} ([KMG]?/sec)"), hint="msg_rate")
     def message_rate(self, line: Line, match: re.Match[str]) -> None:
-        self.run.metric("message_rate", self._quantity(match[1], match[2]), line.number)
+        self.run.add_metric("message_rate", self._quantity(match[1], match[2]), line.number)
 
     @data(_pair("(?:(send|recv)_)?bw", rf"{_NUMBER} ((?:[KMGT]i?B|bytes|bits|[KMGT]b)/sec)"), hint="bw")
     def bandwidth(self, line: Line, match: re.Match[str]) -> None:
         side = _SIDES[match[1] or "recv"]
         rate = self._quantity(match[2], match[3])
-        self.run.metric("throughput", rate, line.number, side=side)
+        self.run.add_metric("throughput", rate, line.number, side=side)
         if not rate.value:
-            self.run.event("nothing_received", "warning", f"the {side} counted no byte: {match[0]!r}", line.number)
+            self.run.add_event("nothing_received", "warning", f"the {side} counted no byte: {match[0]!r}", line.number)
 
     @data(
         _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_NUMBER} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"),
@@ -133,10 +133,10 @@ class _Qperf(LineLog):
     def volume(self, line: Line, match: re.Match[str]) -> None:
         size = self._quantity(match[5], "bytes") if match[5] else self._quantity(match[3], match[4])
         if match[1] is None:
-            self.run.metric("transferred", size, line.number, side=_SIDES[match[2]])
+            self.run.add_metric("transferred", size, line.number, side=_SIDES[match[2]])
         else:
             name = "sent_bytes" if match[2] == "send" else "received_bytes"
-            self.run.metric(name, size, line.number, side=_SIDES[match[1]])
+            self.run.add_metric(name, size, line.number, side=_SIDES[match[1]])
 
     @data(_pair("(?:(loc|rem)_)?(send|recv)_msgs", rf"(?:{_COUNT}|{_NUMBER} million)"), hint="_msgs")
     def messages(self, line: Line, match: re.Match[str]) -> None:
@@ -144,36 +144,38 @@ class _Qperf(LineLog):
         unfinished = line.number == source.line_count and not source.text.endswith("\n")
         if unfinished and match[3] and not line.text.endswith(" "):
             # A count has no unit behind it, but a blank: without that nothing tells 8,22 from 8,228.
-            self.run.event(
+            self.run.add_event(
                 "unfinished_line", "warning", "the text ends within this line; its count is left out", line.number
             )
             return
         number = count(match[3]) if match[3] else self._quantity(match[4], "million")
         name = "sent" if match[2] == "send" else "received"
-        self.run.metric(name, number, line.number, side=_SIDES[match[1] or match[2]])
+        self.run.add_metric(name, number, line.number, side=_SIDES[match[1] or match[2]])
         if (match[1], match[2]) == ("loc", "recv") and self.test.endswith("_lat"):
             # Each message that came back to the client closed one round trip.
-            self.run.metric("observations", number, line.number)
+            self.run.add_metric("observations", number, line.number)
 
     @data(_pair("(loc|rem|send|recv)_cpus_(used|user|intr|kernel|iowait)", rf"{_NUMBER} % cpus"), hint="_cpus_")
     def processors(self, line: Line, match: re.Match[str]) -> None:
         share = self._quantity(match[3], "%")
         cores = Quantity(share.value, "count", share.printed, share.resolution)
-        self.run.metric(_CPU[f"cpus_{match[2]}"], cores, line.number, side=_SIDES[match[1]], scope="host")
+        self.run.add_metric(_CPU[f"cpus_{match[2]}"], cores, line.number, side=_SIDES[match[1]], scope="host")
 
     @data(_pair("(loc|rem|send|recv)_(real|cpu)_time", rf"{_NUMBER} (ns|us|ms|sec)"), hint="_time")
     def elapsed(self, line: Line, match: re.Match[str]) -> None:
         printed = self._quantity(match[3], match[4])
         ticks = Quantity(printed.value, "ns", printed.printed, max(printed.resolution or 0, _TICK_NS))
         name = "elapsed" if match[2] == "real" else "cpu_time"
-        self.run.metric(name, ticks, line.number, side=_SIDES[match[1]], scope="run" if match[2] == "real" else "host")
+        self.run.add_metric(
+            name, ticks, line.number, side=_SIDES[match[1]], scope="run" if match[2] == "real" else "host"
+        )
         if match[2] == "real" and match[1] in ("loc", "recv"):
             self.run.set(duration_ns=nanoseconds(match[3], match[4]))
 
     @data(_pair("(send|recv|loc|rem)_cost", rf"{_NUMBER} ((?:ns|us|ms|sec)/GB)"), hint="_cost")
     def cost(self, line: Line, match: re.Match[str]) -> None:
         cost = self._quantity(match[2], match[3])
-        self.run.metric("cpu_cost", cost, line.number, side=_SIDES[match[1]], scope="host")
+        self.run.add_metric("cpu_cost", cost, line.number, side=_SIDES[match[1]], scope="host")
 
     # --- failures
 
@@ -182,7 +184,7 @@ class _Qperf(LineLog):
     @data(r"((?:\w+ ){0,4}failed: .{1,200})", hint="failed: ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         self.failed = True
-        self.run.event("failed", "error", f"qperf failed: {match[1]}", line.number)
+        self.run.add_event("failed", "error", f"qperf failed: {match[1]}", line.number)
 
     known = known(
         ("=", _pair(r"(?:loc_|rem_)?(?:cpu|os|host|qperf)", r"\S.{0,200}")),
@@ -212,7 +214,7 @@ class _Qperf(LineLog):
         has_numbers = any(value is not None for value in values)
         if self.test == "conf":
             run.set(status="no_data")
-            run.event("configuration_only", "info", "a conf block measures nothing", run.row["first_line"])
+            run.add_event("configuration_only", "info", "a conf block measures nothing", run.row["first_line"])
         elif self.failed:
             run.set(status="failed")
         self._check_rate()
@@ -257,7 +259,7 @@ class _Qperf(LineLog):
         tolerance = 1.5 * 10.0 ** (1 - self.digits)
         if abs(between * rate / 1e9 - 1) > tolerance:
             text = f"latency and msg_rate contradict each other: their product is {between * rate / 1e9:.3f}, not 1"
-            self.run.event("rate_mismatch", "warning", text, self.run.row["first_line"])
+            self.run.add_event("rate_mismatch", "warning", text, self.run.row["first_line"])
 
     def _check_udp(self) -> None:
         """A lost datagram stops udp_lat until the timer ends it, and the wait counts as latency (trap Q4)."""
@@ -270,7 +272,7 @@ class _Qperf(LineLog):
             text = (
                 f"about {round_trips:.0f} round trips: a lost datagram may be most of this mean; measure with TCP too"
             )
-            self.run.event("udp_loss_possible", "warning", text, self.run.row["first_line"])
+            self.run.add_event("udp_loss_possible", "warning", text, self.run.row["first_line"])
 
     def _check_length(self) -> None:
         """Stopped by Ctrl-C, qperf prints the block of a test that ended by itself; only its length tells (trap Q5)."""
@@ -278,7 +280,7 @@ class _Qperf(LineLog):
         if lasted and asked and lasted < _WHOLE * asked:
             self.run.set(status="interrupted")
             text = f"{lasted / 1e9:g} s of the {asked / 1e9:g} s asked for: it was stopped, and covers what there was"
-            self.run.event("interrupted", "warning", text, self.run.row["first_line"])
+            self.run.add_event("interrupted", "warning", text, self.run.row["first_line"])
 
 
 class QperfParser:
@@ -293,7 +295,7 @@ class QperfParser:
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one block."""
         reader = _Qperf(log, recorder)
-        reader.feed(log.lines, recorder.ledger)
+        reader.feed(log.lines, recorder.accounting)
         reader.finish()
 
 

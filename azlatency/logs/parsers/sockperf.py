@@ -38,8 +38,8 @@ import re
 from array import array
 from typing import Any
 
-from azlatency.logs.grammar import LONGEST_LINE, Ledger, Line, LineLog, bulk, data, known
-from azlatency.logs.lines import Rows
+from azlatency.logs.grammar import LONGEST_LINE, Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log, Signature
 from azlatency.logs.parsers.common import closed_loop_share, complete_quantile, end_run, printed_rank
 from azlatency.logs.record import Recorder, Run
@@ -68,7 +68,7 @@ class _Sockperf(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.run: Run = recorder.run("sockperf", log.first_line, last_line=log.last_line)
+        self.run: Run = recorder.start_run("sockperf", log.first_line, last_line=log.last_line)
         self.half = True
         self.ended = False
         self.server_index = 0
@@ -81,14 +81,14 @@ class _Sockperf(LineLog):
         self.origin = 0
         self.sent, self.rtt = array("q"), array("q")
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """As in `LineLog`, without the stars of an author's Markdown, and with the longest bars cut short."""
         text = line.text
         if "**" in text:
             line = line._replace(text=text.replace("**", ""))
         elif len(text) > LONGEST_LINE:
             line = line._replace(text=_LONG_BAR.sub(r"\1", text))
-        return super().read(line, ledger)
+        return super().read(line, accounting)
 
     # --- what was run
 
@@ -117,7 +117,7 @@ class _Sockperf(LineLog):
             self.ended = True  # a server always ends so
             return
         self.run.set(status="interrupted")
-        self.run.event("interrupted", "warning", "ended by Ctrl-C; statistics cover what there was", line.number)
+        self.run.add_event("interrupted", "warning", "ended by Ctrl-C; statistics cover what there was", line.number)
 
     @data(
         r"\[Total Run\] RunTime=([\d.]+) sec;(?: Warm up (?:time=(\d+) msec|packets=(\d+));)? SentMessages=(\d+); "
@@ -125,7 +125,7 @@ class _Sockperf(LineLog):
         hint="[Total Run]",
     )
     def total(self, line: Line, match: re.Match[str]) -> None:
-        self.run.metric("total_duration", quantity(match[1], "sec"), line.number)
+        self.run.add_metric("total_duration", quantity(match[1], "sec"), line.number)
         if match[2] is not None:
             self.run.set(warmup_ns=nanoseconds(match[2], "msec"))
         self._counts(line, sent=match[4], received=match[5], skipped=match[6])
@@ -140,7 +140,7 @@ class _Sockperf(LineLog):
     )
     def valid(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(duration_ns=nanoseconds(match[1], "sec"))
-        self.run.metric("valid_duration", quantity(match[1], "sec"), line.number)
+        self.run.add_metric("valid_duration", quantity(match[1], "sec"), line.number)
         self._counts(line, valid_sent=match[2], valid_received=match[3])
 
     @data(
@@ -157,9 +157,9 @@ class _Sockperf(LineLog):
             if name in _SPREADS:
                 self._time(_SPREADS[name], token, line)
         if "cv" in spreads:
-            self.run.metric("rtt_cv", quantity(spreads["cv"], "1"), line.number)
+            self.run.add_metric("rtt_cv", quantity(spreads["cv"], "1"), line.number)
         if match[5]:
-            self.run.metric("rtt_ci_level", quantity(match[5], "%"), line.number)
+            self.run.add_metric("rtt_ci_level", quantity(match[5], "%"), line.number)
             self._time("rtt_ci_low", match[6], line)
             self._time("rtt_ci_high", match[7], line)
 
@@ -171,7 +171,7 @@ class _Sockperf(LineLog):
     def losses(self, line: Line, match: re.Match[str]) -> None:
         self._counts(line, lost=match[1], duplicates=match[2], out_of_order=match[3])
         if int(match[3]):
-            self.run.event(
+            self.run.add_event(
                 "out_of_order_discarded",
                 "warning",
                 f"{match[3]} replies were discarded as out of order; the mean leans towards the delayed ones",
@@ -184,7 +184,7 @@ class _Sockperf(LineLog):
         self._time("rtt_mean", match[3], line)
         self.run.set(printed_as="half_round_trip" if self.half else "round_trip")
         if match[2]:
-            self.run.event("burst", "warning", f"one observation is a burst of {match[2]} messages", line.number)
+            self.run.add_event("burst", "warning", f"one observation is a burst of {match[2]} messages", line.number)
 
     @data(r"Total (\d+) observations(?:; each percentile contains [\d.]+ observations)?", hint="observations")
     def total_observations(self, line: Line, match: re.Match[str]) -> None:
@@ -203,7 +203,7 @@ class _Sockperf(LineLog):
     def percentile(self, line: Line, match: re.Match[str]) -> None:
         value = self._rtt(quantity(match[2], "usec"))
         q = quantity(match[1], "%").value
-        if (row := self.run.quantile(q, value, line.number)) is not None:
+        if (row := self.run.add_quantile(q, value, line.number)) is not None:
             self.quantile_rows.append((line, row))
 
     # --- throughput test
@@ -223,7 +223,7 @@ class _Sockperf(LineLog):
     )
     def message_rate(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(test="throughput")
-        self.run.metric("message_rate", quantity(match[1], "/sec"), line.number)
+        self.run.add_metric("message_rate", quantity(match[1], "/sec"), line.number)
 
     @data(r"Summary: BandWidth is ([\d.]+) ([MG])Bps \([\d.]+ [MG]bps\)", hint="BandWidth")
     def bandwidth(self, line: Line, match: re.Match[str]) -> None:
@@ -231,10 +231,10 @@ class _Sockperf(LineLog):
         unit = "sockperf MBps" if match[2] == "M" else self._proven_unit(match[1])
         if unit is None:
             text = f"{match[1]} GBps may be MBps (--increase_output_precision up to 3.7), and nothing here proves which"
-            self.run.event("unit_unproven", "warning", text, line.number)
+            self.run.add_event("unit_unproven", "warning", text, line.number)
             return
         # The sender's view: bytes handed to the socket.
-        self.run.metric("throughput", quantity(match[1], unit), line.number, side="sender")
+        self.run.add_metric("throughput", quantity(match[1], unit), line.number, side="sender")
 
     # --- the histogram of a full log
 
@@ -249,7 +249,7 @@ class _Sockperf(LineLog):
     @data(r"(\d{1,9})(?:-(\d{1,12}))?\s{2,}(\d{1,12})", hint=" ")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
         if self.bin_us is None:
-            self.run.event(
+            self.run.add_event(
                 "histogram_without_bins", "warning", "a histogram row whose bin width is not known", line.number
             )
             return
@@ -258,7 +258,7 @@ class _Sockperf(LineLog):
         # A row with two edges is that of the outliers; its upper edge is the maximum, cut.
         high = low + self.bin_us if match[2] is None else int(match[2]) + 1
         count_ = int(match[3])
-        self.run.bucket(
+        self.run.add_bucket(
             metric="rtt", stream=None, low_ns=low * scale, high_ns=high * scale, count=count_, line=line.number
         )
 
@@ -285,7 +285,7 @@ class _Sockperf(LineLog):
         self.first_row, self.last_row = self.first_row or line.number, line.number
 
     @bulk(row)
-    def rows(self, rows: Rows, match: re.Match[str]) -> bool:
+    def rows(self, rows: UniformBlock, match: re.Match[str]) -> bool:
         found = rows.columns(match, packet=0, sent=9, received=9, printed=3) if self.full_log else None
         if found is None:
             return False
@@ -311,13 +311,15 @@ class _Sockperf(LineLog):
     @data(r"(Test ends uncompleted.{0,200})", hint="Test ends uncompleted")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(status="failed")
-        self.run.event("failed", "error", f"sockperf measured nothing: {match[1].strip()}", line.number)
+        self.run.add_event("failed", "error", f"sockperf measured nothing: {match[1].strip()}", line.number)
         self.ended = True
 
     @data(r"Usage: sockperf .{0,300}", hint="Usage: sockperf")
     def usage(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(status="failed")
-        self.run.event("failed", "error", "sockperf printed its usage instead of a run; check the options", line.number)
+        self.run.add_event(
+            "failed", "error", "sockperf printed its usage instead of a run; check the options", line.number
+        )
         self.ended = True
 
     known = known(
@@ -356,7 +358,7 @@ class _Sockperf(LineLog):
         return printed.doubled() if self.half else printed
 
     def _time(self, name: str, token: str, line: Line) -> None:
-        self.run.metric(name, self._rtt(quantity(token, "usec")), line.number)
+        self.run.add_metric(name, self._rtt(quantity(token, "usec")), line.number)
 
     def _proven_unit(self, token: str) -> str | None:
         """GBps is the label of two units; the message rate times the message size tells which (client.cpp 629)."""
@@ -381,7 +383,7 @@ class _Sockperf(LineLog):
     def _counts(self, line: Line, **tokens: str | None) -> None:
         for name, token in tokens.items():
             if token is not None:
-                self.run.metric(name, count(token), line.number)
+                self.run.add_metric(name, count(token), line.number)
 
     def _next_server(self, line: Line, index: int) -> None:
         """Statistics of another server: another run of the same command."""
@@ -390,7 +392,7 @@ class _Sockperf(LineLog):
             name: self.run.row.get(name)
             for name in ("tool_version", "protocol", "warmup_ns", "message_bytes", "test", "status")
         }
-        self.run = self.recorder.run("sockperf", line.number, **shared)
+        self.run = self.recorder.start_run("sockperf", line.number, **shared)
         self.server_index, self.observations, self.quantile_rows = index, None, []
         self.first_row = self.last_row = 0
         self.sent, self.rtt = array("q"), array("q")
@@ -405,7 +407,7 @@ class _Sockperf(LineLog):
                 complete_quantile(row, self.observations, printed_rank(row["q"], self.observations))
                 if not row["resolved"]:
                     text = f"p{100 * row['q']:g} of {self.observations} observations is their maximum"
-                    run.event("percentile_is_max", "info", text, line.number)
+                    run.add_event("percentile_is_max", "info", text, line.number)
         self._describe()
         self._check_unit()
         self._check_drops()
@@ -418,10 +420,10 @@ class _Sockperf(LineLog):
         if not self.sent:
             return
         count = len(self.sent)
-        self.run.samples(seq=range(count), sent_ns=self.sent, rtt_ns=self.rtt, status=["ok"] * count)
+        self.run.add_samples(seq=range(count), sent_ns=self.sent, rtt_ns=self.rtt, status=["ok"] * count)
         if self.observations is not None and count != self.observations:
             text = f"{count} rows, but the block above counts {self.observations} observations"
-            self.run.event("count_mismatch", "warning", text, self.first_row)
+            self.run.add_event("count_mismatch", "warning", text, self.first_row)
 
     def _check_drops(self) -> None:
         """Replies later than the cool-down count as dropped though every message was answered (trap S3)."""
@@ -430,7 +432,7 @@ class _Sockperf(LineLog):
         sent, received = run.value("valid_sent"), run.value("valid_received")
         if lost is not None and lost["value"] and sent is not None and sent == received and slowest > _COOL_DOWN_NS:
             text = f"{lost['value']:.0f} 'dropped' though {sent:.0f} of {sent:.0f} were answered: replies after the end"
-            run.event("false_drops", "warning", text, lost["line"])
+            run.add_event("false_drops", "warning", text, lost["line"])
 
     def _check_length(self) -> None:
         """Since 3.2 every run is 0.45 s shorter than asked: the timer is set without the head and the tail to drop."""
@@ -442,7 +444,7 @@ class _Sockperf(LineLog):
             and abs(asked - lasted - _SHORT_NS) < _SHORT_SLACK_NS
         ):
             text = f"{lasted / 1e9:g} s of the {asked / 1e9:g} s asked for: so is every run since 3.2 (client.cpp 58)"
-            self.run.event("shorter_than_asked", "info", text, self.run.row["first_line"])
+            self.run.add_event("shorter_than_asked", "info", text, self.run.row["first_line"])
 
     def _describe(self) -> None:
         """Columns that follow from the command line or from the options line of a full log."""
@@ -498,7 +500,7 @@ class _Sockperf(LineLog):
             text = (
                 f"labelled {label}, but n*mean/duration = {share:.3f} where {expected} is due; the log is mislabelled"
             )
-            self.run.event("unit_conflict", "error", text, self.run.row["first_line"])
+            self.run.add_event("unit_conflict", "error", text, self.run.row["first_line"])
 
 
 _TESTS = {
@@ -528,7 +530,7 @@ class SockperfParser:
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; several ``Server No:`` blocks become several runs."""
         reader = _Sockperf(log, recorder)
-        reader.feed(log.lines, recorder.ledger)
+        reader.feed(log.lines, recorder.accounting)
         reader.finish_block(log.last_line)
 
 

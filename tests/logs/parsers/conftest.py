@@ -9,7 +9,8 @@ from helpers.places import SHARED
 
 import azlatency as az
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parse import Tables, parse_source
+from azlatency.logs.parse import parse_source
+from azlatency.logs.tables import Logs
 
 # Two files are called conftest; a test beside the other one may be given this one.
 SEEDS = SHARED / "seeds"
@@ -18,10 +19,10 @@ SEEDS = SHARED / "seeds"
 class Read:
     """The tables of one text, with the questions that tests ask."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Logs) -> None:
         self.tables = tables
         self.runs = tables.rows["runs"]
-        self.samples = tables.samples
+        self.samples = tables.sample_blocks
 
     def metric(self, metric: str, run: int = 0, **where: Any) -> Any:
         """The row of a metric, None where there is none."""

@@ -11,9 +11,9 @@ import pytest
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
+from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
-from azlatency.logs.parsers import claims
 from azlatency.logs.parsers.fio.latency_log import bucket_at
 from azlatency.logs.parsers.fio.run import bucket_of
 
@@ -24,7 +24,7 @@ LOUD = {"truncated", "failed", "no_data", "malformed", "not_recognised"}
 METRICS = ("metric", "side", "stream", "value", "printed")
 
 
-def read(text: str | bytes, name: str = "log.txt") -> az.Tables:
+def read(text: str | bytes, name: str = "log.txt") -> az.Logs:
     return parse_source(source_from_bytes(text if isinstance(text, bytes) else text.encode(), name))
 
 
@@ -32,17 +32,17 @@ def fixture(name: str) -> str:
     return source_from_bytes((FIXTURES / name).read_bytes(), name).text
 
 
-def value(tables: az.Tables, name: str, stream: str | None = None, run: int = 0, column: str = "value") -> Any:
+def value(tables: az.Logs, name: str, stream: str | None = None, run: int = 0, column: str = "value") -> Any:
     run_id = tables.records("runs")[run]["run_id"]
     rows = [m for m in tables.records("metrics") if (m["run_id"], m["metric"], m["stream"]) == (run_id, name, stream)]
     return rows[0][column] if rows else None
 
 
-def codes(tables: az.Tables) -> set[str]:
+def codes(tables: az.Logs) -> set[str]:
     return {event["code"] for event in tables.records("events")}
 
 
-def by_run(tables: az.Tables, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
+def by_run(tables: az.Logs, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
     ids = [run["run_id"] for run in tables.records("runs")]
     return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records(table)}
 
@@ -118,7 +118,7 @@ def test_a_second_job_of_the_same_name_that_was_cut_is_told() -> None:
 # --- units and numbers
 
 
-def with_rate(rate: str) -> az.Tables:
+def with_rate(rate: str) -> az.Logs:
     text = fixture("3.33-randread-4k.txt")
     return read(text.replace("BW=106MiB/s (111MB/s)(529MiB/5001msec)", rate))
 
@@ -426,7 +426,7 @@ def test_histogram_logs_are_added_up() -> None:
 def test_no_claim_on_the_fixtures_of_others() -> None:
     for path in FIXTURES.parent.glob("*/*.csv"):
         source = source_from_bytes(path.read_bytes(), path.name)
-        assert "fio" not in {claim.tool for claim in claims(source)}, path
+        assert "fio" not in {claim.tool for claim in find_claims(source)}, path
 
 
 def test_odd_text_ends_in_time() -> None:

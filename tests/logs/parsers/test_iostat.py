@@ -18,7 +18,7 @@ METRICS = ("metric", "side", "stream", "value", "printed")
 BANNER = "Linux 5.4.0 (host) \t06/01/20 \t_x86_64_\t(2 CPU)\n"
 
 
-def read(text: str) -> az.Tables:
+def read(text: str) -> az.Logs:
     return parse_source(source_from_bytes(text.encode(), "log.txt"))
 
 
@@ -26,22 +26,22 @@ def fixture(name: str) -> str:
     return source_from_bytes((FIXTURES / name).read_bytes(), name).text
 
 
-def value(tables: az.Tables, name: str, stream: str | None = "sda", run: int = 0, column: str = "value") -> Any:
+def value(tables: az.Logs, name: str, stream: str | None = "sda", run: int = 0, column: str = "value") -> Any:
     run_id = tables.records("runs")[run]["run_id"]
     rows = [m for m in tables.records("metrics") if (m["run_id"], m["metric"], m["stream"]) == (run_id, name, stream)]
     return rows[0][column] if rows else None
 
 
-def codes(tables: az.Tables) -> set[str]:
+def codes(tables: az.Logs) -> set[str]:
     return {event["code"] for event in tables.records("events")}
 
 
-def by_run(tables: az.Tables, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
+def by_run(tables: az.Logs, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
     ids = [run["run_id"] for run in tables.records("runs")]
     return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records(table)}
 
 
-def device(header: str, row: str) -> az.Tables:
+def device(header: str, row: str) -> az.Logs:
     return read(f"{BANNER}\n{header}\n{row}\n\n")
 
 

@@ -10,9 +10,9 @@ import pytest
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
+from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
-from azlatency.logs.parsers import claims
 
 FIXTURES = FIXTURES / "iperf2"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -25,7 +25,7 @@ AT_SERVER = "[  4] local 10.0.0.2 port 5001 connected with 10.0.0.1 port {}\n"
 MIB = 2**20
 
 
-def read(text: str, name: str = "log.txt") -> az.Tables:
+def read(text: str, name: str = "log.txt") -> az.Logs:
     return parse_source(source_from_bytes(text.encode(), name))
 
 
@@ -33,17 +33,17 @@ def fixture(name: str) -> str:
     return source_from_bytes((FIXTURES / name).read_bytes(), name).text
 
 
-def value(tables: az.Tables, name: str, side: str | None, stream: str | None = None, run: int = 0) -> Any:
+def value(tables: az.Logs, name: str, side: str | None, stream: str | None = None, run: int = 0) -> Any:
     key = (tables.records("runs")[run]["run_id"], name, side, stream)
     rows = [m for m in tables.records("metrics") if (m["run_id"], m["metric"], m["side"], m["stream"]) == key]
     return rows[0]["value"] if rows else None
 
 
-def codes(tables: az.Tables) -> set[str]:
+def codes(tables: az.Logs) -> set[str]:
     return {event["code"] for event in tables.records("events")}
 
 
-def by_run(tables: az.Tables, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
+def by_run(tables: az.Logs, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
     ids = [run["run_id"] for run in tables.records("runs")]
     return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records(table)}
 
@@ -113,7 +113,7 @@ def test_the_only_row_of_an_old_log_is_a_total_that_nothing_proves() -> None:
 
 def test_a_row_of_two_decimals_is_not_given_to_another_tool() -> None:
     text = CLIENT + FROM_CLIENT + "[  3] 0.00-10.02 sec   112 MBytes  93.8 Mbits/sec\n"
-    assert {claim.tool for claim in claims(source_from_bytes(text.encode(), "a"))} == {"iperf2"}
+    assert {claim.tool for claim in find_claims(source_from_bytes(text.encode(), "a"))} == {"iperf2"}
     assert value(read(text), "transferred", "sender") == 112 * MIB
 
 
@@ -254,7 +254,7 @@ def test_a_version_is_no_test() -> None:
 def test_logs_of_iperf3_are_not_claimed() -> None:
     for path in sorted((FIXTURES.parent / "iperf3").iterdir()):
         source = source_from_bytes(path.read_bytes(), path.name)
-        assert "iperf2" not in {claim.tool for claim in claims(source)}, path.name
+        assert "iperf2" not in {claim.tool for claim in find_claims(source)}, path.name
 
 
 def test_odd_text_ends_in_time() -> None:
@@ -285,7 +285,7 @@ NAMES = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,sp
 STAMP = "+0100:20260131123456.654321"
 
 
-def named(kind: str, *rows: str) -> az.Tables:
+def named(kind: str, *rows: str) -> az.Logs:
     return read(f"{NAMES},{kind}\n" + "".join(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,{row}\n" for row in rows))
 
 

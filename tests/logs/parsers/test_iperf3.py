@@ -10,7 +10,7 @@ import pytest
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs import json_tokens as jsontext
+from azlatency.logs import json_tokens
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
 
@@ -20,7 +20,7 @@ CUTS = 40
 LOUD = ("truncated", "interrupted", "failed", "no_data", "malformed")
 
 
-def read(text: str | bytes, name: str = "log.txt") -> az.Tables:
+def read(text: str | bytes, name: str = "log.txt") -> az.Logs:
     return parse_source(source_from_bytes(text if isinstance(text, bytes) else text.encode(), name))
 
 
@@ -28,18 +28,18 @@ def fixture(name: str) -> str:
     return source_from_bytes((FIXTURES / name).read_bytes(), name).text
 
 
-def metric(tables: az.Tables, name: str, side: str | None, stream: str | None = None, run: int = 0) -> Any:
+def metric(tables: az.Logs, name: str, side: str | None, stream: str | None = None, run: int = 0) -> Any:
     run_id = tables.records("runs")[run]["run_id"]
     key = (run_id, name, side, stream)
     found = [m for m in tables.records("metrics") if (m["run_id"], m["metric"], m["side"], m["stream"]) == key]
     return found[0]["value"] if found else None
 
 
-def codes(tables: az.Tables) -> set[str]:
+def codes(tables: az.Logs) -> set[str]:
     return {event["code"] for event in tables.records("events")}
 
 
-def by_run(tables: az.Tables, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
+def by_run(tables: az.Logs, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
     """The rows of a table as tuples that begin with the ordinal of their run."""
     ids = [run["run_id"] for run in tables.records("runs")]
     return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records(table)}
@@ -220,14 +220,14 @@ def test_a_number_that_is_none_is_missing() -> None:
 
 
 def test_positions_and_doubled_keys_of_the_json_reader() -> None:
-    node, end = jsontext.read('{"a": 1.50, "a": "x\\"y", "b": [true, null, {"c": -nan}]} ', 0)
+    node, end = json_tokens.read_value('{"a": 1.50, "a": "x\\"y", "b": [true, null, {"c": -nan}]} ', 0)
     assert [leaf.token for leaf in node.all("a")] == ["1.50", 'x"y']
-    assert jsontext.unwrapped(node) == {"a": 'x"y', "b": [True, None, {"c": None}]}
+    assert json_tokens.to_plain(node) == {"a": 'x"y', "b": [True, None, {"c": None}]}
     assert end == 56
-    with pytest.raises(jsontext.JsonError):
-        jsontext.read("[" * 100, 0)
-    with pytest.raises(jsontext.JsonError):
-        jsontext.read("12", 0)
+    with pytest.raises(json_tokens.JsonError):
+        json_tokens.read_value("[" * 100, 0)
+    with pytest.raises(json_tokens.JsonError):
+        json_tokens.read_value("12", 0)
 
 
 def test_odd_text_ends_in_time() -> None:

@@ -32,7 +32,7 @@ def statistics(pings: int, begin: str = "02:06:15", end: str = "02:11:12") -> st
     return STATISTICS.format(begin, end, end, end, pings, end)
 
 
-def public(name: str) -> az.Tables:
+def public(name: str) -> az.Logs:
     path = PUBLIC / name
     if not path.exists():
         pytest.skip("the collected logs are not here")

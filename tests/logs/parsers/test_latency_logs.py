@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from helpers.places import FIXTURES
 
+from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import Source, expand, source_from_bytes
-from azlatency.logs.parse import Tables, parse_source
-from azlatency.logs.parsers import claims
+from azlatency.logs.parse import parse_source
+from azlatency.logs.tables import Logs
 
 TOOLS = ("echo", "fping", "lagscope", "latte", "netperf", "ping", "psping", "qperf", "sockperf")
 LOGS = sorted(
@@ -24,7 +25,7 @@ def name(path: Path) -> str:
     return path.relative_to(FIXTURES).as_posix()
 
 
-def values(tables: Tables) -> list[dict[tuple[Any, ...], float]]:
+def values(tables: Logs) -> list[dict[tuple[Any, ...], float]]:
     """The metrics of each run in order."""
     runs: dict[str, dict[tuple[Any, ...], float]] = {row["run_id"]: {} for row in tables.rows["runs"]}
     for row in tables.rows["metrics"]:
@@ -34,7 +35,7 @@ def values(tables: Tables) -> list[dict[tuple[Any, ...], float]]:
     return list(runs.values())
 
 
-def flagged(tables: Tables) -> bool:
+def flagged(tables: Logs) -> bool:
     return any(row["severity"] != "info" for row in tables.rows["events"])
 
 
@@ -80,7 +81,7 @@ def opening(path: Path) -> bool:
     """Whether the log begins with a line that begins a log, so that it can follow another one."""
     source = next(iter(expand(path)))
     assert isinstance(source, Source)
-    found = claims(source)
+    found = find_claims(source)
     return bool(found) and not found[0].weak and found[0].line.number <= 2
 
 

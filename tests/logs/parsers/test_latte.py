@@ -96,7 +96,7 @@ def test_a_dump_is_read_only_where_somebody_says_whose_it_is() -> None:
     source = source_from_bytes(DUMP.encode(), "latencies.dump")
     assert "not_recognised" in [event["code"] for event in parse_source(source).rows["events"]]
     tables = parse_source(source, tool="latte")
-    (block,) = tables.samples
+    (block,) = tables.sample_blocks
     assert list(block.low_ns or ()) == [71_000, 69_000, 70_000, 1_043_000, 68_000]
     assert list(block.high_ns or ()) == [72_000, 70_000, 71_000, 1_044_000, 69_000]
     assert tables.rows["runs"][0]["dialect"] == "latte-dump"
@@ -105,7 +105,7 @@ def test_a_dump_is_read_only_where_somebody_says_whose_it_is() -> None:
 
 def test_the_last_number_of_a_cut_dump_is_left_out() -> None:
     tables = parse_source(source_from_bytes(DUMP[:-2].encode(), "latencies.dump"), tool="latte")
-    assert len(tables.samples[0].seq) == 4
+    assert len(tables.sample_blocks[0].seq) == 4
     assert "unfinished_line" in [event["code"] for event in tables.rows["events"]]
 
 

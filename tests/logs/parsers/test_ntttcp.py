@@ -65,7 +65,7 @@ OLD_XML = """<ntttcps computername="vm" version="5.33-linux">
 """
 
 
-def read(text: str) -> az.Tables:
+def read(text: str) -> az.Logs:
     return parse_source(source_from_bytes(text.encode(), "log.txt"))
 
 
@@ -73,16 +73,16 @@ def fixture(name: str) -> str:
     return source_from_bytes((FIXTURES / name).read_bytes(), name).text
 
 
-def metric(tables: az.Tables, name: str, stream: str | None = None) -> Any:
+def metric(tables: az.Logs, name: str, stream: str | None = None) -> Any:
     found = [row for row in tables.records("metrics") if (row["metric"], row["stream"]) == (name, stream)]
     return found[0]["value"] if found else None
 
 
-def codes(tables: az.Tables) -> set[str]:
+def codes(tables: az.Logs) -> set[str]:
     return {event["code"] for event in tables.records("events")}
 
 
-def rows(tables: az.Tables) -> set[tuple[Any, ...]]:
+def rows(tables: az.Logs) -> set[tuple[Any, ...]]:
     ids = [run["run_id"] for run in tables.records("runs")]
     names = ("metric", "stream", "value", "printed", "scope")
     return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records("metrics")}

@@ -326,7 +326,7 @@ def test_windows_in_each_language_and_code_page(language: str, encoding: str) ->
     assert [found[name] for name in ("sent", "received", "lost", "rtt_mean", "rtt_max")] == [3, 2, 1, 1e6, 2e6]
     assert found["loss"] == 1 / 3
     assert "rtt_min" not in found
-    (block,) = tables.samples
+    (block,) = tables.sample_blocks
     assert [*block.rtt_ns] == [2_000_000, None, None]
     assert [*block.status] == ["ok", "ok", "lost"]
     assert [*(block.high_ns or ())] == [3_000_000, 1_000_000, None]

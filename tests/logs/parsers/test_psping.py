@@ -4,8 +4,8 @@ import pytest
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
+from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parsers import claims
 
 PUBLIC = SHARED / "corpus" / "public" / "psping"
 ICMP, CONNECT, LATENCY, BANDWIDTH = (
@@ -24,7 +24,7 @@ Approximate round trip times in milli-seconds:
 
 
 def tools(text: str) -> set[str]:
-    return {claim.tool for claim in claims(source_from_bytes(text.encode(), "a.log"))}
+    return {claim.tool for claim in find_claims(source_from_bytes(text.encode(), "a.log"))}
 
 
 def test_a_connect_time_is_no_round_trip(read) -> None:

@@ -23,8 +23,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs import json_tokens as js
-from azlatency.logs.json_lines import Places
+from azlatency.logs import json_tokens
+from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.run import LATENCIES, Direction, Job, Percentile, bucket_of, cut, percentile
 from azlatency.logs.record import Recorder
@@ -40,7 +40,7 @@ class Documents:
     """The documents of a log; jobs are collected in ``jobs``."""
 
     def __init__(self, log: Log, recorder: Recorder, jobs: list[Job]) -> None:
-        self.places = Places(log, recorder)
+        self.line_map = JsonLineMap(log, recorder)
         self.log, self.recorder, self.jobs = log, recorder, jobs
         self.number = 0
         self.found: list[Job] = []
@@ -50,7 +50,7 @@ class Documents:
         self.number += 1
         self.found = []
         first = self.log.lines[index].number
-        behind, fault = self.places.read(index, self._document)
+        behind, fault = self.line_map.read_document(index, self._document)
         last = self.log.lines[behind - 1].number
         if fault is not None:
             self._broken(first, last, fault)
@@ -63,63 +63,63 @@ class Documents:
         self.jobs.extend(self.found)
         return behind
 
-    def _broken(self, first: int, last: int, fault: js.JsonError) -> None:
+    def _broken(self, first: int, last: int, fault: json_tokens.JsonError) -> None:
         if not self.found:
             self.found.append(Job("", first, "fio-json"))
         job = self.found[-1]
         job.cut, job.last_line = True, last
         if not fault.at_end:
             text = "not JSON from here on; what stands above is kept"
-            job.notes.append(("malformed", "error", text, self.places.line(fault.position)))
+            job.notes.append(("malformed", "error", text, self.line_map.line_number(fault.position)))
 
     def _document(self, begin: int) -> int:
         """One document, member by member, so that a cut one gives what it has."""
-        text, place = self.places.text, js.skip(self.places.text, begin + 1)
-        header = js.Members()
+        text, place = self.line_map.text, json_tokens.skip_blanks(self.line_map.text, begin + 1)
+        header = json_tokens.JsonObject()
         try:
             while text[place : place + 1] != "}":
-                key, place = js.string(text, place)
-                place = js.expect(text, place, ":")
+                key, place = json_tokens.read_string(text, place)
+                place = json_tokens.expect(text, place, ":")
                 if key in _LISTS and text[place : place + 1] == "[":
                     place = self._jobs(place)
                 else:
-                    value, place = js.read(text, place)
+                    value, place = json_tokens.read_value(text, place)
                     header.pairs.append((key, value))
-                place = js.comma(text, place, "}")
+                place = json_tokens.skip_comma(text, place, "}")
         finally:
             self._header(header)
         return place + 1
 
     def _jobs(self, place: int) -> int:
         """The list of jobs one by one; the job that the text stops in is kept as far as it goes."""
-        text = self.places.text
-        place = js.skip(text, place + 1)
+        text = self.line_map.text
+        place = json_tokens.skip_blanks(text, place + 1)
         while text[place : place + 1] != "]":
-            node = js.Members()
+            node = json_tokens.JsonObject()
             if text[place : place + 1] != "{":
-                raise js.JsonError(text, place)
+                raise json_tokens.JsonError(text, place)
             try:
-                end = js.members(text, place, node)
-            except js.JsonError:
+                end = json_tokens.read_object(text, place, node)
+            except json_tokens.JsonError:
                 node.position = place
                 job = self._job(node)
                 job.cut = True
                 self.found.append(job)
                 raise
             job = self._job(node)
-            job.last_line = self.places.line(end - 1)
+            job.last_line = self.line_map.line_number(end - 1)
             self.found.append(job)
-            place = js.comma(text, end, "]")
+            place = json_tokens.skip_comma(text, end, "]")
         return place + 1
 
     # --- what all jobs of a document share
 
-    def _header(self, node: js.Members) -> None:
+    def _header(self, node: json_tokens.JsonObject) -> None:
         version, date = node.value("fio version"), node.value("time")
         seconds = node.value("timestamp")
         for name in ("fio version", "time", "timestamp"):
             if (leaf := node.leaf(name)) is not None:
-                self.places.data(leaf)
+                self.line_map.mark_data(leaf)
         disks = [found for one in node.objects("disk_util") if (found := self._disk(one)) is not None]
         shared = _options(node.object("global options"))
         for job in self.found:
@@ -134,17 +134,17 @@ class Documents:
                 job.elapsed_start = None
             self._settle_sizes(job)
 
-    def _disk(self, node: js.Members) -> tuple[str, Quantity, int] | None:
+    def _disk(self, node: json_tokens.JsonObject) -> tuple[str, Quantity, int] | None:
         util, name = node.leaf("util"), node.value("name")
         if util is None or util.value is None or not isinstance(name, str):
             return None
-        return name, quantity(util.token, "%"), self.places.data(util)
+        return name, quantity(util.token, "%"), self.line_map.mark_data(util)
 
     # --- one job
 
-    def _job(self, node: js.Members) -> Job:
+    def _job(self, node: json_tokens.JsonObject) -> Job:
         name, group, error = node.value("jobname"), node.value("groupid"), node.value("error")
-        line = self.places.line(node.position)
+        line = self.line_map.line_number(node.position)
         job = Job(str(name or ""), line, "fio-json", group=group if isinstance(group, int) else 0)
         job.last_line = line
         job.error = error if isinstance(error, int) else 0
@@ -160,24 +160,24 @@ class Documents:
             job.depth = (depth, line)
         for key in ("jobname", "error", "elapsed", "job_start", "hostname"):
             if (leaf := node.leaf(key)) is not None:
-                self.places.data(leaf)
+                self.line_map.mark_data(leaf)
         for kind in _KINDS:
             if node.object(kind).pairs:
                 self._direction(node.object(kind), kind, job)
         self._sync(node.object("sync"), job)
         for key, metric in (("usr_cpu", "cpu_user"), ("sys_cpu", "cpu_system")):
             if (leaf := node.leaf(key)) is not None and leaf.value is not None:
-                job.process.append((metric, quantity(leaf.token, "%"), self.places.data(leaf)))
+                job.process.append((metric, quantity(leaf.token, "%"), self.line_map.mark_data(leaf)))
         if (leaf := node.leaf("total_err")) is not None and isinstance(leaf.value, int) and leaf.value:
-            job.process.append(("errors", count(leaf.token), self.places.data(leaf)))
+            job.process.append(("errors", count(leaf.token), self.line_map.mark_data(leaf)))
         return job
 
-    def _direction(self, node: js.Members, kind: str, job: Job) -> None:
-        one = job.direction(kind, self.places.line(node.position))
+    def _direction(self, node: json_tokens.JsonObject, kind: str, job: Job) -> None:
+        one = job.direction(kind, self.line_map.line_number(node.position))
         runtime, issued = node.leaf("runtime"), node.leaf("total_ios")
         if runtime is not None and isinstance(runtime.value, int) and runtime.value:
             one.runtime_ns = nanoseconds(runtime.token, "msec")
-            self.places.data(runtime)
+            self.line_map.mark_data(runtime)
         if issued is not None and isinstance(issued.value, int):
             one.issued = issued.value
         self._add(one, node, "io_bytes", "transferred", exact_bytes)
@@ -197,16 +197,16 @@ class Documents:
             for key, unit in ((prefix, "usec"), (prefix + "_ns", "nsec")):
                 self._latency(one, node.object(key), LATENCIES[prefix], unit, job)
 
-    def _add(self, one: Direction, node: js.Members, key: str, metric: str, reader: object) -> None:
+    def _add(self, one: Direction, node: json_tokens.JsonObject, key: str, metric: str, reader: object) -> None:
         leaf = node.leaf(key)
         if leaf is None or leaf.value is None or not callable(reader):
             return
         try:
-            one.add(metric, reader(leaf.token), self.places.data(leaf))
+            one.add(metric, reader(leaf.token), self.line_map.mark_data(leaf))
         except UnitError:
             return
 
-    def _samples(self, one: Direction, node: js.Members) -> None:
+    def _samples(self, one: Direction, node: json_tokens.JsonObject) -> None:
         """Bandwidth and IOPS sampled every half second; all zeros where no sample was taken."""
         for prefix, metric, reader in (("bw", "bandwidth", _kib_rate), ("iops", "iops", _iops)):
             samples, mean = node.leaf(f"{prefix}_samples"), node.value(f"{prefix}_mean")
@@ -216,7 +216,7 @@ class Documents:
                 self._add(one, node, f"{prefix}_{key}", f"{metric}_{ending}", reader)
             self._add(one, node, f"{prefix}_samples", f"{metric}_samples", count)
 
-    def _latency(self, one: Direction, node: js.Members, metric: str, unit: str, job: Job) -> None:
+    def _latency(self, one: Direction, node: json_tokens.JsonObject, metric: str, unit: str, job: Job) -> None:
         n = node.leaf("N")
         numbers = [node.value(key) for key in ("min", "max", "mean")]
         if not any(numbers) or (n is not None and n.value == 0):
@@ -227,32 +227,32 @@ class Documents:
                 value = quantity(leaf.token, unit)
                 if isinstance(leaf.value, int) and unit == "nsec":
                     value = value.with_resolution(None)
-                one.add(f"{metric}_{ending}", value, self.places.data(leaf))
+                one.add(f"{metric}_{ending}", value, self.line_map.mark_data(leaf))
         if n is not None and isinstance(n.value, int):
             one.counts[metric] = n.value
             if metric in ("completion_latency", "sync_latency"):
-                one.add("observations", count(n.token), self.places.data(n))
+                one.add("observations", count(n.token), self.line_map.mark_data(n))
         self._percentiles(one, node.object("percentile"), metric, unit)
         self._bins(one, node.object("bins"), metric, job)
 
-    def _percentiles(self, one: Direction, node: js.Members, metric: str, unit: str) -> None:
+    def _percentiles(self, one: Direction, node: json_tokens.JsonObject, metric: str, unit: str) -> None:
         for key, leaf in node.pairs:
             # Places left in the list of percentiles are printed as "0.00" : 0.
-            if not isinstance(leaf, js.Leaf) or not isinstance(leaf.value, int) or not key.strip("0."):
+            if not isinstance(leaf, json_tokens.Scalar) or not isinstance(leaf.value, int) or not key.strip("0."):
                 continue
             if _PERCENT.fullmatch(key) is None:
                 continue
             value = percentile(leaf.token, unit, old=unit == "usec")
-            one.percentiles.append(Percentile(metric, quantity(key, "%").value, value, self.places.data(leaf)))
+            one.percentiles.append(Percentile(metric, quantity(key, "%").value, value, self.line_map.mark_data(leaf)))
 
-    def _bins(self, one: Direction, node: js.Members, metric: str, job: Job) -> None:
+    def _bins(self, one: Direction, node: json_tokens.JsonObject, metric: str, job: Job) -> None:
         total = 0
         for key, leaf in node.pairs:
-            if not isinstance(leaf, js.Leaf) or not isinstance(leaf.value, int) or not key.isdigit():
+            if not isinstance(leaf, json_tokens.Scalar) or not isinstance(leaf.value, int) or not key.isdigit():
                 continue
             bucket = bucket_of(int(key))
             total += leaf.value
-            one.buckets.append((metric, bucket.low, bucket.high, leaf.value, self.places.data(leaf)))
+            one.buckets.append((metric, bucket.low, bucket.high, leaf.value, self.line_map.mark_data(leaf)))
         if not total:
             return
         job.dialect = "fio-json+"
@@ -261,16 +261,16 @@ class Documents:
             text = f"the bins of {metric} hold {total} I/Os, {n} were counted"
             job.notes.append(("value_conflict", "error", text, one.line))
 
-    def _sync(self, node: js.Members, job: Job) -> None:
+    def _sync(self, node: json_tokens.JsonObject, job: Job) -> None:
         """The latencies of fsync; before 3.x the list of its percentiles is there even where there was none."""
-        line = self.places.line(node.position)
+        line = self.line_map.line_number(node.position)
         one = Direction("sync", line)
         for key, unit in (("lat", "usec"), ("lat_ns", "nsec")):
             self._latency(one, node.object(key), "sync_latency", unit, job)
         total = node.leaf("total_ios")
         if one.metrics and total is not None and isinstance(total.value, int) and total.value:
             one.issued = total.value
-            one.add("issued", count(total.token), self.places.data(total))
+            one.add("issued", count(total.token), self.line_map.mark_data(total))
             if "sync_latency" not in one.counts:
                 one.counts["sync_latency"] = total.value
             job.directions["sync"] = one
@@ -295,9 +295,9 @@ class Documents:
                 job.notes.append(("unit_ambiguous", "warning", text, line))
 
 
-def _options(node: js.Members) -> dict[str, str]:
+def _options(node: json_tokens.JsonObject) -> dict[str, str]:
     """The options of a job; the last of doubled ones is the one that fio uses."""
-    return {key: str(leaf.value) for key, leaf in node.pairs if isinstance(leaf, js.Leaf)}
+    return {key: str(leaf.value) for key, leaf in node.pairs if isinstance(leaf, json_tokens.Scalar)}
 
 
 def _kib_rate(token: str) -> Quantity:

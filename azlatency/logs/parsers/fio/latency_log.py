@@ -61,19 +61,19 @@ def read_rows(log: Log, recorder: Recorder) -> bool:
         found = [pattern.fullmatch(line.text.strip()) is not None for line in lines]
         # A row that the end of a text without a line feed cut short is left out.
         if found and not found[-1] and lines[-1].number == unfinished_line(log):
-            recorder.ledger.mark(lines[-1].number, UNKNOWN)
+            recorder.accounting.mark(lines[-1].number, UNKNOWN)
             lines, found = lines[:-1], found[:-1]
         widths = {line.text.count(",") for line in lines[:-1]}
         if found and all(found) and len(widths) <= 1:
             for line in log.lines:
-                recorder.ledger.mark(line.number, DATA if line.text.strip() else BLANK)
+                recorder.accounting.mark(line.number, DATA if line.text.strip() else BLANK)
             reader(lines, log, recorder)
             return True
     return False
 
 
 def _open(lines: Sequence[Line], recorder: Recorder, dialect: str) -> Run:
-    return recorder.run("fio", lines[0].number, last_line=lines[-1].number, dialect=dialect)
+    return recorder.start_run("fio", lines[0].number, last_line=lines[-1].number, dialect=dialect)
 
 
 def _samples(lines: Sequence[Line], log: Log, recorder: Recorder) -> None:
@@ -84,7 +84,7 @@ def _samples(lines: Sequence[Line], log: Log, recorder: Recorder) -> None:
     rows = [_sample(line) for line in (lines[:-1] if cut else lines)]
     if cut:
         run.set(status="truncated")
-        run.event("unfinished_line", "info", "the last line is cut, its row is left out", lines[-1].number)
+        run.add_event("unfinished_line", "info", "the last line is cut, its row is left out", lines[-1].number)
     if not rows:
         return
     run.set(duration_ns=max(row.time_ns for row in rows))
@@ -95,7 +95,7 @@ def _samples(lines: Sequence[Line], log: Log, recorder: Recorder) -> None:
     averaged = all(row.size == 0 for row in rows)
     if kind is None:
         text = "the file's name does not say whether these are latencies, rates or IOPS; the numbers are left out"
-        run.event("unit_ambiguous", "warning", text, lines[0].number)
+        run.add_event("unit_ambiguous", "warning", text, lines[0].number)
     elif kind == "bw" and averaged:
         _rates(run, rows)
     elif kind in LATENCIES and not averaged:
@@ -120,7 +120,7 @@ def _rates(run: Run, rows: Sequence[_Sample]) -> None:
         if row.time_ns > start:
             rate = quantity(str(row.value), "fio KiB/s").value
             columns = {"stream": row.stream, "start_ns": start, "end_ns": row.time_ns, "line": row.line}
-            run.interval(**columns, throughput_printed=8 * rate, omitted=False)
+            run.add_interval(**columns, throughput_printed=8 * rate, omitted=False)
         before[row.stream] = row.time_ns
 
 
@@ -128,7 +128,7 @@ def _latencies(run: Run, rows: Sequence[_Sample], metric: str, *, fields: int, v
     """Single I/Os, where the unit is certain."""
     if fields != _WITH_PRIORITY or not version <= {"0", "1"}:
         text = f"{fields} fields: us before fio 3.0, ns since; the log has no version, so the values are left out"
-        run.event("unit_ambiguous", "warning", text, rows[0].line)
+        run.add_event("unit_ambiguous", "warning", text, rows[0].line)
         return
     for stream in _STREAMS:
         own = [row for row in rows if row.stream == stream and row.size]
@@ -141,9 +141,9 @@ def _latencies(run: Run, rows: Sequence[_Sample], metric: str, *, fields: int, v
         if len(values) > 1:
             found["sd"] = math.sqrt(spread / (len(values) - 1))
         for ending, value in found.items():
-            run.metric(f"{metric}_{ending}", Quantity(value, "ns", None, None), own[0].line, stream=stream)
+            run.add_metric(f"{metric}_{ending}", Quantity(value, "ns", None, None), own[0].line, stream=stream)
         for bucket, number in sorted(Counter(bucket_of(value) for value in values).items(), key=lambda one: one[0].low):
-            run.bucket(
+            run.add_bucket(
                 metric=metric, stream=stream, low_ns=bucket.low, high_ns=bucket.high, count=number, line=own[0].line
             )
 
@@ -153,11 +153,11 @@ def _condensed(run: Run, rows: Sequence[_Sample], *, averaged: bool) -> None:
         own = [row for row in rows if row.stream == stream]
         if own and not averaged:
             size = float(sum(row.size for row in own))
-            run.metric("observations", Quantity(float(len(own)), "count", None, None), own[0].line, stream=stream)
-            run.metric("transferred", Quantity(size, "bytes", None, None), own[0].line, stream=stream)
+            run.add_metric("observations", Quantity(float(len(own)), "count", None, None), own[0].line, stream=stream)
+            run.add_metric("transferred", Quantity(size, "bytes", None, None), own[0].line, stream=stream)
     what = "averages over windows" if averaged else "single I/Os"
     text = f"{len(rows)} {what}: the tables keep their number, distribution and rates, not each in its place in time"
-    run.event("log_not_kept", "info", text, rows[0].line)
+    run.add_event("log_not_kept", "info", text, rows[0].line)
 
 
 # --- histograms
@@ -191,10 +191,10 @@ def _histograms(lines: Sequence[Line], log: Log, recorder: Recorder) -> None:
     for stream, found in totals.items():
         run.set(test=stream if len(totals) == 1 else None)
         number = Quantity(float(sum(found.values())), "count", None, None)
-        run.metric("observations", number, lines[0].number, stream=stream)
+        run.add_metric("observations", number, lines[0].number, stream=stream)
         for index, count in sorted(found.items()):
             bucket = bucket_at(index)
             columns = {"low_ns": bucket.low * step, "high_ns": bucket.high * step, "count": count}
-            run.bucket(metric="completion_latency", stream=stream, line=lines[0].number, **columns)
+            run.add_bucket(metric="completion_latency", stream=stream, line=lines[0].number, **columns)
     text = f"{len(lines)} histograms over time are kept as their sum"
-    run.event("log_not_kept", "info", text, run.row["first_line"])
+    run.add_event("log_not_kept", "info", text, run.row["first_line"])

@@ -80,7 +80,7 @@ class FioParser:
         if first[:1].isdigit() and ";" not in first:
             if not read_rows(log, recorder):
                 for line in log.lines:
-                    recorder.ledger.mark(line.number, UNKNOWN if line.text.strip() else 0)
+                    recorder.accounting.mark(line.number, UNKNOWN if line.text.strip() else 0)
             return
         jobs: list[Job] = []
         text, documents = Text(log, recorder, jobs), Documents(log, recorder, jobs)
@@ -96,9 +96,9 @@ class FioParser:
             if job is not None and line.number != text.unfinished:
                 job.failures = text.take_failures()
                 jobs.append(job)
-                recorder.ledger.mark(line.number, DATA)
+                recorder.accounting.mark(line.number, DATA)
             else:
-                text.feed_line(line, recorder.ledger)
+                text.feed_line(line, recorder.accounting)
         text.close(log.last_line + 1)
         write(jobs, recorder, log)
 

@@ -255,7 +255,7 @@ def write(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
     for job in jobs:
         if job.name == ALL_CLIENTS:
             text = "the sum over all clients stands beside the clients themselves; it is not counted again"
-            recorder.event("aggregate_row", "info", text, job.line)
+            recorder.add_event("aggregate_row", "info", text, job.line)
             continue
         twin = next((other for other in kept if job.repeats(other)), None)
         if twin is not None:
@@ -275,23 +275,23 @@ def write(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
 
 def _write_job(job: Job, recorder: Recorder, log: Log) -> None:
     first = min([job.line, *(one.line for one in job.earlier), *(line for line, _ in job.failures)])
-    run = recorder.run("fio", first, last_line=max(job.last_line, job.line))
+    run = recorder.start_run("fio", first, last_line=max(job.last_line, job.line))
     active = [one for one in job.directions.values() if not one.idle]
     _describe(job, run, log)
     if active and job.count is not None:
-        run.metric("jobs", Quantity(float(job.count), "count", str(job.count), None), job.line)
+        run.add_metric("jobs", Quantity(float(job.count), "count", str(job.count), None), job.line)
     if active and job.depth is not None:
-        run.metric("io_depth", Quantity(float(job.depth[0]), "count", job.depth[0], None), job.depth[1])
+        run.add_metric("io_depth", Quantity(float(job.depth[0]), "count", job.depth[0], None), job.depth[1])
     for one in active:
         _write_direction(job, one, run)
     if active:
         for name, value, line in job.process:
-            run.metric(name, value, line, scope="process")
+            run.add_metric(name, value, line, scope="process")
         for device, value, line in job.disks:
-            run.metric("utilisation", value, line, side="device", stream=device, scope="host")
+            run.add_metric("utilisation", value, line, side="device", stream=device, scope="host")
     _write_snapshots(job, run)
     for code, severity, text, line in job.notes:
-        run.event(code, severity, text, line)
+        run.add_event(code, severity, text, line)
     _end(job, run, has_numbers=bool(active))
 
 
@@ -321,17 +321,19 @@ def _write_direction(job: Job, one: Direction, run: Run) -> None:
     per_job = (job.count or 1) > 1 and job.old
     for name, value, line in one.metrics:
         sampled = per_job and name.startswith(("bandwidth_", "iops_"))
-        run.metric(name, value, line, stream=one.name, scope="process" if sampled else scope)
+        run.add_metric(name, value, line, stream=one.name, scope="process" if sampled else scope)
     if per_job and one.get("bandwidth_mean") is not None:
         text = f"before 3.0 these samples are of one of the {job.count} jobs, not of all"
-        run.event("per_job_samples", "info", text, next(ln for name, _, ln in one.metrics if name == "bandwidth_mean"))
+        run.add_event(
+            "per_job_samples", "info", text, next(ln for name, _, ln in one.metrics if name == "bandwidth_mean")
+        )
     for found in one.percentiles:
-        row = run.quantile(found.q, found.value, found.line, metric=found.metric, stream=one.name)
+        row = run.add_quantile(found.q, found.value, found.line, metric=found.metric, stream=one.name)
         n = one.counts.get(found.metric) or (one.issued if found.metric != "sync_latency" else None)
         if n and row is not None:
             complete_quantile(row, n, max(math.ceil(found.q * n - 1e-9), 1))
     for metric, low, high, count, line in one.buckets:
-        run.bucket(metric=metric, stream=one.name, low_ns=low, high_ns=high, count=count, line=line)
+        run.add_bucket(metric=metric, stream=one.name, low_ns=low, high_ns=high, count=count, line=line)
     _check_direction(job, one, run)
     check_numbers(run, *LATENCIES.values(), stream=one.name)
 
@@ -346,12 +348,12 @@ def _check_direction(job: Job, one: Direction, run: Run) -> None:
         slack = (size.resolution or 0.0) / max(size.value, 1.0) + (rate.resolution or 0.0) / rate.value + 1e-3
         if abs(computed / rate.value - 1) > slack:
             text = f"{rate.printed} {rate.printed_unit} is not {size.value:.0f} bytes in {one.runtime_ns / 1e9:g} s"
-            run.event("rate_mismatch", "warning", text, one.line)
+            run.add_event("rate_mismatch", "warning", text, one.line)
     if iops is not None and iops.value and job.block_bytes:
         slack = _RATE_TOLERANCE + (iops.resolution or 0.0) / iops.value + (rate.resolution or 0.0) / rate.value
         if abs(iops.value * job.block_bytes / rate.value - 1) > slack:
             text = f"{iops.printed} I/Os of {job.block_bytes} bytes a second are not {rate.printed} {rate.printed_unit}"
-            run.event("rate_mismatch", "warning", text, one.line)
+            run.add_event("rate_mismatch", "warning", text, one.line)
 
 
 def _write_snapshots(job: Job, run: Run) -> None:
@@ -359,7 +361,7 @@ def _write_snapshots(job: Job, run: Run) -> None:
     if not job.earlier:
         return
     text = f"printed {len(job.earlier) + 1} times while it ran; the last print is the run, the others its intervals"
-    run.event("status_snapshot", "info", text, job.earlier[0].line)
+    run.add_event("status_snapshot", "info", text, job.earlier[0].line)
     for one in job.directions.values():
         start, done, half = 0, 0.0, 0.0
         for each in (*job.earlier, job):
@@ -370,29 +372,29 @@ def _write_snapshots(job: Job, run: Run) -> None:
             row: dict[str, Any] = {"start_ns": start, "end_ns": found.runtime_ns, "line": found.line}
             own = size.resolution or 0.0
             row |= {"bytes": size.value - done, "bytes_resolution": (half + own) or None}
-            run.interval(stream=one.name, omitted=False, **row)
+            run.add_interval(stream=one.name, omitted=False, **row)
             start, done, half = found.runtime_ns, size.value, own
 
 
 def _end(job: Job, run: Run, *, has_numbers: bool) -> None:
     """The status, and why."""
     for line, text in job.failures:
-        run.event("failed", "error", f"fio stopped: {text}", line)
+        run.add_event("failed", "error", f"fio stopped: {text}", line)
     if job.error:
         run.set(status="failed")
         if not job.failures:
             text = f"the job ended with error {job.error}" + (f" ({job.error_text})" if job.error_text else "")
-            run.event("failed", "error", f"{text}; its numbers are no result", job.line)
+            run.add_event("failed", "error", f"{text}; its numbers are no result", job.line)
     elif job.failures and not has_numbers:
         run.set(status="failed")
     elif job.signal is not None:
         run.set(status="interrupted")
         line, text = job.signal
-        run.event("interrupted", "warning", f"{text}; the numbers cover what there was", line)
+        run.add_event("interrupted", "warning", f"{text}; the numbers cover what there was", line)
     elif job.cut:
         run.set(status="truncated")
         severity = "warning" if has_numbers else "error"
-        run.event("truncated", severity, "the log stops inside this job; what stands above is kept", job.last_line)
+        run.add_event("truncated", severity, "the log stops inside this job; what stands above is kept", job.last_line)
     elif not has_numbers:
         run.set(status="no_data")
-        run.event("no_data", "error", "the job did no I/O; run it again", job.line)
+        run.add_event("no_data", "error", "the job did no I/O; run it again", job.line)

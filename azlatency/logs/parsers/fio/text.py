@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from azlatency.logs.grammar import KNOWN, Ledger, Line, LineLog, data, known
+from azlatency.logs.grammar import KNOWN, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.fio.run import (
@@ -61,7 +61,7 @@ class Text(LineLog):
         self.ended = False
         self.had_results = False
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Read a line behind the name of the client, if there is one; rows of percentiles belong to the line above."""
         text, host = line.text.strip(), None
         if found := _HOST.match(text):
@@ -71,11 +71,11 @@ class Text(LineLog):
             self.percentiles = None
         if line.number == self.unfinished and text[-1:].isdigit():
             # The number that the text ends with may have been longer.
-            ledger.mark(line.number, KNOWN)
+            accounting.mark(line.number, KNOWN)
             text = "the last line is cut, its numbers are left out"
-            self.recorder.event("unfinished_line", "info", text, line.number)
+            self.recorder.add_event("unfinished_line", "info", text, line.number)
             return True
-        ok = super().read(line, ledger)
+        ok = super().read(line, accounting)
         if host and self.job is not None and self.job.host is None and self.job.line == line.number:
             self.job.host = host
         if ok and self.job is not None:
@@ -318,7 +318,7 @@ class Text(LineLog):
 
     @data(r"fio: (.{1,400})", hint="fio: ")
     def message(self, line: Line, match: re.Match[str]) -> None:
-        self.recorder.event("message", "info", f"fio said: {match[1]}", line.number)
+        self.recorder.add_event("message", "info", f"fio said: {match[1]}", line.number)
 
     # --- the end
 

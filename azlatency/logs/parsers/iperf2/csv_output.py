@@ -61,18 +61,18 @@ class Rows:
         for line in self.log.lines:
             text = line.text.strip()
             if not text:
-                self.recorder.ledger.mark(line.number, BLANK)
+                self.recorder.accounting.mark(line.number, BLANK)
             elif _HEADER.fullmatch(text):
-                self.recorder.ledger.mark(line.number, DATA)
+                self.recorder.accounting.mark(line.number, DATA)
                 self.names = text.split(",")
             elif _NAMED_ROW.fullmatch(text) and text.count(",") + 1 == len(self.names):
-                self.recorder.ledger.mark(line.number, DATA)
+                self.recorder.accounting.mark(line.number, DATA)
                 self._named_row(line, dict(zip(self.names, text.split(","), strict=True)))
             elif _ROW.fullmatch(text):
-                self.recorder.ledger.mark(line.number, DATA)
+                self.recorder.accounting.mark(line.number, DATA)
                 self._row(line, text.split(","))
             else:
-                self.recorder.ledger.mark(line.number, UNKNOWN)
+                self.recorder.accounting.mark(line.number, UNKNOWN)
         if self.test is not None:
             self.test.finish()
 
@@ -105,7 +105,7 @@ class Rows:
 
     def _row(self, line: Line, fields: list[str]) -> Row | None:
         if line.number == self.unfinished:
-            self.recorder.event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
+            self.recorder.add_event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
             if self.test is not None:
                 self.test.last_line = line.number
             return None
@@ -158,7 +158,7 @@ class Rows:
         test.run.set(protocol="udp")
 
     def _open(self, line: Line, fields: list[str]) -> Test:
-        run = self.recorder.run("iperf2", line.number)
+        run = self.recorder.start_run("iperf2", line.number)
         self.test = Test(self.log, run, "csv")
         self.test.last_line = line.number
         if fields[0] == _SERVER_TIME:

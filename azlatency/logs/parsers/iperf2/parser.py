@@ -118,7 +118,7 @@ class _Iperf2(LineLog):
 
     def _open(self, line: Line) -> Test:
         if self.test is None:
-            run = self.recorder.run("iperf2", line.number, tool_version=self.version, protocol=self.protocol)
+            run = self.recorder.start_run("iperf2", line.number, tool_version=self.version, protocol=self.protocol)
             self.test = Test(self.log, run, "text", connect=self.connect, listen=self.listen, first=self.first_banner)
             self.test.block, self.test.bins = self.block, self.bins
             self.test.failures, self.failures = self.failures, []
@@ -221,7 +221,7 @@ class _Iperf2(LineLog):
             return None
         # Bytes and rates of a row without its line feed may be cut short.
         if line.number == self.unfinished:
-            self.recorder.event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
+            self.recorder.add_event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
             return None
         if self.test is not None and self.test.over(match["id"], starts=float(match["start"]), report=self.report_of):
             self.close()
@@ -298,24 +298,24 @@ class _Iperf2(LineLog):
     @data(_ID + r" WARNING: (.{1,300})", hint="WARNING: ")
     def warning(self, line: Line, match: re.Match[str]) -> None:
         run_id = self.test.run.run_id if self.test is not None else None
-        self.recorder.event("message", "info", f"iperf said: {match[2]}", line.number, run_id)
+        self.recorder.add_event("message", "info", f"iperf said: {match[2]}", line.number, run_id)
 
     def finish(self) -> None:
         """The end of the log."""
         self.close()
         if self.failures:
             first = self.failures[0][0]
-            run = self.recorder.run("iperf2", first, tool_version=self.version, protocol=self.protocol)
+            run = self.recorder.start_run("iperf2", first, tool_version=self.version, protocol=self.protocol)
             test = Test(self.log, run, "text", connect=self.connect, listen=self.listen, first=self.first_banner)
             test.failures, test.last_line = self.failures, self.failures[-1][0]
             test.finish()
             self.tests += 1
         elif not self.tests:
-            run = self.recorder.run(
+            run = self.recorder.start_run(
                 "iperf2", self.log.first_line, last_line=self.log.last_line, status="no_data", tool_version=self.version
             )
             text = "iperf ran no test here: no connection, no result"
-            run.event("no_data", "error", text, self.log.first_line)
+            run.add_event("no_data", "error", text, self.log.first_line)
 
     known = known(
         ("-----", r"-{20,80}"),
@@ -370,7 +370,7 @@ class Iperf2Parser:
             Rows(log, recorder).read()
             return
         reader = _Iperf2(log, recorder)
-        reader.feed(log.lines, recorder.ledger)
+        reader.feed(log.lines, recorder.accounting)
         reader.finish()
 
 

@@ -190,7 +190,7 @@ class Test:
         if exact:
             return False
         text = f"the only row, up to {row.end_ns / 1e9:g} s: the total, or the first interval of a log that was cut"
-        self.run.event("total_unproven", "warning", text, row.line)
+        self.run.add_event("total_unproven", "warning", text, row.line)
         return True
 
     def _drop_wrong_sums(self, totals: list[Row]) -> None:
@@ -205,7 +205,7 @@ class Test:
             if len(parts) >= self._streams() and abs(total.bytes.value - expected) > 1.01 * slack + 0.01 * expected:
                 text = f"[{total.stream}] {total.bytes.printed} {total.bytes.printed_unit} is not the sum"
                 text = f"{text} of the streams, {expected:.0f} bytes; left out"
-                self.run.event("sum_mismatch", "warning", text, total.line)
+                self.run.add_event("sum_mismatch", "warning", text, total.line)
                 totals[:] = [row for row in totals if row is not total]
                 self.rows = [row for row in self.rows if row is not total]
 
@@ -275,7 +275,9 @@ class Test:
             self.run.set(requested_duration_ns=nanoseconds(seconds, "sec") or None)
         rate = self.log.option("-b", "--bandwidth")
         if rate is not None and self.run.row.get("protocol") != "udp":
-            self.run.event("paced", "info", f"the command asks for {rate} bit/s at most", self.run.row["first_line"])
+            self.run.add_event(
+                "paced", "info", f"the command asks for {rate} bit/s at most", self.run.row["first_line"]
+            )
 
     # --- rows
 
@@ -285,7 +287,7 @@ class Test:
         if not self.bounce:
             for metric, value in (("throughput", row.rate), ("transferred", row.bytes)):
                 if value is not None:
-                    run.metric(metric, value, row.line, side=row.side, stream=name, scope=scope)
+                    run.add_metric(metric, value, row.line, side=row.side, stream=name, scope=scope)
         for metric, value, side in (
             ("retransmits", row.retransmits, "sender"),
             ("jitter", row.jitter, "receiver"),
@@ -294,40 +296,40 @@ class Test:
             ("transaction_rate", row.rps, None),
         ):
             if value is not None and value.value >= 0:
-                run.metric(metric, value, row.line, side=side, stream=name, scope=scope)
+                run.add_metric(metric, value, row.line, side=side, stream=name, scope=scope)
         self._write_loss(row, name, scope)
         prefix = "rtt" if row.bounces is not None else "one_way_latency"
         for ending, value in zip(("mean", "min", "max", "sd"), row.latency, strict=False):
-            run.metric(f"{prefix}_{ending}", value, row.line, stream=name, scope=scope)
+            run.add_metric(f"{prefix}_{ending}", value, row.line, stream=name, scope=scope)
         if row.latency and prefix != "rtt":
             text = "latencies from one clock to another: right as far as the two clocks agree"
-            run.event("one_way_clocks", "info", text, row.line)
+            run.add_event("one_way_clocks", "info", text, row.line)
         if not row.agrees() and row.rate is not None and row.bytes is not None:
             text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
-            run.event("rate_mismatch", "warning", text, row.line)
+            run.add_event("rate_mismatch", "warning", text, row.line)
 
     def _write_loss(self, row: Row, name: str | None, scope: str) -> None:
         if row.lost is None or row.datagrams is None or row.lost.value < 0 or row.datagrams.value <= 0:
             return
         run = self.run
-        run.metric("lost", row.lost, row.line, side="receiver", stream=name, scope=scope)
-        run.metric("datagrams", row.datagrams, row.line, side="receiver", stream=name, scope=scope)
+        run.add_metric("lost", row.lost, row.line, side="receiver", stream=name, scope=scope)
+        run.add_metric("datagrams", row.datagrams, row.line, side="receiver", stream=name, scope=scope)
         loss = row.lost.value / row.datagrams.value
-        run.metric("loss", Quantity(loss, "fraction", row.percent, None), row.line, stream=name, scope=scope)
+        run.add_metric("loss", Quantity(loss, "fraction", row.percent, None), row.line, stream=name, scope=scope)
         if row.percent is not None:
             printed = quantity(row.percent, "%", significant=2)
             if abs(printed.value - loss) > 1.001 * (printed.resolution or 0.0) + 1e-9:
                 text = f"{row.lost.value:.0f} of {row.datagrams.value:.0f} = {loss:.6g}, printed {row.percent} %"
-                run.event("loss_recomputed", "info", text, row.line)
+                run.add_event("loss_recomputed", "info", text, row.line)
 
     def _write_interval(self, row: Row, *, is_total: bool) -> None:
         if is_total:
             return
         if not row.agrees() and row.rate is not None and row.bytes is not None:
             text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
-            self.run.event("rate_mismatch", "warning", text, row.line)
+            self.run.add_event("rate_mismatch", "warning", text, row.line)
         size = None if self.bounce else row.bytes
-        self.run.interval(
+        self.run.add_interval(
             side=row.side,
             stream=self._name(row),
             start_ns=row.start_ns,
@@ -352,7 +354,9 @@ class Test:
         for metric, side, stream, (line, value) in found:
             row = next((one for one in self.rows if one.stream == stream), None)
             name = None if row is None else self._name(row)
-            self.run.metric(metric, value, line, side=side, stream=name, scope="stream" if self._several() else "run")
+            self.run.add_metric(
+                metric, value, line, side=side, stream=name, scope="stream" if self._several() else "run"
+            )
 
     def _write_histogram(self, one: Histogram) -> None:
         metric = _HISTOGRAMS.get(one.kind)
@@ -360,24 +364,24 @@ class Test:
         name = None if row is None else self._name(row)
         total = sum(number for _, number in one.bins)
         if metric is None:
-            self.run.event("unknown_histogram", "warning", f"a histogram of {one.kind} is not known", one.line)
+            self.run.add_event("unknown_histogram", "warning", f"a histogram of {one.kind} is not known", one.line)
             return
         if total + one.below + one.above != one.count:
             text = f"the bins hold {total}, {one.count} were counted; the histogram is left out"
-            self.run.event("histogram_total", "warning", text, one.line)
+            self.run.add_event("histogram_total", "warning", text, one.line)
             return
         for number, amount in one.bins:
             low, high = (number - 1) * one.width_ns, number * one.width_ns
-            self.run.bucket(metric=metric, stream=name, low_ns=low, high_ns=high, count=amount, line=one.line)
+            self.run.add_bucket(metric=metric, stream=name, low_ns=low, high_ns=high, count=amount, line=one.line)
         if one.above and self.bins is not None:
             edge = {"low_ns": self.bins * one.width_ns, "high_ns": None, "count": one.above}
-            self.run.bucket(metric=metric, stream=name, line=one.line, **edge)
+            self.run.add_bucket(metric=metric, stream=name, line=one.line, **edge)
         for percent, token in one.quantiles:
             # The bin is known, so the value is its middle, give or take half of it.
             middle = (int(token) - 0.5) * one.width_ns
             value = Quantity(middle, "ns", token, one.width_ns / 2, "bin")
             q = quantity(percent, "%").value
-            found = self.run.quantile(q, value, one.line, metric=metric, stream=name)
+            found = self.run.add_quantile(q, value, one.line, metric=metric, stream=name)
             if one.count and found is not None:
                 # 1 % of 20 observations is no whole one: which of two ranks is meant is not documented.
                 complete_quantile(found, one.count, max(round(q * one.count), 1))
@@ -390,11 +394,11 @@ class Test:
         for line, text in self.failures:
             code, severity = ("interrupted", "warning") if self.rows else ("failed", "error")
             run.set(status="interrupted" if self.rows else "failed")
-            run.event(code, severity, f"iperf stopped: {text}", line)
+            run.add_event(code, severity, f"iperf stopped: {text}", line)
         if self.interrupted is not None and not self.server:
             run.set(status="interrupted")
             line, text = self.interrupted
-            run.event("interrupted", "warning", f"{text}; the totals cover what there was", line)
+            run.add_event("interrupted", "warning", f"{text}; the totals cover what there was", line)
         own = {row.stream for row in totals}
         begun = {row.stream for row in self.rows} | {one for one in self.connections if not _only_sums(self.rows)}
         begun = {one for one in begun if "*" + one not in own and one.lstrip("*") not in own}

@@ -28,9 +28,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from azlatency.logs import json_tokens as js
+from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA, KNOWN
-from azlatency.logs.json_lines import Places
+from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iperf3.run import SUM, Connection, Row, Test
 from azlatency.logs.record import Recorder
@@ -48,7 +48,7 @@ class Documents:
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.places = Places(log, recorder, whole=True)
+        self.line_map = JsonLineMap(log, recorder, whole=True)
         self.tests: list[Test] = []
         self.test: Test | None = None
 
@@ -56,27 +56,27 @@ class Documents:
 
     def read(self, index: int) -> int:
         """Read the document that begins in line ``index``; returns the index of the first line behind it."""
-        begin = self.places.text.index("{", self.places.starts[index])
+        begin = self.line_map.text.index("{", self.line_map.starts[index])
         try:
             end = self._document(begin)
-        except js.JsonError as error:
+        except json_tokens.JsonError as error:
             return self._broken(begin, error)
-        self.places.mark(begin, end, KNOWN)
-        return self.places.index(end - 1) + 1
+        self.line_map.mark_between(begin, end, KNOWN)
+        return self.line_map.line_index(end - 1) + 1
 
-    def _broken(self, begin: int, error: js.JsonError) -> int:
+    def _broken(self, begin: int, error: json_tokens.JsonError) -> int:
         """A document that stops or goes wrong: what stood complete before is kept, and told so."""
-        number = self.places.line(error.position)
+        number = self.line_map.line_number(error.position)
         test = self.test or self._open(begin)
         test.cut = True
         if error.at_end:
-            self.places.mark(begin, len(self.places.text), KNOWN)
+            self.line_map.mark_between(begin, len(self.line_map.text), KNOWN)
             test.last_line = self.log.last_line
             following = len(self.log.lines)
         else:
-            test.run.event("malformed", "error", "not JSON from here on; what stands above is kept", number)
-            following = max(self.places.index(error.position), self.places.index(begin) + 1)
-            self.places.mark(begin, self.places.starts[following], KNOWN)
+            test.run.add_event("malformed", "error", "not JSON from here on; what stands above is kept", number)
+            following = max(self.line_map.line_index(error.position), self.line_map.line_index(begin) + 1)
+            self.line_map.mark_between(begin, self.line_map.starts[following], KNOWN)
             test.last_line = number
         self.close(test.last_line)
         return following
@@ -89,16 +89,16 @@ class Documents:
 
     def _open(self, position: int, form: str = "json") -> Test:
         self.close(self.log.last_line)
-        number = self.places.line(position)
-        run = self.recorder.run("iperf3", number)
+        number = self.line_map.line_number(position)
+        run = self.recorder.start_run("iperf3", number)
         self.test = Test(self.recorder, self.log, run, number, form, last_line=number)
         self.tests.append(self.test)
         return self.test
 
     def _document(self, begin: int) -> int:
         """One object: an event of a stream, or a whole test."""
-        first = js.skip(self.places.text, begin + 1)
-        if self.places.text.startswith('"event"', first):
+        first = json_tokens.skip_blanks(self.line_map.text, begin + 1)
+        if self.line_map.text.startswith('"event"', first):
             return self._event(begin)
         self.close(self.log.last_line)
         return self._whole(begin)
@@ -106,18 +106,18 @@ class Documents:
     # --- a stream of events
 
     def _event(self, begin: int) -> int:
-        stop = self.places.text.find("\n", begin)
-        if '"interval"' in self.places.text[begin : begin + 40] and self.test is not None:
-            event, end = js.plain(self.places.text, begin)
+        stop = self.line_map.text.find("\n", begin)
+        if '"interval"' in self.line_map.text[begin : begin + 40] and self.test is not None:
+            event, end = json_tokens.read_plain(self.line_map.text, begin)
             self._interval(event.get("data"), begin, end, self.test)
         else:
-            node, end = js.read(self.places.text, begin)
+            node, end = json_tokens.read_value(self.line_map.text, begin)
             self._other_event(node, begin)
         if self.test is not None:
-            self.test.last_line = self.places.line(end - 1)
+            self.test.last_line = self.line_map.line_number(end - 1)
         return max(end, min(stop, end)) if stop >= 0 else end
 
-    def _other_event(self, node: js.Members, begin: int) -> None:
+    def _other_event(self, node: json_tokens.JsonObject, begin: int) -> None:
         name, content = node.value("event"), node.object("data")
         if name == "start" or self.test is None:
             self._open(begin, "json-stream")
@@ -135,39 +135,39 @@ class Documents:
 
     def _whole(self, begin: int) -> int:
         """The members of a document one by one, so that a cut one gives what it has."""
-        text, place = self.places.text, js.skip(self.places.text, begin + 1)
+        text, place = self.line_map.text, json_tokens.skip_blanks(self.line_map.text, begin + 1)
         test: Test | None = None
         while text[place : place + 1] != "}":
-            key, place = js.string(text, place)
-            place = js.expect(text, place, ":")
+            key, place = json_tokens.read_string(text, place)
+            place = json_tokens.expect(text, place, ":")
             if key == "intervals" and text[place : place + 1] == "[" and test is not None:
                 place = self._intervals(place, test)
             else:
-                node = js.Members()
+                node = json_tokens.JsonObject()
                 if text[place : place + 1] == "{":
                     test = test or self._open(begin)
                     try:
-                        place = js.members(text, place, node)
-                    except js.JsonError:
+                        place = json_tokens.read_object(text, place, node)
+                    except json_tokens.JsonError:
                         test.cut = True
                         self._section(key, node, test)
                         raise
                     self._section(key, node, test)
                 else:
-                    value, place = js.read(text, place)
-                    if key == "error" and isinstance(value, js.Leaf):
+                    value, place = json_tokens.read_value(text, place)
+                    if key == "error" and isinstance(value, json_tokens.Scalar):
                         self._error(value, test or self._open(begin))
-            place = js.comma(text, place, "}")
+            place = json_tokens.skip_comma(text, place, "}")
         if self.test is not None:
-            self.test.last_line = self.places.line(place)
+            self.test.last_line = self.line_map.line_number(place)
             self.test.ended = True
             if self._idle(self.test):
                 self._forget(self.test)
             elif not self.test.blank:
-                self.close(self.places.line(place))
+                self.close(self.line_map.line_number(place))
         return place + 1
 
-    def _section(self, key: str, node: js.Members, test: Test) -> None:
+    def _section(self, key: str, node: json_tokens.JsonObject, test: Test) -> None:
         if key == "start":
             self._start(node, test)
         elif key == "end":
@@ -187,7 +187,7 @@ class Documents:
 
     # --- start
 
-    def _start(self, node: js.Members, test: Test) -> None:
+    def _start(self, node: json_tokens.JsonObject, test: Test) -> None:
         run = test.run
         if isinstance(version := node.value("version"), str):
             run.set(tool_version=version.removeprefix("iperf ").strip() or None)
@@ -201,16 +201,17 @@ class Documents:
         for one in node.objects("connected"):
             names = ("socket", "local_host", "local_port", "remote_host", "remote_port")
             test.connection(Connection(*(str(one.value(name)) for name in names)))
-            self.places.data(one)
+            self.line_map.mark_data(one)
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
             if leaf is not None:
-                self.places.data(leaf)
-        if target := node.value("target_bitrate"):
-            test.paced(f"sending was held to {target} bit/s", self.places.line(node.leaf("target_bitrate").position))  # type: ignore[union-attr]
+                self.line_map.mark_data(leaf)
+        if (target := node.leaf("target_bitrate")) is not None and target.value:
+            line = self.line_map.line_number(target.position)
+            test.paced(f"sending was held to {target.value} bit/s", line)
 
-    def _clock(self, node: js.Members, test: Test) -> None:
+    def _clock(self, node: json_tokens.JsonObject, test: Test) -> None:
         seconds, leaf = node.value("timesecs"), node.leaf("timemillisecs")
         if not isinstance(seconds, int | float) or not 0 <= seconds < 2**37:
             return
@@ -223,9 +224,9 @@ class Documents:
             )
         else:
             test.run.set(started_at=datetime.fromtimestamp(int(seconds), UTC))
-        self.places.data(node)
+        self.line_map.mark_data(node)
 
-    def _test_start(self, node: js.Members, test: Test) -> None:
+    def _test_start(self, node: json_tokens.JsonObject, test: Test) -> None:
         duration, omit = node.leaf("duration"), node.leaf("omit")
         protocol = node.value("protocol")
         test.reverse, test.bidir = bool(node.value("reverse")), bool(node.value("bidir"))
@@ -237,16 +238,16 @@ class Documents:
             warmup_ns=nanoseconds(omit.token, "sec") if omit and omit.value is not None else None,
         )
         for _, value in node.pairs:
-            if isinstance(value, js.Leaf):
-                self.places.data(value)
+            if isinstance(value, json_tokens.Scalar):
+                self.line_map.mark_data(value)
         if target := node.value("target_bitrate"):
-            test.paced(f"sending was held to {target} bit/s", self.places.line(node.position))
+            test.paced(f"sending was held to {target} bit/s", self.line_map.line_number(node.position))
 
     # --- intervals
 
     def _intervals(self, place: int, test: Test) -> int:
         end = place
-        for value, begin, end in js.elements(self.places.text, place):
+        for value, begin, end in json_tokens.iter_elements(self.line_map.text, place):
             if value is None:
                 break
             self._interval(value, begin, end, test)
@@ -255,8 +256,8 @@ class Documents:
     def _interval(self, value: Any, begin: int, end: int, test: Test) -> None:
         if not isinstance(value, dict):
             return
-        number = self.places.line(begin)
-        self.recorder.ledger.mark_range(number, self.places.line(end - 1), DATA)
+        number = self.line_map.line_number(begin)
+        self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
         streams = [one for one in value.get("streams") or [] if isinstance(one, dict)]
         test.bidir = test.bidir or len({bool(one.get("sender")) for one in streams if "sender" in one}) > 1
         for one in streams:
@@ -268,10 +269,10 @@ class Documents:
 
     def _sums(self, value: dict[str, Any], begin: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """The totals of an interval by direction; where a key is doubled, both of them."""
-        if self.places.text.count('"sum"', begin, end) > 1:
-            node, _ = js.read(self.places.text, begin)
+        if self.line_map.text.count('"sum"', begin, end) > 1:
+            node, _ = json_tokens.read_value(self.line_map.text, begin)
             holder = node if node.get("sum") is not None else node.object("data")
-            found = [js.unwrapped(one) for one in holder.all("sum")]
+            found = [json_tokens.to_plain(one) for one in holder.all("sum")]
         else:
             found = [value.get("sum"), value.get("sum_bidir_reverse")]
         for direction, one in enumerate(found[:2]):
@@ -307,7 +308,7 @@ class Documents:
 
     # --- end
 
-    def _end(self, node: js.Members, test: Test) -> None:
+    def _end(self, node: json_tokens.JsonObject, test: Test) -> None:
         streams = node.objects("streams")
         test.bidir = test.bidir or len(node.all("sum_sent")) > 1 or len(node.all("sum")) > 1
         several = (test.streams or len(streams)) > 1
@@ -317,7 +318,7 @@ class Documents:
             self._totals(node, direction, test)
         self._cpu(node.object("cpu_utilization_percent"), test)
 
-    def _stream_totals(self, node: js.Members, test: Test, *, several: bool) -> None:
+    def _stream_totals(self, node: json_tokens.JsonObject, test: Test, *, several: bool) -> None:
         """One stream: both ends' totals of TCP, one mixed object of UDP."""
         sender, receiver, udp = (node.object(name) for name in ("sender", "receiver", "udp"))
         flag = next((one.value("sender") for one in (sender, receiver, udp) if one.leaf("sender") is not None), None)
@@ -336,20 +337,22 @@ class Documents:
                 name = socket if role is None else f"{role} {socket}"
             self._stack(sender, name, test, several=several)
 
-    def _stack(self, node: js.Members, name: str | None, test: Test, *, several: bool) -> None:
+    def _stack(self, node: json_tokens.JsonObject, name: str | None, test: Test, *, several: bool) -> None:
         """What the TCP stack of the sending end says of its socket."""
         scope = "stream" if several else "run"
         for key, metric in (("mean_rtt", "tcp_rtt_mean"), ("min_rtt", "tcp_rtt_min"), ("max_rtt", "tcp_rtt_max")):
             leaf = node.leaf(key)
             if leaf is not None and leaf.value:
-                number = self.places.data(leaf)
-                test.run.metric(metric, quantity(leaf.token, "us"), number, side="sender", stream=name, scope=scope)
+                number = self.line_map.mark_data(leaf)
+                test.run.add_metric(metric, quantity(leaf.token, "us"), number, side="sender", stream=name, scope=scope)
         leaf = node.leaf("max_snd_cwnd")
         if leaf is not None and leaf.value:
             value = exact_bytes(leaf.token)
-            test.run.metric("cwnd_max", value, self.places.data(leaf), side="sender", stream=name, scope=scope)
+            test.run.add_metric(
+                "cwnd_max", value, self.line_map.mark_data(leaf), side="sender", stream=name, scope=scope
+            )
 
-    def _totals(self, node: js.Members, direction: int, test: Test) -> None:
+    def _totals(self, node: json_tokens.JsonObject, direction: int, test: Test) -> None:
         role = self._direction_role(direction, test)
         if direction == _REVERSE and not test.bidir:
             return
@@ -361,22 +364,22 @@ class Documents:
         if not sent.pairs and not received.pairs and not test.cut:
             self._total(mixed, "mixed", SUM, role, test)
 
-    def _of_direction(self, node: js.Members, name: str, direction: int) -> js.Members:
-        found = [one for one in node.all(name) if isinstance(one, js.Members)]
+    def _of_direction(self, node: json_tokens.JsonObject, name: str, direction: int) -> json_tokens.JsonObject:
+        found = [one for one in node.all(name) if isinstance(one, json_tokens.JsonObject)]
         if len(found) > 1 and direction == _FORWARD and name in ("sum_sent", "sum"):
             text = f"{len(found)} members {name!r}: one for each direction; both are kept"
             test = self.test
             if test is not None:
-                test.run.event("duplicate_json_key", "info", text, self.places.line(found[1].position))
+                test.run.add_event("duplicate_json_key", "info", text, self.line_map.line_number(found[1].position))
         if len(found) > direction:
             return found[direction]
-        return node.object(name + "_bidir_reverse") if direction == _REVERSE else js.Members()
+        return node.object(name + "_bidir_reverse") if direction == _REVERSE else json_tokens.JsonObject()
 
-    def _total(self, node: js.Members, side: str, stream: str, role: str | None, test: Test) -> None:
+    def _total(self, node: json_tokens.JsonObject, side: str, stream: str, role: str | None, test: Test) -> None:
         start, end = node.leaf("start"), node.leaf("end")
         if start is None or end is None or start.value is None or end.value is None:
             return
-        number = self.places.data(node.leaf("bytes") or end)
+        number = self.line_map.mark_data(node.leaf("bytes") or end)
         begin, stop = _number(start, "sec"), _number(end, "sec")
         row = Row(
             line=number,
@@ -393,12 +396,12 @@ class Documents:
         )
         for key in ("bits_per_second", "retransmits", "packets", "jitter_ms", "lost_packets"):
             if (leaf := node.leaf(key)) is not None:
-                self.places.data(leaf)
+                self.line_map.mark_data(leaf)
         self._udp_total(node, row)
         row.retransmits = _count(node.leaf("retransmits"))
         test.summary.append(row)
 
-    def _udp_total(self, node: js.Members, row: Row) -> None:
+    def _udp_total(self, node: json_tokens.JsonObject, row: Row) -> None:
         row.datagrams = _count(node.leaf("packets"))
         jitter = node.leaf("jitter_ms")
         if jitter is None or jitter.value is None or (row.side == "sender" and not row.mixed):
@@ -410,20 +413,20 @@ class Documents:
         if out_of_order is not None and self.test is not None:
             self.test.out_of_order.append((row.line, row.stream, out_of_order))
 
-    def _cpu(self, node: js.Members, test: Test) -> None:
+    def _cpu(self, node: json_tokens.JsonObject, test: Test) -> None:
         for side, prefix in (("local", "host"), ("remote", "remote")):
             leaves = [node.leaf(f"{prefix}_{name}") for name in ("total", "user", "system")]
             if any(leaf is None or leaf.value is None for leaf in leaves):
                 continue
             values = [_number(leaf, "%") for leaf in leaves if leaf is not None]
             for leaf in leaves:
-                number = self.places.data(leaf) if leaf is not None else 0
+                number = self.line_map.mark_data(leaf) if leaf is not None else 0
             test.cpu(side, values[0], values[1], values[2], number)
 
-    def _error(self, leaf: js.Leaf, test: Test) -> None:
-        text, number = str(leaf.value), self.places.data(leaf)
+    def _error(self, leaf: json_tokens.Scalar, test: Test) -> None:
+        text, number = str(leaf.value), self.line_map.mark_data(leaf)
         if test.server and test.summary and "unexpectedly closed" in text:
-            test.run.event("message", "info", f"iperf3 said: {text}", number)  # the client left without a word
+            test.run.add_event("message", "info", f"iperf3 said: {text}", number)  # the client left without a word
             return
         if "terminated" not in text:
             test.failure = (number, text.removeprefix("error - "))
@@ -432,24 +435,24 @@ class Documents:
             return  # a stream goes on after its test: so every server ends
         test.run.set(status="interrupted")
         if not test.empty or test.connections:
-            test.run.event("interrupted", "warning", f"{text}; the totals cover what there was", number)
+            test.run.add_event("interrupted", "warning", f"{text}; the totals cover what there was", number)
 
 
-def _number(leaf: js.Leaf, unit: str) -> Quantity:
+def _number(leaf: json_tokens.Scalar, unit: str) -> Quantity:
     """A printed number; a whole one is exact."""
     found = quantity(leaf.token, unit, significant=_SIGNIFICANT)
     return Quantity(found.value, found.unit, found.printed, None) if isinstance(leaf.value, int) else found
 
 
-def _rate(leaf: js.Leaf | None) -> Quantity | None:
+def _rate(leaf: json_tokens.Scalar | None) -> Quantity | None:
     return None if leaf is None or leaf.value is None else _number(leaf, "bits/sec")
 
 
-def _bytes(leaf: js.Leaf | None) -> Quantity | None:
+def _bytes(leaf: json_tokens.Scalar | None) -> Quantity | None:
     return None if leaf is None or leaf.value is None else _number(leaf, "Bytes")
 
 
-def _count(leaf: js.Leaf | None) -> Quantity | None:
+def _count(leaf: json_tokens.Scalar | None) -> Quantity | None:
     if leaf is None or leaf.value is None:
         return None
     return count(leaf.token) if isinstance(leaf.value, int) else Quantity(float(leaf.value), "count", leaf.token, None)

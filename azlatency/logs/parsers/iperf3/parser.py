@@ -36,7 +36,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar import BLANK, Ledger, Line, LineLog, data, known
+from azlatency.logs.grammar import BLANK, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log, Signature
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iperf3.json_output import Documents
@@ -91,7 +91,7 @@ class _Iperf3(LineLog):
 
     # --- lines, and what stands before them
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Read the line without its prefix; a line that is nothing but the prefix is blank."""
         text = line.text.strip()
         found = _CORE.search(text, 0, _LONGEST_PREFIX)
@@ -100,10 +100,10 @@ class _Iperf3(LineLog):
             text = text[found.start() :]
             line = Line(line.number, text)
         elif found is None and self.prefixes and _shape(text) in self.prefixes:
-            ledger.mark(line.number, BLANK)
+            accounting.mark(line.number, BLANK)
             return True
         separator = text.startswith(_SEPARATOR)
-        known_line = super().read(line, ledger)
+        known_line = super().read(line, accounting)
         self.after_separator = separator
         if known_line and self.test is not None:
             self.test.last_line = line.number
@@ -114,7 +114,7 @@ class _Iperf3(LineLog):
     def _begin(self, line: Line, *, server: bool | None) -> Test:
         """Open a run; what the banner above said belongs to it."""
         self.close(line.number - 1)
-        run = self.recorder.run("iperf3", line.number, tool_version=self.version, started_at=self.started_at)
+        run = self.recorder.start_run("iperf3", line.number, tool_version=self.version, started_at=self.started_at)
         self.test = Test(self.recorder, self.log, run, line.number, "text", server=server, command=self.command)
         self.tests.append(self.test)
         self.started_at = self.command = None
@@ -227,7 +227,7 @@ class _Iperf3(LineLog):
         test = self._row_test(line)
         label = match["label"]
         if line.number == self.unfinished and label is None:
-            test.run.event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
+            test.run.add_event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
             return
         # Up to 3.1 the summary row of UDP has no label.
         unlabelled = self.in_summary and label is None and match["jitter"] is not None
@@ -283,7 +283,7 @@ class _Iperf3(LineLog):
             row.datagrams = count(match["count"])
         elif self.test is not None:
             text = f"{match['count']} may be retransmits or datagrams: the header is not in the log"
-            self.test.run.event("unit_ambiguous", "warning", text, row.line)
+            self.test.run.add_event("unit_ambiguous", "warning", text, row.line)
 
     @data(_OUT_OF_ORDER, hint="out-of-order")
     def out_of_order(self, line: Line, match: re.Match[str]) -> None:
@@ -334,18 +334,18 @@ class _Iperf3(LineLog):
             return
         test.ended = True
         test.run.set(status="interrupted")
-        test.run.event("interrupted", "warning", f"{text}; the totals cover what there was", number)
+        test.run.add_event("interrupted", "warning", f"{text}; the totals cover what there was", number)
 
     @data(r"iperf3: error - (.{1,300})", hint="iperf3: error - ")
     @data(r"iperf3: (the (?:client|server) has unexpectedly closed the connection)", hint="unexpectedly closed")
     def failed(self, line: Line, match: re.Match[str]) -> None:
         test = self.test or self.documents.test
         if test is not None and test.server and test.summary:
-            test.run.event("message", "info", f"iperf3 said: {match[1]}", line.number)
+            test.run.add_event("message", "info", f"iperf3 said: {match[1]}", line.number)
             return
         if test is None:
             if self.tests and not self.listening:
-                self.tests[-1].run.event("message", "info", f"iperf3 said: {match[1]}", line.number)
+                self.tests[-1].run.add_event("message", "info", f"iperf3 said: {match[1]}", line.number)
                 return
             test = self._begin(line, server=None)
         test.failure, test.ended = (line.number, match[1].strip()), True
@@ -417,7 +417,7 @@ class Iperf3Parser:
                 reader.close(lines[index].number - 1)
                 index = documents.read(index)
             else:
-                reader.feed_line(lines[index], recorder.ledger)
+                reader.feed_line(lines[index], recorder.accounting)
                 index += 1
         reader.close(log.last_line)
         documents.close(log.last_line)
@@ -427,8 +427,10 @@ class Iperf3Parser:
 
 def _without_test(reader: _Iperf3, log: Log, recorder: Recorder) -> None:
     """A server that nobody called, a version, an error of the options: a run with no data, and why."""
-    run = recorder.run("iperf3", log.first_line, last_line=log.last_line, status="no_data", tool_version=reader.version)
-    run.event("no_data", "error", "iperf3 ran no test here: no connection, no result", log.first_line)
+    run = recorder.start_run(
+        "iperf3", log.first_line, last_line=log.last_line, status="no_data", tool_version=reader.version
+    )
+    run.add_event("no_data", "error", "iperf3 ran no test here: no connection, no result", log.first_line)
 
 
 PARSER = Iperf3Parser()

@@ -165,10 +165,10 @@ class Test:
     def cpu(self, side: str, total: Quantity, user: Quantity, system: Quantity, line: int) -> None:
         """Processor time of the iperf3 process at one end; one that ran used some: a remote 0 was not heard."""
         if side == "remote" and total.value == 0:
-            self.run.event("zero_is_missing", "info", "the other end's processor time did not arrive", line)
+            self.run.add_event("zero_is_missing", "info", "the other end's processor time did not arrive", line)
             return
         for metric, value in (("cpu_process", total), ("cpu_user", user), ("cpu_system", system)):
-            self.run.metric(metric, value, line, side=side, scope="process")
+            self.run.add_metric(metric, value, line, side=side, scope="process")
 
     @property
     def blank(self) -> bool:
@@ -274,7 +274,7 @@ class Test:
         if not any(
             event["code"] == "paced" and event["run_id"] == self.run.run_id for event in self.recorder.rows["events"]
         ):
-            self.run.event("paced", "info", text, line)
+            self.run.add_event("paced", "info", text, line)
 
     def _several(self) -> bool:
         return (self.streams or 1) > 1
@@ -309,7 +309,7 @@ class Test:
             return False
         severity = "info" if self.server and self.run.row["status"] == "complete" else "warning"
         text = f"0 bytes at the {row.side} mean that its count did not arrive; missing, not zero"
-        self.run.event("zero_is_missing", severity, text, row.line)
+        self.run.add_event("zero_is_missing", severity, text, row.line)
         self.unheard = self.unheard or not self.server
         return True
 
@@ -319,20 +319,20 @@ class Test:
         scope = "run" if name == row.role else "stream"
         for metric, value in (("throughput", row.rate), ("transferred", row.bytes), ("retransmits", row.retransmits)):
             if value is not None and sizes:
-                run.metric(metric, value, row.line, side=row.side, stream=name, scope=scope)
+                run.add_metric(metric, value, row.line, side=row.side, stream=name, scope=scope)
         if row.cwnd is not None:
-            run.metric("cwnd_max", row.cwnd, row.line, side="sender", stream=name, scope=scope)
+            run.add_metric("cwnd_max", row.cwnd, row.line, side="sender", stream=name, scope=scope)
         if row.datagrams is not None:
-            run.metric(
+            run.add_metric(
                 "datagrams", row.datagrams, row.line, side=row.datagrams_side or row.side, stream=name, scope=scope
             )
         for metric, value in (("jitter", row.jitter), ("lost", row.lost)):
             if value is not None:
-                run.metric(metric, value, row.line, side="receiver", stream=name, scope=scope)
+                run.add_metric(metric, value, row.line, side="receiver", stream=name, scope=scope)
         if not row.mixed and not row.agrees():
             assert row.rate is not None and row.bytes is not None
             text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
-            run.event("rate_mismatch", "warning", text, row.line)
+            run.add_event("rate_mismatch", "warning", text, row.line)
 
     def _write_counts(self) -> None:
         """Lines of their own: datagrams sent (3.1 and older), datagrams out of order."""
@@ -341,7 +341,7 @@ class Test:
         for metric, side, line, stream, value in found:
             name = None if stream == SUM or not self._several() else stream
             if self.run.value(metric, side=side, stream=name) is None:
-                self.run.metric(metric, value, line, side=side, stream=name, scope="stream" if name else "run")
+                self.run.add_metric(metric, value, line, side=side, stream=name, scope="stream" if name else "run")
 
     def _compare_ends(self, rows: list[Row]) -> None:
         sender = next((row for row in rows if row.side == "sender" and row.bytes), None)
@@ -353,7 +353,7 @@ class Test:
             omit = bool(self.run.row.get("warmup_ns")) or any(row.omitted for row in self.intervals)
             why = "; the ends leave out different first seconds (-O)" if omit else ""
             text = f"received {receiver.bytes.printed}, more than the sent {sender.bytes.printed}{why}"
-            self.run.event("receiver_gt_sender", "info" if omit else "warning", text, receiver.line)
+            self.run.add_event("receiver_gt_sender", "info" if omit else "warning", text, receiver.line)
 
     def _duration(self, rows: list[Row]) -> None:
         """Measured time: the receiver's, which its throughput was computed with, else the sender's."""
@@ -365,7 +365,7 @@ class Test:
         requested = self.run.row.get("requested_duration_ns")
         if requested and measured > _LONGEST_OVERRUN * requested:
             text = f"measured over {measured / 1e9:g} s, asked for {requested / 1e9:g} s; the rate includes the wait"
-            self.run.event("duration_overrun", "warning", text, ordered[0].line)
+            self.run.add_event("duration_overrun", "warning", text, ordered[0].line)
 
     def _write_losses(self) -> None:
         """UDP: what did not arrive of what was sent. The receiver alone cannot know of datagrams lost at the end."""
@@ -386,15 +386,15 @@ class Test:
                 if sent > expected:
                     late = f"{sent - expected:.0f} of {sent:.0f} datagrams"
                     text = f"{late} came after the last one that the receiver knows of"
-                    run.event("tail_loss", "warning", text, row.line)
+                    run.add_event("tail_loss", "warning", text, row.line)
                 counted = f"1 - {received:.0f} received / {sent:.0f} sent"
             else:
                 loss = row.lost.value / expected
                 counted = f"{row.lost.value:.0f} lost / {expected:.0f} expected"
             if not _percent_agrees(row.percent, loss):
-                run.event("loss_recomputed", "info", f"{counted} = {loss:.6g}, printed {row.percent} %", row.line)
+                run.add_event("loss_recomputed", "info", f"{counted} = {loss:.6g}, printed {row.percent} %", row.line)
             value = Quantity(loss, "fraction", row.percent or "", None)
-            run.metric("loss", value, row.line, stream=name, scope=scope)
+            run.add_metric("loss", value, row.line, stream=name, scope=scope)
 
     def _write_intervals(self) -> None:
         seen: dict[tuple[Any, ...], Row] = {}
@@ -403,11 +403,11 @@ class Test:
             key = (row.side, name, row.omitted, row.start_ns, row.end_ns)
             if key in seen and row.bytes == seen[key].bytes:
                 text = f"the interval of line {seen[key].line} is printed again; counted once"
-                self.run.event("duplicate_interval", "info", text, row.line)
+                self.run.add_event("duplicate_interval", "info", text, row.line)
                 continue
             seen[key] = row
             self._check_interval(row)
-            self.run.interval(
+            self.run.add_interval(
                 side=row.side,
                 stream=name,
                 start_ns=row.start_ns,
@@ -430,7 +430,7 @@ class Test:
     def _check_interval(self, row: Row) -> None:
         if row.rate is None or row.bytes is None or not row.rate.value:
             if row.rate is not None and not row.agrees():
-                self.run.event("rate_mismatch", "warning", f"0 is not {row.bytes and row.bytes.printed}", row.line)
+                self.run.add_event("rate_mismatch", "warning", f"0 is not {row.bytes and row.bytes.printed}", row.line)
             return
         implied = 8e9 * row.bytes.value / row.rate.value
         shift = abs(implied - row.length_ns)
@@ -440,7 +440,7 @@ class Test:
         boundary = first or row.length_ns + row.slack_ns < _BOUNDARY_NS < implied
         text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
         severity = "info" if boundary and shift <= _LONGEST_SHIFT * implied else "warning"
-        self.run.event("omit_boundary" if boundary else "rate_mismatch", severity, text, row.line)
+        self.run.add_event("omit_boundary" if boundary else "rate_mismatch", severity, text, row.line)
 
     def _series(self, rows: list[Row]) -> None:
         """Holes between the intervals of a direction, and a last one too short to weigh as much as the others."""
@@ -452,11 +452,11 @@ class Test:
             usual, last = median(row.length_ns for row in own), own[-1]
             if last.length_ns < _SHORT_TAIL * usual:
                 text = f"the last interval lasts {last.length_ns / 1e9:g} s only; weigh intervals by their length"
-                self.run.event("tail_interval", "info", text, last.line)
+                self.run.add_event("tail_interval", "info", text, last.line)
             for before, after in pairwise(own):
                 if after.start_ns - before.end_ns > _SHORT_TAIL * usual:
                     text = f"no interval from {before.end_ns / 1e9:g} s to {after.start_ns / 1e9:g} s; rows are missing"
-                    self.run.event("interval_gap", "warning", text, after.line)
+                    self.run.add_event("interval_gap", "warning", text, after.line)
 
     def _end(self) -> None:
         run = self.run
@@ -464,18 +464,18 @@ class Test:
         if not self.ended and self.unheard and run.row["status"] == "complete":
             run.set(status="interrupted")
             text = "ended before the other end reported; the totals cover what there was"
-            run.event("interrupted", "warning", text, self.last_line)
+            run.add_event("interrupted", "warning", text, self.last_line)
         if self.failure is not None and run.row["status"] == "complete":
             line, text = self.failure
             run.set(status="interrupted" if numbers else "failed")
             code, severity = ("interrupted", "warning") if numbers else ("failed", "error")
-            run.event(code, severity, f"iperf3 stopped: {text}", line)
+            run.add_event(code, severity, f"iperf3 stopped: {text}", line)
         elif (run.row["status"] == "interrupted" or self.ended) and not numbers:
             run.set(status="no_data")
-            run.event("no_data", "error", "ended before the first result; run it again", self.last_line)
+            run.add_event("no_data", "error", "ended before the first result; run it again", self.last_line)
         if self.interleaved:
             text = "client and server wrote into the same log; their rows are told apart by their columns"
-            run.event("interleaved", "warning", text, self.first_line)
+            run.add_event("interleaved", "warning", text, self.first_line)
         ended = not self.cut and (self.ended or self._all_totals())
         end_run(run, has_numbers=numbers, ended=ended, last_line=self.last_line)
 

@@ -38,7 +38,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from azlatency.logs.grammar import DATA, KNOWN, Ledger, Line, LineLog, data, known
+from azlatency.logs.grammar import DATA, KNOWN, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.parsers.echo import utc
@@ -94,7 +94,7 @@ _INDEXED = r"NETPERF_(?:INTERIM_RESULT|UNITS|INTERVAL|ENDING)"
 class _Netperf(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.run = recorder.run("netperf", log.first_line, printed_as=None, connections=1)
+        self.run = recorder.start_run("netperf", log.first_line, printed_as=None, connections=1)
         self.kind: str | None = None
         self.migrated = True
         self.burst: int | None = None
@@ -119,24 +119,24 @@ class _Netperf(LineLog):
 
     # --- lines that no single pattern describes
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """As in `LineLog`; banners and column titles may be wrapped by whoever pasted them."""
         text = line.text.strip()
         if self.banner_head is not None:
             joined, self.banner_head = f"{self.banner_head} {text}", None
-            ledger.mark(line.number, DATA)
-            return super().read(line._replace(text=joined), ledger)
+            accounting.mark(line.number, DATA)
+            return super().read(line._replace(text=joined), accounting)
         if _BANNER_HEAD.fullmatch(text):
             self.banner_head = text
-            ledger.mark(line.number, DATA)
+            accounting.mark(line.number, DATA)
             return True
         if self._titles(text):
-            ledger.mark(line.number, KNOWN)
+            accounting.mark(line.number, KNOWN)
             return True
         if self.header and len(text) < 20_000 and (text[:1].isdigit() or text[:1] in '-"') and self._row(line, text):
-            ledger.mark(line.number, DATA)
+            accounting.mark(line.number, DATA)
             return True
-        return super().read(line, ledger)
+        return super().read(line, accounting)
 
     def _titles(self, text: str) -> bool:
         """Whether the line holds column titles of ``-o``, alone or as the continuation of the line above."""
@@ -160,7 +160,7 @@ class _Netperf(LineLog):
         cells = next(csv.reader([text]), [])
         if len(cells) != len(self.header):
             text = f"{len(cells)} values under {len(self.header)} titles; nothing of the line is read"
-            self.run.event("column_mismatch", "error", text, line.number)
+            self.run.add_event("column_mismatch", "error", text, line.number)
             return False
         if line.number == self.unfinished:
             # The last number may be cut.
@@ -219,8 +219,8 @@ class _Netperf(LineLog):
     def transaction_row(self, line: Line, match: re.Match[str]) -> None:
         if match[3] == match[4]:
             self.run.set(message_bytes=int(match[3]))
-        self.run.metric("request_bytes", exact_bytes(match[3]), line.number)
-        self.run.metric("response_bytes", exact_bytes(match[4]), line.number)
+        self.run.add_metric("request_bytes", exact_bytes(match[3]), line.number)
+        self.run.add_metric("response_bytes", exact_bytes(match[4]), line.number)
         self._elapsed(match[5], line)
         # Under titles that name another unit nothing may be assumed.
         self._rate(match[6], self.unit or (None if self.titled else self._assumed(line)), line)
@@ -249,18 +249,18 @@ class _Netperf(LineLog):
     def datagrams_sent(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(message_bytes=int(match[2]))
         self._elapsed(match[3], line)
-        self.run.metric("sent", count(match[4]), line.number)
-        self.run.metric("send_errors", count(match[5]), line.number)
+        self.run.add_metric("sent", count(match[4]), line.number)
+        self.run.add_metric("send_errors", count(match[5]), line.number)
         self._throughput(match[6], self.unit, line, "sender")
 
     @data(rf"{_SIZE}\s+{_SECONDS}\s+(\d{{1,15}})\s+{_RATE}", hint=".")
     def datagrams_received(self, line: Line, match: re.Match[str]) -> None:
-        self.run.metric("received", count(match[3]), line.number)
+        self.run.add_metric("received", count(match[3]), line.number)
         self._throughput(match[4], self.unit, line, "receiver")
         sent, received = self.run.value("sent"), int(match[3])
         if sent and received <= sent:
-            self.run.metric("lost", Quantity(sent - received, "count", None, None), line.number)
-            self.run.metric("loss", Quantity((sent - received) / sent, "fraction", None, None), line.number)
+            self.run.add_metric("lost", Quantity(sent - received, "count", None, None), line.number)
+            self.run.add_metric("loss", Quantity((sent - received) / sent, "fraction", None, None), line.number)
         self.ended = True
 
     @data(_RATE, hint=".")
@@ -269,7 +269,7 @@ class _Netperf(LineLog):
             self._rate(match[1], self._assumed(line), line)
         else:
             text = "-v 0 prints no unit, and -f may have changed it; the rate is left out"
-            self.run.event("unit_ambiguous", "warning", text, line.number)
+            self.run.add_event("unit_ambiguous", "warning", text, line.number)
         self.ended = True
 
     @data(
@@ -349,7 +349,7 @@ class _Netperf(LineLog):
             return
         if match[1] in self.values and self.values[match[1]][0] != match[2].strip():
             text = f"{match[1]} is {match[2]} here and {self.values[match[1]][0]} in line {self.values[match[1]][1]}"
-            self.run.event("value_conflict", "error", text, line.number)
+            self.run.add_event("value_conflict", "error", text, line.number)
         self.values.setdefault(match[1], (match[2].strip(), line.number))
         self.ended = True
 
@@ -362,12 +362,12 @@ class _Netperf(LineLog):
 
     @data(r"!!! Confidence intervals: Throughput\s{1,10}: (\d{1,4}\.\d{3})%", hint="Confidence intervals")
     def achieved_confidence(self, line: Line, match: re.Match[str]) -> None:
-        self.run.metric("throughput_ci_width", quantity(match[1], "%"), line.number)
+        self.run.add_metric("throughput_ci_width", quantity(match[1], "%"), line.number)
 
     @data(r"!!! Desired confidence was not achieved.{1,60}", hint="Desired confidence")
     def no_confidence(self, line: Line, match: re.Match[str]) -> None:
         text = "the rate varied more than -I allows; its confidence interval is wider than asked for"
-        self.run.event("confidence_not_reached", "warning", text, line.number)
+        self.run.add_event("confidence_not_reached", "warning", text, line.number)
 
     known = known(
         ("!!!", r"!!! (?:WARNING|This implies that there was.{1,80}|must be investigated.{1,60})"),
@@ -403,18 +403,18 @@ class _Netperf(LineLog):
 
     def _unfinished(self, line: Line) -> None:
         text = "the text ends within this line; the number at its end is left out"
-        self.run.event("unfinished_line", "warning", text, line.number)
+        self.run.add_event("unfinished_line", "warning", text, line.number)
 
     def _assumed(self, line: Line) -> str:
         text = "the unit of the rate is not printed; transactions per second, the default, are assumed"
-        self.run.event("unit_assumed", "warning", text, line.number)
+        self.run.add_event("unit_assumed", "warning", text, line.number)
         return "Trans/s"
 
     def _elapsed(self, token: str, line: Line) -> None:
         if self.duration is None:
             self.duration = quantity(token, "sec")
             self.run.set(duration_ns=nanoseconds(token, "sec"))
-            self.run.metric("elapsed", self.duration, line.number)
+            self.run.add_metric("elapsed", self.duration, line.number)
 
     def _rate(self, token: str, unit: str | None, line: Line) -> None:
         """A rate in transactions or in bits, as the unit says."""
@@ -432,14 +432,14 @@ class _Netperf(LineLog):
         first = self.rate[0]
         if abs(first.value - rate.value) > (first.resolution or 0) + (rate.resolution or 0):
             text = f"the transaction rate is {rate.printed} here and {first.printed} in line {self.rate[1]}"
-            self.run.event("value_conflict", "error", text, number)
+            self.run.add_event("value_conflict", "error", text, number)
 
     def _throughput(self, token: str, unit: str | None, line: Line, side: str) -> None:
         if unit is None:
             text = "a rate without its unit; left out"
-            self.run.event("unit_ambiguous", "warning", text, line.number)
+            self.run.add_event("unit_ambiguous", "warning", text, line.number)
             return
-        self.run.metric("throughput", quantity(token, unit), line.number, side=side)
+        self.run.add_metric("throughput", quantity(token, unit), line.number, side=side)
 
     def _processors(
         self, line: Line, local: str, remote: str, local_demand: str, remote_demand: str, *, per_transaction: bool
@@ -447,10 +447,10 @@ class _Netperf(LineLog):
         """Processor columns of ``-c -C``; a negative number was not measured."""
         for side, percent, demand in (("local", local, local_demand), ("remote", remote, remote_demand)):
             if not percent.startswith("-"):
-                self.run.metric("cpu_busy", quantity(percent, "%"), line.number, side=side, scope="host")
+                self.run.add_metric("cpu_busy", quantity(percent, "%"), line.number, side=side, scope="host")
             if not demand.startswith("-"):
                 name, unit = ("cpu_time_per_transaction", "us") if per_transaction else ("cpu_cost", "us/KB")
-                self.run.metric(name, quantity(demand, unit), line.number, side=side, scope="host")
+                self.run.add_metric(name, quantity(demand, unit), line.number, side=side, scope="host")
 
     # --- the end
 
@@ -470,10 +470,10 @@ class _Netperf(LineLog):
         found = any(value is not None for value in numbers)
         for text, number in self.failures:
             if found:
-                run.event("tool_error", "warning", text, number)
+                run.add_event("tool_error", "warning", text, number)
             elif run.row["status"] != "failed":
                 run.set(status="failed")
-                run.event("failed", "error", f"netperf measured nothing: {text}", number)
+                run.add_event("failed", "error", f"netperf measured nothing: {text}", number)
         found = found or bool(self.interims)
         end_run(run, has_numbers=found, ended=self.ended or bool(self.values), last_line=last_line)
 
@@ -519,21 +519,21 @@ class _Netperf(LineLog):
         for key, side in _SIDES.items():
             for name, metric in _CPU.items():
                 if found := self._number(f"{key}_CPU_{name}"):
-                    run.metric(metric, quantity(found[0], "%"), found[1], side=side, scope="host")
+                    run.add_metric(metric, quantity(found[0], "%"), found[1], side=side, scope="host")
             if found := self._number(f"{key}_TRANSPORT_RETRANS"):
-                run.metric("retransmits", count(found[0]), found[1], side=side)
+                run.add_metric("retransmits", count(found[0]), found[1], side=side)
             if found := self._number(f"{key}_CPU_COUNT"):
-                run.metric("cpu_count", count(found[0]), found[1], side=side, scope="host")
+                run.add_metric("cpu_count", count(found[0]), found[1], side=side, scope="host")
             self._service_demand(key, side)
         if found := self._number("CONFIDENCE_LEVEL"):
-            run.metric("throughput_ci_level", quantity(found[0], "%").with_resolution(None), found[1])
+            run.add_metric("throughput_ci_level", quantity(found[0], "%").with_resolution(None), found[1])
         if found := self._number("THROUGHPUT_CONFID"):
-            run.metric("throughput_ci_width", quantity(found[0], "%"), found[1])
+            run.add_metric("throughput_ci_width", quantity(found[0], "%"), found[1])
         if found := self._number("CONFIDENCE_ITERATION"):
-            run.metric("iterations", count(found[0]), found[1])
+            run.add_metric("iterations", count(found[0]), found[1])
         if found := self._number("CONFIDENCE_INTERVAL"):
             self.asked_width = quantity(found[0], "%").value
-            run.metric("throughput_ci_width_asked", quantity(found[0], "%"), found[1])
+            run.add_metric("throughput_ci_width_asked", quantity(found[0], "%"), found[1])
 
     def _omni_sizes(self) -> None:
         run = self.run
@@ -544,7 +544,7 @@ class _Netperf(LineLog):
             ("mss", self._number("TRANSPORT_MSS")),
         ):
             if found:
-                run.metric(name, exact_bytes(found[0]), found[1])
+                run.add_metric(name, exact_bytes(found[0]), found[1])
         if request and response and request[0] == response[0]:
             run.set(message_bytes=int(request[0]))
         if self.kind in _STREAMS and (size := self._number("LOCAL_SEND_SIZE")):
@@ -557,26 +557,26 @@ class _Netperf(LineLog):
             units, ("", "")
         )
         if found and name:
-            self.run.metric(name, quantity(found[0], unit), found[1], side=side, scope="host")
+            self.run.add_metric(name, quantity(found[0], unit), found[1], side=side, scope="host")
         elif found:
-            self.run.event("unit_ambiguous", "warning", f"{key}_SD without SD_UNITS; left out", found[1])
+            self.run.add_event("unit_ambiguous", "warning", f"{key}_SD without SD_UNITS; left out", found[1])
 
     def _histogram(self) -> None:
         run = self.run
         metric = "send_call" if self.hist_of_calls else self._prefix
         for low, high, number, line in self.buckets:
-            run.bucket(metric=metric, stream=None, low_ns=low, high_ns=high, count=number, line=line)
+            run.add_bucket(metric=metric, stream=None, low_ns=low, high_ns=high, count=number, line=line)
         if self.hist_total is None:
             if self.buckets:
                 text = "the histogram has no total; rows are missing"
-                run.event("count_mismatch", "warning", text, self.buckets[-1][3])
+                run.add_event("count_mismatch", "warning", text, self.buckets[-1][3])
             return
         total, line = self.hist_total
-        run.metric("observations", count(total), line)
+        run.add_metric("observations", count(total), line)
         counted = sum(bucket[2] for bucket in self.buckets)
         if counted != int(total):
             text = f"the histogram counts {counted}, its total is {total}; rows are missing"
-            run.event("count_mismatch", "warning", text, line)
+            run.add_event("count_mismatch", "warning", text, line)
 
     def _latencies(self) -> None:
         """Printed latencies under the name of what they are."""
@@ -587,14 +587,14 @@ class _Netperf(LineLog):
         first = self.values[found[0]][1]
         if self.kind is None:
             text = "latencies of a test that nothing names; they may be no round trips and are left out"
-            run.event("test_unknown", "warning", text, first)
+            run.add_event("test_unknown", "warning", text, first)
             return
         if self.kind != "rr":
             text = f"latencies of a {run.row['test']} test are no round trips; they are kept as {prefix}_*"
-            run.event("not_a_round_trip", "info", text, first)
+            run.add_event("not_a_round_trip", "info", text, first)
         for name, ending in _LATENCIES.items():
             if value := self._number(name):
-                run.metric(f"{prefix}_{ending}", _microseconds(value[0]), value[1])
+                run.add_metric(f"{prefix}_{ending}", _microseconds(value[0]), value[1])
         self._deviation(prefix)
         self._quantiles(prefix)
 
@@ -611,20 +611,20 @@ class _Netperf(LineLog):
                 f"a deviation of {found[0]} us is impossible between {low / _MICROSECOND:g} and "
                 f"{high / _MICROSECOND:g} us; all three are left out: the log is edited"
             )
-            run.event("impossible_spread", "error", text, found[1])
+            run.add_event("impossible_spread", "error", text, found[1])
             for name in ("min", "max"):
-                run.drop(f"{prefix}_{name}")
+                run.remove_metric(f"{prefix}_{name}")
             return
-        run.metric(f"{prefix}_sd_population", printed, found[1])
+        run.add_metric(f"{prefix}_sd_population", printed, found[1])
         bounds = self._transaction_bounds()
         if bounds is not None and bounds[0] >= 2:
             factors = [math.sqrt(n / (n - 1)) for n in bounds]
             if (factors[0] - factors[1]) * printed.value <= _MICROSECOND / 10:
                 value = printed.value * factors[1]
-                run.metric(f"{prefix}_sd", Quantity(value, "ns", found[0], printed.resolution, "us"), found[1])
+                run.add_metric(f"{prefix}_sd", Quantity(value, "ns", found[0], printed.resolution, "us"), found[1])
                 return
         text = "a population standard deviation, and no number of transactions to convert it with"
-        run.event("sd_not_convertible", "info", text, found[1])
+        run.add_event("sd_not_convertible", "info", text, found[1])
 
     def _transaction_bounds(self) -> tuple[float, float] | None:
         """Least and greatest number of transactions that the log allows."""
@@ -651,7 +651,7 @@ class _Netperf(LineLog):
             value = quantity(found[0], "us")
             if value.value < before:
                 text = f"{name} is below the percentile before it; the percentiles are left out"
-                run.event("not_monotone", "error", text, found[1])
+                run.add_event("not_monotone", "error", text, found[1])
                 for row in rows:
                     self.recorder.rows["quantiles"].remove(row)
                 return
@@ -659,7 +659,7 @@ class _Netperf(LineLog):
             # Buckets of two significant digits; the tool interpolates inside.
             width = 10 ** max(math.floor(math.log10(max(value.value, 1.0))) - 1, 0)
             value = value.with_resolution(float(max(width, _MICROSECOND)))
-            added = run.quantile(q, value, found[1], metric=prefix, origin="histogram")
+            added = run.add_quantile(q, value, found[1], metric=prefix, origin="histogram")
             assert added is not None, "every level of the list is one"
             rows.append(added)
             if total:
@@ -677,10 +677,10 @@ class _Netperf(LineLog):
             else:
                 self._omni_throughput(token, number)
         if self.rate is not None:
-            run.metric("transaction_rate", *self.rate)
+            run.add_metric("transaction_rate", *self.rate)
         printed = self._number("RT_LATENCY")
         if self.kind == "rr" and printed and (self.rate is None or printed[1] <= self.rate[1]):
-            run.metric("rtt_from_rate", quantity(printed[0], "us"), printed[1])
+            run.add_metric("rtt_from_rate", quantity(printed[0], "us"), printed[1])
         elif self.rate is not None and self.rate[0].value:
             self._round_trip_of(*self.rate)
 
@@ -695,23 +695,25 @@ class _Netperf(LineLog):
             self._rate(token, units, Line(number, ""))
         else:
             what = f"in {units}" if units else "without THROUGHPUT_UNITS"
-            self.run.event("unit_ambiguous", "warning", f"THROUGHPUT {what}; left out", number)
+            self.run.add_event("unit_ambiguous", "warning", f"THROUGHPUT {what}; left out", number)
 
     def _round_trip_of(self, rate: Quantity, number: int) -> None:
         """(1 + burst) / rate, where test and burst are known."""
         run = self.run
         if self.kind in ("crr", "cc"):
             text = "a transaction of this test holds a connection; no round trip follows from its rate"
-            run.event("not_a_round_trip", "info", text, number)
+            run.add_event("not_a_round_trip", "info", text, number)
         elif self.kind is None:
             text = "nothing names the test: TCP_CRR prints the same table; no round trip follows from the rate"
-            run.event("test_unknown", "warning", text, number)
+            run.add_event("test_unknown", "warning", text, number)
         elif self.kind == "rr" and self.burst is None and self.migrated:
             text = "the burst is not printed; no round trip follows from the rate"
-            run.event("burst_unknown", "warning", text, number)
+            run.add_event("burst_unknown", "warning", text, number)
         elif self.kind == "rr":
             rtt = (1 + (self.burst or 0)) * _SECOND / rate.value
-            run.metric("rtt_from_rate", Quantity(rtt, "ns", None, rtt * (rate.resolution or 0) / rate.value), number)
+            run.add_metric(
+                "rtt_from_rate", Quantity(rtt, "ns", None, rtt * (rate.resolution or 0) / rate.value), number
+            )
 
     def _interims(self) -> None:
         """``-D``: intervals of uneven length; the clock is the client's, in UTC, cut to milliseconds."""
@@ -727,13 +729,13 @@ class _Netperf(LineLog):
                 value = quantity(rate, unit)
             except UnitError:
                 text = f"an interim result in {unit}; its rate is left out"
-                self.run.event("unit_ambiguous", "warning", text, int(each["line"]))
+                self.run.add_event("unit_ambiguous", "warning", text, int(each["line"]))
                 continue
             if value.unit == "bit/s":
                 throughput = value.value
             elif self.kind == "rr" and self.burst is not None and value.value:
                 rtt = round((1 + self.burst) * _SECOND / value.value)
-            self.run.interval(
+            self.run.add_interval(
                 side=None,
                 stream=None,
                 start_ns=max(stop - length, 0),
@@ -751,7 +753,7 @@ class _Netperf(LineLog):
         low, mean, high = (run.value(f"{prefix}_{name}") for name in ("min", "mean", "max"))
         if low is not None and mean is not None and high is not None and not low <= mean <= high:
             text = "the mean is not between minimum and maximum; the log is edited"
-            run.event("impossible_order", "error", text, line)
+            run.add_event("impossible_order", "error", text, line)
         rate, rtt = run.value("transaction_rate"), run.value("rtt_from_rate")
         if printed := self._number("RT_LATENCY"):
             rtt = quantity(printed[0], "us").value
@@ -759,15 +761,15 @@ class _Netperf(LineLog):
             product = rate * rtt / _SECOND
             if abs(product / (1 + self.burst) - 1) > _RATE_TOLERANCE:
                 text = f"rate times round trip is {product:.4g}, not 1 + burst = {1 + self.burst}"
-                run.event("rate_mismatch", "warning", text, line)
+                run.add_event("rate_mismatch", "warning", text, line)
             elif mean and self.kind == "rr" and rtt > _STALL * mean:
                 means = f"{rtt / _MICROSECOND:g} and {mean / _MICROSECOND:g}"
                 text = f"{means} us a round trip by the rate and by the mean: the test stalled"
-                run.event("stall", "warning", text, line)
+                run.add_event("stall", "warning", text, line)
         width = run.value("throughput_ci_width")
         if width is not None and self.asked_width is not None and width > self.asked_width:
             text = f"the confidence interval of the rate is {100 * width:g}% wide, not {100 * self.asked_width:g}%"
-            run.event("confidence_not_reached", "warning", text, line)
+            run.add_event("confidence_not_reached", "warning", text, line)
         self._check_duration(rate, line)
 
     def _check_duration(self, rate: float | None, line: int) -> None:
@@ -776,11 +778,11 @@ class _Netperf(LineLog):
         duration, asked = row.get("duration_ns"), row.get("requested_duration_ns")
         if rate and duration and row.get("test") == "udp_rr" and rate * duration / _SECOND < _FEW_TRANSACTIONS:
             text = f"about {rate * duration / _SECOND:.0f} transactions: a lost datagram may have ended the test"
-            run.event("udp_loss_possible", "warning", text, line)
+            run.add_event("udp_loss_possible", "warning", text, line)
         if duration and asked and duration < 0.9 * asked and row["status"] == "complete":
             run.set(status="interrupted")
             text = f"{duration / _SECOND:g} of {asked / _SECOND:g} s: ended early; the output says nothing of it"
-            run.event("interrupted", "warning", text, line)
+            run.add_event("interrupted", "warning", text, line)
 
 
 def _microseconds(token: str) -> Quantity:
@@ -861,14 +863,14 @@ class NetperfParser:
         for first, (row, values) in tables.items():
             if first < at:
                 continue
-            reader.feed(log.lines[at:first], recorder.ledger)
+            reader.feed(log.lines[at:first], recorder.accounting)
             for line in log.lines[first:row]:
-                recorder.ledger.mark(line.number, KNOWN)
-            recorder.ledger.mark(log.lines[row].number, DATA)
+                recorder.accounting.mark(line.number, KNOWN)
+            recorder.accounting.mark(log.lines[row].number, DATA)
             for name, token in values.items():
                 reader.values.setdefault(name, (token, log.lines[row].number))
             at = row + 1
-        reader.feed(log.lines[at:], recorder.ledger)
+        reader.feed(log.lines[at:], recorder.accounting)
         reader.finish(log.last_line)
 
 

@@ -29,9 +29,9 @@ def read_json(log: Log, recorder: Recorder) -> None:
         except ValueError:
             members = None
         if found is None or not isinstance(members, dict) or not _read_object(reader, line, members, found["stamp"]):
-            reader.feed_line(line, recorder.ledger)
+            reader.feed_line(line, recorder.accounting)
             continue
-        recorder.ledger.mark(line.number, DATA)
+        recorder.accounting.mark(line.number, DATA)
         reader.last_line = line.number
     reader.finish(log.last_line)
 
@@ -54,7 +54,7 @@ def _read_object(reader: PingText, line: Line, members: dict[str, object], stamp
         run.set(duration_ns=nanoseconds(str(time), "ms"))
     for name in ("duplicates", "errors", "corrupted"):
         if _is_count(members.get(name)):
-            run.metric(name, count(str(members[name])), line.number)
+            run.add_metric(name, count(str(members[name])), line.number)
     # "loss" is a percentage cut to a whole number.
     loss = members.get("loss")
     reader.printed_loss = str(loss) if isinstance(loss, int | float) else None

@@ -56,7 +56,7 @@ class PingParser:
             read_json(log, recorder)
             return
         reader = PingText(log, recorder)
-        reader.feed(log.lines, recorder.ledger)
+        reader.feed(log.lines, recorder.accounting)
         reader.finish(log.last_line)
 
 

@@ -31,9 +31,9 @@ def record_extra_count(run: Run, text: str, line: int) -> None:
         word = counter[2].lower()
         for metric, stems in COUNT_STEMS.items():
             if any(stem in word for stem in stems):
-                run.metric(metric, count(counter[1]), line)
+                run.add_metric(metric, count(counter[1]), line)
                 return
-    run.event("unknown_count", "warning", f"unrecognised counter {text!r}; it is left out", line)
+    run.add_event("unknown_count", "warning", f"unrecognised counter {text!r}; it is left out", line)
 
 
 def record_counts(
@@ -46,17 +46,17 @@ def record_counts(
     sent = int(sent_token)
     received = int(received_token) if received is None else received
     lost = sent - received
-    run.metric("sent", count(sent_token), line)
-    run.metric("received", count(received_token)._replace(value=float(received)), line)
+    run.add_metric("sent", count(sent_token), line)
+    run.add_metric("received", count(received_token)._replace(value=float(received)), line)
     if lost < 0:
         text = f"{received} received of {sent} transmitted: the tool counted duplicates as replies"
-        run.event("more_received_than_sent", "warning", text, line)
+        run.add_event("more_received_than_sent", "warning", text, line)
         return
-    run.metric("lost", Quantity(float(lost), "count", str(lost), None), line)
+    run.add_metric("lost", Quantity(float(lost), "count", str(lost), None), line)
     if not sent:
         return
     loss = lost / sent
-    run.metric("loss", Quantity(loss, "fraction", f"{lost}/{sent}" if percent is None else percent, None), line)
+    run.add_metric("loss", Quantity(loss, "fraction", f"{lost}/{sent}" if percent is None else percent, None), line)
     if percent is None:
         return
     difference = abs(float(percent) / 100 - loss)
@@ -64,17 +64,17 @@ def record_counts(
         text = (
             f"the log prints {percent}% loss, but {received} of {sent} received is {100 * loss:.4g}%; counts are used"
         )
-        run.event("loss_recomputed", "warning", text, line)
+        run.add_event("loss_recomputed", "warning", text, line)
     elif difference > 5e-7 + 1e-5 * loss:
         text = f"the log prints {percent}% loss; the counts give {100 * loss:.6g}%"
-        run.event("loss_recomputed", "info", text, line)
+        run.add_event("loss_recomputed", "info", text, line)
 
 
 def record_times(run: Run, line: int, *, minimum: str | None, mean: str | None, maximum: str | None) -> None:
     """Record the printed minimum, mean and maximum in milliseconds, as far as they are there."""
     for name, token in (("rtt_min", minimum), ("rtt_mean", mean), ("rtt_max", maximum)):
         if token is not None:
-            run.metric(name, milliseconds(token), line)
+            run.add_metric(name, milliseconds(token), line)
 
 
 def record_deviation(run: Run, token: str, line: int) -> None:
@@ -83,26 +83,26 @@ def record_deviation(run: Run, token: str, line: int) -> None:
     printed = milliseconds(token)
     if received is None:
         text = "mdev is a population deviation and the number of replies is missing; it is left out"
-        run.event("sd_not_convertible", "info", text, line)
+        run.add_event("sd_not_convertible", "info", text, line)
         return
     n = int(received + (run.value("duplicates") or 0))
     spread = (run.value("rtt_max") or 0) - (run.value("rtt_min") or 0)
     if token == _INETUTILS_UNDERFLOW and spread > 0 and run.row.get("dialect") == "inetutils":
         text = "stddev is 0.000 although min < max: inetutils prints 0.000 for any value below 22.4 us; it is left out"
-        run.event("sd_underflow", "info", text, line)
+        run.add_event("sd_underflow", "info", text, line)
         return
     if n < 2:
         return
     factor = math.sqrt(n / (n - 1))
     resolution = None if printed.resolution is None else printed.resolution * factor
-    run.metric("rtt_sd", Quantity(printed.value * factor, "ns", token, resolution), line)
+    run.add_metric("rtt_sd", Quantity(printed.value * factor, "ns", token, resolution), line)
 
 
 def check_label(run: Run, label: str, line: int) -> None:
     """Report the translation that labels min/avg/max/mdev as min/avg/ewma/max; the numbers are never in that order."""
     if "ewma" in label or "移动平均" in label:
         text = f"the label {label!r} is a wrong translation; the numbers are min/avg/max/mdev"
-        run.event("label_conflict", "info", text, line)
+        run.add_event("label_conflict", "info", text, line)
 
 
 def check_order(run: Run, line: int) -> None:
@@ -110,4 +110,4 @@ def check_order(run: Run, line: int) -> None:
     low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
     if low is not None and mean is not None and high is not None and not low <= mean <= high:
         text = "min <= avg <= max does not hold; the line is edited or its order is unknown"
-        run.event("impossible_order", "error", text, line)
+        run.add_event("impossible_order", "error", text, line)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from azlatency.logs.grammar import Ledger, Line, LineLog, bulk, data, known
-from azlatency.logs.lines import Rows
+from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.parsers.ping.languages import (
@@ -58,7 +58,7 @@ class PingText(LineLog):
         self._open(log.first_line)
 
     def _open(self, number: int) -> None:
-        self.run: Run = self.recorder.run(
+        self.run: Run = self.recorder.start_run(
             "ping", number, test="echo", protocol="icmp", printed_as="round_trip", closed_loop=False
         )
         self.samples = ProbeSamples()
@@ -72,11 +72,11 @@ class PingText(LineLog):
         self.failed = False
         self.printed_loss: str | None = None
 
-    def read(self, line: Line, ledger: Ledger) -> bool:
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Replace full-width and non-breaking characters by plain ones, then apply the rules."""
         if not line.text.isascii():
             line = line._replace(text=line.text.translate(_PLAIN))
-        if super().read(line, ledger):
+        if super().read(line, accounting):
             self.last_line = line.number
             return True
         return False
@@ -108,11 +108,11 @@ class PingText(LineLog):
         if to_point(time) == _VOID_TIME:
             rtt, status = None, "void"
             text = f"the reply to probe {seq} shows {time} ms: the clock was set back; the sample has no time"
-            self.run.event("clock_step", "warning", text, line.number)
+            self.run.add_event("clock_step", "warning", text, line.number)
         samples.add(seq, rtt, status, sent)
 
     @bulk(reply)
-    def replies(self, rows: Rows, match: re.Match[str]) -> bool:
+    def replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
         """Read many replies at once; those out of order, duplicated or of 0 ms are read one by one."""
         import numpy as np
 
@@ -151,7 +151,7 @@ class PingText(LineLog):
         text = (
             f"the clock was set back by {match[1].lstrip('-')} us during the run; do not use the times near this line"
         )
-        self.run.event("clock_step", "warning", text, line.number)
+        self.run.add_event("clock_step", "warning", text, line.number)
 
     @data(STAMP + r"no answer yet for icmp_seq=(?P<seq>\d{1,10})", hint="no answer yet")
     @data(STAMP + r"Request timeout for icmp_seq (?P<seq>\d{1,10})", hint="Request timeout")
@@ -299,11 +299,11 @@ class PingText(LineLog):
         sent, received = int(match[1]), int(match[2])
         if sent - received != int(match[3]):
             text = f"sent {sent}, received {received} and lost {match[3]} do not add up: the log is edited"
-            self.run.event("count_mismatch", "error", text, line.number)
+            self.run.add_event("count_mismatch", "error", text, line.number)
             return
         if self.unreachable:
             text = f"{self.unreachable} of {received} received say that the host is unreachable; they count as lost"
-            self.run.event("unreachable_counted_as_received", "warning", text, line.number)
+            self.run.add_event("unreachable_counted_as_received", "warning", text, line.number)
         record_counts(
             self.run,
             line.number,
@@ -325,10 +325,10 @@ class PingText(LineLog):
             if int(token) == 0:
                 zeros.append(name)
                 continue
-            self.run.metric(name, quantity(token, "ms").with_resolution(float(_MILLISECOND)), line.number)
+            self.run.add_metric(name, quantity(token, "ms").with_resolution(float(_MILLISECOND)), line.number)
         if zeros:
             text = f"{', '.join(zeros)} printed as 0ms: below 1 ms, the resolution of Windows ping; left out"
-            self.run.event("below_resolution", "info", text, line.number)
+            self.run.add_event("below_resolution", "info", text, line.number)
 
     @data(
         r".{1,160}?(?::|yanıtı:) ?(?:.{1,20} ?= ?\d{1,6} )?[^\s=<]{1,10} ?([=<]) ?(\d{1,9}) ?"
@@ -368,11 +368,11 @@ class PingText(LineLog):
     def failure(self, line: Line, match: re.Match[str]) -> None:
         """Read an error message; above the first line of a run it means that nothing was measured."""
         if self.samples.seq or self.header_line is not None:
-            self.run.event("send_failed", "warning", match[1], line.number)
+            self.run.add_event("send_failed", "warning", match[1], line.number)
             return
         self.failed = True
         self.run.set(status="failed")
-        self.run.event("failed", "error", f"ping measured nothing: {match[1]}", line.number)
+        self.run.add_event("failed", "error", f"ping measured nothing: {match[1]}", line.number)
 
     known = known(
         ("packets, ", r"\d+/\d+ packets, \d+% loss(?:, min/avg/ewma/max = [\d./]{1,80} ms.{0,60})?"),
@@ -449,7 +449,7 @@ class PingText(LineLog):
         if received is not None and self.has_times:
             n = int(received + (run.value("duplicates") or 0))
             number = self.summary.number if self.summary else last_line
-            run.metric("observations", Quantity(float(n), "count", str(n), None), number)
+            run.add_metric("observations", Quantity(float(n), "count", str(n), None), number)
             self._check_replies(n, number)
         payload = run.row.get("message_bytes") or _TIMED_PAYLOAD
         untimed = payload < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
@@ -466,7 +466,7 @@ class PingText(LineLog):
             printed = self.run.value(f"rtt_{name}")
             if printed is not None and abs(extreme - printed) > _REPLY_DIGITS * extreme + _REPLY_STEP:
                 text = f"the summary prints {name} = {printed / 1e6:g} ms; the {n} replies give {extreme / 1e6:g} ms"
-                self.run.event("summary_mismatch", "error", text, number)
+                self.run.add_event("summary_mismatch", "error", text, number)
 
     def _read_options(self) -> None:
         row, log = self.run.row, self.log
@@ -495,7 +495,7 @@ class PingText(LineLog):
                 samples.add(seq, None, "lost")
         else:
             text = f"{missing} probes have no line, but the counts leave {unlisted} lost; lines are missing"
-            run.event("lines_missing", "info", text, run.row["first_line"])
+            run.add_event("lines_missing", "info", text, run.row["first_line"])
 
     def _leave_out_void(self) -> None:
         """Remove minimum, mean and deviation of a summary that includes replies of 0 ms."""
@@ -504,10 +504,10 @@ class PingText(LineLog):
         if low is None or (not void and to_point(low["printed"] or "") != _VOID_TIME):
             return
         for name in ("rtt_min", "rtt_mean", "rtt_sd"):
-            run.drop(name)
+            run.remove_metric(name)
         replies = f"{void} replies" if void > 1 else "a reply"
         text = f"the summary includes {replies} of 0 ms from a clock step; minimum, mean and deviation are left out"
-        run.event("clock_step", "warning", text, low["line"])
+        run.add_event("clock_step", "warning", text, low["line"])
 
     def _store_samples(self) -> None:
         samples, run = self.samples, self.run
@@ -524,4 +524,4 @@ class PingText(LineLog):
         bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if self.windows else {}
         all_ok = samples.count("ok") == len(samples.status)
         status = ["ok"] * len(samples.seq) if all_ok else [STATUSES[index] for index in samples.status]
-        run.samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
+        run.add_samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)

@@ -1,0 +1,264 @@
+"""The tables of parsed logs and of imported studies: one set of attributes for both."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from azlatency.logs import schema
+from azlatency.logs.record import Row, SampleBlock
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+_SEVERITIES = ("error", "warning", "info")
+
+
+class TableSet(ABC):
+    """Base class of `Logs` and of a study: the tables of `azlatency.schema` as pandas frames.
+
+    Each frame is built on first use and kept. Its columns have Arrow-backed types, so a missing value is ``<NA>`` and
+    never 0. Times are in nanoseconds, sizes in bytes, rates in bit/s; latencies are round-trip times.
+    """
+
+    @abstractmethod
+    def to_arrow(self, table: str) -> pa.Table:
+        """Return one table as a `pyarrow.Table`."""
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return one table as a pandas frame.
+
+        Parameters
+        ----------
+        name : str
+            A table of `azlatency.schema.TABLES`.
+
+        Returns
+        -------
+        DataFrame
+            The table with Arrow-backed columns.
+
+        Raises
+        ------
+        KeyError
+            If there is no table of that name. The message lists the tables.
+        """
+        return to_frame(self.to_arrow(name))
+
+    def records(self, table: str) -> list[Row]:
+        """Return one table as a list of dictionaries with every column.
+
+        Parameters
+        ----------
+        table : str
+            A table of `azlatency.schema.TABLES`.
+
+        Returns
+        -------
+        list of dict
+            One dictionary per row. Missing values are None, times of day are ISO 8601 text.
+        """
+        return [
+            {name: _to_json_value(value) for name, value in row.items()} for row in self.to_arrow(table).to_pylist()
+        ]
+
+    def errors(self) -> list[str]:
+        """Return the error events as ``path:line: text``."""
+        paths = {row["source_id"]: row["path"] for row in self.records("sources")}
+        return [
+            f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
+            for event in self.records("events")
+            if event["severity"] == "error"
+        ]
+
+    @cached_property
+    def sources(self) -> pd.DataFrame:
+        """One row per input file or archive member."""
+        return self.table("sources")
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """One row per run: one test of one tool between one client and one server."""
+        return self.table("runs")
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """One row per printed number, as ``value`` in ``unit``."""
+        return self.table("metrics")
+
+    @cached_property
+    def quantiles(self) -> pd.DataFrame:
+        """One row per quantile; ``value_ns`` is a round-trip time in ns."""
+        return self.table("quantiles")
+
+    @cached_property
+    def intervals(self) -> pd.DataFrame:
+        """One row per reporting interval; times in ns, ``throughput`` in bit/s."""
+        return self.table("intervals")
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """One row per probe; ``rtt_ns`` is its round-trip time in ns, missing if there was no reply."""
+        return self.table("samples")
+
+    @cached_property
+    def histograms(self) -> pd.DataFrame:
+        """One row per histogram bucket, with its bounds in ns and its count."""
+        return self.table("histograms")
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """One row per remark about a line: unknown lines, truncated logs, contradicting numbers, losses."""
+        return self.table("events")
+
+
+@dataclass(repr=False)
+class Logs(TableSet):
+    """Parsed logs, as returned by `azlatency.parse`.
+
+    Attributes
+    ----------
+    rows : dict of str to list of dict
+        The rows of every table but ``samples``, as the parsers wrote them: an absent key is a missing value.
+    sample_blocks : list of SampleBlock
+        The samples of each run as columns.
+    """
+
+    rows: dict[str, list[Row]] = field(
+        default_factory=lambda: {name: [] for name in schema.TABLES if name != "samples"}
+    )
+    sample_blocks: list[SampleBlock] = field(default_factory=list)
+
+    def extend(self, other: Logs) -> None:
+        """Append the tables of other logs."""
+        for name, rows in other.rows.items():
+            self.rows[name].extend(rows)
+        self.sample_blocks.extend(other.sample_blocks)
+        for name in schema.TABLES:
+            self.__dict__.pop(name, None)  # frames built before
+
+    def to_arrow(self, table: str) -> pa.Table:
+        """Return one table as a `pyarrow.Table`.
+
+        Parameters
+        ----------
+        table : str
+            A table of `azlatency.schema.TABLES`.
+
+        Returns
+        -------
+        pyarrow.Table
+            The table with the schema of `azlatency.schema.arrow_schema`.
+
+        Raises
+        ------
+        KeyError
+            If there is no table of that name. The message lists the tables.
+        """
+        import pyarrow as pa
+
+        names = schema.names(table)
+        arrow_schema = schema.arrow_schema(table)
+        if table == "samples":
+            return pa.concat_tables(
+                [_sample_table(block, arrow_schema) for block in self.sample_blocks] or [arrow_schema.empty_table()]
+            )
+        rows = self.rows[table]
+        return pa.table({name: [row.get(name) for row in rows] for name in names}, schema=arrow_schema)
+
+    def records(self, table: str) -> list[Row]:
+        """Return one table as a list of dictionaries; see `TableSet.records`."""
+        names = schema.names(table)
+        rows = _iter_sample_rows(self.sample_blocks) if table == "samples" else self.rows[table]
+        return [{name: _to_json_value(row.get(name)) for name in names} for row in rows]
+
+    def __repr__(self) -> str:
+        title, tools = self._summary()
+        width = max((len(tool) for tool, _ in tools), default=0)
+        return "\n".join([title, *(f"  {tool:{width}}  {text}" for tool, text in tools)])
+
+    def _repr_html_(self) -> str:
+        title, tools = self._summary()
+        rows = "".join(f"<tr><th>{escape(tool)}</th><td>{escape(text)}</td></tr>" for tool, text in tools)
+        return f"<div><p>{escape(title)}</p><table>{rows}</table></div>"
+
+    def _summary(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return a title with the number of files, runs and events, and the runs of each tool with their status."""
+        severities = Counter(event["severity"] for event in self.rows["events"])
+        counts = [_count(len(self.rows["sources"]), "file"), _count(len(self.rows["runs"]), "run")]
+        counts += [
+            _count(severities[severity], "info event" if severity == "info" else severity)
+            for severity in _SEVERITIES
+            if severities[severity]
+        ]
+        statuses: dict[str, Counter[str]] = {}
+        for run in self.rows["runs"]:
+            statuses.setdefault(run["tool"], Counter())[run["status"]] += 1
+        tools = [
+            (
+                tool,
+                f"{_count(found.total(), 'run')}: " + ", ".join(f"{n} {status}" for status, n in sorted(found.items())),
+            )
+            for tool, found in sorted(statuses.items())
+        ]
+        return f"Logs: {', '.join(counts)}", tools
+
+
+def to_frame(table: pa.Table) -> pd.DataFrame:
+    """Return an Arrow table as a pandas frame with Arrow-backed types."""
+    import pandas as pd
+
+    return table.to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("s" if number != 1 else "")
+
+
+def _sample_table(block: SampleBlock, arrow_schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
+
+    count = len(block.seq)
+    columns = {
+        "run_id": pa.repeat(pa.scalar(block.run_id), count),
+        "tool": pa.repeat(pa.scalar(block.tool), count),
+        "seq": _to_int64(block.seq),
+        "sent_ns": _to_int64(block.sent_ns),
+        "rtt_ns": _to_int64(block.rtt_ns),
+        "status": pa.array(block.status, pa.string()),
+        "low_ns": pa.nulls(count, pa.int64()) if block.low_ns is None else _to_int64(block.low_ns),
+        "high_ns": pa.nulls(count, pa.int64()) if block.high_ns is None else _to_int64(block.high_ns),
+    }
+    return pa.table(columns, schema=arrow_schema)
+
+
+def _to_int64(values: Sequence[int | None]) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    # An array.array is contiguous memory and is copied in one piece.
+    return pa.array(np.frombuffer(values, dtype=np.int64) if isinstance(values, array) else values, pa.int64())
+
+
+def _iter_sample_rows(blocks: Iterable[SampleBlock]) -> Iterator[Row]:
+    names = ("seq", "sent_ns", "rtt_ns", "status", "low_ns", "high_ns")
+    for block in blocks:
+        missing = [None] * len(block.seq)
+        columns = [missing if getattr(block, name) is None else getattr(block, name) for name in names]
+        for values in zip(*columns, strict=True):
+            plain = (value.as_py() if hasattr(value, "as_py") else value for value in values)
+            yield {"run_id": block.run_id, "tool": block.tool, **dict(zip(names, plain, strict=True))}
+
+
+def _to_json_value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return value
