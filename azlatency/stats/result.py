@@ -78,7 +78,14 @@ CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
 SHORT = {code: word for code, (word, _) in _CODES.items()}
 
 
-class Result:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Computed:
+    """A value with the runs that it was computed from, as far as the input names them."""
+
+    run_ids: tuple[str, ...] = ()
+
+
+class Result(Computed):
     """What every result shares: its remarks in words, a row of a frame, a sentence and a table in a notebook.
 
     A subclass has ``codes`` (keys of `CODES`), prints itself as a sentence, and names the cells of its row in ``ROW``:

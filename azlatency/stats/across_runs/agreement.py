@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.stats.across_runs.comparison import summary, tost
-from azlatency.stats.across_runs.run_values import is_frame, parse_margin
+from azlatency.stats.across_runs.run_values import is_frame, parse_margin, run_ids_of
 from azlatency.stats.result import Estimate, Result, Results, Row, Scope, Verdict, verdict_of
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Pair(NamedTuple):
     round: Hashable | None
     first: float
     second: float
+    run_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,7 @@ def agreement(
     results = []
     for one, other in combinations(groups, 2):
         x, y = (_keyed(groups[name], value) for name in (one, other))
+        ids = [_keyed_ids(groups[name]) for name in (one, other)]
         common = [key for key in x if key in y]
         if not common:
             continue
@@ -194,8 +196,13 @@ def agreement(
             [x[key] for key in common], [y[key] for key in common], names=(one, other), margin=margin,
             confidence=confidence, codes=codes, differs_in=differs,
         )  # fmt: skip
-        pairs = tuple(Pair(str(key[0]), key[1], x[key], y[key]) for key in common)
-        results.append(replace(found, points=pairs))
+        pairs = tuple(
+            Pair(str(key[0]), key[1], x[key], y[key], tuple(run_id for side in ids for run_id in side.get(key, ())))
+            for key in common
+        )
+        run_ids = tuple(run_id for pair in pairs for run_id in pair.run_ids)
+        ratio = replace(found.ratio, run_ids=run_ids)
+        results.append(replace(found, points=pairs, ratio=ratio, run_ids=run_ids))
     return Results(results)
 
 
@@ -210,13 +217,28 @@ def against(results: Sequence[Agreement], reference: str) -> Results[Agreement]:
 
 def _keyed(group: pd.DataFrame, value: str) -> Mapping[tuple[Hashable, Hashable], float]:
     """Mean value of each (path, round); runs without a round share the key None."""
-    has_round = "round" in group.columns
     cells: dict[tuple[Hashable, Hashable], list[float]] = {}
-    for at in range(len(group)):
-        row = group.iloc[at]
-        known = has_round and bool(group["round"].notna().iloc[at])
-        cells.setdefault((row["path"], row["round"] if known else None), []).append(float(row[value]))
+    for key, number in zip(_keys(group), group[value], strict=True):
+        cells.setdefault(key, []).append(float(number))
     return {key: math.fsum(many) / len(many) for key, many in cells.items()}
+
+
+def _keyed_ids(group: pd.DataFrame) -> Mapping[tuple[Hashable, Hashable], list[str]]:
+    """The runs of each (path, round), as far as the frame names its runs."""
+    cells: dict[tuple[Hashable, Hashable], list[str]] = {}
+    for key, run_id in zip(_keys(group), run_ids_of(group), strict=False):
+        cells.setdefault(key, []).append(run_id)
+    return cells
+
+
+def _keys(group: pd.DataFrame) -> list[tuple[Hashable, Hashable]]:
+    """(path, round) of each run; None for a round that is not known."""
+    if "round" not in group.columns:
+        return [(path, None) for path in group["path"]]
+    known = group["round"].notna()
+    return [
+        (path, number if ok else None) for path, number, ok in zip(group["path"], group["round"], known, strict=True)
+    ]
 
 
 def _differences(one: pd.DataFrame, other: pd.DataFrame, same_size: int) -> tuple[str, ...]:

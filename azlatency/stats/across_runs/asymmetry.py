@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from azlatency.stats import exact
-from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, student_interval
+from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, student_interval, with_run_ids
 from azlatency.stats.across_runs.matrices import decompose, hodge, triangles
 from azlatency.stats.across_runs.means import across_runs
 from azlatency.stats.across_runs.ranking import RankSet, rank_sets
@@ -28,6 +28,7 @@ from azlatency.stats.across_runs.run_values import (
     is_frame,
     parse_margin,
     refusals,
+    run_ids_of,
     unit_of,
     value_column,
 )
@@ -210,6 +211,7 @@ class Directed(NamedTuple):
     end: str
     round: Hashable | None
     value: float
+    run_id: str | None = None
 
 
 def data_ends(path: str, test: str | None) -> tuple[str, str] | None:
@@ -234,6 +236,7 @@ def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Dir
     left_out = 0
     cells = {name: _cells(frame, name) for name in ("path", "zone", "peer_zone", "physical_zone", "peer_physical_zone")}
     rounds, tests = _cells(frame, "round"), _cells(frame, "test")
+    run_ids = run_ids_of(frame) or (None,) * len(frame)
     for at, number in enumerate(floats(frame[column])):
         near = cells["physical_zone"][at] or cells["zone"][at]
         far = cells["peer_physical_zone"][at] or cells["peer_zone"][at]
@@ -244,7 +247,7 @@ def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Dir
             continue
         zones.update({end: str(zone) for end, zone in zip(ends, (near, far), strict=True) if zone is not None})
         if way[0] != way[1] or near == far:
-            runs.append(Directed(*way, rounds[at], float(number)))
+            runs.append(Directed(*way, rounds[at], float(number), run_ids[at]))
     return runs, zones, left_out
 
 
@@ -307,21 +310,32 @@ class Cells(NamedTuple):
     nodes: tuple[str, ...]
     by_round: dict[tuple[str, str], dict[Hashable, float]]
     every: dict[tuple[str, str], list[float]]
+    ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]]
+
+    def run_ids(self, ways: Iterable[tuple[str, str]], rounds: Iterable[Hashable] | None = None) -> tuple[str, ...]:
+        """The runs of some directions, in some rounds or (``None``) in all and in none."""
+        chosen = None if rounds is None else set(rounds)
+        return tuple(
+            run_id for way in ways for round_, run_id in self.ids.get(way, ()) if chosen is None or round_ in chosen
+        )
 
 
 def cells_of(runs: Iterable[Directed]) -> Cells:
     """Group directed runs; averages are geometric."""
     grouped: dict[tuple[str, str], dict[Hashable, list[float]]] = {}
     every: dict[tuple[str, str], list[float]] = {}
+    ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]] = {}
     nodes: dict[str, None] = {}
     for each in runs:
+        if each.run_id is not None:
+            ids.setdefault((each.start, each.end), []).append((each.round, each.run_id))
         nodes.update({each.start: None, each.end: None})
         every.setdefault((each.start, each.end), []).append(each.value)
         rounds = grouped.setdefault((each.start, each.end), {})
         if each.round is not None:
             rounds.setdefault(each.round, []).append(each.value)
     by_round = {way: {key: _geometric(many) for key, many in rounds.items()} for way, rounds in grouped.items()}
-    return Cells(tuple(nodes), by_round, every)
+    return Cells(tuple(nodes), by_round, every, ids)
 
 
 def _geometric(values: Iterable[float]) -> float:
@@ -363,18 +377,21 @@ def _answer(
         diagnostics={"runs": len(runs), "left_out": left_out,
                      "without_round": sum(each.round is None for each in runs)},
         cells=_directions(cells, setting),
+        run_ids=cells.run_ids(cells.every),
     )  # fmt: skip
 
 
 def _directions(cells: Cells, setting: Setting) -> tuple[Estimate, ...]:
     """Each direction's typical value over rounds (over all its runs where no round is known), with its interval."""
-    return tuple(
-        across_runs(
-            list(cells.by_round[way].values()) or values, unit=setting.unit, confidence=setting.confidence,
+    directions = []
+    for way, values in cells.every.items():
+        by_round = cells.by_round[way]
+        typical = across_runs(
+            list(by_round.values()) or values, unit=setting.unit, confidence=setting.confidence,
             what=_ARROW.join(way), labels={**setting.labels, "from": way[0], "to": way[1]},
-        )
-        for way, values in cells.every.items()
-    )  # fmt: skip
+        )  # fmt: skip
+        directions.append(replace(typical, run_ids=cells.run_ids([way], by_round or None)))
+    return tuple(directions)
 
 
 def _pair(i: str, j: str, cells: Cells, base: Setting, codes: tuple[str, ...]) -> Comparison:
@@ -404,7 +421,8 @@ def _pair(i: str, j: str, cells: Cells, base: Setting, codes: tuple[str, ...]) -
     else:
         x, y = cells.every[i, j], cells.every[j, i]
         found = _single(_geometric(x), _geometric(y), min(len(x), len(y)), setting)
-    return with_codes(found, codes)
+    used = common if len(common) >= 2 else common[:1] or None
+    return with_run_ids(with_codes(found, codes), cells.run_ids([(i, j), (j, i)], used))
 
 
 def _single(x: float, y: float, n: int, setting: Setting) -> Comparison:
@@ -529,6 +547,7 @@ def _initiators(
     rounds = _complete(cells, _both(ways))
     ks = [decompose(_matrix(cells, _both(ways), nodes, each)).k for each in (rounds or [None])]
     per_round = np.array([hodge(k).node_effects for k in ks])
+    setting = setting._replace(run_ids=cells.run_ids(_both(ways), rounds or None))
     effects = tuple(
         _over_rounds(
             f"initiator {node}", per_round[:, at], bool(rounds), setting, "least squares on the graph of zones"
@@ -540,7 +559,8 @@ def _initiators(
         around = np.array([k[trio[0], trio[1]] + k[trio[1], trio[2]] + k[trio[2], trio[0]] for k in ks])
         if np.isfinite(around).all():
             name = _ARROW.join(nodes[at] for at in (*trio, trio[0]))
-            curls.append(_over_rounds(f"around {name}", around, bool(rounds), setting, "sum of K around a triangle"))
+            used = setting._replace(run_ids=cells.run_ids(permutations([nodes[at] for at in trio], 2), rounds or None))
+            curls.append(_over_rounds(f"around {name}", around, bool(rounds), used, "sum of K around a triangle"))
     return effects, tuple(curls), hodge(np.mean(ks, axis=0)).share
 
 
@@ -554,7 +574,7 @@ def _over_rounds(what: str, values: FloatArray, replicated: bool, setting: Setti
     low, high = interval or (None, None)
     return Estimate(
         what, float(values.mean()), low, high, setting.unit, len(values), "across_runs", setting.confidence,
-        f"{method}; Student t over rounds", tuple(codes), dict(setting.labels),
+        f"{method}; Student t over rounds", tuple(codes), dict(setting.labels), run_ids=setting.run_ids,
     )  # fmt: skip
 
 
@@ -579,7 +599,10 @@ def _detours(
     for (i, j, via), values in found.items():
         excess = np.array([each for each, _ in values])
         what = f"{nodes[i]} - {nodes[j]} against the detour over {nodes[via]}"
-        one = _over_rounds(what, excess, bool(rounds), setting, f"S_ij - (S_ik + S_kj - S_kk), S_kk {source}")
+        used = cells.run_ids(permutations((nodes[i], nodes[j], nodes[via]), 2), rounds or None)
+        one = _over_rounds(
+            what, excess, bool(rounds), setting._replace(run_ids=used), f"S_ij - (S_ik + S_kj - S_kk), S_kk {source}"
+        )
         p.append(
             None
             if one.low is None
@@ -623,14 +646,21 @@ def _own_zone(cells: Cells, nodes: list[str], zones: Mapping[str, str]) -> tuple
 def _ranking(cells: Cells, ways: list[tuple[str, str]], setting: Setting) -> tuple[RankSet, ...]:
     """Pairs by the mean of both directions in rounds where both are known, or by the only direction."""
     groups: dict[str, Mapping[Hashable, float] | list[float]] = {}
+    run_ids: dict[str, tuple[str, ...]] = {}
     for i, j in ways:
         if f"{j} - {i}" in groups:
             continue
         there = cells.by_round[i, j]
         back = cells.by_round.get((j, i), there)
         common = {each: (there[each] + back[each]) / 2 for each in there if each in back}
-        groups[f"{i} - {j}"] = common or [*cells.every[i, j], *cells.every.get((j, i), ())]
-    return tuple(rank_sets(groups, unit=setting.unit, confidence=setting.confidence))
+        name = f"{i} - {j}"
+        groups[name] = common or [*cells.every[i, j], *cells.every.get((j, i), ())]
+        run_ids[name] = cells.run_ids([(i, j), (j, i)], common or None)
+    ranks = rank_sets(groups, unit=setting.unit, confidence=setting.confidence)
+    return tuple(
+        replace(rank, run_ids=run_ids[rank.what], level=replace(rank.level, run_ids=run_ids[rank.what]))
+        for rank in ranks
+    )
 
 
 # --- one way, where the clocks allow it

@@ -144,13 +144,14 @@ def check_expectation(
     own = {"metric": expectation.get("metric"), "printed": expectation.get("printed"), **dict(labels or {})}
     if codes:
         return Conformance(what, "inconclusive", relation, low, high, *(None,) * 5, (None, None), None, None, unit,
-                           len(found.values), confidence, codes=tuple(dict.fromkeys(codes)), labels=own)  # fmt: skip
+                           len(found.values), confidence, codes=tuple(dict.fromkeys(codes)), labels=own,
+                           run_ids=found.run_ids)  # fmt: skip
     if durations_ns is None and is_frame(values) and "duration_ns" in values.columns:
         durations_ns = [float(each) for each in values["duration_ns"].dropna()]
     if unit in ("bit/s", "bytes/s", "1/s") and any(each < BURST_NS for each in durations_ns or ()):
         codes.append("burst_test")
     runs = summary(found.values)
-    result = _judge(runs, low, high, what, relation, unit, confidence, codes, own)
+    result = replace(_judge(runs, low, high, what, relation, unit, confidence, codes, own), run_ids=found.run_ids)
     if unit != "ns" or expectation.get("printed_as") != "unknown":
         return result
     # Half or full round trips are meant: only what holds for both readings is said.

@@ -11,7 +11,8 @@ Stat. Med. 27:1693, 2008 (MOVER). Coverage: experiments C5, C10, C12 and C14.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from azlatency.stats import exact
@@ -206,7 +207,8 @@ def compare(
     if statistic not in ("geometric", "mean") or (paired and statistic == "mean"):
         raise ValueError(f"statistic = {statistic!r}: 'geometric', or 'mean' for unpaired runs")
     first, second = run_values(a, value, unit), run_values(b, value, unit)
-    setting = Setting(margin, confidence, floor, first.unit, what, dict(labels or {}), seed)
+    run_ids = (*first.run_ids, *second.run_ids)
+    setting = Setting(margin, confidence, floor, first.unit, what, dict(labels or {}), seed, run_ids)
     codes = list(refusals((a, b), value))
     if first.unit != second.unit:
         codes.append("unit_conflict")
@@ -234,6 +236,7 @@ class Setting(NamedTuple):
     what: str
     labels: dict[str, Any]
     seed: int
+    run_ids: tuple[str, ...] = ()
 
     @property
     def inner(self) -> float:
@@ -243,12 +246,14 @@ class Setting(NamedTuple):
 
 def _refused(setting: Setting, codes: tuple[str, ...], n: int, scope: Scope) -> Comparison:
     ratio = Estimate(
-        setting.what, None, None, None, "ratio", n, scope, setting.confidence, "none", codes, dict(setting.labels)
-    )
+        setting.what, None, None, None, "ratio", n, scope, setting.confidence, "none", codes, dict(setting.labels),
+        run_ids=setting.run_ids,
+    )  # fmt: skip
     margin = parse_margin(setting.margin)[0]
     return Comparison(
-        setting.what, ratio, None, "undetermined", margin, None, None, scope, "none", codes, dict(setting.labels)
-    )
+        setting.what, ratio, None, "undetermined", margin, None, None, scope, "none", codes, dict(setting.labels),
+        run_ids=setting.run_ids,
+    )  # fmt: skip
 
 
 def _unpaired(
@@ -326,6 +331,7 @@ def _difference(
         method,
         tuple(each for each in codes if each in ("two_runs", "constant")),
         dict(setting.labels),
+        run_ids=setting.run_ids,
     )
 
 
@@ -361,6 +367,7 @@ def _result(
         float(difference.n),
         ("runs are exchangeable within each side",),
         diagnostics,
+        run_ids=setting.run_ids,
     )
     tested = f"{method}; p: {test.method}" if p is not None else f"{method}; no test"
     return Comparison(
@@ -375,6 +382,7 @@ def _result(
         tested,
         all_codes,
         dict(setting.labels),
+        run_ids=setting.run_ids,
     )
 
 
@@ -446,6 +454,17 @@ def pseudomedian(values: FloatArray) -> float:
         return math.nan
     first, second = np.triu_indices(len(values))
     return float(np.median((values[first] + values[second]) / 2))
+
+
+def with_run_ids(result: Comparison, run_ids: Iterable[str]) -> Comparison:
+    """The comparison and its estimates with the runs that they were computed from."""
+    ids, difference = tuple(dict.fromkeys(run_ids)), result.difference
+    return replace(
+        result,
+        run_ids=ids,
+        ratio=replace(result.ratio, run_ids=ids),
+        difference=None if difference is None else replace(difference, run_ids=ids),
+    )
 
 
 # --- one connection each: no claim about paths
@@ -520,7 +539,8 @@ def compare_quantiles(
     """
     scope: Scope = "within_run" if "within_run" in (a.scope, b.scope) else "across_runs"
     name = what or f"{a.what} against {b.what}" + (", these two connections" if scope == "within_run" else "")
-    setting = Setting(margin, min(a.confidence, b.confidence), None, a.unit, name, dict(labels or {}), 0)
+    run_ids = tuple(dict.fromkeys((*a.run_ids, *b.run_ids)))
+    setting = Setting(margin, min(a.confidence, b.confidence), None, a.unit, name, dict(labels or {}), 0, run_ids)
     codes = [*a.codes, *b.codes, *(("no_replication",) if scope == "within_run" else ())]
     if a.unit != b.unit or a.confidence != b.confidence:
         return _refused(setting, ("unit_conflict",), a.n + b.n, scope)
@@ -544,9 +564,10 @@ def compare_quantiles(
     found = tuple(dict.fromkeys(codes))
     parts = (a.n + b.n, scope, setting.confidence, MOVER_METHOD, found, setting.labels)
     ratio = Estimate(
-        name, ratio_point, ratio_low, ratio_high, "ratio", *parts, None, (), {"verdict_of_the_interval": verdict}
-    )
-    difference = Estimate(name, point, low, high, a.unit, *parts)
+        name, ratio_point, ratio_low, ratio_high, "ratio", *parts, None, (), {"verdict_of_the_interval": verdict},
+        run_ids=run_ids,
+    )  # fmt: skip
+    difference = Estimate(name, point, low, high, a.unit, *parts, run_ids=run_ids)
     return Comparison(
         name,
         ratio,
@@ -559,6 +580,7 @@ def compare_quantiles(
         MOVER_METHOD,
         found,
         dict(setting.labels),
+        run_ids=run_ids,
     )
 
 

@@ -35,6 +35,11 @@ class KnownStep:
     achieved: float | None
     difference: Estimate
 
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The runs of the path and of the shortest pair."""
+        return self.difference.run_ids
+
     def holds(self, known: float | None) -> bool | None:
         """Whether the interval contains a known value; ``None`` where there is no interval or nothing is known."""
         low, high = self.difference.low, self.difference.high

@@ -92,7 +92,8 @@ def history(
     if len(x) > MOST:
         raise ValueError(f"{len(x)} runs: at most {MOST}; take one value a day")
     if codes:
-        return History(what, (), (), (), len(x), found.unit, confidence, codes=tuple(codes), labels=dict(labels or {}))
+        return History(what, (), (), (), len(x), found.unit, confidence, codes=tuple(codes), labels=dict(labels or {}),
+                       run_ids=found.run_ids)  # fmt: skip
     generator = np.random.Generator(np.random.PCG64(seed))
     changes, p = e_divisive(x, part, 1 - confidence, permutations, generator)
     parts = np.split(x, changes)
@@ -100,7 +101,7 @@ def history(
     _, dependent = ljung_box(rest, min(10, len(x) // 5))
     levels = tuple(float(np.median(each)) for each in parts)
     return History(what, tuple(changes), tuple(p), levels, len(x), found.unit, confidence, labels=dict(labels or {}),
-                   diagnostics={"ljung_box_p": dependent})  # fmt: skip
+                   diagnostics={"ljung_box_p": dependent}, run_ids=found.run_ids)  # fmt: skip
 
 
 def e_divisive(

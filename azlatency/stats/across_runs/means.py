@@ -56,6 +56,7 @@ def across_runs(
         return Estimate(
             what, estimate, low, high, unit, runs, "across_runs", confidence, METHOD, (*missing, *codes),
             dict(labels or {}), float(runs), ("runs are exchangeable",), {"missing": found.missing},
+            run_ids=found.run_ids,
         )  # fmt: skip
 
     if unpoolable := refusals([values], value):

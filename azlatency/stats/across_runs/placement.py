@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare, with_run_ids
 from azlatency.stats.across_runs.means import across_runs
 from azlatency.stats.result import Comparison, Estimate
 
@@ -53,6 +53,7 @@ class Condition:
     values: tuple[float, ...]
     runs: int | None
     typical: Estimate | None = None
+    run_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,11 @@ class Change:
     ratio_high: float
     comparison: Comparison | None
     unsaid: tuple[Factor, ...]
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The runs of both conditions."""
+        return (*self.base.run_ids, *self.other.run_ids)
 
 
 def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[Condition]:
@@ -98,7 +104,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
         yield Condition(
             "log", str(path), str(method), kind, _known(first["placement"]), _known(first["vm_size"]),
             None if fast is None else bool(fast), None if size is None else int(size), statistic, values, len(values),
-            typical,
+            typical, typical.run_ids,
         )  # fmt: skip
 
 
@@ -157,6 +163,7 @@ def changes(
                 comparison = compare(
                     other.values, base.values, margin=margin, confidence=confidence, unit="ns", what=what
                 )
+                comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
             unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))
             result.append(Change(factor, base, other, ratio_low, ratio_high, comparison, unsaid))
     return result

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from azlatency.stats import exact
 from azlatency.stats.across_runs.comparison import summary
-from azlatency.stats.across_runs.run_values import floats, refusals, run_values, value_column
+from azlatency.stats.across_runs.run_values import floats, refusals, run_ids_of, run_values, value_column
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.quantiles import order_statistic_ranks
 
@@ -110,7 +110,7 @@ def runs_needed(
         codes = ["constant"]
     if codes:
         return Plan(what, None, runs, None, None, None, "runs", confidence, "across_runs", method, tuple(codes),
-                    dict(labels or {}))  # fmt: skip
+                    dict(labels or {}), run_ids=found.run_ids)  # fmt: skip
     at, low, high = (
         _runs_for(spread * math.sqrt((runs - 1) / chi2.ppf(tail, runs - 1)) if tail else spread, relative, confidence)
         for tail in (None, assurance, 1 - assurance)
@@ -118,7 +118,7 @@ def runs_needed(
     refused = runs < PILOT
     return Plan(
         what, None if refused else high, runs, low, high, at, "runs", confidence, "across_runs", method,
-        ("few_clusters",) if refused else (), dict(labels or {}),
+        ("few_clusters",) if refused else (), dict(labels or {}), run_ids=found.run_ids,
     )  # fmt: skip
 
 
@@ -179,7 +179,9 @@ def runs_to_decide(
 
     if not 0 < margin < 10 or not 0.5 <= assurance < 1:
         raise ValueError(f"margin = {margin}, assurance = {assurance}: 0.05 is 5 %, 0.8 is 80 %")
-    found = [run_values(each, value).values for each in (a, b)]
+    sides = [run_values(each, value) for each in (a, b)]
+    run_ids = tuple(run_id for side in sides for run_id in side.run_ids)
+    found = [side.values for side in sides]
     done = min(len(each) for each in found)
     what = f"runs on each side to show no change beyond {100 * margin:g} %"
     method = f"two one-sided t tests on logs, power {100 * assurance:g} % at no change; spread as in runs_needed"
@@ -193,7 +195,7 @@ def runs_to_decide(
         codes = [] if square > 0 else ["constant"]
     if codes:
         return Plan(what, None, done, None, None, None, "runs on each side", confidence, "across_runs", method,
-                    tuple(codes), dict(labels or {}))  # fmt: skip
+                    tuple(codes), dict(labels or {}), run_ids=run_ids)  # fmt: skip
     at, low, high = (
         _runs_for_no_change(math.sqrt(square * (df / chi2.ppf(tail, df) if tail else 1)), margin, confidence, assurance)
         for tail in (None, assurance, 1 - assurance)
@@ -201,7 +203,7 @@ def runs_to_decide(
     refused = df < PILOT - 1
     return Plan(
         what, None if refused else high, done, low, high, at, "runs on each side", confidence, "across_runs", method,
-        ("few_clusters",) if refused else (), dict(labels or {}),
+        ("few_clusters",) if refused else (), dict(labels or {}), run_ids=run_ids,
     )  # fmt: skip
 
 
@@ -383,13 +385,13 @@ def confirm(
         codes = ["not_positive"]
     parts = (None, "runs", confidence, "across_runs", method)
     if codes:
-        return Plan(what, None, runs, None, None, *parts, tuple(codes))  # type: ignore[arg-type]
+        return Plan(what, None, runs, None, None, *parts, tuple(codes), run_ids=found.run_ids)  # type: ignore[arg-type]
     median = float(np.median(found.values))
     for size in range(smallest, runs + 1):
         _, low, high = expected_bounds(found.values, size, confidence, ranks)
         if max(median - low, high - median) <= relative * median:
-            return Plan(what, size, runs, size, size, *parts)  # type: ignore[arg-type]
-    return Plan(what, None, runs, runs + 1, None, *parts)  # type: ignore[arg-type]
+            return Plan(what, size, runs, size, size, *parts, run_ids=found.run_ids)  # type: ignore[arg-type]
+    return Plan(what, None, runs, runs + 1, None, *parts, run_ids=found.run_ids)  # type: ignore[arg-type]
 
 
 # --- what a design can reach at all
@@ -433,6 +435,7 @@ class PercentileSize(NamedTuple):
     range: int
     enough: int
     runs: int
+    run_ids: tuple[str, ...] = ()
 
 
 def percentile_sizes(
@@ -441,11 +444,13 @@ def percentile_sizes(
     levels: Sequence[float] = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999),
 ) -> list[PercentileSize]:
     """`smallest_n` for each level; ``sizes``: observations of each run that exists (unknown ones are left out)."""
-    known = [float(each) for each in floats(sizes) if math.isfinite(each)]
+    numbers = floats(sizes)
+    known = [float(number) for number in numbers if math.isfinite(number)]
+    ids = [run_id for run_id, number in zip(run_ids_of(sizes), numbers, strict=False) if math.isfinite(number)]
     found = []
     for q in levels:
         two, upper, span = (smallest_n(q, confidence, sides=sides) for sides in ("two", "upper", "range"))
-        found.append(PercentileSize(q, two, upper, span, sum(each >= two for each in known), len(known)))
+        found.append(PercentileSize(q, two, upper, span, sum(each >= two for each in known), len(known), tuple(ids)))
     return found
 
 

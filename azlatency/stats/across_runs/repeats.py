@@ -110,7 +110,7 @@ def repeats(
     if codes:
         nothing = (None,) * 9
         return Repeats(what, len(x), *nothing, found.unit, confidence, codes=tuple(codes),
-                       labels=dict(labels or {}), missing=found.missing)  # fmt: skip
+                       labels=dict(labels or {}), missing=found.missing, run_ids=found.run_ids)  # fmt: skip
     n, mean, sd = summary(x)
     factor_low, factor_high = _sd_bounds(n, confidence)
     between = icc = None
@@ -128,6 +128,7 @@ def repeats(
     return Repeats(
         what, n, mean, sd, cv, cv * factor_low, cv * factor_high, 2.8 * sd, float(x.max() / x.min()), between, icc,
         found.unit, confidence, codes=tuple(codes), labels=dict(labels or {}), missing=found.missing,
+        run_ids=found.run_ids,
     )  # fmt: skip
 
 

@@ -32,7 +32,8 @@ FLOOR_NS = 1000.0
 class RunValues:
     """One finite number a run: ``values`` in ``unit``, the ``rounds`` they belong to, how many were ``missing``.
 
-    ``endless``: how many of the missing are infinite, since most of the run's probes got no answer.
+    ``endless``: how many of the missing are infinite, since most of the run's probes got no answer. ``run_ids``: the
+    runs of the values, in their order, then the endless ones; empty where the input does not name its runs.
     """
 
     values: FloatArray
@@ -41,6 +42,16 @@ class RunValues:
     unit: str
     column: str | None = None
     endless: int = 0
+    run_ids: tuple[str, ...] = ()
+
+
+def run_ids_of(data: object) -> tuple[str, ...]:
+    """The run_id of each row of a frame or Series, from its column or its index; empty where it has neither."""
+    if "run_id" in getattr(data, "columns", ()):
+        return tuple(str(run_id) for run_id in data["run_id"])  # type: ignore[index]
+    index = getattr(data, "index", None)
+    named = getattr(index, "name", None) == "run_id"
+    return tuple(str(run_id) for run_id in index) if named else ()  # type: ignore[union-attr]
 
 
 def is_frame(data: object) -> bool:
@@ -98,9 +109,12 @@ def run_values(data: Any, value: str | None = None, unit: str | None = None) -> 
         rounds = tuple(range(len(array)))
         own_unit = unit_of(getattr(data, "name", None)) if hasattr(data, "to_numpy") else ""
     good = np.isfinite(array)
+    endless = np.isinf(array)
+    ids = run_ids_of(data)
+    used = [run_id for part in (good, endless) for run_id, chosen in zip(ids, part, strict=False) if chosen]
     kept = tuple(each for each, ok in zip(rounds, good, strict=True) if ok) if rounds is not None else None
     return RunValues(array[good], kept, int((~good).sum()), own_unit if unit is None else unit, column,
-                     int(np.isinf(array).sum()))  # fmt: skip
+                     int(endless.sum()), tuple(dict.fromkeys(used)))  # fmt: skip
 
 
 def _rounds(frame: pd.DataFrame) -> tuple[Hashable, ...] | None:

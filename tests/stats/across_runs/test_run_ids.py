@@ -1,0 +1,110 @@
+"""Every result names the runs that it was computed from."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from azlatency.stats.across_runs.agreement import agreement
+from azlatency.stats.across_runs.asymmetry import asymmetry
+from azlatency.stats.across_runs.baseline import check_baseline
+from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.emulation_check import known_steps
+from azlatency.stats.across_runs.means import across_runs, by_path
+from azlatency.stats.across_runs.planning import percentile_sizes, plans_by_path, runs_needed, runs_to_decide
+from azlatency.stats.across_runs.repeats import repeats_by_path
+from azlatency.stats.across_runs.run_values import run_values
+
+PATHS = ("a → b", "b → a", "a → c", "c → a", "b → c", "c → b")
+
+
+@pytest.fixture
+def runs() -> pd.DataFrame:
+    """Three rounds of six paths by two methods; each run_id says what it is."""
+    rows = [
+        {
+            "run_id": f"{method}/{path}/{round_}",
+            "path": path,
+            "method": method,
+            "tool": method,
+            "round": round_,
+            "mean_ns": 1e6 + 1e4 * at + 1e3 * round_ * (at % 2) + (5e3 if method == "ping" else 0.0),
+            "zone": path[0],
+            "peer_zone": path[-1],
+            "placement": "cross_zone",
+            "n": 100,
+        }
+        for method in ("ping", "echo")
+        for at, path in enumerate(PATHS)
+        for round_ in (1, 2, 3)
+    ]
+    return pd.DataFrame(rows).set_index("run_id", drop=False)
+
+
+def ids(method: str, *paths: str) -> set[str]:
+    return {f"{method}/{path}/{round_}" for path in paths for round_ in (1, 2, 3)}
+
+
+def test_run_values_name_the_runs_with_a_value(runs: pd.DataFrame) -> None:
+    runs.loc["ping/a → b/2", "mean_ns"] = float("nan")
+    group = runs[(runs["path"] == "a → b") & (runs["method"] == "ping")]
+    assert run_values(group, "mean_ns").run_ids == ("ping/a → b/1", "ping/a → b/3")
+    assert run_values(group["mean_ns"]).run_ids == ("ping/a → b/1", "ping/a → b/3")
+    assert run_values([1.0, 2.0]).run_ids == ()
+
+
+def test_estimates_and_plans_by_path(runs: pd.DataFrame) -> None:
+    for result in (*by_path(runs, "mean_ns"), *repeats_by_path(runs, "mean_ns"), *plans_by_path(runs)):
+        assert set(result.run_ids) == ids(result.labels["method"], result.labels["path"])
+    assert percentile_sizes(runs["n"])[0].run_ids == tuple(runs.index)
+    group = runs[runs["path"] == "a → b"]
+    # Two tools are not pooled: the refusal still names what it looked at.
+    assert set(across_runs(group, value="mean_ns").run_ids) == ids("ping", "a → b") | ids("echo", "a → b")
+    assert set(runs_needed(group, value="mean_ns").run_ids) == set(group.index)
+
+
+def test_comparisons_name_both_sides(runs: pd.DataFrame) -> None:
+    first, second = (runs[(runs["path"] == path) & (runs["method"] == "ping")] for path in ("a → b", "b → a"))
+    for paired in (False, True):
+        result = compare(first, second, paired=paired)
+        assert set(result.run_ids) == set(result.ratio.run_ids) == ids("ping", "a → b", "b → a")
+        assert result.difference is not None and result.difference.run_ids == result.run_ids
+    assert set(runs_to_decide(first, second).run_ids) == ids("ping", "a → b", "b → a")
+
+
+def test_asymmetry_names_the_runs_of_each_part(runs: pd.DataFrame) -> None:
+    result = asymmetry(runs[runs["method"] == "ping"], value="mean_ns")[0]
+    assert set(result.run_ids) == ids("ping", *PATHS)
+    for pair in result.pairs:
+        there, back = f"{pair.labels['from']} → {pair.labels['to']}", f"{pair.labels['to']} → {pair.labels['from']}"
+        assert set(pair.run_ids) == set(pair.ratio.run_ids) == ids("ping", there, back)
+    for cell in result.cells:
+        assert set(cell.run_ids) == ids("ping", f"{cell.labels['from']} → {cell.labels['to']}")
+    for part in (*result.node_effects, *result.curls, *result.detours):
+        assert set(part.run_ids) == ids("ping", *PATHS)
+    for rank in result.ranking:
+        start, end = rank.what.split(" - ")
+        assert set(rank.run_ids) == set(rank.level.run_ids) == ids("ping", f"{start} → {end}", f"{end} → {start}")
+
+
+def test_a_pair_measured_in_some_common_rounds_names_only_those(runs: pd.DataFrame) -> None:
+    kept = runs[(runs["method"] == "ping") & ~((runs["path"] == "b → a") & (runs["round"] == 3))]
+    pair = asymmetry(kept, value="mean_ns")[0].pairs[0]
+    assert set(pair.run_ids) == {f"ping/{path}/{round_}" for path in ("a → b", "b → a") for round_ in (1, 2)}
+
+
+def test_agreement_names_the_runs_of_each_pair(runs: pd.DataFrame) -> None:
+    result = agreement(runs)[0]
+    assert set(result.run_ids) == set(runs.index) == set(result.ratio.run_ids)
+    for pair in result.points:
+        assert pair.run_ids == (f"ping/{pair.path}/{pair.round}", f"echo/{pair.path}/{pair.round}")
+
+
+def test_baseline_and_configured_differences(runs: pd.DataFrame) -> None:
+    metrics = runs[["path", "method", "tool"]].assign(metric="rtt_mean", value=runs["mean_ns"]).rename_axis("run_id")
+    expected = [{"name": "mean", "metric": "rtt_mean", "relation": "at_most", "high": 2e6, "unit": "ns"}]
+    for check in check_baseline(metrics, expected):
+        assert set(check.run_ids) == ids(check.labels["method"], check.labels["path"])
+    links = pd.DataFrame({"mean_ns": range(1, 7), "achieved_ns": range(1, 7)}, index=list(PATHS))
+    for step in known_steps(links, runs):
+        assert set(step.run_ids) == ids(step.method, step.path, "a → b", "b → a")
