@@ -1,8 +1,9 @@
-"""The command line: ``parse``, ``check``, ``manifest``, ``import``, ``report``, ``compare``, ``plan``.
+"""The command line: one module per command (`parse`, `check`, `manifest`, `import_logs`, `report`, `compare`, `plan`).
 
-Errors are one line, ``file:line: what, and what to do``.
+An error is one line on standard error: ``file:line: what is wrong; what to do``.
 
-Exit codes: 0 done; 1 nothing recognised, or an error in a log; 2 usage; ``compare`` also 3, undetermined.
+Exit codes: 0 success; 1 no log was recognised, or a log contains an error; 2 usage error. ``compare`` also uses 1 for a
+change and 3 for an inconclusive result.
 """
 
 from __future__ import annotations
@@ -13,35 +14,35 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import data, logs, pages, plan
-from azlatency.cli.common import app, say
+from azlatency.cli import check, compare, import_logs, manifest, parse, plan, report
+from azlatency.cli.common import app, print_error
 
-__all__ = ["app", "data", "logs", "main", "pages", "plan"]
+__all__ = ["app", "check", "compare", "import_logs", "main", "manifest", "parse", "plan", "report"]
 
 
 def main() -> None:
-    """Entry point of the command; every expected failure is one line on standard error."""
+    """Run the command line. Expected errors are printed as one line on standard error."""
     import warnings
 
     from azlatency.logs.parse import LogError
     from azlatency.studies.manifest import ManifestError
 
-    warnings.showwarning = lambda message, *_args, **_options: say(f"warning: {message}")
+    warnings.showwarning = lambda message, *_args, **_options: print_error(f"warning: {message}")
     try:
         app()
     except (LogError, ManifestError) as error:
-        say(str(error))
+        print_error(str(error))
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
     except KeyboardInterrupt:
-        print("interrupted; nothing half-written is left", file=sys.stderr)
+        print("interrupted; no partial files were left behind", file=sys.stderr)
         sys.exit(130)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"azlatency {__version__}")
         raise typer.Exit
 
@@ -49,7 +50,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass

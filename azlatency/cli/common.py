@@ -1,13 +1,12 @@
-"""What every command shares: the application, one line for what is wrong, a progress bar, completion."""
+"""What every command uses: the application, reading logs, error lines, a progress bar."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import typer
 
@@ -23,114 +22,105 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Latency and throughput between availability zones: raw logs to tidy tables to a report.",
-    epilog="azlatency COMMAND --help shows examples; azlatency --install-completion completes studies and files.",
+    help="Turn raw latency and throughput logs into tables, reports and comparisons of availability zones.",
+    epilog=(
+        "Run azlatency COMMAND --help for examples. Run azlatency --install-completion to complete studies and files "
+        "in your shell."
+    ),
 )
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+class Progress(Protocol):
+    """A function that is called after each step."""
+
+    def __call__(self, done: int, total: int, what: str = "") -> None:
+        """Report the steps done, the steps in total, and the name of the current step."""
+
+
 def command(name: str, *examples: str) -> Callable[[_Command], _Command]:
-    """Register a command with its examples below the help."""
-    # Blocks that click must not fill into one paragraph are marked by \b.
-    return app.command(name, epilog="\b\nExamples:\n" + "\n".join(f"  {each}" for each in examples))
+    """Register a command, with examples at the end of its help."""
+    # click does not rewrap a paragraph that starts with \b.
+    return app.command(name, epilog="\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples))
 
 
-def say(message: str) -> None:
-    """One line on standard error; file names are untrusted too, so control characters are shown, not sent."""
-    # Where both streams go into one file, the lines stay in order.
+def print_error(message: str) -> None:
+    """Print one line on standard error, with control characters escaped: names of files and logs are untrusted."""
+    # If both streams go to the same file, their lines stay in order.
     sys.stdout.flush()
-    print(shown(message), file=sys.stderr)
+    print(printable(message), file=sys.stderr)
 
 
-def shown(text: str) -> str:
-    """Text without control characters."""
+def printable(text: str) -> str:
+    """Escape control characters."""
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
-def near(path: Path) -> Path:
-    """A path as a user would type it: relative where it lies below the working folder."""
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural: "1 file", "2 files"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def relative(path: Path) -> Path:
+    """Return a path relative to the working directory if it is inside it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
 
 
 def console(stderr: bool = False) -> Console:
-    """A console of rich: it honours NO_COLOR, and sends no colour into a pipe."""
+    """Create a rich console. It honours NO_COLOR and does not write colour codes to a pipe."""
     from rich.console import Console
 
     return Console(stderr=stderr, soft_wrap=False)
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Any]:
-    """A progress bar on standard error, on a terminal only; yields ``progress(done, total, what="")``."""
+def progress(title: str) -> Iterator[Progress | None]:
+    """Show a progress bar on standard error; yield None if standard error is not a terminal."""
     bar_console = console(stderr=True)
     if not bar_console.is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=bar_console, transient=True) as bar:
+    with Bar(*columns, console=bar_console, transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total, what="": bar.update(
-            task, completed=done, total=total, description=shown(f"{title} {what}".strip())
+            task, completed=done, total=total, description=printable(f"{title} {what}".strip())
         )
 
 
 def read(files: list[str], explain: bool = False, tool: str | None = None) -> tuple[Logs, list[str]]:
-    """Tables of all readable sources, and one line for each that cannot be read; ``-`` is standard input."""
+    """Parse files, folders and archives; ``-`` is standard input.
+
+    Returns the contents of all readable sources, and one message per source that cannot be read.
+    """
     from azlatency.logs.decode import SourceError, expand, expand_bytes
     from azlatency.logs.parse import parse_source
     from azlatency.logs.tables import Logs
 
-    tables = Logs()
+    logs = Logs()
     unreadable: list[str] = []
-    seen: dict[str, str] = {}
+    path_by_id: dict[str, str] = {}
     for file in files:
-        found = expand_bytes(sys.stdin.buffer.read(), "<stdin>") if file == "-" else expand(file)
-        for source in found:
+        sources = expand_bytes(sys.stdin.buffer.read(), "<stdin>") if file == "-" else expand(file)
+        for source in sources:
             if isinstance(source, SourceError):
                 unreadable.append(str(source))
-            elif (first := seen.setdefault(source.source_id, source.path)) != source.path:
-                say(f"{source.path}: the same bytes as {first}; read once")
+            elif (first := path_by_id.setdefault(source.source_id, source.path)) != source.path:
+                print_error(f"{source.path}: identical to {first}; skipped")
             else:
-                tables.extend(parse_source(source, explain=say if explain else None, tool=tool))
-    return tables, unreadable
+                logs.extend(parse_source(source, explain=print_error if explain else None, tool=tool))
+    return logs, unreadable
 
 
 def folder_name(study: str) -> str:
-    """The name of a study that can be a folder; anything else is a wrong usage."""
+    """Check that the name of a study can be used as the name of a folder."""
     if not study.strip() or "/" in study or "\\" in study or study.startswith(".") or not study.isprintable():
-        raise typer.BadParameter(f"{study!r} cannot be a folder name", param_hint="--study")
+        raise typer.BadParameter(
+            f"{study!r} cannot be used as a folder name; use letters, digits and hyphens", param_hint="--study"
+        )
     return study
-
-
-# --- completion
-
-
-def complete_study(incomplete: str) -> list[str]:
-    """The studies of data/raw and data/processed whose names begin so."""
-    from azlatency.studies.store import data_folder, list_studies
-
-    imported = (path.parent.name for path in data_folder("processed").glob("*/import.json"))
-    return sorted(name for name in {*list_studies(), *imported} if name.startswith(incomplete))
-
-
-def complete_path(incomplete: str) -> list[str]:
-    """Files and folders, a folder with its slash."""
-    folder, name = os.path.split(incomplete)
-    try:
-        entries = sorted(Path(folder or ".").expanduser().iterdir())
-    except OSError:
-        return []
-    return [
-        os.path.join(folder, entry.name) + ("/" if entry.is_dir() else "")
-        for entry in entries
-        if entry.name.startswith(name) and (name.startswith(".") or not entry.name.startswith("."))
-    ]
-
-
-def complete_side(incomplete: str) -> list[str]:
-    """What `compare` takes: studies, files, folders."""
-    return [*complete_study(incomplete), *complete_path(incomplete)]

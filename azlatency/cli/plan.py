@@ -1,4 +1,4 @@
-"""``azlatency plan``: hosts, tools and a wanted precision -> a script that measures."""
+"""``azlatency plan``: write a script that measures between hosts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, complete_path, complete_side, folder_name, say, shown
+from azlatency.cli.common import command, counted, folder_name, print_error, printable
+from azlatency.cli.completion import complete_path, complete_study_or_path
 
 if TYPE_CHECKING:
     from azlatency.planning.design import Host, Plan, Rounds
@@ -22,100 +23,124 @@ if TYPE_CHECKING:
     "azlatency plan --hosts windows.toml --tool latte --tool ntttcp --out measure.ps1",
 )
 def plan(
-    host: Annotated[list[str] | None, typer.Option(help="zone=name@address; repeat for each host.")] = None,
+    host: Annotated[list[str] | None, typer.Option(help="Host as zone=name@address; repeat for each host.")] = None,
     hosts: Annotated[
         Path | None,
-        typer.Option(help="TOML with [[host]] tables: zone, name, address.", autocompletion=complete_path),
+        typer.Option(help="TOML file with [[host]] tables: zone, name, address.", autocompletion=complete_path),
     ] = None,
     tool: Annotated[
         list[str] | None,
-        typer.Option(help="ping, sockperf, sockperf-udp, iperf3, qperf (shell); latte, ntttcp (PowerShell)."),
+        typer.Option(
+            help="Tool to run: ping, sockperf, sockperf-udp, iperf3, qperf (shell script); latte, ntttcp (PowerShell "
+            "script). Repeat for several."
+        ),
     ] = None,
-    precision: Annotated[str, typer.Option(help="Wanted half-width of the interval of a typical run.")] = "5%",
+    precision: Annotated[
+        str, typer.Option(help="Wanted half-width of the confidence interval of a path, relative: 5% or 0.05.")
+    ] = "5%",
     pilot: Annotated[
         str | None,
         typer.Option(
-            help="Study, folder, archive or log whose spread tells how many rounds.", autocompletion=complete_side
+            help="Pilot measurement (study, folder, archive or log) from which the number of rounds is computed.",
+            autocompletion=complete_study_or_path,
         ),
     ] = None,
-    spread: Annotated[str, typer.Option(help="Without a pilot: the run-to-run spread to assume.")] = "10%",
-    rounds: Annotated[int | None, typer.Option(min=1, help="This many rounds, whatever the precision.")] = None,
-    seconds: Annotated[int, typer.Option(help="Length of a run.")] = 10,
-    message_bytes: Annotated[int, typer.Option(help="Message size of sockperf.")] = 64,
-    port: Annotated[int, typer.Option(help="First of the ports that servers take.")] = 12300,
-    seed: Annotated[int, typer.Option(help="Of the random order.")] = 1,
+    spread: Annotated[
+        str, typer.Option(help="Run-to-run spread (standard deviation / mean) to assume without a pilot.")
+    ] = "10%",
+    rounds: Annotated[int | None, typer.Option(min=1, help="Number of rounds; overrides the precision.")] = None,
+    seconds: Annotated[int, typer.Option(help="Duration of one run in seconds.")] = 10,
+    message_bytes: Annotated[int, typer.Option(help="Message size of sockperf in bytes.")] = 64,
+    port: Annotated[int, typer.Option(help="First port for the servers; each tool uses the next one.")] = 12300,
+    seed: Annotated[int, typer.Option(help="Seed of the random order.")] = 1,
     runner: Annotated[
         str,
-        typer.Option(help="How a command reaches a host: {name}, {address}, {zone} are filled in; 'sh -s' is added."),
+        typer.Option(
+            help="Command that runs a script on a host. {name}, {address} and {zone} are replaced; 'sh -s' is appended."
+        ),
     ] = "ssh -o BatchMode=yes {name}",
     region: Annotated[
-        str | None, typer.Option(help="Region to note where the metadata service does not say it.")
+        str | None, typer.Option(help="Region to record if the host's metadata service does not report one.")
     ] = None,
-    study: Annotated[str, typer.Option(help="Name of the study that the logs become.")] = "measured",
+    study: Annotated[str, typer.Option(help="Name of the study for the logs.")] = "measured",
     out: Annotated[
-        Path, typer.Option(help="The script; a PowerShell one stands beside it as .ps1.", autocompletion=complete_path)
+        Path,
+        typer.Option(help="Output script; the .ps1 is written next to it if needed.", autocompletion=complete_path),
     ] = Path("measure.sh"),
 ) -> None:
-    """Write a script that measures between hosts in rounds; nothing is sent before you run it.
+    """Write a script that measures between hosts in rounds. This command itself sends no traffic.
 
-    The script writes logs, runs.csv and study.toml, so that `azlatency import FOLDER --study NAME` needs nothing else.
+    The script writes logs, runs.csv and study.toml, so that `azlatency import FOLDER --study NAME` needs no editing.
     """
-    from azlatency.planning.design import WINDOWS_TOOLS, PlanError, make_plan, parse_host, read_hosts
+    from azlatency.planning.design import PlanError, make_plan, parse_host, read_hosts
 
+    tools = tool or []
     try:
-        found: list[Host] = read_hosts(hosts) if hosts is not None else []
+        machines: list[Host] = read_hosts(hosts) if hosts is not None else []
         for text in host or []:
-            found.append(parse_host(text, found))
+            machines.append(parse_host(text, machines))
         made = make_plan(
-            folder_name(study), found, tool or [], _rounds(found, tool or [], precision, pilot, spread, rounds),
-            seed=seed, seconds=seconds, message_bytes=message_bytes, port=port, runner=_words(runner), region=region,
-        )  # fmt: skip
+            folder_name(study),
+            machines,
+            tools,
+            _rounds(machines, tools, precision, pilot, spread, rounds),
+            seed=seed,
+            seconds=seconds,
+            message_bytes=message_bytes,
+            port=port,
+            runner=_runner_words(runner),
+            region=region,
+        )
     except PlanError as error:
-        raise typer.BadParameter(shown(str(error))) from None
-    windows = [each for each in made.tools if each in WINDOWS_TOOLS]
-    _write(made, out, windows)
+        raise typer.BadParameter(printable(str(error))) from None
+    _write_scripts(made, out)
 
 
-def _write(made: Plan, out: Path, windows: list[str]) -> None:
+def _write_scripts(plan: Plan, out: Path) -> None:
+    """Write the shell script, the PowerShell script, or both."""
+    from azlatency.planning.design import WINDOWS_TOOLS
     from azlatency.planning.powershell import powershell_script
     from azlatency.planning.shell import shell_script
 
-    say(f"rounds: {made.rounds.number}, {made.rounds.reason}")
-    unix = [each for each in made.tools if each not in windows]
-    for tools, path in ((unix, out), (windows, out.with_suffix(".ps1"))):
+    print_error(f"rounds: {plan.rounds.number}, {plan.rounds.reason}")
+    for windows, path in ((False, out), (True, out.with_suffix(".ps1"))):
+        tools = [tool for tool in plan.tools if (tool in WINDOWS_TOOLS) == windows]
         if not tools:
             continue
-        text = shell_script(made, path.name) if tools is unix else powershell_script(made)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # PowerShell 5.1 reads a script without a byte order mark in the code page of the machine.
-        path.write_text(text, "utf-8" if tools is unix else "utf-8-sig", newline="\n")
-        if tools is unix:
+        if windows:
+            # Without a byte order mark, PowerShell 5.1 reads a script in the code page of the machine.
+            path.write_text(powershell_script(plan), "utf-8-sig", newline="\n")
+        else:
+            path.write_text(shell_script(plan, path.name), "utf-8", newline="\n")
             path.chmod(0o755)
-        say(f"{len(made.of(tools))} measurements with {', '.join(tools)}, about {made.minutes(tools):,.0f} minutes")
+        count = counted(len(plan.of(tools)), "measurement")
+        print_error(f"{count} with {', '.join(tools)}, about {plan.minutes(tools):,.0f} minutes")
         print(path)
 
 
 def _rounds(
     hosts: list[Host], tools: list[str], precision: str, pilot: str | None, spread: str, rounds: int | None
 ) -> Rounds:
-    """By number, by pilot, or by an assumed spread; the reason says which."""
+    """Choose the number of rounds: as given, from a pilot, or from an assumed spread."""
     from azlatency.planning.design import Rounds, rounds_from_pilot, rounds_from_spread
 
     if rounds is not None:
-        return Rounds(rounds, "as asked for with --rounds")
-    wanted = _share("--precision", precision)
+        return Rounds(rounds, "as requested with --rounds")
+    wanted = _fraction("--precision", precision)
     if pilot is None:
-        return rounds_from_spread(_share("--spread", spread), wanted, hosts)
-    from azlatency.gate.inputs import opened
+        return rounds_from_spread(_fraction("--spread", spread), wanted, hosts)
+    from azlatency.gate.inputs import open_study
     from azlatency.studies.runs import latency_runs, throughput_runs
 
-    programs = {each.split("-")[0] for each in tools}
-    with opened(pilot) as study:
+    programs = {tool.split("-")[0] for tool in tools}
+    with open_study(pilot) as study:
         frames = [frame[frame["tool"].isin(programs)] for frame in (latency_runs(study), throughput_runs(study))]
     return rounds_from_pilot([frame for frame in frames if len(frame)], wanted, hosts)
 
 
-def _share(option: str, text: str) -> float:
+def _fraction(option: str, text: str) -> float:
+    """Read a percentage or a fraction between 0 and 1."""
     from azlatency.stats.across_runs.run_values import parse_margin
 
     try:
@@ -123,17 +148,17 @@ def _share(option: str, text: str) -> float:
     except ValueError:
         relative, absolute = 0.0, 0.0
     if absolute or not 0 < relative < 1:
-        raise typer.BadParameter(f"{text!r}: write 5% or 0.05, above 0 and below 1", param_hint=option)
+        raise typer.BadParameter(f"{text!r} is not a fraction between 0 and 1; write 5% or 0.05", param_hint=option)
     return relative
 
 
-def _words(runner: str) -> list[str]:
-    """The words of the runner, its placeholders known."""
+def _runner_words(runner: str) -> list[str]:
+    """Split the runner into words and check its placeholders."""
     try:
         words = shlex.split(runner)
         for word in words:
             word.format(name="", address="", zone="")
     except (ValueError, KeyError, IndexError, AttributeError):
-        hint = "quote it as for a shell; {name}, {address} and {zone} are filled in"
-        raise typer.BadParameter(f"{runner!r}: {hint}", param_hint="--runner") from None
+        hint = "quote it as for a shell; the placeholders are {name}, {address} and {zone}"
+        raise typer.BadParameter(f"{runner!r} is not a valid command; {hint}", param_hint="--runner") from None
     return words

@@ -16,7 +16,7 @@ _NAMELESS = ".side"
 
 
 @contextmanager
-def opened(side: str) -> Iterator[Study]:
+def open_study(side: str) -> Iterator[Study]:
     """The study of that name (imported anew where its logs changed), else the logs under that path.
 
     Logs are imported into a folder that lives as long as the context. Raises `LogError` that lists the known studies.

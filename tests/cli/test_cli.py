@@ -130,7 +130,7 @@ def test_import_and_its_summary(tmp_path: Path, raw: Path) -> None:
     result = azlatency("import", "--all", cwd=tmp_path)
     assert result.returncode == 0
     assert result.stdout.startswith("as: 2 iperf3, 2 ping, 4 sockperf (8 files parsed, 0 unchanged)")
-    assert "missing metadata: zone (4 runs)" in result.stderr
+    assert "4 runs have no zone" in result.stderr
     assert "unchanged" in azlatency("import", "--study", "as", cwd=tmp_path).stdout
 
 
@@ -166,7 +166,7 @@ def test_a_log_that_the_manifest_misses_or_matches_twice_is_told(
     shutil.copy(log, folder / "a.log")
     (folder / "study.toml").write_text('[study]\nregion = "westeurope"\n' + entries, "utf-8")
     result = azlatency("import", "--study", "mine", cwd=tmp_path)
-    (line,) = (line for line in result.stderr.splitlines() if line.startswith("  errors: "))
+    (line,) = (line for line in result.stderr.splitlines() if line.startswith("  error: "))
     assert says in line
 
 
@@ -194,7 +194,7 @@ def test_version_and_help() -> None:
 def test_check_says_what_a_folder_is_good_for(raw: Path) -> None:
     result = azlatency("check", raw / "westeurope-azure-cni")
     assert result.returncode == 0
-    assert result.stdout.splitlines()[-1] == "20 files: 17 good, 3 with care, 0 useless"
+    assert result.stdout.splitlines()[-1] == "20 files: 17 usable, 3 usable with caveats, 0 unusable"
     assert "percentiles up to p99.9\n" in result.stdout
 
 
@@ -225,15 +225,15 @@ def test_a_dump_is_taken_in_and_a_manifest_drafted(tmp_path: Path, raw: Path) ->
     bytes_before = dump.read_bytes()
     result = azlatency("import", dump, "--study", "mine", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert re.match(r"mine: 5 iperf3, 5 ntttcp, \d+ qperf, 5 sockperf \(1 files parsed, 0 unchanged\)", result.stdout)
+    assert re.match(r"mine: 5 iperf3, 5 ntttcp, \d+ qperf, 5 sockperf \(1 file parsed, 0 unchanged\)", result.stdout)
     assert "drafted data/raw/mine/study.toml" in result.stdout.replace(f"{tmp_path}/", "")
-    assert re.search(r"missing metadata: zone \(2\d runs\)", result.stderr)
+    assert re.search(r"2\d runs have no zone", result.stderr)
     assert dump.read_bytes() == bytes_before == (tmp_path / "data" / "raw" / "mine" / "dump.zip").read_bytes()
     manifest = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
     assert 'log = "dump.zip!az1-az3/*"' in manifest and 'peer_zone = "3"' in manifest
     again = azlatency("import", "--study", "mine", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert re.search(r"missing metadata: zone \([45] runs\)", again.stderr), "the draft's zones are applied"
+    assert re.search(r"[45] runs have no zone", again.stderr), "the draft's zones are applied"
     assert "drafted" not in again.stdout
     assert "unchanged" in azlatency("import", dump, "--study", "mine", cwd=tmp_path).stdout
 
@@ -266,7 +266,7 @@ def test_evidence_is_never_written_over(tmp_path: Path, log: Path) -> None:
 def test_what_is_useless_is_not_kept(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text("hello\n")
     result = azlatency("import", "x.log", "--study", "mine", cwd=tmp_path)
-    assert result.returncode == 1 and "nothing was kept" in result.stderr
+    assert result.returncode == 1 and "nothing was copied" in result.stderr
     assert not (tmp_path / "data" / "raw" / "mine").exists()
 
 

@@ -1,0 +1,51 @@
+"""``azlatency check``: what each file can be used for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from azlatency.cli.common import command, counted, printable, read
+from azlatency.cli.completion import complete_path
+
+
+@command("check", "azlatency check ~/dump.zip", "azlatency check data/raw/mine", "iperf3 -c host | azlatency check -")
+def check(
+    sources: Annotated[
+        list[str],
+        typer.Argument(help="Logs, archives or folders; - reads standard input.", autocompletion=complete_path),
+    ],
+) -> None:
+    """Report for each file whether it can be used, and for what.
+
+    Exit code 0: every file is usable; 1: a file is not, or there is no file; 2: usage error.
+    """
+    from azlatency.studies.quality import check as check_tables
+
+    logs, unreadable = read(sources)
+    excluded = {path for source in sources for path in _excluded_files(source)}
+    checks = [check for check in check_tables(logs) if check.path not in excluded]
+    for file_check in checks:
+        print("\n".join(printable(line) for line in str(file_check).splitlines()))
+    for message in unreadable:
+        print(printable(message))
+    grades = [file_check.grade for file_check in checks] + ["useless"] * len(unreadable)
+    usable, limited, unusable = (grades.count(grade) for grade in ("good", "limited", "useless"))
+    print(f"{counted(len(grades), 'file')}: {usable} usable, {limited} usable with caveats, {unusable} unusable")
+    if unusable or not grades:
+        raise typer.Exit(1)
+
+
+def _excluded_files(source: str) -> list[str]:
+    """List the files of a study's folder that are not logs, or that its manifest ignores."""
+    from azlatency.studies.manifest import FILE_NAME, read_manifest
+
+    folder = Path(source)
+    if source == "-" or not (folder / FILE_NAME).is_file():
+        return []
+    manifest = read_manifest(folder)
+    files = (path for path in folder.rglob("*") if path.is_file())
+    names = [(path.as_posix(), path.relative_to(folder).as_posix()) for path in files]
+    return [path for path, name in names if manifest.is_own_file(name) or manifest.ignored(name)]

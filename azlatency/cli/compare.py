@@ -1,0 +1,139 @@
+"""``azlatency compare``: compare two sets of logs, for example in CI."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from azlatency.cli.common import command, console, print_error, printable
+from azlatency.cli.completion import complete_path, complete_study_or_path
+
+if TYPE_CHECKING:
+    from azlatency.gate.verdict import Judgement
+
+#: A pipe has no width. With this width, a row of the table stays on one line.
+_PIPE_WIDTH = 200
+
+
+class Format(StrEnum):
+    """Output format of `compare`."""
+
+    table = "table"
+    markdown = "markdown"
+    json = "json"
+    junit = "junit"
+
+
+@command(
+    "compare",
+    "azlatency compare before after",
+    "azlatency compare base.zip new.zip --margin 5%",
+    "azlatency compare base/ new/ --metric p99 --metric throughput --tool sockperf",
+    'azlatency compare main pull-request --format markdown >> "$GITHUB_STEP_SUMMARY"',
+    "azlatency compare main pull-request --format junit --out compare.xml",
+)
+def compare(
+    base: Annotated[
+        str, typer.Argument(help="Base: study, folder, archive or log.", autocompletion=complete_study_or_path)
+    ],
+    candidate: Annotated[
+        str, typer.Argument(help="Candidate: study, folder, archive or log.", autocompletion=complete_study_or_path)
+    ],
+    margin: Annotated[
+        str, typer.Option(help="Largest change that does not matter in practice: 5%, 0.05 or 2us.")
+    ] = "5%",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Metric to compare: latency (median of the run, otherwise its mean), median, mean, p50 to p99.9999, "
+            "throughput. Repeat for several."
+        ),
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="Confidence level of the intervals, between 0.5 and 1.")] = 0.95,
+    tool: Annotated[str | None, typer.Option(help="Compare only runs of this tool.")] = None,
+    path: Annotated[
+        str | None, typer.Option(help='Compare only paths that match this pattern, such as "az1*".')
+    ] = None,
+    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the result to this file and print the table.", autocompletion=complete_path),
+    ] = None,
+) -> None:
+    """Compare the runs of two studies or folders of logs, path by path.
+
+    Runs are compared only if path, tool and parameters are the same. Exit code 0: no change beyond the margin; 1: a
+    change beyond the margin, in either direction; 3: inconclusive, with the number of runs still needed; 2: usage error
+    or unreadable input.
+    """
+    from azlatency.gate.inputs import open_study
+    from azlatency.gate.verdict import judge
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.manifest import ManifestError
+
+    try:
+        with open_study(base) as base_study, open_study(candidate) as candidate_study:
+            judgement = judge(
+                base_study,
+                candidate_study,
+                names=(base, candidate),
+                margin=margin,
+                metrics=metric or ["latency"],
+                confidence=confidence,
+                tool=tool,
+                path=path,
+            )
+    except (LogError, ManifestError) as error:
+        print_error(str(error))
+        raise typer.Exit(2) from None
+    except ValueError as error:
+        raise typer.BadParameter(printable(str(error))) from None
+    if out is not None:
+        _write(out, _formatted(judgement, Format.markdown if format is Format.table else format))
+    if out is not None or format is Format.table:
+        _print_table(judgement)
+    else:
+        sys.stdout.write(_formatted(judgement, format))
+    raise typer.Exit(judgement.exit_code)
+
+
+def _formatted(judgement: Judgement, format: Format) -> str:
+    import json
+
+    from azlatency.gate import formats
+
+    if format is Format.markdown:
+        return formats.markdown(judgement)
+    if format is Format.junit:
+        return formats.junit(judgement)
+    return json.dumps(formats.record(judgement), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _print_table(judgement: Judgement) -> None:
+    from azlatency.gate import formats
+
+    out = console()
+    if not out.is_terminal:
+        out.width = max(out.width, _PIPE_WIDTH)
+    if judgement.rows:
+        out.print(formats.table(judgement))
+    for line in formats.notes(judgement):
+        out.print(line, markup=False, highlight=False)
+    out.print(judgement.headline, markup=False, highlight=False)
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file atomically."""
+    import os
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,125 @@
+"""``azlatency import``: turn a dump of logs into a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from azlatency.cli.common import command, counted, folder_name, print_error, progress, relative
+from azlatency.cli.completion import complete_path, complete_study
+
+if TYPE_CHECKING:
+    from azlatency.studies.store import ImportSummary
+
+
+@command(
+    "import",
+    "azlatency import ~/dump.zip --study mine     # then fill in data/raw/mine/study.toml, and:",
+    "azlatency import --study mine",
+    "azlatency import notes.md logs/ --study mine",
+    "ping -c 100 host | azlatency import - --study mine",
+    "azlatency import --all",
+)
+def import_(
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Logs, notes files, archives or folders; - reads standard input. Default: data/raw/STUDY.",
+            autocompletion=complete_path,
+        ),
+    ] = None,
+    study: Annotated[str | None, typer.Option(help="Name of the study.", autocompletion=complete_study)] = None,
+    all_studies: Annotated[bool, typer.Option("--all", help="Import every study in data/raw.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Output folder. Default: data/processed.")] = None,
+) -> None:
+    """Import logs into data/processed.
+
+    Sources are copied to data/raw/STUDY and are never modified. If that folder has no study.toml, a draft is written.
+    Unchanged files are not parsed again. Exit code 0: runs were imported; 1: no log was recognised; 2: usage error.
+    """
+    from azlatency.studies.store import list_studies
+
+    if all_studies == (study is not None) or (all_studies and sources):
+        raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
+    if study is not None:
+        usable = _import_study(folder_name(study), sources or [], out)
+    else:
+        names = list_studies()
+        if not names:
+            raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
+        usable = all([_import_study(name, [], out) for name in names])
+    if not usable:
+        raise typer.Exit(1)
+
+
+def _import_study(name: str, sources: list[Path], out: Path | None) -> bool:
+    """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
+    from azlatency.studies.ingest import take_in
+    from azlatency.studies.store import data_folder, import_study
+
+    folder = data_folder("raw") / name
+    copied = take_in(sources, folder) if sources else None
+    try:
+        with progress(name) as bar:
+            summary = import_study(name, out=out, progress=bar)
+    except BaseException:
+        if copied is not None:
+            copied.undo()
+        raise
+    _print_summary(summary, folder)
+    if copied is None:
+        return summary.usable
+    if not summary.usable and copied.new:
+        copied.undo()
+        print_error(f"  no usable log; nothing was copied to {relative(folder)}")
+        return False
+    _draft_manifest(name, folder, summary)
+    return summary.usable
+
+
+def _draft_manifest(name: str, folder: Path, summary: ImportSummary) -> None:
+    """Write the first study.toml of a study and print the next steps."""
+    from azlatency.logs.tables import Logs
+    from azlatency.studies.manifest import FILE_NAME
+    from azlatency.studies.manifest_draft import draft
+    from azlatency.studies.store import load
+
+    target = folder / FILE_NAME
+    if target.exists():
+        return
+    study = load(name, processed=summary.folder.parent)
+    logs = Logs()
+    logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
+    logs.rows["runs"] = study.runs[["source_id", "tool"]].to_dict("records")
+    target.write_text(draft(name, logs, list(study.sources["path"])), "utf-8")
+    print(f"drafted {relative(target)}. Check it, fill in the marked lines, then run:")
+    print(f"  azlatency import --study {name}")
+    print(f"  azlatency report --study {name}")
+
+
+def _print_summary(summary: ImportSummary, folder: Path) -> None:
+    """Print what was imported, what was not, and which metadata is missing."""
+    from azlatency.studies.manifest import FILE_NAME
+
+    runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
+    files = f"{counted(summary.parsed, 'file')} parsed, {summary.reused} unchanged"
+    print(
+        f"{summary.study}: {runs} ({'unchanged' if summary.unchanged else files}) -> {relative(summary.folder)}, "
+        f"data version {summary.data_version}"
+    )
+    for title, lines in (
+        ("not recognised", summary.not_recognised),
+        ("unreadable", summary.unreadable),
+        ("error", summary.problems),
+        ("skipped", summary.duplicates + summary.ignored),
+    ):
+        for line in lines:
+            print_error(f"  {title}: {line}")
+    keys_by_count: dict[int, list[str]] = {}
+    for key, count in summary.missing.items():
+        keys_by_count.setdefault(count, []).append(key)
+    for count, keys in keys_by_count.items():
+        verb = "has" if count == 1 else "have"
+        print_error(f"  {counted(count, 'run')} {verb} no {', '.join(keys)}; add to {relative(folder / FILE_NAME)}")

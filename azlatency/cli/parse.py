@@ -1,0 +1,114 @@
+"""``azlatency parse``: print the contents of logs as JSON, CSV or a summary."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from azlatency.cli.common import command, console, print_error, read
+from azlatency.cli.completion import complete_path
+from azlatency.logs import schema
+
+if TYPE_CHECKING:
+    from azlatency.logs.tables import Logs
+
+
+class Format(StrEnum):
+    """Output format of `parse`."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+@command(
+    "parse",
+    "azlatency parse run.log",
+    "azlatency parse notes.md --format json",
+    "azlatency parse dump.zip --format csv --table quantiles",
+    "azlatency parse --tool latte latencies.dump",
+    "ping -c 10 host | azlatency parse -",
+)
+def parse(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Logs, notes files, archives or folders; - reads standard input.", autocompletion=complete_path
+        ),
+    ],
+    format: Annotated[
+        Format | None, typer.Option(help="Output format. Default: table on a terminal, otherwise json.")
+    ] = None,
+    table: Annotated[str | None, typer.Option(help=f"Print one table only: {', '.join(schema.TABLES)}.")] = None,
+    samples: Annotated[bool, typer.Option("--samples", help="Include the single probes in the JSON output.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Print which parser claimed which line.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first error in a log.")] = False,
+    tool: Annotated[
+        str | None, typer.Option(help="Tool to assume when it cannot be detected (for example latte -dump).")
+    ] = None,
+) -> None:
+    """Parse logs and print their contents.
+
+    Exit code 0: at least one run was parsed; 1: no log was recognised, or a log contains an error; 2: usage error.
+    """
+    from azlatency.logs.parse import LogError
+    from azlatency.logs.parsers import load_parsers
+
+    if tool is not None and tool not in load_parsers():
+        raise typer.BadParameter(f"unknown tool {tool!r}; choose from {', '.join(load_parsers())}", param_hint="--tool")
+    if table is not None and table not in schema.TABLES:
+        raise typer.BadParameter(
+            f"unknown table {table!r}; choose from {', '.join(schema.TABLES)}", param_hint="--table"
+        )
+    format = format or (Format.table if sys.stdout.isatty() else Format.json)
+    logs, unreadable = read(files, explain, tool)
+    for message in unreadable:
+        print_error(message)
+    errors = logs.errors()
+    if strict and (unreadable or errors):
+        raise LogError((unreadable + errors)[0])
+    if format is Format.json:
+        _print_json(logs, table, samples)
+    elif format is Format.csv:
+        _print_csv(logs, table or "runs")
+    else:
+        _print_tables(logs, table)
+    for message in errors:
+        print_error(message)
+    if errors or unreadable or not logs.rows["runs"]:
+        raise typer.Exit(1)
+
+
+def _print_json(logs: Logs, table: str | None, samples: bool) -> None:
+    import msgspec
+
+    names = [table] if table else [name for name in schema.TABLES if samples or name != "samples"]
+    content = msgspec.json.encode({name: logs.records(name) for name in names})
+    sys.stdout.write(msgspec.json.format(content, indent=1).decode() + "\n")
+
+
+def _print_csv(logs: Logs, table: str) -> None:
+    writer = csv.DictWriter(sys.stdout, schema.names(table), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(logs.records(table))
+
+
+def _print_tables(logs: Logs, table: str | None) -> None:
+    """Print one table in full, or a summary of the runs followed by the warnings."""
+    from azlatency.cli.console import full_table, run_summary
+
+    out = console()
+    if table is not None:
+        out.print(full_table(logs.records(table), table))
+        return
+    if logs.rows["runs"]:
+        out.print(run_summary(logs))
+    paths = {row["source_id"]: row["path"] for row in logs.rows["sources"]}
+    for event in logs.rows["events"]:
+        if event["severity"] == "warning":
+            place = f"{paths[event['source_id']]}:{event['line']}"
+            out.print(f"{place}: {event['text']}", style="yellow", markup=False, highlight=False)
