@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime, timedelta
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Row, Run
@@ -29,6 +30,11 @@ def closed_loop_share(n: int, mean_ns: float, duration_ns: int) -> float | None:
     the duration is unknown.
     """
     return n * mean_ns / duration_ns if duration_ns else None
+
+
+def utc(epoch_ns: int) -> datetime:
+    """Convert an epoch in nanoseconds to UTC, truncated to microseconds, with integers only."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=epoch_ns // 1000)
 
 
 def unfinished_line(log: Log) -> int:

@@ -23,11 +23,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Signature
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import end_run, utc
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
@@ -39,11 +38,6 @@ _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3} - "
 _MICRO = "[μµ]s"
 _NUMBER = r"(-?\d{1,15}(?:\.\d{1,6})?)"
 _TIME = _NUMBER + _MICRO
-
-
-def utc(epoch_ns: int) -> datetime:
-    """An epoch in nanoseconds as a time in UTC, cut to microseconds; integers all the way."""
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=epoch_ns // 1000)
 
 
 class _EchoLog(LineLog):

@@ -36,8 +36,7 @@ from typing import TYPE_CHECKING
 from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log, Signature
-from azlatency.logs.parsers.common import end_run, unfinished_line
-from azlatency.logs.parsers.echo import utc
+from azlatency.logs.parsers.common import end_run, unfinished_line, utc
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import end_run, utc
 from azlatency.logs.parsers.ping.languages import (
     MILLISECONDS,
     WINDOWS_HEADERS,
@@ -517,7 +516,7 @@ class PingText(LineLog):
         if self.first_stamp is not None:
             first = min(value for value in samples.sent if value != NULL)
             sent = [None if value == NULL else value - first for value in samples.sent]
-            run.set(started_at=datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=first // 1000))
+            run.set(started_at=utc(first))
         elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
             step, first_seq = nanoseconds(interval, "sec"), min(samples.seq)
             sent = [(seq - first_seq) * step for seq in samples.seq]

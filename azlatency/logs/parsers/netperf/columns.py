@@ -1,6 +1,14 @@
-"""The columns of netperf's omni tests: the name behind ``-k`` and the title of the same column of ``-o`` and ``-O``."""
+"""The columns of netperf's omni tests: the name in ``-k`` and the title of the same column in ``-o`` and ``-O``.
+
+To read a new column, add its line here and its metric in `azlatency.logs.parsers.netperf.omni`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from azlatency.logs.lines import Line
 
 _COLUMNS = """
 COMMAND_LINE|Command Line
@@ -178,8 +186,57 @@ LOCAL_FILL_FILE|Local Fill File
 REMOTE_FILL_FILE|Remote Fill File
 """
 
-#: Name by title. Of two columns with the same title the last stands; nothing is read from those.
+#: Name by title. Two columns share a title twice (remote OS security); neither is read.
 NAMES = {title: name for name, title in (row.split("|") for row in _COLUMNS.split("\n") if row)}
 
-#: Every name.
 KEYS = tuple(row.split("|")[0] for row in _COLUMNS.split("\n") if row)
+
+_MOST_TITLE_LINES = 4
+_LONGEST = 4000
+
+
+class Table(NamedTuple):
+    """A table of ``-O``: the indexes of its first title line and of its line of values, and the values by name."""
+
+    first: int
+    row: int
+    values: dict[str, str]
+
+
+def find_tables(lines: Sequence[Line]) -> list[Table]:
+    """Find the tables of ``-O``.
+
+    Columns are separated by blanks that all lines of the table share. A table with an unknown title is not one.
+    """
+    tables: dict[int, Table] = {}
+    for index, line in enumerate(lines):
+        if "," in line.text or not (line.text[:1].isdigit() or line.text[:2].lstrip("-").isdigit()):
+            continue
+        for height in range(min(_MOST_TITLE_LINES, index), 0, -1):
+            titles = [title_line.text for title_line in lines[index - height : index]]
+            if not titles[0].strip() or any(len(text) > _LONGEST for text in (*titles, line.text)):
+                continue
+            if values := _values_by_name(titles, line.text):
+                tables[index - height] = Table(index - height, index, values)
+                break
+    return list(tables.values())
+
+
+def _values_by_name(titles: list[str], values: str) -> dict[str, str] | None:
+    """Return the values under the titles, or None if this is not a table of an omni test."""
+    width = max(len(text) for text in (*titles, values))
+    padded = [text.ljust(width) for text in (*titles, values)]
+    starts = [
+        column
+        for column in range(width)
+        if any(text[column] != " " for text in padded)
+        and (column == 0 or all(text[column - 1] == " " for text in padded))
+    ]
+    value_by_name: dict[str, str] = {}
+    for start, stop in zip(starts, [*starts[1:], width], strict=True):
+        *title_parts, value = [text[start:stop].strip() for text in padded]
+        name = NAMES.get(" ".join(part for part in title_parts if part))
+        if name is None or not value or "," in value:
+            return None
+        value_by_name[name] = value
+    return value_by_name or None
