@@ -1,0 +1,232 @@
+"""Numbers for readers: a value in canonical units becomes text with a unit prefix and sensible digits.
+
+Tables of the data set keep nanoseconds, bytes and bit/s. Whatever is printed or drawn goes through this module, so that
+a time looks the same in a result, a table and a chart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+#: Prefixes of each canonical unit, from the smallest: (canonical units in one, name).
+_PREFIXES = {
+    "ns": ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")),
+    "bit/s": ((1.0, "bit/s"), (1e3, "kbit/s"), (1e6, "Mbit/s"), (1e9, "Gbit/s"), (1e12, "Tbit/s")),
+    "bytes/s": ((1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")),
+    "bytes": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")),
+}
+#: The unit of a whole column or axis, where a prefix per value would make numbers hard to compare.
+_COLUMN_UNITS = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
+#: Names of units that take no prefix.
+_NAMES = {"1/s": "per s", "ratio": "", "1": "", "count": "", "fraction": "%"}
+#: Significant digits of a number without an interval.
+DIGITS = 3
+_MOST_DECIMALS = 9
+
+
+def column_unit(unit: str) -> tuple[float, str]:
+    """Return the unit of a table column or chart axis.
+
+    Parameters
+    ----------
+    unit : str
+        Canonical unit, for example ``"ns"`` or ``"bit/s"``.
+
+    Returns
+    -------
+    tuple of (float, str)
+        How many canonical units one displayed unit is, and its name.
+
+    Examples
+    --------
+    >>> column_unit("ns")
+    (1000.0, 'µs')
+    """
+    return _COLUMN_UNITS.get(unit, (1.0, unit))
+
+
+def prefixed_unit(unit: str, value: float) -> tuple[float, str]:
+    """Return the prefixed unit in which a value reads as a number between 1 and 999.
+
+    Parameters
+    ----------
+    unit : str
+        Canonical unit.
+    value : float
+        The value that the prefix is chosen for, in ``unit``.
+
+    Returns
+    -------
+    tuple of (float, str)
+        How many canonical units one prefixed unit is, and its name; ``(1.0, name)`` where the unit takes no prefix.
+
+    Examples
+    --------
+    >>> prefixed_unit("ns", 1_081_380.0)
+    (1000000.0, 'ms')
+    """
+    if unit == "fraction":
+        return 0.01, "%"
+    # 999.7 µs would be rounded to 1,000 µs: it reads as 1.00 ms.
+    size = abs(value) * (1 + 0.5 * 10.0**-DIGITS) if math.isfinite(value) else 0.0
+    prefixes = _PREFIXES.get(unit, ((1.0, _NAMES.get(unit, unit)),))
+    return next((prefix for prefix in reversed(prefixes) if size >= prefix[0]), prefixes[0])
+
+
+def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS) -> str:
+    """Format one value with its prefixed unit.
+
+    Parameters
+    ----------
+    value : float or None
+        Value in ``unit``; ``None`` and NaN give an empty text.
+    unit : str
+        Canonical unit: ``"ns"``, ``"bit/s"``, ``"bytes"``, ``"bytes/s"``, ``"1/s"``, ``"fraction"``, ``"ratio"`` …
+    digits : int
+        Significant digits.
+
+    Returns
+    -------
+    str
+        For example ``"1.08 ms"``. Infinite values print as ``∞``.
+
+    Examples
+    --------
+    >>> format_value(1_081_380, "ns")
+    '1.08 ms'
+    >>> format_value(8.4916e9, "bit/s")
+    '8.49 Gbit/s'
+    """
+    if value is None or math.isnan(value):
+        return ""
+    scale, name = prefixed_unit(unit, value)
+    whole = scale == 1 and unit in ("bytes", "count") and float(value).is_integer()
+    decimals = 0 if whole else decimals_for(value / scale, digits)
+    return _with_unit(format_number(value / scale, decimals), name)
+
+
+def format_interval(low: float | None, high: float | None, unit: str = "", *, decimals: int | None = None,
+                    like: float | None = None) -> str:  # fmt: skip
+    """Format a range of values in one prefixed unit.
+
+    Parameters
+    ----------
+    low, high : float or None
+        Ends in ``unit``; ``None`` is an open end.
+    unit : str
+        Canonical unit.
+    decimals : int, optional
+        Decimals of both ends in the prefixed unit; by default as many as the width supports.
+    like : float, optional
+        The value whose prefix both ends take; by default the larger finite end.
+
+    Returns
+    -------
+    str
+        For example ``"1.07–1.10 ms"``.
+
+    Examples
+    --------
+    >>> format_interval(1_066_580, 1_096_380, "ns")
+    '1.07–1.10 ms'
+    >>> format_interval(2.5e5, None, "ns")
+    '250 µs or more'
+    """
+    ends = [end for end in (low, high) if end is not None and math.isfinite(end)]
+    if not ends:
+        return ""
+    scale, name = prefixed_unit(unit, max(map(abs, ends)) if like is None else like)
+    if decimals is None:
+        decimals = interval_decimals(low, high, scale)
+    if low is None or high is None:
+        end = _with_unit(format_number(ends[0] / scale, decimals), name)
+        return f"{end} or more" if high is None else f"{end} or less"
+    # A minus sign beside a dash cannot be read.
+    dash = " to " if low < 0 else "–"
+    return _with_unit(f"{format_number(low / scale, decimals)}{dash}{format_number(high / scale, decimals)}", name)
+
+
+def format_estimate(
+    estimate: float, low: float | None, high: float | None, unit: str = "", *, confidence: float = 0.95
+) -> str:
+    """Format an estimate with its confidence interval, with as many digits as the interval supports.
+
+    Parameters
+    ----------
+    estimate : float
+        Estimate in ``unit``.
+    low, high : float or None
+        Ends of its interval; ``None`` is an open end, two of them mean that there is no interval.
+    unit : str
+        Canonical unit.
+    confidence : float
+        Level of the interval, between 0 and 1.
+
+    Returns
+    -------
+    str
+        For example ``"1.08 ms, 95 % CI 1.07–1.10 ms"``.
+
+    Examples
+    --------
+    >>> format_estimate(1_081_380, 1_066_580, 1_096_380, "ns")
+    '1.08 ms, 95 % CI 1.07–1.10 ms'
+    >>> format_estimate(1_081_380, None, None, "ns")
+    '1.08 ms, no interval'
+    """
+    if low is None and high is None:
+        return f"{format_value(estimate, unit)}, no interval"
+    scale, name = prefixed_unit(unit, estimate)
+    decimals = interval_decimals(low, high, scale)
+    if low is None or high is None:
+        decimals = max(decimals, decimals_for(estimate / scale, DIGITS))
+    value = _with_unit(format_number(estimate / scale, decimals), name)
+    interval = format_interval(low, high, unit, decimals=decimals, like=estimate)
+    return f"{value}, {100 * confidence:g} % CI {interval}"
+
+
+def format_number(value: float, decimals: int) -> str:
+    """Format a plain number with thousands separators; ``∞`` where it is infinite."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    text = f"{value:,.{decimals}f}"
+    return text.removeprefix("-") if not text.strip("-0.,") else text
+
+
+def count_of(count: int, noun: str) -> str:
+    """Format a count with its noun in the singular or plural: ``"1 run"``, ``"1,200 runs"``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def join_words(words: Iterable[str], last: str = "and") -> str:
+    """Join words as a sentence does: ``"a, b and c"``."""
+    parts = list(words)
+    return f" {last} ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+def decimals_for(value: float, digits: int = DIGITS) -> int:
+    """Return the decimals at which a value has so many significant digits; never negative."""
+    if not value or not math.isfinite(value):
+        return 0
+    # The exponent of the rounded number: 9.996 has one digit less behind the point than 9.99.
+    exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
+    return min(max(digits - 1 - exponent, 0), _MOST_DECIMALS)
+
+
+def interval_decimals(low: float | None, high: float | None, scale: float = 1.0) -> int:
+    """Return the decimals that an interval supports: its half-width keeps one significant digit.
+
+    An open or empty interval supports three significant digits of its ends.
+    """
+    ends = [end / scale for end in (low, high) if end is not None and math.isfinite(end)]
+    if not ends:
+        return 0
+    half = (max(ends) - min(ends)) / 2
+    if half > 1e-12 * max(map(abs, ends)):
+        return decimals_for(half, 1)
+    return decimals_for(max(ends, key=abs))
+
+
+def _with_unit(number: str, name: str) -> str:
+    return f"{number} {name}" if name else number
