@@ -1,0 +1,50 @@
+"""ntttcp for Linux 1.1.0 to 1.4.3 (console, XML, JSON) and for Windows 5.33 and 5.39 (console, XML).
+
+::
+
+    NTTTCP for Linux 1.4.0
+    ---------------------------------------------------------
+    17:17:07 INFO: 64 connections created in 19898 microseconds
+    Real-time throughput: 5.52Gbps
+    17:18:07 INFO: #####  Totals:  #####
+    17:18:07 INFO: test duration    :10.80 seconds
+    17:18:07 INFO: total bytes      :132878434304
+    17:18:07 INFO:   throughput     :98.39Gbps
+    17:18:07 INFO:   retrans segs   :7079
+    17:18:07 INFO: cpu cores        :8
+    17:18:07 INFO:   user           :2.57%
+    17:18:07 INFO:   cycles/byte    :1.69
+    17:18:07 INFO: cpu busy (all)   :461.15%
+
+       Bytes(MEG)    realtime(s) Avg Frame Size Throughput(MB/s)       Windows
+    ================ =========== ============== ================
+        34243.000000     300.005       1417.829          114.141
+
+    <ntttcps computername="az1a" version="5.33-linux">                 -x; -j has the same names in JSON
+        <total_bytes metric="MB">1392.984336</total_bytes>
+        <throughput metric="mbps">3720.571</throughput>
+
+*Sides.* Sender and receiver write one log each. Two logs of one test are two sources with one run each; ``dialect`` and
+the ``side`` of the metrics say which end printed it.
+
+*Units.* The Linux console uses powers of 1000. MEG, MB and KB of Windows are powers of 1024 (ntttcp.c 4702). The XML
+of Linux changed in May 2021: before, MB was 2**20 bytes (truncated to a whole number) and mbps 2**20 bit/s. Decimals in
+``total_bytes`` or a rate in ``Bps`` identify the newer one; its ``version="5.33-linux"`` does not.
+
+*Scopes.* ``retransmits`` counts the segments of the whole machine (scope host), and ``user`` to ``softirq`` are shares
+of the machine. ``cpu busy (all)`` is the share of the process and exceeds 100 % on several cores (``cpu_process``).
+
+*Time.* ``test duration`` is measured; the negotiated cycle time is not the duration. ``tcpi rtt`` is the round-trip
+time that the TCP stack estimated under load (``tcp_rtt_mean``); it is not a probe.
+
+*Not stored.* Real-time lines carry no time stamp, so they are not intervals. Kinds of retransmits, interrupts, the real
+times of threads and the settings are ignored; so are, in XML and JSON of Linux, the zeros of fields that only Windows
+measures.
+
+Modules: `console`, `xml_output`, `json_output` (one per output), `fields` (the names that XML and JSON share), `run`
+(the run of one log and its checks).
+"""
+
+from azlatency.logs.parsers.ntttcp.parser import PARSER
+
+__all__ = ["PARSER"]

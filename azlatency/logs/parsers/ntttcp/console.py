@@ -1,0 +1,315 @@
+"""The console output of ntttcp for Linux and for Windows."""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, data, known
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import unfinished_line
+from azlatency.logs.parsers.ntttcp.run import NtttcpRun
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import count, exact_bytes, nanoseconds, quantity
+
+_LEVEL = re.compile(r"(\*\*)?\d\d:\d\d:\d\d (INFO|ERR|DBG) ?:\s?")
+# Since this version a sender prints how many connections it tested; a receiver does not.
+_PRINTS_CONNECTIONS = (1, 3, 4)
+_COLUMN = re.compile(
+    r"Bytes\(MEG\)|realtime\(s\)|Avg Frame Size|Throughput\((?:MB|KB|Buffers)/s\)|Cycles/Byte|Buffers|DPCs\(count/s\)|"
+    r"Pkts\(num/(?:DPC|intr)\)|Intr\(count/s\)|Packets Sent|Packets Received|Retransmits|Errors|Avg\. CPU %|Thread|"
+    r"Time\(s\)|Avg B / Compl"
+)
+# Metric, unit (None for a count) and scope by the name of the column.
+_WINDOWS = {
+    "Bytes(MEG)": ("transferred", "MEG", "run"),
+    "Throughput(MB/s)": ("throughput", "ntttcp MB/s", "run"),
+    "Cycles/Byte": ("cycles_per_byte", "cycles/byte", "host"),
+    "Packets Sent": ("packets_sent", None, "host"),
+    "Packets Received": ("packets_received", None, "host"),
+    "Retransmits": ("retransmits", None, "host"),
+    "Errors": ("errors", None, "run"),
+    "Avg. CPU %": ("cpu_busy", "%", "host"),
+}
+
+
+class ConsoleText(LineLog):
+    """Reads the console output of Linux and of Windows."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self.result = NtttcpRun(log, recorder, first_line=log.first_line, form="linux-console")
+        self.unfinished = unfinished_line(log)
+        self.version: str | None = None
+        self.sends = self.listens = self.totals = False
+        self.columns: list[str] = []
+
+    def read(self, line: Line, accounting: LineAccounting) -> bool:
+        """Remove the time of day, the level and Markdown emphasis, then apply the rules."""
+        text = line.text.strip()
+        level = _LEVEL.match(text)
+        if level:
+            text = text[level.end() :]
+            if level[1]:
+                text = text.removesuffix("**")
+        if level and level[2] == "ERR":
+            self.result.errors.append((line.number, text.strip()))
+            accounting.mark(line.number, DATA)
+            return True
+        return super().read(Line(line.number, text), accounting)
+
+    def close(self, last_line: int) -> None:
+        """Determine which end wrote the log, and write the run."""
+        result = self.result
+        if result.role is None and self.sends:
+            result.role = "sender"
+        if result.role is None and self.listens:
+            result.role = "receiver"
+        if result.role is None and self.totals and self._prints_connections():
+            # A sender of this version would have printed how many connections it tested.
+            result.role = "receiver"
+        result.finish(last_line)
+
+    def _prints_connections(self) -> bool:
+        parts = (self.version or "0").split(".")
+        return all(part.isdigit() for part in parts) and tuple(map(int, parts)) >= _PRINTS_CONNECTIONS
+
+    # --- what was run
+
+    @data(r"NTTTCP for Linux (\S{1,40})", hint="NTTTCP for Linux")
+    def banner(self, line: Line, match: re.Match[str]) -> None:
+        """Read the version of Linux."""
+        self.version = match[1]
+        self.result.run.set(tool_version=match[1])
+
+    @data(r"Copyright Version (\S{1,40})", hint="Copyright Version")
+    def windows_banner(self, line: Line, match: re.Match[str]) -> None:
+        """Read the version of Windows."""
+        self.version = None
+        self.result.form = "windows-console"
+        self.result.run.set(tool_version=match[1])
+
+    @data(r"\*\*\* (sender|receiver) role", hint=" role")
+    def role(self, line: Line, match: re.Match[str]) -> None:
+        """Read the role that the log names."""
+        self.result.role = match[1]
+
+    @data(r"server address:\s{1,40}(\S{1,253})", hint="server address:")
+    def server_address(self, line: Line, match: re.Match[str]) -> None:
+        """Read the address of the receiver."""
+        self.result.address = match[1]
+
+    @data(r"protocol:\s{1,40}(TCP|UDP)", hint="protocol:")
+    def protocol(self, line: Line, match: re.Match[str]) -> None:
+        """Read the protocol."""
+        self.result.run.set(protocol=match[1].lower())
+
+    @data(r"test (warm-up|duration) \(sec\):\s{1,40}(\d{1,9})", hint="(sec):")
+    def setting(self, line: Line, match: re.Match[str]) -> None:
+        """Read the requested duration and the warm-up time."""
+        column = "warmup_ns" if match[1] == "warm-up" else "requested_duration_ns"
+        self.result.run.set(**{column: nanoseconds(match[2], "sec")})
+
+    @data(r"(\d{1,9}) connections created in \d{1,15} microseconds", hint="connections created")
+    def connections_created(self, line: Line, match: re.Match[str]) -> None:
+        """Read the number of connections, which only a sender prints."""
+        self.sends = True
+        self.result.run.set(connections=int(match[1]))
+
+    @data(r"(\d{1,9}) connections tested", hint="connections tested")
+    def connections_tested(self, line: Line, match: re.Match[str]) -> None:
+        """Read the number of connections in the totals of a sender."""
+        self.sends = True
+        self.result.add("connections", count(match[1]), line.number)
+
+    @data(r"Starting sender activity \(no sync\) \.\.\.", hint="Starting sender")
+    @data(r"receiver exited from current test", hint="receiver exited")
+    @data(r"(?:New|Sync) connection: local:\d{1,5} \[socket:\d{1,9}\] --> \S{1,260}", hint="connection: local:")
+    def sending(self, line: Line, match: re.Match[str]) -> None:
+        """Note a line that only a sender prints."""
+        self.sends = True
+
+    @data(r"ntttcp server is listening on \S{1,260}", hint="is listening on")
+    @data(r"(?:New|Sync) connection: \S{1,260} --> local:\d{1,5} \[socket \d{1,9}\]", hint="--> local:")
+    def receiving(self, line: Line, match: re.Match[str]) -> None:
+        """Note a line that only a receiver prints."""
+        self.listens = True
+
+    @data(r"Interrupted by Ctrl\+C", hint="Ctrl+C")
+    def interrupted(self, line: Line, match: re.Match[str]) -> None:
+        """Read Ctrl-C; a receiver that loops always ends so, which does not concern the tests before it."""
+        if not self.totals:
+            self.result.interrupted = line.number
+
+    @data(r"(test exited because (?:sender|receiver) side was interrupted)", hint="was interrupted")
+    def other_end(self, line: Line, match: re.Match[str]) -> None:
+        """Read that the other end was interrupted; it is also printed if that end only finished first."""
+        self.result.run.add_event("message", "info", f"ntttcp reported: {match[1]}", line.number)
+
+    @data(r"(?:\S{0,60}/)?ntttcp(?:\.exe)? -\S.{0,500}", hint="ntttcp")
+    def command_line(self, line: Line, match: re.Match[str]) -> None:
+        """Read the command line."""
+        self.result.command = match[0]
+
+    # --- totals of Linux
+
+    @data(r"#{5}\s{1,4}Totals:\s{1,4}#{5}", hint="Totals:")
+    def begin_totals(self, line: Line, match: re.Match[str]) -> None:
+        """Begin the totals; a receiver that loops prints one block per test."""
+        if self.totals:
+            row = self.result.run.row
+            self.close(line.number - 1)
+            self.result = NtttcpRun(self.log, self.recorder, first_line=line.number, form="linux-console")
+            self.result.run.set(tool_version=row.get("tool_version"), protocol=row.get("protocol"))
+        self.totals = True
+
+    @data(r"test duration\s{0,20}:([\d.]{1,15}) seconds", hint="test duration")
+    def duration(self, line: Line, match: re.Match[str]) -> None:
+        """Read the measured duration."""
+        self.result.duration = quantity(match[1], "sec")
+        self.result.run.set(duration_ns=nanoseconds(match[1], "sec"))
+
+    def _is_cut(self, line: Line) -> bool:
+        """Whether the number at the end of the line may have lost digits: neither a unit nor a line feed follows it."""
+        if line.number != self.unfinished:
+            return False
+        text = "the log ends within this line; the number at its end is left out"
+        self.result.run.add_event("unfinished_line", "info", text, line.number)
+        return True
+
+    @data(r"total bytes\s{0,20}:(\d{1,20})", hint="total bytes")
+    def total_bytes(self, line: Line, match: re.Match[str]) -> None:
+        """Read the number of bytes."""
+        if self._is_cut(line):
+            return
+        self.result.add("transferred", exact_bytes(match[1]), line.number)
+
+    @data(r"throughput\s{0,20}:([\d.]{1,15})([KMGT]?bps)", hint="throughput")
+    def throughput(self, line: Line, match: re.Match[str]) -> None:
+        """Read the throughput."""
+        self.result.add("throughput", quantity(match[1], match[2]), line.number)
+
+    @data(r"(\d{1,6})\s{1,20}([\d.]{1,15})\s{1,20}([\d.]{1,15})([KMGT]?bps)", hint="bps")
+    def thread(self, line: Line, match: re.Match[str]) -> None:
+        """Read the throughput of one thread."""
+        self.result.add("throughput", quantity(match[3], match[4]), line.number, stream=match[1])
+
+    @data(r"(retrans segs|tx_packets|rx_packets|cpu cores)\s{0,20}:(\d{1,20})", hint=":")
+    def machine_count(self, line: Line, match: re.Match[str]) -> None:
+        """Read a count of the whole machine."""
+        if self._is_cut(line):
+            return
+        metrics = {
+            "retrans segs": "retransmits",
+            "tx_packets": "packets_sent",
+            "rx_packets": "packets_received",
+            "cpu cores": "cpu_cores",
+        }
+        self.result.add(metrics[match[1]], count(match[2]), line.number, scope="host")
+
+    @data(r"cpu speed\s{0,20}:([\d.]{1,15})MHz", hint="cpu speed")
+    def frequency(self, line: Line, match: re.Match[str]) -> None:
+        """Read the CPU frequency."""
+        self.result.add("cpu_frequency", quantity(match[1], "MHz"), line.number, scope="host")
+
+    @data(r"(user|system|idle|iowait|softirq)\s{0,20}:([\d.]{1,8})%", hint="%")
+    def machine_share(self, line: Line, match: re.Match[str]) -> None:
+        """Read a CPU share of the whole machine."""
+        self.result.add(f"cpu_{match[1]}", quantity(match[2], "%"), line.number, scope="host")
+
+    @data(r"(total cpu|user|system) time\s{0,20}:([\d.]{1,8})%", hint=" time")
+    def process_share(self, line: Line, match: re.Match[str]) -> None:
+        """Read a CPU share of the process."""
+        name = "cpu_process" if match[1] == "total cpu" else f"cpu_{match[1]}"
+        self.result.add(name, quantity(match[2], "%"), line.number, scope="process")
+
+    @data(r"cycles/byte\s{0,20}:([\d.]{1,15})", hint="cycles/byte")
+    def cycles(self, line: Line, match: re.Match[str]) -> None:
+        """Read the cycles per byte, the last line of version 1.1."""
+        if self._is_cut(line):
+            return
+        self.result.add("cycles_per_byte", quantity(match[1], "cycles/byte"), line.number, scope="host")
+        if self.version is not None and self.version.startswith("1.1"):
+            self.result.ended = True
+
+    @data(r"cpu busy \(all\)\s{0,20}:([\d.]{1,8})%", hint="cpu busy")
+    def busy_share(self, line: Line, match: re.Match[str]) -> None:
+        """Read the CPU share of the process over all cores, the last line since 1.2."""
+        self.result.add("cpu_process", quantity(match[1], "%"), line.number, scope="process")
+        self.result.ended = True
+
+    @data(r"tcpi rtt\s{0,20}:(\d{1,12}) us", hint="tcpi rtt")
+    def tcp_rtt(self, line: Line, match: re.Match[str]) -> None:
+        """Read the round-trip time that the TCP stack estimated."""
+        self.result.add("tcp_rtt_mean", quantity(match[1], "us"), line.number)
+
+    # --- totals of Windows: a line of names, a line of bars, a line of numbers
+
+    @data(r"(?:Bytes\(MEG\)|Throughput\(Buffers/s\)|DPCs\(count/s\)|Packets Sent|Thread\s).{0,400}", hint=" ")
+    def column_names(self, line: Line, match: re.Match[str]) -> None:
+        """Read the line of column names."""
+        self.columns = _COLUMN.findall(match[0])
+        if self.result.form != "windows-console" and "Throughput(KB/s)" in self.columns:
+            self.result.form = "windows-console"
+
+    @data(r"[\d.]{1,20}(?:\s{1,20}[\d.]{1,20}){1,20}", hint="")
+    def values(self, line: Line, match: re.Match[str]) -> None:
+        """Read the numbers under the column names, or those of one thread."""
+        if self._is_cut(line):
+            return
+        tokens = match[0].split()
+        if len(tokens) != len(self.columns):
+            text = f"{len(tokens)} values under {len(self.columns)} column names; the line is not read"
+            self.result.run.add_event("column_mismatch", "error", text, line.number)
+            return
+        token_by_name = dict(zip(self.columns, tokens, strict=True))
+        if "Thread" in token_by_name:
+            if float(token_by_name["Time(s)"]) > 0:
+                rate = quantity(token_by_name["Throughput(KB/s)"], "ntttcp KB/s")
+                self.result.add("throughput", rate, line.number, stream=token_by_name["Thread"])
+            return
+        for name, token in token_by_name.items():
+            self._add_windows_value(name, token, line)
+
+    def _add_windows_value(self, name: str, token: str, line: Line) -> None:
+        result = self.result
+        if name == "realtime(s)":
+            result.duration = quantity(token, "sec")
+            result.run.set(duration_ns=nanoseconds(token, "sec"))
+        elif name in _WINDOWS:
+            metric, unit, scope = _WINDOWS[name]
+            result.add(metric, quantity(token, unit) if unit else count(token), line.number, scope=scope)
+        if name == "Avg. CPU %":
+            result.ended = True
+
+    known = known(
+        ("-----", r"-{20,80}"),
+        ("=====", r"={4,40}(?:\s{1,8}={4,40}){0,20}"),
+        ("Real-time throughput", r"Real-time throughput: [\d.]{1,15}[KMGT]?bps"),
+        ("threads created", r"\d{1,9} threads created"),
+        ("negotiated is", r"[Tt]est (?:cycle time|duration) negotiated is: \d{1,9} seconds"),
+        ("Network activity", r"Network activity progressing\.\.\."),
+        ("Test ", r"Test (?:warmup completed|run completed|cycle finished)\."),
+        ("Test cooldown", r"Test cooldown is in progress\.\.\."),
+        ("***", r"\*\*\* .{1,120}"),
+        (
+            ":",
+            (
+                r"(?:connections|threads|ports|cpu affinity|client address|domain|server port starting at|"
+                r"(?:sender|receiver) socket buffer \(bytes\)|tcp nodelay|test (?:warm-up|duration|cool-down) \(sec\)|"
+                r"show system tcp retransmit|show .{1,40}|save output to (?:xml|json) file:?|quiet mode|verbose mode|"
+                r"bandwidth limit.{0,40}|hint.{0,40}):\s{1,40}\S.{0,200}"
+            ),
+        ),
+        ("UDP send size", r"the UDP send size is too big\. use the max value.{0,40}"),
+        ("user limits", r"user limits for maximum number of open files: .{1,80}"),
+        ("Interface:", r"Interface:\[\S{1,40}\]\s{1,20}Address: \S{1,80}"),
+        ("socket closed", r"socket closed: \d{1,9}"),
+        ("Thread", r"Thread\s{1,20}Time\(s\)\s{1,20}Throughput"),
+        ("tcp retransmit:", r"tcp retransmit:"),
+        ("/sec", r"\w{1,30}/sec\s{0,20}:[\d.]{1,20}"),
+        ("_retrans", r"\w{1,30}\s{0,20}:[\d.]{1,20}"),
+        ("packets:", r"total packets:"),
+        ("interrupt", r"interrupts:|pkts/interrupt\s{0,20}:[\d.]{1,20}"),
+        ("total", r"total\s{0,20}:\d{1,20}"),
+        ("cpu cycles", r"cpu cycles\s{0,20}:\d{1,20}"),
+    )

@@ -1,0 +1,74 @@
+"""The JSON report of ntttcp for Linux (``-j``): every number is a string, most in an object of metric and value."""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs import json_tokens
+from azlatency.logs.grammar import KNOWN
+from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.ntttcp.fields import ReportFields
+from azlatency.logs.parsers.ntttcp.run import NtttcpRun
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import quantity
+
+_SIDES = {"ntttcps": "sender", "ntttcpr": "receiver"}
+# Names that differ from the XML name in more than camel case.
+_XML_NAMES = {"throughputs": "throughput", "realTime": "realtime", "tcpAverageRtt metric": "tcp_average_rtt"}
+
+
+def read_json(log: Log, recorder: Recorder) -> None:
+    """Read one report; one that is cut keeps the members before the cut."""
+    line_map = JsonLineMap(log, recorder, whole=True)
+    begin = line_map.text.find("{")
+    document = json_tokens.JsonObject()
+    ended, end = True, len(line_map.text)
+    try:
+        end = json_tokens.read_object(line_map.text, begin, document)
+    except json_tokens.JsonError as error:
+        ended = False
+        if not error.at_end:
+            end = error.position
+    line_map.mark_between(begin, end, KNOWN)
+    run = NtttcpRun(log, recorder, first_line=line_map.line_number(begin), form="linux-json")
+    run.ended = ended
+    for name, report in document.pairs:
+        if name in _SIDES and isinstance(report, json_tokens.JsonObject):
+            run.role = _SIDES[name]
+            run.host = report.value("computername")
+            fields = ReportFields(run, linux=True)
+            _read_fields(report.object("parameters"), fields, line_map)
+            _read_fields(report, fields, line_map)
+            fields.finish()
+            for thread in report.objects("threads"):
+                _read_thread(thread, run, line_map)
+    run.finish(line_map.line_number(max(end - 1, begin)))
+
+
+def _read_fields(report: json_tokens.JsonObject, fields: ReportFields, line_map: JsonLineMap) -> None:
+    for key, node in report.pairs:
+        name = _XML_NAMES.get(key) or re.sub(r"(?<=[a-z0-9])[A-Z]", lambda capital: "_" + capital[0].lower(), key)
+        for metric, scalar in _values(node):
+            line = line_map.line_number(scalar.position)
+            if isinstance(scalar.value, str) and fields.take(name, metric, scalar.value, line):
+                line_map.mark_data(scalar)
+
+
+def _read_thread(thread: json_tokens.JsonObject, run: NtttcpRun, line_map: JsonLineMap) -> None:
+    """Read the rate of one thread; the same rate is printed in KB and MB as well."""
+    index = thread.value("index")
+    for metric, scalar in _values(thread.get("throughputs")):
+        if metric == "mbps" and index is not None and re.fullmatch(r"[\d.]{1,30}", str(scalar.value)):
+            rate = quantity(scalar.value, "Mbps")
+            run.add("throughput", rate, line_map.mark_data(scalar), stream=str(index))
+
+
+def _values(node: object) -> list[tuple[str | None, json_tokens.Scalar]]:
+    """Return the values of a member with their metrics: a string, an object of metric and value, or a list of these."""
+    if isinstance(node, json_tokens.Scalar):
+        return [(None, node)]
+    if isinstance(node, json_tokens.JsonObject):
+        scalar = node.leaf("value")
+        return [] if scalar is None else [(node.value("metric"), scalar)]
+    return [value for item in node for value in _values(item)] if isinstance(node, list) else []

@@ -1,0 +1,46 @@
+"""How an ntttcp log is recognised, and which reader reads it."""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers.ntttcp.console import ConsoleText
+from azlatency.logs.parsers.ntttcp.json_output import read_json
+from azlatency.logs.parsers.ntttcp.xml_output import XmlReport
+from azlatency.logs.record import Recorder
+
+
+class NtttcpParser:
+    """Reads ntttcp; see `azlatency.logs.parsers.ntttcp`."""
+
+    tool = "ntttcp"
+    commands = ("ntttcp", "ntttcp.exe", "NTttcp")
+    signatures = (
+        Signature("NTTTCP for Linux", re.compile(r"NTTTCP for Linux \S{1,40}")),
+        Signature("Copyright Version", re.compile(r"Copyright Version \d\S{0,40}")),
+        Signature("<ntttcp", re.compile(r"<ntttcp[sr](?: [^<>]{0,300})?>")),
+        Signature('"ntttcp', re.compile(r'\{?\s*"ntttcp[sr]"\s*:\s*\{?.{0,4000}')),
+        Signature("Totals:", re.compile(r"(?:\*\*)?\d\d:\d\d:\d\d INFO: #{5}\s{1,4}Totals:\s{1,4}#{5}"), weak=True),
+        Signature("Bytes(MEG)", re.compile(r"Bytes\(MEG\)\s{1,20}realtime\(s\).{0,300}"), weak=True),
+        Signature("test duration", re.compile(r"\d\d:\d\d:\d\d INFO: test duration\s{0,20}:.{1,30}"), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log: XML or JSON if a line begins such a report, else console text."""
+        for line in log.lines:
+            text = line.text.strip()
+            if text.startswith("<ntttcp"):
+                reader = XmlReport(log, recorder)
+                reader.feed(log.lines, recorder.accounting)
+                reader.close(log.last_line)
+                return
+            if '"ntttcp' in text and text.startswith(("{", '"ntttcp')):
+                read_json(log, recorder)
+                return
+        console = ConsoleText(log, recorder)
+        console.feed(log.lines, recorder.accounting)
+        console.close(log.last_line)
+
+
+PARSER = NtttcpParser()
