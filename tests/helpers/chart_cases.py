@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,44 +16,115 @@ from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import FACTORS
 
 
-def every_chart(study: Any) -> dict[str, Callable[[], Chart | Note]]:
-    """A function for each chart that a page may show of the study; the statistics are computed once."""
-    runs, streams = az.latency_runs(study), az.throughput_runs(study)
-    labels = runs[["path", "method"]]
-    printed = az.printed_quantiles(study.quantiles, study.metrics, labels=labels)
-    sampled = az.quantiles(study.samples, az.shapes.CURVE, labels=labels)
-    conditions = az.placement.conditions(study, runs)
-    widest = az.placement.of_widest_methods(conditions)
-    changes = [each for factor in FACTORS for each in az.placement.changes(conditions, factor)]
-    both_ways, plans = az.asymmetry(study), az.plans_by_path(runs)
-    expected = az.evidence.expected_bandwidth(study)
-    goodput = az.by_path(streams, "throughput", unit="bit/s")
-    rounds = [*az.compare_rounds_of(runs), *az.compare_rounds_of(streams)]
+class StudyResults:
+    """What the notebooks compute of a study for their charts; each result is computed once, when it is first used."""
+
+    def __init__(self, study: Any) -> None:
+        self.study = study
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        return az.latency_runs(self.study)
+
+    @cached_property
+    def streams(self) -> pd.DataFrame:
+        return az.throughput_runs(self.study)
+
+    @cached_property
+    def printed(self) -> Any:
+        return az.printed_quantiles(self.study.quantiles, self.study.metrics, labels=self.runs[["path", "method"]])
+
+    @cached_property
+    def sampled(self) -> Any:
+        return az.quantiles(self.study.samples, az.shapes.CURVE, labels=self.runs[["path", "method"]])
+
+    @cached_property
+    def medians(self) -> Any:
+        return az.by_path(self.runs, "median_ns")
+
+    @cached_property
+    def conditions(self) -> Any:
+        return az.placement.conditions(self.study, self.runs)
+
+    @cached_property
+    def asymmetries(self) -> Any:
+        return az.asymmetry(self.study)
+
+    @cached_property
+    def conformances(self) -> Any:
+        return az.check_baseline(self.study)
+
+    @cached_property
+    def plans(self) -> Any:
+        return az.plans_by_path(self.runs)
+
+    @cached_property
+    def agreements(self) -> Any:
+        return az.agreement(self.study)
+
+    @cached_property
+    def rounds(self) -> Any:
+        return [*az.compare_rounds_of(self.runs), *az.compare_rounds_of(self.streams)]
+
+    @cached_property
+    def steps(self) -> Any:
+        return az.placement.changes(az.placement.of_widest_methods(self.conditions), "placement")
+
+    @cached_property
+    def changes(self) -> Any:
+        return [change for factor in FACTORS for change in az.placement.changes(self.conditions, factor)]
+
+    @cached_property
+    def tails(self) -> Any:
+        return az.runtails.tails_of_runs(self.study, self.runs, limit=1e6)
+
+    @cached_property
+    def in_time(self) -> Any:
+        return az.intime.runs_in_time(self.study, self.runs)
+
+    @cached_property
+    def run_shapes(self) -> Any:
+        return az.shapes.shapes_of_runs(self.study, self.runs)
+
+    @cached_property
+    def shift_functions(self) -> Any:
+        return az.shapes.shift_functions(self.study, self.runs)
+
+    @cached_property
+    def precision(self) -> Any:
+        return az.precision_curves(self.runs, self.plans)
+
+
+def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Callable[[], Chart | Note]]:
+    """A function for each chart that a page may show of the study; the statistics are computed once, on demand."""
+    of = results or StudyResults(study)
     return {
-        "printed curves": lambda: charts.percentile_curves(printed),
-        "sampled curves": lambda: charts.percentile_curves(sampled, "samples"),
-        "shapes": lambda: charts.run_shapes(az.shapes.shapes_of_runs(study, runs)),
-        "medians": lambda: charts.latency_forest(
-            runs, az.by_path(runs, "median_ns"), az.shapes.medians(printed + sampled)
+        "printed curves": lambda: charts.percentile_curves(of.printed),
+        "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
+        "shapes": lambda: charts.run_shapes(of.run_shapes),
+        "medians": lambda: charts.latency_forest(of.runs, of.medians, az.shapes.medians(of.printed + of.sampled)),
+        "means": lambda: charts.latency_forest(of.runs, az.by_path(of.runs, "mean_ns"), value="mean_ns"),
+        "goodput": lambda: charts.throughput_forest(
+            of.streams,
+            az.by_path(of.streams, "throughput", unit="bit/s"),
+            expected=az.evidence.expected_bandwidth(study),
         ),
-        "means": lambda: charts.latency_forest(runs, az.by_path(runs, "mean_ns"), value="mean_ns"),
-        "goodput": lambda: charts.throughput_forest(streams, goodput, expected=expected),
-        "intervals": lambda: charts.throughput_series(study.intervals, streams),
-        "tails": lambda: charts.tail_curves(az.runtails.tails_of_runs(study, runs, limit=1e6), limit=1e6),
-        "placement": lambda: charts.placement_values(widest),
-        "estimation": lambda: charts.estimation_plot(az.placement.changes(widest, "placement")),
-        "changes": lambda: charts.single_changes(changes[:30]),
-        "series": lambda: charts.run_series(az.intime.runs_in_time(study, runs)),
+        "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
+        "tails": lambda: charts.tail_curves(of.tails, limit=1e6),
+        "placement": lambda: charts.placement_values(az.placement.of_widest_methods(of.conditions)),
+        "estimation": lambda: charts.estimation_plot(of.steps),
+        "changes": lambda: charts.single_changes(of.changes[:30]),
+        "series": lambda: charts.run_series(of.in_time),
         "segments": lambda: charts.last_segments(az.intime.reported_segments(study.reported)),
-        "matrices": lambda: charts.zone_matrices(both_ways),
-        "latency both ways": lambda: charts.asymmetry_forest(both_ways),
-        "goodput both ways": lambda: charts.asymmetry_forest(both_ways, "throughput"),
-        "baseline": lambda: charts.baseline_bullets(az.check_baseline(study)),
-        "runs needed": lambda: charts.runs_needed_forest(plans),
-        "precision": lambda: charts.precision_chart(az.precision_curves(runs, plans)),
-        "agreement": lambda: charts.agreement_plot(az.against(az.agreement(runs), "sockperf TCP 14 B")),
-        "rounds": lambda: charts.changes_forest(rounds),
-        "shift functions": lambda: charts.shift_functions(az.shapes.shift_functions(study, runs)),
+        "matrices": lambda: charts.zone_matrices(of.asymmetries),
+        "latency both ways": lambda: charts.asymmetry_forest(of.asymmetries),
+        "goodput both ways": lambda: charts.asymmetry_forest(of.asymmetries, "throughput"),
+        "baseline": lambda: charts.baseline_bullets(of.conformances),
+        "runs needed": lambda: charts.runs_needed_forest(of.plans),
+        "precision": lambda: charts.precision_chart(of.precision),
+        "agreement": lambda: charts.agreement_plot(az.against(of.agreements, "sockperf TCP 14 B")),
+        "rounds": lambda: charts.changes_forest(of.rounds),
+        "shift functions": lambda: charts.shift_functions(of.shift_functions),
     }
 
 

@@ -1,87 +1,96 @@
-"""The charts: what they say in words, that nothing overlaps or is cut, that the same data give the same bytes."""
+"""Every chart of every study: its words and numbers, nothing cut or covered, its size, the same bytes each time."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from helpers.chart_cases import StudyResults, every_chart
 from helpers.chart_checks import assert_fit_to_print, texts
 
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.objects import Chart, Note
+from azlatency.stats.within_run.time_series import RunInTime
 
-STUDIES = ("westeurope-azure-cni", "westeurope-availability-set-vs-zones", "emulated-zones")
+MOST_BYTES = 500_000
 
-
-@pytest.fixture(scope="module", params=STUDIES)
-def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    out = tmp_path_factory.mktemp("processed")
-    az.import_study(request.param, out=out)
-    return az.load(request.param, processed=out)
+Drawn = dict[str, Chart | Note]
 
 
-@pytest.fixture(scope="module")
-def drawn(study: Any) -> dict[str, Chart]:
-    runs, streams = az.latency_runs(study), az.throughput_runs(study)
-    curves = az.printed_quantiles(study.quantiles, study.metrics, labels=runs[["path", "method"]])
-    return {
-        "curves": charts.percentile_curves(curves),
-        "latency": charts.latency_forest(runs, az.by_path(runs, "median_ns")),
-        "means": charts.latency_forest(runs, az.by_path(runs, "mean_ns"), value="mean_ns"),
-        "throughput": charts.throughput_forest(
-            streams, az.by_path(streams, "throughput", unit="bit/s"), expected=az.evidence.expected_bandwidth(study)
-        ),
-        "series": charts.throughput_series(study.intervals, streams),
-    }
+def figures(drawn: Drawn) -> dict[str, Chart]:
+    return {name: chart for name, chart in drawn.items() if isinstance(chart, Chart)}
 
 
-def test_every_figure_fits_to_print(drawn: dict[str, Chart]) -> None:
+def test_every_chart_fits_the_page_or_says_why_there_is_none(results: StudyResults, drawn: Drawn) -> None:
     for name, chart in drawn.items():
-        assert isinstance(chart, Chart), name
-        assert len(texts(chart)) > 4
-        assert_fit_to_print(name, chart)
+        if isinstance(chart, Note):
+            assert chart.text.startswith("No chart: "), name
+            continue
+        assert len(texts(chart)) > 4, name
+        assert_fit_to_print(f"{results.study.name}, {name}", chart)
+        assert len(chart.svg()) < MOST_BYTES, name
+        assert chart.caption.endswith(".") and any(digit in chart.alt for digit in "123456789"), name
+    assert figures(drawn) or results.study.name == "cassandra-vm-baseline"
 
 
-def test_the_same_data_give_the_same_bytes(study: Any, drawn: dict[str, Chart]) -> None:
-    runs = az.latency_runs(study)
-    again = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
-    assert isinstance(again, Chart)
-    assert again.svg() == drawn["latency"].svg() == drawn["latency"].svg()
-    assert again.png() == drawn["latency"].png()
+def test_each_page_of_a_rich_study_has_its_charts(drawn: Drawn, results: StudyResults) -> None:
+    """The study with samples, rounds and both directions fills every chart but those of a baseline and of a text."""
+    if results.study.name == "emulated-zones":
+        assert set(drawn) - set(figures(drawn)) == {"segments", "baseline"}
 
 
-def test_the_words_hold_the_numbers(study: Any, drawn: dict[str, Chart]) -> None:
-    runs = az.latency_runs(study)
-    for value in runs["median_ns"].dropna().astype(float):
-        assert f"{value / 1e3:,.5g}" in drawn["latency"].alt
-    assert "µs" in drawn["curves"].alt
-    assert "Gbit/s" in drawn["throughput"].alt
+def assert_same_bytes_again(results: StudyResults, drawn: Drawn, names: Iterable[str]) -> None:
+    draw = every_chart(results.study, results)
+    for name in names:
+        first, second = drawn[name], draw[name]()
+        if isinstance(first, Chart):
+            assert isinstance(second, Chart) and first.svg() == second.svg() == first.svg(), name
 
 
-def test_charts_are_small(drawn: dict[str, Chart]) -> None:
-    for name, chart in drawn.items():
-        assert len(chart.svg()) < 500_000, name
+def test_the_same_data_give_the_same_bytes(results: StudyResults, drawn: Drawn) -> None:
+    assert_same_bytes_again(results, drawn, ("medians", "goodput", "placement", "segments", "baseline", "rounds"))
 
 
-def test_no_uncertainty_is_invented(study: Any, drawn: dict[str, Chart]) -> None:
+@pytest.mark.slow
+def test_every_chart_of_the_same_data_has_the_same_bytes(results: StudyResults, drawn: Drawn) -> None:
+    assert_same_bytes_again(results, drawn, drawn)
+
+
+def test_the_words_contain_the_numbers(results: StudyResults, drawn: Drawn) -> None:
+    figure = figures(drawn)
+    if "medians" in figure:
+        for value in results.runs["median_ns"].dropna().astype(float):
+            assert f"{value / 1e3:,.5g}" in figure["medians"].alt
+    assert "printed curves" not in figure or "µs" in figure["printed curves"].alt
+    assert "goodput" not in figure or "Gbit/s" in figure["goodput"].alt
+
+
+def test_no_uncertainty_is_invented(results: StudyResults, drawn: Drawn) -> None:
     """Where no path was measured twice, the caption says that there is no interval."""
-    repeats = az.latency_runs(study).groupby(["path", "method"]).size().max() > 1
-    assert ("interval of the path's typical run" in drawn["latency"].caption) == bool(repeats)
+    if "medians" in figures(drawn):
+        repeats = results.runs.groupby(["path", "method"]).size().max() > 1
+        assert ("interval of the path's typical run" in figures(drawn)["medians"].caption) == bool(repeats)
 
 
-def test_three_files_of_one_chart(drawn: dict[str, Chart], tmp_path: Path) -> None:
-    paths = drawn["latency"].save(tmp_path / "forest.svg")
+def test_three_files_of_one_chart(tmp_path: Path) -> None:
+    runs = pd.DataFrame(
+        {"path": "A → B", "method": "ping", "median_ns": [5e4, 6e4], "placement": None}, index=["a", "b"]
+    )
+    chart = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+    assert isinstance(chart, Chart)
+    paths = chart.save(tmp_path / "forest.svg")
     assert [path.suffix for path in paths] == [".svg", ".pdf", ".png"]
     first = [path.read_bytes() for path in paths]
     assert first[0].startswith(b"<?xml") and first[1].startswith(b"%PDF") and first[2].startswith(b"\x89PNG")
-    assert [path.read_bytes() for path in drawn["latency"].save(tmp_path / "forest.svg")] == first
+    assert [path.read_bytes() for path in chart.save(tmp_path / "forest.svg")] == first
 
 
-def test_nothing_to_draw_is_said() -> None:
+def test_a_chart_without_data_is_a_note() -> None:
     runs = pd.DataFrame({"path": [], "method": [], "median_ns": [], "throughput": []})
     intervals = pd.DataFrame({"run_id": [], "stream": [], "throughput": [], "retransmits": [], "omitted": []})
     for chart in (
@@ -89,6 +98,11 @@ def test_nothing_to_draw_is_said() -> None:
         charts.latency_forest(runs, []),
         charts.throughput_forest(runs, []),
         charts.throughput_series(intervals, runs),
+        charts.placement_values([]),
+        charts.single_changes([]),
+        charts.run_series([]),
+        charts.tail_curves([]),
+        charts.last_segments([]),
     ):
         assert isinstance(chart, Note)
         assert chart.text.startswith("No chart: ")
@@ -103,6 +117,20 @@ def test_few_equal_and_zero_values(values: list[float]) -> None:
     chart = charts.throughput_forest(runs, estimates, expected=4e9)
     assert isinstance(chart, Chart)
     assert chart.svg()
+
+
+def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
+    generator = np.random.default_rng(1)
+    x = 1e5 * np.exp(0.1 * generator.standard_normal(200_000))
+    x[120_000:] *= 1.5
+    x[[10, 20, 150_000]] = np.inf
+    sent = np.arange(len(x)) * 1e-2
+    moved = az.stability(x, sent * 1e9, block_ns=10e9)
+    run = RunInTime("a", "A → B", "echo TCP", "complete", sent, x, 3, 1e4, 0, 2000.0, moved, az.trend(x))
+    chart = charts.run_series([run])
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("long run", chart)
+    assert len(chart.svg()) < 200_000 and "(confirmed)" in chart.alt and "lost 3" in chart.alt
 
 
 @pytest.mark.parametrize("positions", [[0.5], [0.5, 0.5, 0.5], [0.0, 0.01, 0.99, 1.0], [0.9, 0.95, 1.0, 1.0]])

@@ -6,6 +6,7 @@ import csv
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from helpers.chart_cases import every_chart
 from helpers.chart_checks import assert_fit_to_print, texts
@@ -48,6 +49,19 @@ def test_two_names_never_become_one(names: list[str], letters: int | None) -> No
     assert len(set(shown)) == len(words)
 
 
+def test_a_chart_says_that_it_shortens_names() -> None:
+    path = f"{NODE.format(1, 1)} → {NODE.format(2, 2)}"
+    runs = pd.DataFrame(
+        {"path": path, "method": "ping 56 B", "median_ns": [5e4, 6e4], "placement": None}, index=["a", "b"]
+    )
+    chart = az.charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("forest", chart)
+    assert "Long names are cut" in chart.caption and path in chart.alt
+    assert not any("cloudapp" in text for text, _ in texts(chart))
+
+
+@pytest.mark.slow
 def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
     folder = tmp_path / "raw" / "emulated-zones"

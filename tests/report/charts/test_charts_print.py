@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.chart_cases import every_chart, hard_samples, study_of
+from helpers.chart_cases import StudyResults, every_chart, hard_samples, study_of
 from helpers.chart_checks import assert_fit_to_print, texts
-from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.report import charts
@@ -19,39 +19,31 @@ from azlatency.report import objects as display
 from azlatency.report.charts import base
 from azlatency.report.objects import Chart, Note
 
-STUDIES = sorted(path.parent.name for path in (ROOT / "data" / "raw").glob("*/study.toml"))
 MOST_BYTES = 500_000
 
 
-@pytest.fixture(scope="module", params=STUDIES)
-def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    out = tmp_path_factory.mktemp("processed")
-    az.import_study(request.param, out=out)
-    return az.load(request.param, processed=out)
+#: The charts that only the largest study has and `test_hard_samples_fit_one_column` does not draw.
+OF_THE_LARGEST = {"latency both ways", "goodput both ways", "runs needed", "precision", "rounds"}
 
 
-def test_every_chart_fits_one_column(study: Any) -> None:
-    drawn = 0
-    for name, draw in every_chart(study).items():
+def assert_fit_one_column(results: StudyResults, names: Collection[str]) -> None:
+    for name, draw in every_chart(results.study, results).items():
+        if name not in names:
+            continue
         with charts.column("single"):
             chart = draw()
-        if isinstance(chart, Note):
-            assert chart.text.startswith("No chart: "), name
-            continue
-        assert chart.figure.get_figwidth() == 3.5
-        assert_fit_to_print(f"{study.name}, {name}", chart)
-        assert chart.caption.endswith(".") and chart.alt
-        drawn += 1
-    assert drawn or study.name == "cassandra-vm-baseline"
-
-
-def test_new_charts_fit_the_page(study: Any) -> None:
-    own = every_chart(study)
-    for name in ("sampled curves", "shapes", "medians", "estimation", "shift functions"):
-        chart = own[name]()
         if isinstance(chart, Chart):
-            assert_fit_to_print(f"{study.name}, {name}", chart)
-            assert len(chart.svg()) < MOST_BYTES and chart.svg() == own[name]().svg()  # type: ignore[union-attr]
+            assert chart.figure.get_figwidth() == 3.5
+            assert_fit_to_print(f"{results.study.name}, {name}", chart)
+
+
+def test_charts_fit_one_column(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+    assert_fit_one_column(results, OF_THE_LARGEST if results.study.name == "emulated-zones" else drawn)
+
+
+@pytest.mark.slow
+def test_every_chart_fits_one_column(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+    assert_fit_one_column(results, drawn)
 
 
 def test_a_width_that_no_journal_has_is_refused() -> None:
@@ -90,7 +82,17 @@ def test_an_unknown_format_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", hard_samples())
-def test_hard_samples(name: str) -> None:
+def test_hard_samples_fit_one_column(name: str) -> None:
+    draw_hard_samples(name, "single")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", hard_samples())
+def test_hard_samples_fit_the_page(name: str) -> None:
+    draw_hard_samples(name, "double")
+
+
+def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
     values = hard_samples()[name]
     study, runs = study_of({name: values})
     curves = az.quantiles(study.samples, az.shapes.CURVE, labels=runs[["path", "method"]])
@@ -103,16 +105,15 @@ def test_hard_samples(name: str) -> None:
         "tails": lambda: charts.tail_curves(tails, limit=1e6),
         "series": lambda: charts.run_series(timed),
     }
-    for width in ("single", "double"):
-        for kind, make in draw.items():
-            with charts.column(width):  # type: ignore[arg-type]
-                chart = make()
-            if isinstance(chart, Chart):
-                assert_fit_to_print(f"{name}, {kind}, {width}", chart)
-                assert "nan" not in chart.alt, kind
-            else:
-                assert chart.text.startswith("No chart: ")
-                assert len(values) < 100 or "lost" in name, kind
+    for kind, make in draw.items():
+        with charts.column(width):
+            chart = make()
+        if isinstance(chart, Chart):
+            assert_fit_to_print(f"{name}, {kind}, {width}", chart)
+            assert "nan" not in chart.alt, kind
+        else:
+            assert chart.text.startswith("No chart: ")
+            assert len(values) < 100 or "lost" in name, kind
 
 
 def test_more_runs_than_a_page_holds() -> None:
@@ -155,21 +156,20 @@ def test_intervals_of_every_number(count: int) -> None:
     assert len(chart.svg()) < MOST_BYTES and f"retransmits {count:,}" in chart.alt
 
 
-def test_ten_million_samples_are_no_larger_on_paper() -> None:
-    """The size of a drawing does not grow with the data (its time is told by ``make bench``)."""
-    generator = np.random.default_rng(3)
-    sizes = {}
-    for n in (100_000, 10_000_000):
-        rtt = 1e5 * np.exp(0.2 * generator.standard_normal(n))
-        few = az.stability(rtt[:2_000], 1e8 * np.arange(2_000), block_ns=1e9)
-        sent = np.linspace(0, 1_000, n)
-        run = az.intime.RunInTime(
-            "a", "A → B", "echo TCP", "complete", sent, rtt, 0, 1e4, 0, 1e3, few, az.trend(rtt[:2_000])
-        )
+@pytest.mark.parametrize("n", [1_000_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
+def test_more_samples_make_no_larger_drawing(n: int) -> None:
+    """The size of a drawing does not grow with the data; ``make bench`` measures its time."""
+    few = az.stability(np.full(2_000, 1e5), 1e8 * np.arange(2_000), block_ns=1e9)
+
+    def size(samples: int) -> int:
+        rtt = 1e5 * np.exp(0.2 * np.random.default_rng(3).standard_normal(samples))
+        sent, trend = np.linspace(0, 1_000, samples), az.trend(rtt[:2_000])
+        run = az.intime.RunInTime("a", "A → B", "echo TCP", "complete", sent, rtt, 0, 1e4, 0, 1e3, few, trend)
         chart = charts.run_series([run])
         assert isinstance(chart, Chart)
-        sizes[n] = len(chart.svg())
-    assert sizes[10_000_000] < MOST_BYTES and sizes[10_000_000] < 1.2 * sizes[100_000]
+        return len(chart.svg())
+
+    assert size(n) < min(MOST_BYTES, 1.2 * size(100_000))
 
 
 def test_a_histogram_is_a_curve_too() -> None:
@@ -197,14 +197,13 @@ def test_letters_that_no_font_has(monkeypatch: pytest.MonkeyPatch, recwarn: pyte
     assert not [each for each in recwarn if "missing from font" in str(each.message)]
 
 
-def test_a_percentile_of_nothing(study: Any) -> None:
-    """A damaged log may print a percentile as 0.000: it is left to the table."""
-    printed = az.printed_quantiles(study.quantiles, study.metrics, labels=az.latency_runs(study)[["path", "method"]])
-    if printed:
-        whole = charts.percentile_curves(printed)
-        holed = charts.percentile_curves([replace(printed[0], estimate=0.0, low=0.0), *printed[1:]])
-        assert isinstance(whole, Chart) and isinstance(holed, Chart)
-        assert len(holed.alt) < len(whole.alt)
+def test_a_percentile_that_is_printed_as_zero_is_left_to_the_table(results_of: Callable[[str], StudyResults]) -> None:
+    """A damaged log may print a percentile as 0.000."""
+    printed = results_of("westeurope-availability-set-vs-zones").printed
+    whole = charts.percentile_curves(printed)
+    without_first = charts.percentile_curves([replace(printed[0], estimate=0.0, low=0.0), *printed[1:]])
+    assert isinstance(whole, Chart) and isinstance(without_first, Chart)
+    assert len(without_first.alt) < len(whole.alt)
 
 
 def test_dollars_are_letters() -> None:

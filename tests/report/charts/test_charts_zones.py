@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from helpers.chart_cases import StudyResults
 from helpers.chart_checks import assert_fit_to_print
-from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.report import charts, tables
 from azlatency.report.objects import Chart, Note, Table
-
-STUDIES = sorted(path.parent.name for path in (ROOT / "data" / "raw").glob("*/study.toml"))
-
-
-@pytest.fixture(scope="module", params=STUDIES)
-def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    out = tmp_path_factory.mktemp("processed")
-    az.import_study(request.param, out=out)
-    return az.load(request.param, processed=out)
 
 
 def numbers_of(chart: Chart, *needed: float | None) -> None:
@@ -31,20 +22,9 @@ def numbers_of(chart: Chart, *needed: float | None) -> None:
 # --- zones
 
 
-def test_both_directions(study: Any) -> None:
-    found = az.asymmetry(study)
-    drawn = {
-        "matrices": charts.zone_matrices(found),
-        "latency": charts.asymmetry_forest(found),
-        "throughput": charts.asymmetry_forest(found, "throughput"),
-    }
-    for name, chart in drawn.items():
-        if isinstance(chart, Note):
-            assert chart.text.startswith("No chart: ")
-            assert study.name != "emulated-zones"
-        else:
-            assert_fit_to_print(name, chart)
-    links = az.programmed_links(study)
+def test_tables_of_both_directions(results: StudyResults) -> None:
+    found = results.asymmetries
+    links = az.programmed_links(results.study)
     for table in (
         tables.zone_pair_asymmetry.directions(found),
         tables.zone_pair_asymmetry.both_ways(found),
@@ -60,11 +40,13 @@ def test_both_directions(study: Any) -> None:
     assert az.findings.zone_pair_asymmetry.conclude(found, links).findings
 
 
-def test_the_emulated_network_beside_its_truth(study: Any) -> None:
-    if study.name != "emulated-zones":
-        assert not len(az.programmed_links(study))
-        return
-    found, links = az.asymmetry(study), az.programmed_links(study)
+def test_only_an_emulated_network_has_configured_links(study: Any) -> None:
+    assert bool(len(az.programmed_links(study))) == (study.name == "emulated-zones")
+
+
+def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], StudyResults]) -> None:
+    results = results_of("emulated-zones")
+    found, links = results.asymmetries, az.programmed_links(results.study)
     assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
     said = repr(az.findings.zone_pair_asymmetry.conclude(found, links))
     assert "az2a → az3a carries 2.03 times the goodput of the way back (ntttcp)" in said
@@ -86,32 +68,27 @@ def test_the_emulated_network_beside_its_truth(study: Any) -> None:
 # --- baselines
 
 
-def test_baselines(study: Any) -> None:
-    results = az.check_baseline(study)
-    chart = charts.baseline_bullets(results)
-    measured = [each for each in results if each.mean is not None]
-    if measured:
-        assert isinstance(chart, Chart)
-        assert_fit_to_print("bullets", chart)
-        assert all(each.status in chart.alt for each in measured)
-    else:
-        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
+def test_baselines(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+    study, conformances = results.study, results.conformances
+    measured, chart = [each for each in conformances if each.mean is not None], drawn["baseline"]
+    assert isinstance(chart, Chart) == bool(measured)
+    assert all(each.status in chart.alt for each in measured if isinstance(chart, Chart))
     for table in (
-        tables.vm_baseline.conformance(results),
-        tables.vm_baseline.still_to_run(results, study.expectations),
+        tables.vm_baseline.conformance(conformances),
+        tables.vm_baseline.still_to_run(conformances, study.expectations),
     ):
         assert isinstance(table, Note | Table) and repr(table)
-    assert az.findings.vm_baseline.conclude(results).findings
+    assert az.findings.vm_baseline.conclude(conformances).findings
 
 
-def test_a_baseline_without_logs_lists_what_would_have_to_be_run(study: Any) -> None:
-    if study.name != "cassandra-vm-baseline":
-        return
-    table = tables.vm_baseline.still_to_run(az.check_baseline(study), study.expectations)
+def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Callable[[str], StudyResults]) -> None:
+    results = results_of("cassandra-vm-baseline")
+    study = results.study
+    table = tables.vm_baseline.still_to_run(results.conformances, study.expectations)
     assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
     assert any(row[-1].startswith("fio --name=4-disks") for row in table.rows)
     assert "12 of 12 expectations were measured by no run" in repr(
-        az.findings.vm_baseline.conclude(az.check_baseline(study))
+        az.findings.vm_baseline.conclude(results.conformances)
     )
 
 
@@ -134,16 +111,11 @@ def test_how_many_vms_speak_for_all() -> None:
 # --- planning
 
 
-def test_plans(study: Any) -> None:
-    for runs in (az.latency_runs(study), az.throughput_runs(study)):
-        plans = az.plans_by_path(runs)
-        curves = az.precision_curves(runs, plans)
-        for name, chart in (("runs", charts.runs_needed_forest(plans)), ("curves", charts.precision_chart(curves))):
-            if isinstance(chart, Note):
-                assert chart.text.startswith("No chart: ") and study.name != "emulated-zones"
-            else:
-                assert_fit_to_print(name, chart)
-                assert "done" in chart.alt
+def test_plans(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+    for name in ("runs needed", "precision"):
+        chart = drawn[name]
+        assert "done" in chart.alt if isinstance(chart, Chart) else results.study.name != "emulated-zones"
+    for runs, plans in ((results.runs, results.plans), (results.streams, az.plans_by_path(results.streams))):
         sizes, rounds = az.percentile_sizes(runs.get("n", [])), az.rounds_by_zones()
         for table in (
             tables.plan_the_next_run.plans(plans),
@@ -158,35 +130,31 @@ def test_plans(study: Any) -> None:
 # --- agreement
 
 
-def test_agreement(study: Any) -> None:
-    found = az.agreement(study)
-    chart = charts.agreement_plot(az.against(found, "sockperf TCP 14 B"))
+def test_agreement(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+    found, chart = results.agreements, drawn["agreement"]
     assert isinstance(tables.tool_agreement.agreements(found), Table if found else Note)
     assert az.findings.tool_agreement.conclude(found).findings
     if not found:
         assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
         return
     assert isinstance(chart, Chart)
-    assert_fit_to_print("agreement", chart)
     for each in found:
         assert len(each.points) == each.pairs
 
 
-def test_qperf_and_sockperf_agree_where_their_packets_are_alike(study: Any) -> None:
-    if study.name != "westeurope-azure-cni":
-        return
-    (one,) = az.agreement(study)
+def test_qperf_and_sockperf_agree_where_their_packets_are_alike(results_of: Callable[[str], StudyResults]) -> None:
+    (one,) = results_of("westeurope-azure-cni").agreements
     assert one.agree and one.differs_in == ()
     chart = charts.agreement_plot([one])
     assert isinstance(chart, Chart) and "equal in practice; mean 1.01 [0.994, 1.026]" in chart.alt
     assert "agree within 5 %" in repr(az.findings.tool_agreement.conclude([one]))
 
 
-def test_the_reference_comes_first_with_equal_packets(study: Any) -> None:
-    found = az.agreement(study)
+def test_the_reference_comes_first_with_equal_packets(results: StudyResults) -> None:
+    found = results.agreements
     assert az.against(found, "no such tool") == sorted(found, key=lambda each: (bool(each.differs_in), -each.pairs))
     own = az.against(found, "sockperf TCP 14 B")
-    if study.name == "emulated-zones":
+    if results.study.name == "emulated-zones":
         assert all("sockperf TCP 14 B" in (each.first, each.second) for each in own)
         assert (own[0].first, own[0].second) == ("qperf tcp_lat", "sockperf TCP 14 B")
 
@@ -194,24 +162,17 @@ def test_the_reference_comes_first_with_equal_packets(study: Any) -> None:
 # --- before and after
 
 
-def test_rounds_of_one_study(study: Any) -> None:
-    found = [*az.compare_rounds_of(az.latency_runs(study)), *az.compare_rounds_of(az.throughput_runs(study))]
-    chart = charts.changes_forest(found)
-    if study.name == "emulated-zones":
-        assert isinstance(chart, Chart)
-        assert_fit_to_print("changes", chart)
-    else:
-        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
+def test_rounds_of_one_study(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+    study, found = results.study, results.rounds
+    assert isinstance(drawn["rounds"], Chart) == (study.name == "emulated-zones")
     assert isinstance(tables.before_after.changes(found), Table if found else Note)
     assert isinstance(tables.before_after.settings(study, study), Table)
     assert az.findings.before_after.conclude([], found).findings
 
 
-def test_the_two_studies_of_west_europe_are_refused_with_reasons(tmp_path: Path) -> None:
+def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[[str], StudyResults]) -> None:
     names = ("westeurope-azure-cni", "westeurope-availability-set-vs-zones")
-    for name in names:
-        az.import_study(name, out=tmp_path)
-    after, before = (az.latency_runs(az.load(name, processed=tmp_path)) for name in names)
+    after, before = (results_of(name).runs for name in names)
     found = az.compare_imports(after, before)
     assert found and all(each.ratio.estimate is None for each in found)
     assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(found[0].codes)

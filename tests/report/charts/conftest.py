@@ -1,0 +1,45 @@
+"""Studies, their results and their charts, computed once for all tests of charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+from helpers.chart_cases import StudyResults, every_chart
+from helpers.places import ROOT
+
+import azlatency as az
+from azlatency.report.objects import Chart, Note
+
+STUDIES = sorted(path.parent.name for path in (ROOT / "data" / "raw").glob("*/study.toml"))
+
+
+@pytest.fixture(scope="session")
+def results_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], StudyResults]:
+    """A function that imports a study by its name and returns its results; it imports each study once."""
+    processed = tmp_path_factory.mktemp("processed")
+
+    @cache
+    def load(name: str) -> StudyResults:
+        az.import_study(name, out=processed)
+        return StudyResults(az.load(name, processed=processed))
+
+    return load
+
+
+@pytest.fixture(scope="session", params=STUDIES)
+def results(request: pytest.FixtureRequest, results_of: Callable[[str], StudyResults]) -> StudyResults:
+    return results_of(request.param)
+
+
+@pytest.fixture(scope="session")
+def study(results: StudyResults) -> Any:
+    return results.study
+
+
+@pytest.fixture(scope="session")
+def drawn(results: StudyResults) -> dict[str, Chart | Note]:
+    """Every chart of a study by its name, as wide as a page."""
+    return {name: draw() for name, draw in every_chart(results.study, results).items()}
