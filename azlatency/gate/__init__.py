@@ -1,1 +1,1 @@
-"""``azlatency compare``: two sides of logs in, a verdict fit for CI out, as a table, Markdown, JSON or JUnit."""
+"""The CI gate: compare a base with a candidate and return a verdict with an exit code."""

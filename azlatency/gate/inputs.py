@@ -1,4 +1,4 @@
-"""What a user puts on one side of a comparison: the name of a study, a folder, an archive or a log -> a `Study`."""
+"""Open what a user names on the command line: a study, a folder, an archive or a log."""
 
 from __future__ import annotations
 
@@ -11,40 +11,35 @@ from azlatency.logs.parse import LogError
 from azlatency.studies.ingest import take_in
 from azlatency.studies.store import Study, data_folder, import_study, list_studies, load
 
-#: No study can have this name: a manifest of data/raw never slips in.
-_NAMELESS = ".side"
+#: Temporary studies have this name. No study in data/raw can have it, so no manifest of data/raw applies to them.
+_TEMPORARY_NAME = ".side"
 
 
 @contextmanager
-def open_study(side: str) -> Iterator[Study]:
-    """The study of that name (imported anew where its logs changed), else the logs under that path.
+def open_study(name: str) -> Iterator[Study]:
+    """Open a study by name, or import the logs under a path into a temporary study.
 
-    Logs are imported into a folder that lives as long as the context. Raises `LogError` that lists the known studies.
+    A study whose logs changed is imported again first. The temporary study is deleted when the context ends. Raises
+    `LogError` if there is neither a study nor a path of this name, or if it contains no run.
     """
-    if side in list_studies():
-        import_study(side)
-        yield load(side)
+    if name in list_studies():
+        import_study(name)
+        yield load(name)
         return
-    if _imported(side):
-        yield load(side)
+    imported = [path.parent.name for path in data_folder("processed").glob("*/import.json")]
+    if name in imported:
+        yield load(name)
         return
-    path = Path(side)
+    path = Path(name)
     if not path.exists():
-        known = ", ".join(sorted({*list_studies(), *_all_imported()})) or "none"
-        raise LogError(f"{side}: neither a study nor a file or folder; studies: {known}")
+        studies = ", ".join(sorted({*list_studies(), *imported})) or "none"
+        raise LogError(f"{name}: not a study, a file or a folder; known studies: {studies}")
     with TemporaryDirectory(prefix="azlatency-") as temporary:
-        raw = Path(temporary) / "raw" / _NAMELESS
+        raw = Path(temporary) / "raw" / _TEMPORARY_NAME
         source = path if path.is_dir() else take_in([path], raw).folder
-        summary = import_study(_NAMELESS, [source], out=Path(temporary))
+        summary = import_study(_TEMPORARY_NAME, [source], out=Path(temporary))
         if not summary.runs_by_tool:
-            told = (summary.unreadable + summary.not_recognised + summary.problems)[:1]
-            raise LogError(f"{side}: no run in it{': ' + told[0] if told else ''}; see azlatency check {side}")
-        yield load(_NAMELESS, processed=Path(temporary))
-
-
-def _all_imported() -> list[str]:
-    return [path.parent.name for path in data_folder("processed").glob("*/import.json")]
-
-
-def _imported(name: str) -> bool:
-    return name in _all_imported()
+            reasons = (summary.unreadable + summary.not_recognised + summary.problems)[:1]
+            reason = f" ({reasons[0]})" if reasons else ""
+            raise LogError(f"{name}: contains no run{reason}; run azlatency check {name}")
+        yield load(_TEMPORARY_NAME, processed=Path(temporary))

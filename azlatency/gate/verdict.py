@@ -1,15 +1,20 @@
-"""Did a candidate change anything that matters against a base? The answer of ``azlatency compare``, fit for CI.
+"""Decide whether a candidate differs from a base by more than a margin.
 
-Runs of one path and one method on both sides are compared (`beforeafter`); runs are the replicates, so
-every row is across runs. A row is
+Runs of the same path and method are compared; the runs are the replicates, so every row is a result across runs. Each
+row has one of four verdicts:
 
-    beyond        the whole interval of the ratio lies beyond the margin, Holm's correction over all rows included
-    within        two one-sided tests show that it lies inside
-    undetermined  neither: too few runs, or too much spread; how many runs are missing is said
-    refused       not comparable; the reason is said
+``beyond``
+    The whole interval of the ratio lies beyond the margin, with Holm's correction over all rows.
+``within``
+    Two one-sided tests show that the ratio lies inside the margin.
+``undetermined``
+    Neither: there are too few runs, or they vary too much. The row says how many runs are needed.
+``refused``
+    The two sides must not be compared. The row gives the reason.
 
-and the whole is ``changed`` with one row beyond, ``unchanged`` with every row within and nothing missing, else
-``undetermined``. Being faster beyond the margin is a change too.
+The outcome is ``changed`` if one row is beyond the margin, ``unchanged`` if every row is within it and nothing that the
+base measured is missing, otherwise ``undetermined``. A candidate that is faster by more than the margin also counts
+as changed. These words are stable in JSON and JUnit; texts for people say "inconclusive" for ``undetermined``.
 """
 
 from __future__ import annotations
@@ -36,34 +41,48 @@ if TYPE_CHECKING:
 
 RowVerdict = Literal["beyond", "within", "undetermined", "refused"]
 Outcome = Literal["unchanged", "changed", "undetermined"]
+#: A cell of the JSON output.
+Cell = str | float | bool | None
 
-#: In the order of a report: what asks for an answer first.
-_VERDICTS: tuple[RowVerdict, ...] = ("beyond", "refused", "undetermined", "within")
-#: Exit codes of ``azlatency compare``; 2 is a wrong usage.
-EXIT: dict[Outcome, int] = {"unchanged": 0, "changed": 1, "undetermined": 3}
-#: Reasons why two sides must not be compared, however much is measured.
+#: Verdicts in the order of a report, with their names in texts: rows that need attention come first.
+VERDICTS: dict[RowVerdict, str] = {
+    "beyond": "changed",
+    "refused": "not comparable",
+    "undetermined": "inconclusive",
+    "within": "no change",
+}
+#: Exit codes of ``azlatency compare``; 2 is a usage error.
+EXIT_CODES: dict[Outcome, int] = {"unchanged": 0, "changed": 1, "undetermined": 3}
+#: Reasons why two sides must not be compared, whatever the number of runs.
 _REFUSALS = {
-    *("logical_zone", "type_p_mismatch", "unit_unknown", "unit_conflict", "path_unknown", "not_positive"),
+    "logical_zone",
+    "type_p_mismatch",
+    "unit_unknown",
+    "unit_conflict",
+    "path_unknown",
+    "not_positive",
     "loss_censored",
 }
+#: Too few runs for an exact test. This does not prevent a verdict: it then rests on the t interval.
+NO_EXACT_TEST = "cannot_reach_alpha"
 _PERCENTILE = re.compile(r"p(\d{2}(?:\.\d{1,6})?)")
-METRICS = "latency (the median of a run, else its mean), median, mean, p50 to p99.9999, throughput"
+METRICS = "latency (median of the run, otherwise its mean), median, mean, p50 to p99.9999, throughput"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One path, method and metric: the comparison, its verdict, and the runs that it lacks (``plan``)."""
+    """The verdict for one path, method and metric. ``plan`` is the number of runs needed if it is undetermined."""
 
     metric: str
     comparison: Comparison
     verdict: RowVerdict
     p_beyond: float | None
-    """p of "no further from no change than the margin", corrected by Holm over all rows; None where refused."""
+    """Holm-adjusted p-value of "the ratio is within the margin"; None without an estimate."""
     plan: Plan | None
 
     @property
     def path(self) -> str:
-        """Who talked to whom."""
+        """The two ends of the path."""
         return str(self.comparison.labels["path"])
 
     @property
@@ -73,40 +92,40 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """Why it is undetermined or refused, and what to do; empty for the other verdicts."""
+        """Why the row is undetermined or refused, and what to do; empty for other verdicts."""
         if self.verdict in ("beyond", "within"):
             return ""
         codes = self.comparison.codes
         if self.verdict == "refused":
             return "; ".join(explain(codes))
-        return "; ".join([*(SHORT[code] for code in codes if code != "cannot_reach_alpha"), self._more()])
+        return "; ".join([*(SHORT[code] for code in codes if code != NO_EXACT_TEST), self._next_measurement()])
 
-    def _more(self) -> str:
+    def _next_measurement(self) -> str:
         plan = self.plan
         if plan is None or plan.low is None:
-            return f"measure {PILOT} runs on each side, then a forecast is possible"
+            return f"measure {PILOT} runs on each side to get a forecast"
         if plan.needed is None:
             high = "?" if plan.high is None else plan.high
             return (
-                f"if nothing changed, {plan.low} to {high} runs on each side show it; "
+                f"if nothing changed, {plan.low} to {high} runs on each side are needed to show it; "
                 f"there are {plan.done}: measure {PILOT} first"
             )
         if plan.more:
-            return f"if nothing changed, {plan.needed} runs on each side show it; there are {plan.done}"
-        return f"{plan.done} runs on each side are enough where nothing changed: a change about as large as the margin"
+            return f"if nothing changed, {plan.needed} runs on each side are needed to show it; there are {plan.done}"
+        return (
+            f"{plan.done} runs on each side would show that nothing changed; the change is about as large as the margin"
+        )
 
-    def record(self) -> dict[str, Any]:
-        """The row for JSON: plain numbers and words, None where there is none."""
+    def record(self) -> dict[str, Cell]:
+        """Return the row for JSON; None is a missing value."""
         plan = self.plan
+        cells = {name: _plain(value) for name, value in self.comparison.row().items()}
+        del cells["verdict"], cells["method"]
         return {
             "metric": self.metric,
             "verdict": self.verdict,
             "reason": self.reason or None,
-            **{
-                name: _plain(value)
-                for name, value in self.comparison.row().items()
-                if name not in ("verdict", "method")
-            },
+            **cells,
             "method": self.method,
             "statistic": self.comparison.method,
             "interval_verdict": self.comparison.verdict,
@@ -117,9 +136,9 @@ class Row:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """All rows, and what stands on one side only. ``base`` and ``candidate`` are the names that the user gave."""
+    """All rows, and what only one side measured. ``base`` and ``candidate`` are the names that the user gave."""
 
     base: str
     candidate: str
@@ -132,32 +151,41 @@ class Judgement:
 
     @property
     def outcome(self) -> Outcome:
-        """Changed with one row beyond the margin; unchanged where every row, and all of the base, is within it."""
-        if any(row.verdict == "beyond" for row in self.rows):
+        """The overall result."""
+        if self.count("beyond"):
             return "changed"
-        whole = bool(self.rows) and not self.only_in_base
-        return "unchanged" if whole and all(row.verdict == "within" for row in self.rows) else "undetermined"
+        complete = bool(self.rows) and not self.only_in_base
+        return "unchanged" if complete and self.count("within") == len(self.rows) else "undetermined"
 
     @property
     def exit_code(self) -> int:
         """0 unchanged, 1 changed, 3 undetermined."""
-        return EXIT[self.outcome]
+        return EXIT_CODES[self.outcome]
 
     def count(self, verdict: RowVerdict) -> int:
-        """How many rows have a verdict."""
+        """Return the number of rows with this verdict."""
         return sum(row.verdict == verdict for row in self.rows)
 
     @property
     def headline(self) -> str:
-        """The answer in a sentence."""
-        counts = ", ".join(f"{self.count(each)} {each}" for each in _VERDICTS if self.count(each))
+        """The outcome in one sentence."""
         sentence = {
-            "changed": f"A change beyond the margin of {self.margin}",
+            "changed": f"Changed by more than the margin of {self.margin}",
             "unchanged": f"No change beyond the margin of {self.margin}",
-            "undetermined": f"Undetermined at a margin of {self.margin}",
+            "undetermined": f"Inconclusive at a margin of {self.margin}",
         }[self.outcome]
-        lost = f"; {len(self.only_in_base)} measured in the base only" if self.only_in_base else ""
-        return f"{sentence}: {counts or 'nothing could be compared'}{lost}."
+        counts = ", ".join(f"{self.count(verdict)} {name}" for verdict, name in VERDICTS.items() if self.count(verdict))
+        missing = f"; {len(self.only_in_base)} measured only in the base" if self.only_in_base else ""
+        return f"{sentence}: {counts or 'nothing to compare'}{missing}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One comparison, before the verdict."""
+
+    metric: str
+    pairing: Pairing
+    comparison: Comparison
 
 
 def judge(
@@ -172,114 +200,152 @@ def judge(
     path: str | None = None,
     seed: int = 0,
 ) -> Judgement:
-    """Candidate over base, for each metric (`METRICS`); ``tool`` and ``path`` (a glob) choose rows.
+    """Compare candidate with base for each metric.
 
-    Latencies are round trips. Logs that stand on both sides, byte for byte, are left out of both. Raises `ValueError`
-    for an unknown metric, and for a margin or a confidence that is none.
+    Logs that are on both sides, byte for byte, are left out of both: they are not independent evidence.
+
+    Parameters
+    ----------
+    base, candidate : Study
+        The two sides. Latencies are round-trip times.
+    names : tuple of str
+        The names of base and candidate in the output.
+    margin : str
+        Largest change that does not matter in practice: ``"5%"``, ``"0.05"`` or ``"2us"``.
+    metrics : sequence of str
+        Metrics of `METRICS`.
+    confidence : float
+        Family-wise confidence level, between 0.5 and 1.
+    tool, path : str, optional
+        Compare only runs of this tool, and only paths that match this glob pattern.
+    seed : int
+        Seed of the resampling.
+
+    Returns
+    -------
+    Judgement
+        One row per path, method and metric.
+
+    Raises
+    ------
+    ValueError
+        If a metric, the margin or the confidence is not valid.
     """
     parse_margin(margin)
     if not 0.5 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}: above 0.5 and below 1")
-    found: list[tuple[str, Pairing, Comparison]] = []
-    alone: tuple[list[str], list[str]] = ([], [])
+        raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
+    compared: list[Compared] = []
+    only_in_base: list[str] = []
+    only_in_candidate: list[str] = []
     remarks: dict[str, None] = {}
     for metric in dict.fromkeys(metrics):
         after, before, value = _frames(candidate, base, metric)
-        after, before = (_chosen(frame, tool, path) for frame in (after, before))
+        after, before = (_select(frame, tool, path) for frame in (after, before))
         shared = set(after["source_id"]) & set(before["source_id"])
         if shared:
-            remarks[f"{len(shared)} logs stand on both sides, byte for byte: left out, they are no evidence"] = None
+            logs = "1 log is" if len(shared) == 1 else f"{len(shared)} logs are"
+            remarks[f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence"] = None
             after, before = (frame[~frame["source_id"].isin(shared)] for frame in (after, before))
         if len(after) and len(before) and elsewhere(after, before):
-            remarks["the two sides are of different regions: not compared"] = None
+            remarks["The two sides are in different regions and are not compared"] = None
         matched = pairings(after, before)
         for pairing in matched:
-            result = compare_pairing(pairing, margin=margin, confidence=confidence, value=value, seed=seed)
-            found.append((metric, pairing, result))
-        for side, frame, own in ((0, before, [each.before for each in matched]),
-                                 (1, after, [each.after for each in matched])):  # fmt: skip
-            alone[side].extend(_unmatched(metric, frame, own))
+            comparison = compare_pairing(pairing, margin=margin, confidence=confidence, value=value, seed=seed)
+            compared.append(Compared(metric=metric, pairing=pairing, comparison=comparison))
+        only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
+        only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
     return Judgement(
-        *names, margin, confidence, tuple(_rows(found, confidence)), tuple(alone[0]), tuple(alone[1]), tuple(remarks)
+        base=names[0],
+        candidate=names[1],
+        margin=margin,
+        confidence=confidence,
+        rows=tuple(assign_verdicts(compared, confidence)),
+        only_in_base=tuple(only_in_base),
+        only_in_candidate=tuple(only_in_candidate),
+        remarks=tuple(remarks),
     )
 
 
-def _rows(found: Sequence[tuple[str, Pairing, Comparison]], confidence: float) -> list[Row]:
-    """Verdicts: the tests against the margin are one family, corrected by Holm."""
-    raw = [result.ratio.diagnostics.get("beyond_p") if _answered(result) else None for _, _, result in found]
-    adjusted = adjust_p([None if each is None else float(each) for each in raw])
+def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row]:
+    """Give every comparison its verdict. The tests against the margin are one family, corrected by Holm's method."""
+    answered = [item.comparison.ratio.estimate is not None for item in compared]
+    raw = [
+        item.comparison.ratio.diagnostics.get("beyond_p") if has_ratio else None
+        for item, has_ratio in zip(compared, answered, strict=True)
+    ]
+    adjusted = adjust_p([None if p is None else float(p) for p in raw])
     rows = []
-    for (metric, pairing, result), p in zip(found, adjusted, strict=True):
-        if not _answered(result):
-            verdict: RowVerdict = "refused" if _REFUSALS & set(result.codes) else "undetermined"
+    for item, has_ratio, p in zip(compared, answered, adjusted, strict=True):
+        comparison = item.comparison
+        verdict: RowVerdict = "undetermined"
+        if not has_ratio:
+            verdict = "refused" if _REFUSALS & set(comparison.codes) else "undetermined"
         elif p is not None and p <= 1 - confidence:
             verdict = "beyond"
-        else:
-            verdict = "within" if result.verdict in ("equivalent", "different_within_margin") else "undetermined"
+        elif comparison.verdict in ("equivalent", "different_within_margin"):
+            verdict = "within"
         plan = None
         if verdict == "undetermined":
-            plan = runs_to_decide(*pairing.values(_value(metric)), result.margin, confidence=confidence)
-        rows.append(Row(metric, result, verdict, p, plan))
-    return sorted(rows, key=lambda row: _VERDICTS.index(row.verdict))
-
-
-def _answered(result: Comparison) -> bool:
-    return result.ratio.estimate is not None
+            values = item.pairing.values(_column(item.metric))
+            plan = runs_to_decide(*values, comparison.margin, confidence=confidence)
+        rows.append(Row(metric=item.metric, comparison=comparison, verdict=verdict, p_beyond=p, plan=plan))
+    return sorted(rows, key=lambda row: list(VERDICTS).index(row.verdict))
 
 
 def _frames(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.DataFrame, str | None]:
-    """The runs of both sides and the column of the metric (None: what the comparison takes by itself)."""
+    """Return the runs of both sides and the column of the metric (None: the default of the comparison)."""
     if metric == "throughput":
         return throughput_runs(after), throughput_runs(before), "throughput"
-    value = _value(metric)
-    sides = [latency_runs(study) for study in (after, before)]
-    if (found := _PERCENTILE.fullmatch(metric)) is not None:
-        q = round(float(found[1]) / 100, 9)
-        for study, frame in zip((after, before), sides, strict=True):
-            frame[value] = _percentiles(study, frame, q)
-    return sides[0], sides[1], value
+    column = _column(metric)
+    frames = [latency_runs(study) for study in (after, before)]
+    if (match := _PERCENTILE.fullmatch(metric)) is not None:
+        q = round(float(match[1]) / 100, 9)
+        for study, frame in zip((after, before), frames, strict=True):
+            frame[column] = _percentiles(study, frame, q)
+    return frames[0], frames[1], column
 
 
-def _value(metric: str) -> str | None:
-    """The column that a metric stands in."""
+def _column(metric: str) -> str | None:
+    """Return the column of a metric."""
     columns = {"latency": None, "median": "median_ns", "mean": "mean_ns", "throughput": "throughput"}
     if metric in columns:
         return columns[metric]
     if _PERCENTILE.fullmatch(metric) is None:
-        raise ValueError(f"no metric {metric!r}; metrics: {METRICS}")
+        raise ValueError(f"unknown metric {metric!r}; choose from {METRICS}")
     return f"{metric}_ns"
 
 
 def _percentiles(study: Study, runs: pd.DataFrame, q: float) -> pd.Series:
-    """A percentile of each run in ns, printed or from samples; missing where it is the maximum in disguise."""
+    """Return a percentile of each run in ns, printed or from samples; missing if it is only the sample maximum."""
     import numpy as np
 
     table = study.quantiles
-    own = table[(table["metric"] == "rtt") & ((table["q"] - q).abs() < 1e-9) & (table["resolved"].fillna(True))]
-    values = own.drop_duplicates("run_id").set_index("run_id")["value_ns"].reindex(runs.index).astype("float64")
+    printed = table[(table["metric"] == "rtt") & ((table["q"] - q).abs() < 1e-9) & (table["resolved"].fillna(True))]
+    values = printed.drop_duplicates("run_id").set_index("run_id")["value_ns"].reindex(runs.index).astype("float64")
     for run_id, samples in numbered_by_run(study, runs[values.isna()]).items():
         if len(samples) * (1 - q) >= 1:
             values[run_id] = order_statistic(np.sort(round_trips(samples)), q)
     return values
 
 
-def _chosen(runs: pd.DataFrame, tool: str | None, path: str | None) -> pd.DataFrame:
+def _select(runs: pd.DataFrame, tool: str | None, path: str | None) -> pd.DataFrame:
+    """Keep the runs of a tool and of the paths that match a pattern."""
     if tool is not None:
         runs = runs[runs["tool"] == tool]
     if path is not None:
-        runs = runs.loc[[run_id for run_id, each in runs["path"].items() if fnmatchcase(str(each), path)]]
+        runs = runs.loc[[run_id for run_id, name in runs["path"].items() if fnmatchcase(str(name), path)]]
     return runs
 
 
 def _unmatched(metric: str, frame: pd.DataFrame, matched: Sequence[pd.DataFrame]) -> list[str]:
-    """Path and method of the runs that found no counterpart."""
-    used = {run_id for each in matched for run_id in each.index}
+    """Name path and method of the runs without a counterpart on the other side."""
+    used = {run_id for part in matched for run_id in part.index}
     rest = frame[~frame.index.isin(used)]
     names = dict.fromkeys(zip(rest["path"], rest["method"], strict=True))
     return [f"{path}, {method} ({metric})" for path, method in names]
 
 
-def _plain(value: Any) -> Any:
-    """A number of numpy as one of Python; what is not finite is None."""
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _plain(value: Any) -> Cell:
+    """Convert a numpy number to Python; values that are not finite become None."""
+    plain: Cell = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

@@ -17,7 +17,7 @@ from helpers.places import TESTS
 HOSTILE = 'az1a | <img src=x onerror=alert(1)> **b** [l](https://x.y) @all "q" \x1b[31m ]]> &amp; `c`'
 
 
-def side(raw: Path, folder: Path, rounds: str, *, scale: float = 1.0, rename: str | None = None) -> Path:
+def write_side(raw: Path, folder: Path, rounds: str, *, scale: float = 1.0, rename: str | None = None) -> Path:
     """qperf logs of the emulated zones, of some rounds; ``scale`` edits printed latencies and the rates that follow."""
 
     def scaled(found: re.Match[str]) -> str:
@@ -49,9 +49,9 @@ def compare(*arguments: object, cwd: Path) -> Completed:
     return azlatency("compare", *arguments, cwd=cwd, AZLATENCY_DATA=str(cwd / "data"))
 
 
-def test_one_half_of_the_rounds_against_the_other_is_undetermined(tmp_path: Path, raw: Path) -> None:
-    """Nothing changed between rounds 1 and 3 and round 2: too few runs to show it, and never a change."""
-    side(raw, tmp_path / "a", "13"), side(raw, tmp_path / "b", "2")
+def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Path, raw: Path) -> None:
+    """Rounds 1 and 3 against round 2: nothing changed, and there are too few runs to show it."""
+    write_side(raw, tmp_path / "a", "13"), write_side(raw, tmp_path / "b", "2")
     for base, candidate in ("ab", "ba"):
         result = compare(base, candidate, "--format", "json", cwd=tmp_path)
         assert result.returncode == 3
@@ -61,11 +61,11 @@ def test_one_half_of_the_rounds_against_the_other_is_undetermined(tmp_path: Path
         row = next(row for row in found["rows"] if row["path"] == "az1a → az1b" and row["method"] == "qperf tcp_lat")
         assert row["codes"] == "no_replication" and row["ratio"] is None
         assert row["runs_needed_low"] == 5 and row["runs_needed_high"] == 79
-        assert "5 to 79 runs on each side show it" in row["reason"]
+        assert "5 to 79 runs on each side are needed to show it" in row["reason"]
 
 
-def test_a_scaled_copy_is_a_change(tmp_path: Path, raw: Path) -> None:
-    side(raw, tmp_path / "base", "123"), side(raw, tmp_path / "slow", "123", scale=2.5)
+def test_a_scaled_copy_is_reported_as_changed(tmp_path: Path, raw: Path) -> None:
+    write_side(raw, tmp_path / "base", "123"), write_side(raw, tmp_path / "slow", "123", scale=2.5)
     result = compare("base", "slow", "--format", "json", cwd=tmp_path)
     assert result.returncode == 1
     found = json.loads(result.stdout)
@@ -80,23 +80,23 @@ def test_a_scaled_copy_is_a_change(tmp_path: Path, raw: Path) -> None:
     assert "no change" in only.stdout and "one run" in only.stdout, "tcp_lat within, udp_lat ran once"
 
 
-def test_the_same_logs_on_both_sides_are_no_evidence(tmp_path: Path, raw: Path) -> None:
-    side(raw, tmp_path / "a", "123"), side(raw, tmp_path / "b", "123")
+def test_identical_logs_on_both_sides_are_left_out(tmp_path: Path, raw: Path) -> None:
+    write_side(raw, tmp_path / "a", "123"), write_side(raw, tmp_path / "b", "123")
     result = compare("a", "b", cwd=tmp_path)
     assert result.returncode == 3
-    assert "logs stand on both sides, byte for byte" in result.stdout
+    assert "logs are on both sides, byte for byte, and left out" in result.stdout
 
 
-def test_what_the_candidate_lacks_is_not_passed_over(tmp_path: Path, raw: Path) -> None:
-    side(raw, tmp_path / "a", "123"), side(raw, tmp_path / "b", "23", scale=1.0001)
+def test_paths_missing_in_the_candidate_prevent_an_unchanged_outcome(tmp_path: Path, raw: Path) -> None:
+    write_side(raw, tmp_path / "a", "123"), write_side(raw, tmp_path / "b", "23", scale=1.0001)
     result = compare("a", "b", "--format", "json", cwd=tmp_path)
     found = json.loads(result.stdout)
     assert "az1a → az1b, qperf udp_lat (latency)" in found["only_in_base"]
     assert result.returncode == 3
 
 
-def test_archives_studies_and_logs_are_sides(tmp_path: Path, raw: Path) -> None:
-    side(raw, tmp_path / "data" / "raw" / "mine", "123"), side(raw, tmp_path / "slow", "123", scale=2.5)
+def test_a_side_can_be_a_study_an_archive_or_a_log(tmp_path: Path, raw: Path) -> None:
+    write_side(raw, tmp_path / "data" / "raw" / "mine", "123"), write_side(raw, tmp_path / "slow", "123", scale=2.5)
     with zipfile.ZipFile(tmp_path / "slow.zip", "w") as archive:
         for file in (tmp_path / "slow").rglob("*.*"):
             archive.write(file, Path("slow") / file.relative_to(tmp_path / "slow"))
@@ -111,24 +111,24 @@ def test_archives_studies_and_logs_are_sides(tmp_path: Path, raw: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nothing", "a"], "nothing: neither a study nor a file or folder; studies: none"),
+        (["nothing", "a"], "nothing: not a study, a file or a folder; known studies: none"),
         (["a", "a", "--margin", "banana"], "margin 'banana'"),
         (["a", "a", "--margin", "-5%"], "margin '-5%'"),
-        (["a", "a", "--metric", "p42x"], "no metric 'p42x'; metrics: latency"),
+        (["a", "a", "--metric", "p42x"], "unknown metric 'p42x'; choose from latency"),
         (["a", "a", "--confidence", "2"], "confidence"),
         (["a"], "Missing argument"),
-        (["a", "empty"], "empty: no run in it"),
+        (["a", "empty"], "empty: contains no run"),
     ],
 )
-def test_wrong_usage_exits_2_and_says_why(tmp_path: Path, raw: Path, arguments: list[str], says: str) -> None:
-    side(raw, tmp_path / "a", "12")
+def test_usage_errors_exit_2_with_a_reason(tmp_path: Path, raw: Path, arguments: list[str], says: str) -> None:
+    write_side(raw, tmp_path / "a", "12")
     (tmp_path / "empty").mkdir()
     result = compare(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert says in " ".join(result.stderr.replace("│", " ").split())
 
 
-def test_metrics_of_their_own(tmp_path: Path, raw: Path) -> None:
+def test_percentiles_and_throughput_can_be_compared(tmp_path: Path, raw: Path) -> None:
     """Percentiles that were printed, and throughput."""
     source = raw / "emulated-zones" / "sockperf"
     for name, rounds in (("a", "12"), ("b", "3")):
@@ -143,7 +143,7 @@ def test_metrics_of_their_own(tmp_path: Path, raw: Path) -> None:
     )
     assert [row["metric"] for row in found["rows"]] == ["p99", "p99.9"]
     assert all((row["runs_after"], row["runs_before"]) == (1, 2) for row in found["rows"])
-    side(raw, tmp_path / "c", "12"), side(raw, tmp_path / "d", "3")
+    write_side(raw, tmp_path / "c", "12"), write_side(raw, tmp_path / "d", "3")
     found = json.loads(compare("c", "d", "--metric", "throughput", "--format", "json", cwd=tmp_path).stdout)
     assert {row["method"] for row in found["rows"]} == {"qperf tcp_bw"}
 
@@ -155,17 +155,17 @@ def test_metrics_of_their_own(tmp_path: Path, raw: Path) -> None:
 def hostile(tmp_path_factory: pytest.TempPathFactory, raw: Path) -> Path:
     """Two sides of which one path has a name that attacks every format."""
     folder = tmp_path_factory.mktemp("hostile")
-    side(raw, folder / "base", "123", rename=HOSTILE)
-    side(raw, folder / "slow", "123", scale=2.5, rename=HOSTILE)
+    write_side(raw, folder / "base", "123", rename=HOSTILE)
+    write_side(raw, folder / "slow", "123", scale=2.5, rename=HOSTILE)
     return folder
 
 
-def test_json_is_whole(hostile: Path) -> None:
+def test_json_keeps_names_unescaped(hostile: Path) -> None:
     found = json.loads(compare("base", "slow", "--format", "json", cwd=hostile).stdout)
     assert HOSTILE in {row["path"] for row in found["rows"]}
 
 
-def test_the_table_sends_no_escapes(hostile: Path) -> None:
+def test_the_table_escapes_control_characters(hostile: Path) -> None:
     result = compare("base", "slow", cwd=hostile)
     assert "\x1b" not in result.stdout and "\\x1b[31m" in result.stdout
     assert "CHANGED" in result.stdout and "across runs" in result.stdout
@@ -219,7 +219,7 @@ def check_junit(text: str) -> ElementTree.Element:
     return suite
 
 
-def test_junit_keeps_to_the_common_schemas(hostile: Path) -> None:
+def test_junit_follows_the_common_schemas(hostile: Path) -> None:
     result = compare("base", "slow", "--format", "junit", "--out", "ci/compare.xml", cwd=hostile)
     assert result.returncode == 1 and "CHANGED" in result.stdout, "the log of the job shows the table"
     suite = check_junit((hostile / "ci" / "compare.xml").read_text("utf-8"))
@@ -228,8 +228,8 @@ def test_junit_keeps_to_the_common_schemas(hostile: Path) -> None:
     assert HOSTILE.replace("\x1b", "\\x1b") in names
 
 
-def test_junit_of_nothing_is_no_success(tmp_path: Path, raw: Path) -> None:
-    side(raw, tmp_path / "a", "1"), side(raw, tmp_path / "b", "1")
+def test_junit_without_comparisons_contains_a_skipped_case(tmp_path: Path, raw: Path) -> None:
+    write_side(raw, tmp_path / "a", "1"), write_side(raw, tmp_path / "b", "1")
     suite = check_junit(compare("a", "b", "--format", "junit", cwd=tmp_path).stdout)
     assert (suite.attrib["tests"], suite.attrib["skipped"]) == ("1", "1")
 
@@ -249,14 +249,14 @@ def half(folder: Path, archive: str, odd: bool) -> Path:
 
 
 @pytest.mark.parametrize("archive", ["base", "slower"])
-def test_odd_rounds_against_even_rounds_is_never_a_change(tmp_path: Path, archive: str) -> None:
+def test_odd_against_even_rounds_of_one_study_never_change(tmp_path: Path, archive: str) -> None:
     half(tmp_path / "odd", archive, True), half(tmp_path / "even", archive, False)
     for metrics in (["latency"], ["mean"], ["p99"], ["throughput"], ["latency", "mean", "p90", "throughput"]):
         options = [word for metric in metrics for word in ("--metric", metric)]
         assert compare("odd", "even", *options, cwd=tmp_path).returncode in (0, 3)
 
 
-def test_no_change_is_shown_where_the_runs_suffice(tmp_path: Path) -> None:
+def test_no_change_is_shown_with_enough_runs(tmp_path: Path) -> None:
     half(tmp_path / "odd", "base", True), half(tmp_path / "even", "base", False)
     result = compare("odd", "even", "--tool", "sockperf", "--format", "json", cwd=tmp_path)
     assert result.returncode == 0, result.stdout
@@ -265,7 +265,7 @@ def test_no_change_is_shown_where_the_runs_suffice(tmp_path: Path) -> None:
     assert all(row["ratio_low"] < 1 < row["ratio_high"] for row in found["rows"])
 
 
-def test_a_delay_that_was_added_is_found_and_measured(tmp_path: Path) -> None:
+def test_an_added_delay_is_detected_and_measured(tmp_path: Path) -> None:
     """60 µs were added each way, 120 µs to the round trip."""
     folder = TESTS / "compare"
     sides = (folder / "base.zip", folder / "slower.zip")
@@ -291,7 +291,7 @@ def test_a_change_is_claimed_in_at_most_one_of_twenty_comparisons_without_one(
     import numpy as np
     import pandas as pd
 
-    from azlatency.gate.verdict import _rows
+    from azlatency.gate.verdict import Compared, assign_verdicts
     from azlatency.stats.across_runs.beforeafter import compare_pairing, pairings
 
     random = np.random.default_rng(1)
@@ -306,7 +306,11 @@ def test_a_change_is_claimed_in_at_most_one_of_twenty_comparisons_without_one(
     claimed = shown = 0
     for _ in range(300):
         matched = pairings(side("a", ratio), side("b", 1.0))
-        rows = _rows([("latency", each, compare_pairing(each, margin="5%")) for each in matched], 0.95)
+        compared = [
+            Compared(metric="latency", pairing=pairing, comparison=compare_pairing(pairing, margin="5%"))
+            for pairing in matched
+        ]
+        rows = assign_verdicts(compared, 0.95)
         claimed += any(row.verdict == "beyond" for row in rows)
         shown += ratio > 1 and all(row.verdict == "within" for row in rows)
     assert claimed / 300 < 0.075, "5 % and three standard errors"
