@@ -11,6 +11,7 @@ import pytest
 from helpers.cases import stream
 
 import azlatency as az
+from azlatency.stats.across_runs.quantiles_of_runs import quantiles_of_runs
 from azlatency.stats.result import CODES, Estimate, Result, Results
 
 
@@ -38,7 +39,7 @@ def test_arrays_series_and_frames_give_the_same() -> None:
     assert (by_frame.estimate, by_frame.low, by_frame.unit) == (by_array.estimate, by_array.low, "ns")
     one = samples()
     values = one["rtt_ns"].to_numpy(dtype="float64")
-    for function in (az.mean, az.fit_tail, az.modes, az.quantile_ratio, az.dependence):
+    for function in (az.mean, az.fit_tail, az.dependence):
         assert str(function(one)) == str(function(values)), function
     assert az.exceedance(one, 1e5).estimate == az.exceedance(values, 1e5).estimate
     assert az.stability(one).block >= 60e9 * 0.9 or az.stability(one).blocks >= 20
@@ -53,11 +54,11 @@ def test_a_study_stands_for_its_samples() -> None:
 
 def test_quantiles_of_runs_are_over_the_runs() -> None:
     frame = pd.concat([runs(), runs(path="b → a", median_ns=[200e3] * 4)])
-    found = az.quantiles(frame, 0.5)
+    found = quantiles_of_runs(frame)
     assert [each.scope for each in found] == ["across_runs"] * 2 and found[0].estimate == 100.5e3
     assert "few_clusters" in found[0].codes and found[0].labels["path"] == "a → b"
-    mixed = az.quantiles(runs(protocol=["tcp", "tcp", "udp", "udp"]), 0.5)
-    assert mixed[0].refused and mixed[0].codes == ("type_p_mismatch",)
+    (mixed,) = quantiles_of_runs(runs(protocol=["tcp", "tcp", "udp", "udp"]))
+    assert mixed.refused and mixed.codes == ("type_p_mismatch",)
 
 
 @pytest.mark.parametrize(
@@ -114,12 +115,12 @@ def everything() -> list[Any]:
     values = one["rtt_ns"].to_numpy(dtype="float64")
     return [
         az.mean(values), az.mean([]), az.compare(frame, frame), az.compare([1.0], [2.0]), az.rank_effect(frame, frame),
-        az.repeats(frame), az.runs_needed(frame), az.history(values[:40]), az.modes(values), az.fit_tail(values),
+        az.repeats(frame), az.runs_needed(frame), az.history(values[:40]), az.fit_tail(values),
         az.stability(values), az.event_test(values, 20), az.trend(values), az.lifetimes([5.0, 6.0], [True, False]),
-        az.throttling(values[:80]), az.closed_loop(values), az.distribution_band(values), az.heterogeneity([]),
+        az.throttling(values[:80]), az.closed_loop(values), az.heterogeneity([]),
         az.check_percentile(20, 40_000, 0.999), az.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
         az.superiority_bounds(None, None), *az.asymmetry(frame), *az.rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
-        az.two_level([values, values]), az.harrell_davis(values), az.quantile_ratio(values), az.return_level(values),
+        az.two_level([values, values]), az.return_level(values),
     ]  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def test_every_result_prints_shows_itself_and_becomes_a_row() -> None:
         html = result._repr_html_()
         assert html.startswith("<p>") and "<table>" in html
         assert all(CODES[code] in " ".join(result.remarks) for code in result.codes)
-    assert len(kinds) >= 19
+    assert len(kinds) >= 17
 
 
 def test_lists_of_results_are_tables() -> None:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import azlatency as az
 from azlatency.stats.across_runs.means import across_runs
 from azlatency.stats.result import CODES, SHORT
-from azlatency.stats.within_run.quantiles import bracket, order_statistic_ranks, printed_quantiles
+from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.stats.within_run.printed_quantiles import bracket, printed_quantiles
 
 ORACLES = TESTS / "oracles"
 

@@ -21,7 +21,7 @@ from azlatency.stats.across_runs.comparison import Summary, summary
 from azlatency.stats.across_runs.planning import _smallest
 from azlatency.stats.across_runs.run_values import is_frame, refusals, run_values, unit_of
 from azlatency.stats.result import Result, Results, Row, Scope
-from azlatency.stats.within_run.exceedance import clopper_pearson
+from azlatency.stats.within_run.proportions import clopper_pearson
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,8 +15,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate
-from azlatency.stats.within_run.dependence import autocorrelation, series
+from azlatency.stats.within_run.dependence import autocorrelation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +93,7 @@ def two_level(
 
     if q is not None and not 0 < q < 1:
         raise ValueError(f"q = {q}: must lie between 0 and 1")
-    values = [x for x, _ in map(series, runs) if len(x)]
+    values = [x for x, _ in map(to_array, runs) if len(x)]
     count = len(values)
     what = "mean of a random run's packets" if q is None else f"p{100 * q:g} of a random run's packets"
 

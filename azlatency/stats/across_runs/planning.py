@@ -19,7 +19,7 @@ from azlatency.stats import exact
 from azlatency.stats.across_runs.comparison import summary
 from azlatency.stats.across_runs.run_values import floats, refusals, run_ids_of, run_values, value_column
 from azlatency.stats.result import Result, Results, Row, Scope
-from azlatency.stats.within_run.quantiles import order_statistic_ranks
+from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 
 if TYPE_CHECKING:
     import numpy as np

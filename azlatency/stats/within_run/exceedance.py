@@ -1,7 +1,7 @@
-"""How often a round trip is slower than a limit (an SLO): P(X > T) with Clopper-Pearson's or Wilson's interval.
+"""How often a round trip is slower than a limit: P(X > limit), from samples or from a printed percentile table.
 
-Packets of one connection depend on each other, so count and n are divided by the autocorrelation time of 1{x > T}.
-Wald's interval has no place here: it covers 18 % at n = 20, p = .01, and 86 % at n = 40,000, p = 5e-5 (experiment C6).
+Packets of one connection depend on each other, so count and n are divided by the autocorrelation time of 1{x > limit}.
+Wald's interval is not offered: it covers 18 % at n = 20, p = 0.01, and 86 % at n = 40,000, p = 5e-5.
 
 Sources: Clopper & Pearson, Biometrika 26:404 (1934); Wilson, JASA 22:209 (1927); Brown, Cai & DasGupta, Statistical
 Science 16:101 (2001).
@@ -11,71 +11,99 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
+from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate
-from azlatency.stats.within_run.dependence import autocorrelation_time, dependence, series
-from azlatency.stats.within_run.quantiles import RESOLVED, wilson
+from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
+from azlatency.stats.within_run.order_statistics import MIN_BEYOND
+from azlatency.stats.within_run.proportions import clopper_pearson, wilson
+
+if TYPE_CHECKING:
+    from azlatency.stats.arrays import Values
 
 METHODS = {
     "clopper_pearson": "Clopper & Pearson 1934 at the effective n of 1{x > limit} (Geyer 1992)",
     "wilson": "Wilson 1927 at the effective n of 1{x > limit} (Geyer 1992)",
 }
 TABLE = "bounds of the count between printed percentiles, then Clopper & Pearson 1934 at either bound"
-Method = Literal["clopper_pearson", "wilson"]
-
-
-def clopper_pearson(count: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a proportion of which ``count`` of ``n`` were seen; never covers less than ``confidence``.
-
-    Both may be effective numbers, not whole. Raises `ValueError` unless 0 <= count <= n and n > 0.
-    """
-    if not 0 <= count <= n or n <= 0:
-        raise ValueError(f"count = {count}, n = {n}: need 0 <= count <= n and n > 0")
-    from scipy.special import betaincinv
-
-    tail = (1 - confidence) / 2
-    low = float(betaincinv(count, n - count + 1, tail)) if count > 0 else 0.0
-    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
-    return low, high
 
 
 def exceedance(
-    data: Any,
+    data: Values,
     limit: float,
     *,
     confidence: float = 0.95,
-    method: Method = "clopper_pearson",
+    method: Literal["clopper_pearson", "wilson"] = "clopper_pearson",
     lost: int = 0,
     independent: bool = False,
     unit: str = "ns",
-    labels: dict[str, object] | None = None,
+    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
-    """Share of probes slower than ``limit`` (strictly) in one run, with its interval.
+    """Estimate the share of probes slower than a limit in one run.
 
-    ``data``: values (n,) in the order of sending, in the unit of ``limit`` (named in ``unit``); NaN is missing and
-    counted, ``inf`` and each of ``lost`` is a probe without answer and exceeds every limit. ``independent``: no
-    correction for dependence. Flags: ``within_run_floor`` where fewer than ten exceedances (or ten others) were seen,
-    so that their dependence cannot be told; ``long_memory`` and ``few_clusters`` refuse the interval.
+    Parameters
+    ----------
+    data : array_like, Series or DataFrame, shape (n,)
+        Values in the order of sending, in the unit of ``limit``, or the samples of one run. NaN is missing; ``inf`` is
+        a lost probe and exceeds every limit.
+    limit : float
+        Probes strictly above it count.
+    confidence : float
+        Level of the interval, between 0 and 1.
+    method : {"clopper_pearson", "wilson"}
+        Kind of interval.
+    lost : int
+        Lost probes that ``data`` does not contain.
+    independent : bool
+        Do not correct for dependence.
+    unit : str
+        Unit of the values and of the limit.
+    labels : mapping, optional
+        Labels of the result.
+
+    Returns
+    -------
+    Estimate
+        The share, between 0 and 1. ``within_run_floor``: fewer than ten probes on one side of the limit, too few to
+        estimate their dependence. ``long_memory`` and ``few_clusters``: no interval.
+
+    Raises
+    ------
+    ValueError
+        If the data are not one-dimensional or come from several runs.
+
+    Notes
+    -----
+    Count and n are divided by the autocorrelation time of 1{x > limit} (Geyer 1992) before the interval of Clopper &
+    Pearson (1934) or Wilson (1927) is computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from azlatency.stats.within_run.exceedance import exceedance
+    >>> rtt = 200 * np.random.default_rng(1).lognormal(0, 0.2, 40_000)
+    >>> print(exceedance(rtt, 350, unit="µs"))
+    share above 350 µs: 0.00265, 95 % [0.0021701, 0.00320421], within_run, n = 40000
     """
     from scipy.special import ndtri
 
-    x, missing = series(data)
+    x, missing = to_array(data)
     n = len(x) + lost
-    over = x > limit
-    count = int(over.sum()) + lost
+    above = x > limit
+    count = int(above.sum()) + lost
     codes: tuple[str, ...] = ("missing",) if missing else ()
-    what, own = f"share above {limit:g} {unit}", dict(labels or {})
+    what = f"share above {limit:g} {unit}"
     if not n:
-        method_name = METHODS[method]
         return Estimate(
-            what, None, None, None, "1", 0, "within_run", confidence, method_name, (*codes, "no_values"), own
-        )
-    tau = 1.0 if independent else max(autocorrelation_time(over.astype("float64")), 1.0)
+            what=what, estimate=None, low=None, high=None, unit="1", n=0, scope="within_run", confidence=confidence,
+            method=METHODS[method], codes=(*codes, "no_values"), labels=dict(labels or {}),
+        )  # fmt: skip
+    tau = 1.0 if independent else max(autocorrelation_time(above.astype("float64")), 1.0)
     if not independent:
         codes += dependence(x).codes if len(x) >= 4 else ()
-        codes += ("within_run_floor",) if min(count, n - count) < RESOLVED else ()
+        codes += ("within_run_floor",) if min(count, n - count) < MIN_BEYOND else ()
     low: float | None
     high: float | None
     if method == "wilson":
@@ -84,36 +112,24 @@ def exceedance(
         low, high = clopper_pearson(count / tau, n / tau, confidence)
     if "long_memory" in codes or "few_clusters" in codes:
         low = high = None
-    shown: dict[str, float | int | str | bool] = {"count": count, "tau": tau, "missing": missing, "lost": lost}
-    assumed = ("independent values",) if independent else ("stationary during the run", "short memory")
     return Estimate(
-        what,
-        count / n,
-        low,
-        high,
-        "1",
-        n,
-        "within_run",
-        confidence,
-        METHODS[method],
-        codes,
-        {**own, "limit": limit},
-        n / tau,
-        assumed,
-        shown,
-    )
+        what=what, estimate=count / n, low=low, high=high, unit="1", n=n, scope="within_run", confidence=confidence,
+        method=METHODS[method], codes=codes, labels={**(labels or {}), "limit": limit}, n_effective=n / tau,
+        assumptions=("independent values",) if independent else ("stationary during the run", "short memory"),
+        diagnostics={"count": count, "tau": tau, "missing": missing, "lost": lost},
+    )  # fmt: skip
 
 
 def table_counts(limit: float, n: int, ranks: Sequence[int], values: Sequence[float]) -> tuple[int, int]:
-    """Bounds of the number of values above ``limit`` that a printed table allows.
+    """Return the smallest and the largest number of values above ``limit`` that a printed table allows.
 
-    ``ranks`` (1-based, ascending) with their ``values``: of ``n`` values at most those above the last rank whose value
-    is within the limit exceed it, and at least those from the first rank whose value is beyond.
+    Of ``n`` values, at most those above the last rank (1-based, ascending) whose value is within the limit exceed it,
+    and at least those from the first rank whose value is beyond.
     """
     within = bisect_right(values, limit)
-    upper = n - ranks[within - 1] if within else n
-    lower = n - ranks[within] + 1 if within < len(ranks) else 0
-    return lower, upper
+    most = n - ranks[within - 1] if within else n
+    fewest = n - ranks[within] + 1 if within < len(ranks) else 0
+    return fewest, most
 
 
 def table_exceedance(
@@ -124,34 +140,57 @@ def table_exceedance(
     *,
     confidence: float = 0.95,
     unit: str = "ns",
-    labels: dict[str, object] | None = None,
+    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
-    """Share above ``limit`` from a printed percentile table: Clopper-Pearson's ends of the two possible extremes.
+    """Bound the share above a limit from a printed percentile table.
 
-    A floor (``within_run_floor``): a table has lost the order of sending. The estimate is the middle of the possible
-    shares on the logarithmic scale, flagged ``interpolated``, unless the table fixes the count.
+    Parameters
+    ----------
+    limit : float
+        Limit in ``unit``.
+    n : int
+        Number of packets.
+    ranks : sequence of int
+        1-based ranks of the printed values, ascending.
+    values : sequence of float
+        The printed values, in ``unit``.
+    confidence : float
+        Level of the interval, between 0 and 1.
+    unit : str
+        Unit of the values and of the limit.
+    labels : mapping, optional
+        Labels of the result.
+
+    Returns
+    -------
+    Estimate
+        The share, between 0 and 1; the geometric mean of the possible shares (``interpolated``) unless the table
+        determines the count. The interval is a lower bound (``within_run_floor``): a table has lost the order of
+        sending.
+
+    Notes
+    -----
+    Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
+
+    Examples
+    --------
+    >>> from azlatency.stats.within_run.exceedance import table_exceedance
+    >>> share = table_exceedance(140.0, 1000, [500, 900, 990], [100.0, 120.0, 150.0], unit="µs")
+    >>> share.diagnostics["count_low"], share.diagnostics["count_high"]
+    (11, 100)
     """
     what, own = f"share above {limit:g} {unit}", {**(labels or {}), "limit": limit}
-    if not n or not ranks:
-        return Estimate(what, None, None, None, "1", n, "within_run", confidence, TABLE, ("no_values",), own)
-    lower, upper = table_counts(limit, n, ranks, values)
-    low, high = clopper_pearson(lower, n, confidence)[0], clopper_pearson(upper, n, confidence)[1]
-    codes = ("within_run_floor",) + (("interpolated",) if lower < upper else ())
-    estimate = math.sqrt(lower * upper) / n if lower else (lower + upper) / 2 / n
-    shown: dict[str, float | int | str | bool] = {"count_low": lower, "count_high": upper}
+    estimate = low = high = None
+    codes: tuple[str, ...] = ("no_values",)
+    diagnostics: dict[str, float | int | str | bool] = {}
+    if n and ranks:
+        fewest, most = table_counts(limit, n, ranks, values)
+        low, high = clopper_pearson(fewest, n, confidence)[0], clopper_pearson(most, n, confidence)[1]
+        codes = ("within_run_floor",) + (("interpolated",) if fewest < most else ())
+        estimate = math.sqrt(fewest * most) / n if fewest else (fewest + most) / 2 / n
+        diagnostics = {"count_low": fewest, "count_high": most}
     return Estimate(
-        what,
-        estimate,
-        low,
-        high,
-        "1",
-        n,
-        "within_run",
-        confidence,
-        TABLE,
-        codes,
-        own,
-        None,
-        ("independent packets",),
-        shown,
-    )
+        what=what, estimate=estimate, low=low, high=high, unit="1", n=n, scope="within_run", confidence=confidence,
+        method=TABLE, codes=codes, labels=own, assumptions=("independent packets",) if diagnostics else (),
+        diagnostics=diagnostics,
+    )  # fmt: skip

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Result, Row
-from azlatency.stats.within_run.dependence import autocorrelation_time, ljung_box, long_run_variance, series
+from azlatency.stats.within_run.dependence import autocorrelation_time, ljung_box, long_run_variance
 from azlatency.studies.samples import of_one_run
 
 if TYPE_CHECKING:
@@ -161,19 +162,6 @@ def _worth(partitions: list[tuple[list[int], float]], variances: list[float], ta
             if gain > more * penalty * variances[taken + more]:
                 return more
     return 0
-
-
-def cusum(x: np.ndarray, variance: float | None = None) -> tuple[float, int]:
-    """Largest CUSUM of ``x`` (n,) in units of sqrt(n ``variance``), and the 1-based last index before the change.
-
-    ``variance``: of independent values (1/n) where None; the long-run one for dependent values.
-    """
-    import numpy as np
-
-    path = np.abs(np.cumsum(x - x.mean()))
-    scale = math.sqrt(len(x) * (float(x.var()) if variance is None else variance))
-    at = int(path.argmax())
-    return (float(path[at]) / scale if scale else 0.0), at + 1
 
 
 def self_normalised(x: np.ndarray, trim: int) -> tuple[float, int]:
@@ -347,7 +335,7 @@ def stability(
     if times is None and hasattr(data, "columns") and "sent_ns" in data.columns:
         sent = of_one_run(data)["sent_ns"]
         times = sent.to_numpy(dtype="float64") if sent.notna().all() else None
-    x, missing = series(data)
+    x, missing = to_array(data)
     codes: tuple[str, ...] = ("missing",) if missing else ()
     own = dict(labels or {})
     stamps = None
@@ -499,7 +487,7 @@ def event_test(
     """
     import numpy as np
 
-    x, missing = series(data)
+    x, missing = to_array(data)
     codes: tuple[str, ...] = ("missing",) if missing else ()
     count = len(x) // window
     if count < 3:
@@ -547,7 +535,7 @@ def trend(data: Any, *, confidence: float = 0.95, unit: str = "ns", labels: dict
     import numpy as np
     from scipy.stats import kendalltau, theilslopes
 
-    x, _ = series(data)
+    x, _ = to_array(data)
     size = math.ceil(len(x) / 400)
     levels = np.median(x[: len(x) // size * size].reshape(-1, size), axis=1) if size > 1 else x
     n = len(levels)
@@ -584,7 +572,7 @@ def warm_up(data: Any) -> int:
     """
     import numpy as np
 
-    x, _ = series(data)
+    x, _ = to_array(data)
     count = len(x) // 5
     if count < 8:
         return 0
@@ -707,7 +695,7 @@ def interval_mean(
     import numpy as np
     from scipy.special import stdtrit
 
-    x, missing = series(data)
+    x, missing = to_array(data)
     n = len(x)
     lengths = np.broadcast_to(np.asarray(seconds, dtype="float64"), (n + missing,)) if n else np.ones(0)
     codes: tuple[str, ...] = ("missing",) if missing else ()
@@ -782,7 +770,7 @@ def throttling(data: Any, seconds: float = 1.0, *, drop: float = 0.1, unit: str 
     ``data`` (n,): rates of intervals of ``seconds`` each. ``drop``: smallest relative fall that counts. No answer for
     fewer than ten intervals (``short_series``). ``burst_test``: a run below 60 s may end before the bucket does.
     """
-    x, missing = series(data)
+    x, missing = to_array(data)
     total = (len(x) + missing) * seconds
     codes: tuple[str, ...] = ("missing",) if missing else ()
     codes += ("burst_test",) if total < 60 else ()

@@ -15,9 +15,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Result, Results, Row
-from azlatency.stats.within_run.dependence import autocorrelation_time, dependence, series
-from azlatency.stats.within_run.quantiles import LEVELS, RESOLVED, quantiles
+from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
+from azlatency.stats.within_run.order_statistics import MIN_BEYOND
+from azlatency.stats.within_run.quantiles import LEVELS, quantiles
 
 if TYPE_CHECKING:
     import numpy as np
@@ -237,14 +239,6 @@ def _intervals_index(places: np.ndarray) -> float:
     return min(theta, 1.0)
 
 
-def runs_index(x: np.ndarray, threshold: float, run: int) -> float:
-    """Runs estimator: clusters end after ``run`` values in a row at or below the threshold; for comparison only."""
-    import numpy as np
-
-    places = np.flatnonzero(np.asarray(x) > threshold)
-    return float(1 + (np.diff(places) > run).sum()) / len(places) if len(places) else 1.0
-
-
 def cluster_maxima(x: np.ndarray, threshold: float) -> tuple[np.ndarray, float]:
     """Largest value of each cluster of exceedances and the extremal index theta that cut them apart.
 
@@ -423,7 +417,7 @@ def fit_tail(
     """
     import numpy as np
 
-    x, missing = series(data)
+    x, missing = to_array(data)
     answered = x[np.isfinite(x)]
     lost = len(x) - len(answered)
     first = ("missing",) if missing else ()
@@ -529,33 +523,6 @@ def return_level(tail: TailFit | Any, m: float = 1e6, *, confidence: float = 0.9
 # ----------------------------------------------------------------------------------- estimators for plots, not for use
 
 
-def hill(x: np.ndarray, k: int) -> float:
-    """Hill's shape from the ``k`` largest of positive ``x``. For plots only: it drifts on lognormal data."""
-    import numpy as np
-
-    top = np.log(np.sort(x)[-k - 1 :])
-    return float((top[1:] - top[0]).mean())
-
-
-def moment(x: np.ndarray, k: int) -> float:
-    """Moment estimator of the shape (Dekkers, Einmahl & de Haan 1989) from the ``k`` largest of positive ``x``."""
-    import numpy as np
-
-    top = np.log(np.sort(x)[-k - 1 :])
-    spacings = top[1:] - top[0]
-    first, second = float(spacings.mean()), float((spacings**2).mean())
-    return first + 1 - 0.5 / (1 - first**2 / second)
-
-
-def pickands(x: np.ndarray, k: int) -> float:
-    """Pickands' shape from the order statistics k, 2k and 4k from the top; ``x`` holds at least 4 k values."""
-    import numpy as np
-
-    ordered = np.sort(x)
-    a, b, c = (float(ordered[-each]) for each in (k, 2 * k, 4 * k))
-    return math.log((a - b) / (b - c)) / math.log(2)
-
-
 def shape_by_threshold(data: Any, *, confidence: float = 0.95) -> Results[Estimate]:
     """xi with its profile interval at every threshold that is tried, lowest first: believe it where it stays the same.
 
@@ -563,7 +530,7 @@ def shape_by_threshold(data: Any, *, confidence: float = 0.95) -> Results[Estima
     """
     import numpy as np
 
-    x, _ = series(data)
+    x, _ = to_array(data)
     x = x[np.isfinite(x)]
     found = Results[Estimate]()
     for peaks in _tried(x) if len(x) > FLOOR else ():
@@ -578,15 +545,6 @@ def shape_by_threshold(data: Any, *, confidence: float = 0.95) -> Results[Estima
     return found
 
 
-def mean_excess(x: np.ndarray, thresholds: Iterable[float]) -> list[tuple[float, float, int]]:
-    """(threshold, mean excess over it, exceedances): rising lines are heavy tails, falling ones have an end."""
-    found = []
-    for threshold in thresholds:
-        above = x[x > threshold]
-        found.append((float(threshold), float((above - threshold).mean()) if len(above) else math.nan, len(above)))
-    return found
-
-
 # ----------------------------------------------------------------------------------------------------------- fan-out
 
 
@@ -595,11 +553,6 @@ def fan_out_level(n_calls: int, p: float = 0.5) -> float:
     if n_calls < 1 or not 0 < p < 1:
         raise ValueError(f"n_calls = {n_calls}, p = {p}: need at least one call and 0 < p < 1")
     return p ** (1 / n_calls)
-
-
-def any_slower(share: float, n_calls: int) -> float:
-    """Chance that at least one of ``n_calls`` independent calls exceeds what a ``share`` of single calls exceeds."""
-    return -math.expm1(n_calls * math.log1p(-share)) if share < 1 else 1.0
 
 
 def fan_out(
@@ -622,7 +575,7 @@ def fan_out(
 
     level = fan_out_level(n_calls, p)
     (single,) = quantiles(data, level, confidence, independent=independent, unit=unit)
-    x, _ = series(data)
+    x, _ = to_array(data)
     blocks = len(x) // n_calls
     shown = {**single.diagnostics, "single_call_level": level}
     if blocks:
@@ -650,7 +603,7 @@ def backfilled(data: Any, interval: float) -> np.ndarray:
         raise ValueError(
             f"interval = {interval}: the intended interval must be positive; full-speed ping-pong has none"
         )
-    x, _ = series(data)
+    x, _ = to_array(data)
     late = x[np.isfinite(x) & (x >= 2 * interval)]
     counts = np.floor(late / interval).astype("int64") - 1
     total = int(counts.sum())
@@ -677,7 +630,7 @@ def time_weighted_quantiles(
     """
     import numpy as np
 
-    x, missing = series(data)
+    x, missing = to_array(data)
     codes: tuple[str, ...] = ("missing",) if missing else ()
     if not len(x) or not np.isfinite(x).all() or x.min() <= 0:
         code = "no_values" if not len(x) else "not_positive" if x.min() <= 0 else "loss_censored"
@@ -732,7 +685,7 @@ def _weighted(
     exceedances = (n - 1 - at) / cautious
     low = float(ordered[min(int(np.searchsorted(weight, p - half)), n - 1)]) if p - half > 0 else None
     high = float(ordered[int(np.searchsorted(weight, p + half))]) if p + half < weight[-1] - 1e-12 else None
-    if exceedances < RESOLVED:
+    if exceedances < MIN_BEYOND:
         codes, high = (*codes, "tail_unresolved"), None
     if high is None:
         codes = (*codes, "unbounded_upper")
@@ -750,7 +703,7 @@ def mean_residual_wait(data: Any) -> float:
     """
     import numpy as np
 
-    x, _ = series(data)
+    x, _ = to_array(data)
     return float((x * x).sum() / (2 * x.sum())) if len(x) and np.isfinite(x).all() else math.nan
 
 
@@ -800,7 +753,7 @@ def closed_loop(
     import numpy as np
 
     levels = [float(each) for each in q]
-    x, _ = series(data)
+    x, _ = to_array(data)
     filled: tuple[Estimate, ...] = ()
     added = 0
     if interval is not None:

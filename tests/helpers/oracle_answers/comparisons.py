@@ -35,7 +35,9 @@ from azlatency.stats.across_runs.repeats import samples_per_run, variance_compon
 from azlatency.stats.across_runs.tablebounds import quantile_difference, superiority_bounds
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
-from azlatency.stats.within_run.quantiles import bracket, order_statistic_ranks, quantiles
+from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.stats.within_run.printed_quantiles import bracket
+from azlatency.stats.within_run.quantiles import quantiles
 from helpers.cases import generated, normal, table
 from helpers.oracle_answers import Differs, Refused, answers, array
 

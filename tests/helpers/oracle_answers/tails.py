@@ -13,12 +13,8 @@ from azlatency.stats.within_run.tail import (
     extremal_index,
     fit_gpd,
     fit_tail,
-    hill,
-    moment,
-    pickands,
     profile_level,
     profile_shape,
-    runs_index,
 )
 from helpers.cases import generated
 from helpers.oracle_answers import Differs, Refused, answers, array
@@ -102,16 +98,6 @@ def _profile_scale(y: np.ndarray, law: Gpd) -> list[float]:
     return [optimize.brentq(loss, law.scale * factor, law.scale) for factor in (0.5, 2.0)]
 
 
-@answers("evt_gpd", "hill|")
-def for_plots(given: dict[str, Any]) -> dict[str, Any]:
-    x, k = generated(given["generator"]), given["k"]
-    shapes = [hill(x, each) for each in k]
-    return {
-        "xi_hill": shapes, "se": [xi / math.sqrt(each) for xi, each in zip(shapes, k, strict=True)],
-        "moment_dekkers": [moment(x, each) for each in k], "pickands": [pickands(x, each) for each in k],
-    }  # fmt: skip
-
-
 @answers("evt_gpd", "extremal-index")
 def clusters(given: dict[str, Any]) -> dict[str, Any]:
     x = generated(given["generator"])
@@ -119,8 +105,7 @@ def clusters(given: dict[str, Any]) -> dict[str, Any]:
     assert math.isclose(threshold, given["threshold"], rel_tol=1e-12)
     theta = extremal_index(x, threshold)
     return {
-        "intervals_ferro_segers": theta, "evd_exi_r0": theta, "runs_r1": runs_index(x, threshold, 1),
-        "runs_r5": runs_index(x, threshold, 5), "n_exceed": int((x > threshold).sum()),
+        "intervals_ferro_segers": theta, "evd_exi_r0": theta, "n_exceed": int((x > threshold).sum()),
     }  # fmt: skip
 
 

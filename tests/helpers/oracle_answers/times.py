@@ -6,12 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from azlatency.stats.across_runs.history import e_divisive
 from azlatency.stats.within_run import stability as st
 from azlatency.stats.within_run.dependence import newey_west
-from azlatency.stats.within_run.modes import dip_p, dip_statistic
 from azlatency.stats.within_run.tail import backfilled, closed_loop
 from helpers.cases import generated
 from helpers.oracle_answers import answers, array
@@ -23,14 +21,7 @@ def series(given: dict[str, Any]) -> np.ndarray:
     return x
 
 
-@answers("dip_changepoint", "dip|", p_interpolated_table="p_abs")
-def dip(given: dict[str, Any]) -> dict[str, Any]:
-    x = np.sort(series(given))
-    found = dip_statistic(x)
-    return {"dip": found, "p_interpolated_table": dip_p(found, len(x))}
-
-
-@answers("dip_changepoint", "pelt|", residual_lag1_acf="objective_rel", objective_="objective_rel")
+@answers("changepoint", "pelt|", residual_lag1_acf="objective_rel", objective_="objective_rel")
 def partition(given: dict[str, Any]) -> dict[str, Any]:
     x, penalty = series(given), given["penalty_value"]
     changes, objective = st.optimal_partition(x, penalty, given.get("min_size", 1))
@@ -46,7 +37,7 @@ def partition(given: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@answers("dip_changepoint", "bai-perron", ci95_="index", bic_="index")
+@answers("changepoint", "bai-perron", ci95_="index", bic_="index")
 def best_partitions(given: dict[str, Any]) -> dict[str, Any]:
     x, n = series(given), 400
     found = st.best_partitions(x, n // given["h"] - 2, given["h"])
@@ -59,38 +50,12 @@ def best_partitions(given: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@answers("dip_changepoint", "cusum|", p="p_abs")
-def cusum(given: dict[str, Any]) -> dict[str, Any]:
-    """The textbook's CUSUM; alone it alarms on 25-100 % of dependent series (experiment C11) and has no public name."""
-    x = series(given)
-    plain, at = st.cusum(x)
-    with_sample_variance = st.cusum(x, float(x.var(ddof=1)))[0]
-    # The oracle's long-run variance: Newey and West at lag floor(sqrt(n)), for n - 1.
-    long_run = newey_west(x, math.isqrt(len(x))) * len(x) / (len(x) - 1)
-    return {
-        "strucchange_stat": with_sample_variance, "p": stats.kstwobign.sf(with_sample_variance),
-        "max_abs_cusum_iid": plain, "argmax": at, "hac_lrvar_bartlett": long_run,
-        "max_abs_cusum_hac": st.cusum(x, long_run)[0],
-    }  # fmt: skip
-
-
-@answers("dip_changepoint", "edivisive|", p_="p_abs")
+@answers("changepoint", "edivisive|", p_="p_abs")
 def energy(given: dict[str, Any]) -> dict[str, Any]:
     """With 499 permutations: the oracle's own 199 leave its p uncertain by .03, and so would ours."""
     generator = np.random.Generator(np.random.PCG64(0))
     changes, p = e_divisive(series(given), given["min_size"], given["sig"], 499, generator)
     return {"change_starts_1based": [each + 1 for each in changes], "p": p}
-
-
-@answers("dip_changepoint", "pettitt|")
-def pettitt(given: dict[str, Any]) -> dict[str, Any]:
-    """Pettitt's rank test by its definition; not offered: its approximate p takes packets as independent."""
-    x = series(given)
-    n = len(x)
-    u = 2 * np.cumsum(stats.rankdata(x)) - np.arange(1, n + 1) * (n + 1)
-    k = float(np.abs(u).max())
-    p = min(1.0, 2 * math.exp(-6 * k**2 / (n**3 + n**2)))
-    return {"K": k, "t": int(np.abs(u).argmax()) + 1, "p_approx": p}
 
 
 @answers("project_methods", "self-normalised")

@@ -24,7 +24,7 @@ from azlatency.stats.across_runs.planning import may_stop
 from azlatency.stats.across_runs.rank_effect import rank_effect
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.result import Estimate
-from azlatency.stats.within_run.quantiles import order_statistic_ranks
+from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 
 slow = pytest.mark.slow
 

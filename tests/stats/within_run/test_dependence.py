@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from helpers.cases import BOTH, correlated, fractional, stream
 
+from azlatency.stats.arrays import to_array
 from azlatency.stats.within_run.dependence import (
     autocorrelation,
     batch_error,
     dependence,
-    indicator_time,
+    indicator_autocorrelation_time,
     long_run_variance,
-    series,
 )
-from azlatency.stats.within_run.quantiles import effective_ranks
+from azlatency.stats.within_run.order_statistics import effective_ranks
 
 
 @pytest.mark.parametrize("lags", [1, 7, 100, 5000])
@@ -36,10 +36,10 @@ def test_hard_series(values: list[float]) -> None:
 
 
 def test_missing_values_are_counted_and_lost_ones_stay() -> None:
-    values, missing = series([1.0, None, math.nan, math.inf])
+    values, missing = to_array([1.0, None, math.nan, math.inf])
     assert list(values) == [1.0, math.inf] and missing == 2
-    with pytest.raises(ValueError, match="one dimension"):
-        series([[1.0], [2.0]])
+    with pytest.raises(ValueError, match="one-dimensional"):
+        to_array([[1.0], [2.0]])
 
 
 def test_variance_of_a_constant_is_zero() -> None:
@@ -90,7 +90,7 @@ def test_a_slow_wander_is_refused_where_its_interval_would_not_hold(
         x = 0.5 * correlated(rng, n, 1 - 1 / period) + math.sqrt(0.75) * rng.standard_normal(n)
         called += dependence(x).long_memory
         ordered = np.sort(x)
-        ranks = effective_ranks(n, 0.5, indicator_time(x, ordered[math.ceil(n / 2) - 1]))
+        ranks = effective_ranks(n, 0.5, indicator_autocorrelation_time(x, ordered[math.ceil(n / 2) - 1]))
         held.append(bool(ordered[max(ranks.low, 1) - 1] <= 0 <= ordered[min(ranks.high, n) - 1]))
     share = called / made
     print(f"wander of {period} packets, n = {n}: {100 * share:.0f} % refused, {100 * np.mean(held):.1f} % would hold")

@@ -8,112 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import BOTH, attained, correlated, fails, lognormal, stream, table
+from helpers.cases import BOTH, attained, correlated, fails, stream
 from scipy.special import ndtri
 
 import azlatency as az
 from azlatency.stats.across_runs.bootstrap import two_level
 from azlatency.stats.across_runs.history import history
-from azlatency.stats.within_run.distribution import distribution_band, harrell_davis, quantile_ratio
 from azlatency.stats.within_run.histograms import histogram_quantiles
-from azlatency.stats.within_run.modes import modes
-
-P99, P90 = math.exp(0.5 * ndtri(0.99)), math.exp(0.5 * ndtri(0.9))
 
 
 def holds(result: Any, truth: float) -> bool | None:
     """Whether the interval holds the truth; None where there is none."""
     return None if result.low is None or result.high is None else bool(result.low <= truth <= result.high)
-
-
-@pytest.mark.parametrize("made", BOTH)
-@pytest.mark.parametrize(("rho", "n"), [(0.0, 2000), (0.9, 20_000)])
-def test_smooth_percentiles_and_ratios_cover(rho: float, n: int, made: int) -> None:
-    rng = stream(500 + n)
-    made = made // 2
-    found: dict[str, list[bool | None]] = {"p99/p50": [], "p50 smoothed": [], "p90 smoothed": []}
-    for _ in range(made):
-        x = lognormal(rng, n, rho)
-        found["p99/p50"].append(holds(quantile_ratio(x), P99))
-        found["p50 smoothed"].append(holds(harrell_davis(x, 0.5), 1.0))
-        found["p90 smoothed"].append(holds(harrell_davis(x, 0.9), P90))
-    for name, held in found.items():
-        attained(f"{name}, rho = {rho}, n = {n}", [each for each in held if each is not None], made, above=0.04)
-
-
-@pytest.mark.parametrize("made", BOTH)
-def test_the_band_holds_everywhere_at_once(made: int) -> None:
-    rng = stream(510)
-    held = []
-    for _ in range(made):
-        band = distribution_band(rng.random(500), independent=True)
-        inside = (band.low <= band.values) & (np.append(band.high[:-1], 1) >= band.values)
-        # Left of each step the share is that of the step before.
-        before = np.concatenate([[0.0], band.low[:-1]]) <= band.values
-        held.append(bool((inside & before).all()))
-    print(f"band: {100 * np.mean(held):.1f} % of {made}")
-    assert np.mean(held) >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / made)
-
-
-def test_bands_of_tables_and_of_nothing() -> None:
-    printed = table("001/AZ2 - AZ3")
-    band = distribution_band(printed, unit="us")
-    assert band.codes == ("within_run_floor",) and band.epsilon == pytest.approx(0.0165449984419071)
-    # At the printed median the run's own share is known to lie between its rank and the next one's.
-    at = int(np.searchsorted(band.values, printed.values[list(printed.ranks).index(int(0.5 * printed.n + 0.5))]))
-    assert band.low[at] == pytest.approx(0.5 - band.epsilon, abs=1e-4)
-    assert band.high[at] == pytest.approx(0.75 + band.epsilon, abs=2e-4)
-    assert "±" in str(band) and list(band.to_frame().columns) == ["value", "low", "high"]
-    nothing = distribution_band([])
-    assert nothing.codes == ("no_values",) and "no answer" in str(nothing)
-
-
-def test_a_smooth_percentile_is_refused_where_it_blends() -> None:
-    rng = stream(520)
-    two = np.where(rng.random(3000) < 0.5, 50.0, 72.0) + rng.standard_normal(3000)
-    gap = harrell_davis(two)
-    assert gap.refused and "bimodal" in gap.codes
-    assert "smoothed_tail" in harrell_davis(rng.random(5000), 0.99).codes
-    assert "quantised" in harrell_davis(np.round(rng.random(900), 1)).codes
-    assert "loss_censored" in harrell_davis([*rng.random(99), math.inf]).codes
-    assert harrell_davis([]).codes == ("no_values",)
-    smooth = harrell_davis(rng.random(5000))
-    assert smooth.estimate == pytest.approx(0.5, abs=0.03) and smooth.diagnostics["order_statistic"] > 0
-
-
-def test_ratios_of_percentiles_refuse_with_their_percentiles() -> None:
-    assert "tail_unresolved" in quantile_ratio([1.0, 2.0, 3.0]).codes
-    assert quantile_ratio([]).refused and "not_positive" in quantile_ratio(np.zeros(500)).codes
-    with pytest.raises(ValueError, match="lower"):
-        quantile_ratio([1.0], 0.5, 0.9)
-
-
-@pytest.mark.parametrize("made", BOTH)
-def test_one_mode_is_not_taken_for_two(made: int) -> None:
-    """A/A: laws with one mode, independent and not; the dip test is far below its level on any but the uniform."""
-    rng = stream(530)
-    made = made // 2
-    laws = {
-        "uniform": lambda: modes(rng.random(300), independent=True),
-        "lognormal": lambda: modes(rng.lognormal(0, 0.5, 300), independent=True),
-        "AR(1) rho = .9": lambda: modes(correlated(rng, 5000, 0.9)),
-    }
-    for name, law in laws.items():
-        share = np.mean([bool(law().several) for _ in range(made)])
-        print(f"modes, {name}: {100 * share:.1f} % of {made} called several")
-        assert share <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / made)
-    apart = [bool(modes(np.where(rng.random(200) < 0.5, 0, 5) + rng.standard_normal(200), independent=True).several)
-             for _ in range(50)]  # fmt: skip
-    assert np.mean(apart) == 1
-
-
-@pytest.mark.parametrize(
-    ("values", "code"),
-    [([], "no_values"), ([5.0] * 50, "constant"), ([1.0, 2.0, 4.0], "few_clusters"), ([1.0, 2.0] * 40, "quantised")],
-)
-def test_modes_refuse(values: list[float], code: str) -> None:
-    found = modes(values, independent=True)
-    assert found.several is None and code in found.codes and "no answer" in str(found)
 
 
 @pytest.mark.parametrize("made", BOTH)

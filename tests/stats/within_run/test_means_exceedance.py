@@ -12,8 +12,7 @@ from scipy.stats import binom
 
 import azlatency as az
 from azlatency.stats.within_run.dependence import long_run_variance, newey_west
-from azlatency.stats.within_run.exceedance import clopper_pearson
-from azlatency.stats.within_run.quantiles import wilson
+from azlatency.stats.within_run.proportions import clopper_pearson, wilson
 
 TABLES = content("printed_percentile_tables")["tables"]
 MEAN = math.exp(0.125)

@@ -14,15 +14,11 @@ from scipy.stats import binom
 from scipy.stats import t as student
 
 import azlatency as az
+from azlatency.stats.across_runs.quantiles_of_runs import median_of_runs
 from azlatency.stats.within_run.histograms import histogram_quantiles
-from azlatency.stats.within_run.quantiles import (
-    bracket,
-    interpolated,
-    interval_quantiles,
-    median_of_runs,
-    order_statistic_ranks,
-    quantiles,
-)
+from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.stats.within_run.printed_quantiles import bracket, interpolated
+from azlatency.stats.within_run.quantiles import quantiles
 
 TRUTH = {p: math.exp(0.5 * float(ndtri(p))) for p in (0.5, 0.9, 0.99, 0.999)}
 
@@ -150,25 +146,19 @@ def samples(rng: np.random.Generator, runs: int, effect: float = 0.05) -> pd.Dat
     return pd.concat(frames, ignore_index=True)
 
 
-def test_a_frame_of_samples_gives_each_run_and_across_them() -> None:
+def test_a_frame_of_samples_is_estimated_run_by_run() -> None:
     frame = samples(stream(9), 6)
     within = az.quantiles(frame, (0.5, 0.9))
     assert [each.labels["run_id"] for each in within] == [f"r{i}" for i in range(6) for _ in range(2)]
     assert {each.scope for each in within} == {"within_run"}
     assert all(each.n == 395 and each.diagnostics["lost"] == 1 for each in within)
-    (across,) = az.quantiles(frame, 0.5, across=True)
-    assert across.scope == "across_runs" and across.n == 6
-    wide, narrow = across.high / across.low, within[0].high / within[0].low
-    assert wide > narrow
-    (refused,) = az.quantiles(frame, 0.9999, across=True)
-    assert refused.refused and "tail_unresolved" in refused.codes
     labels = pd.DataFrame({"path": ["a"]}, index=["r3"])
     (chosen,) = az.quantiles(frame, 0.5, labels=labels)
     assert chosen.labels == {"run_id": "r3", "path": "a", "q": 0.5}
 
 
 def test_a_frame_of_something_else_is_an_error() -> None:
-    with pytest.raises(ValueError, match="run_id and rtt_ns, not value"):
+    with pytest.raises(ValueError, match="run_id and rtt_ns; the frame has value"):
         quantiles(pd.DataFrame({"value": [1.0]}))
 
 
@@ -181,16 +171,12 @@ def test_values_known_as_intervals() -> None:
     """Windows prints ``time<1ms``: the ends must hold whatever the values were."""
     exact = stream(10).lognormal(0.5, 0.5, 4000)
     low, high = np.floor(exact), np.floor(exact) + 1
-    (result,) = interval_quantiles(low, high, (0.5,))
+    frame = pd.DataFrame({"run_id": "r", "rtt_ns": high, "low_ns": low, "high_ns": high})
+    (result,) = quantiles(frame, 0.5)
     (truth,) = quantiles(exact, (0.5,))
     assert result.low <= truth.low and result.high >= truth.high
     assert "quantised" in result.codes
     assert result.diagnostics["estimate_low"] <= truth.estimate <= result.diagnostics["estimate_high"]
-    frame = pd.DataFrame({"run_id": "r", "rtt_ns": high, "low_ns": low, "high_ns": high})
-    (same,) = quantiles(frame, (0.5,))
-    assert (same.low, same.high) == (result.low, result.high)
-    with pytest.raises(ValueError, match="low <= high"):
-        interval_quantiles([2.0], [1.0])
 
 
 def test_histograms_bound_the_interval_of_the_values() -> None:

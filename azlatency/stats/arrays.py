@@ -1,0 +1,50 @@
+"""Conversion of what a caller passes (sequences, Series, samples of one run) to a float64 array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from azlatency.studies.samples import of_one_run, round_trips
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray: TypeAlias = NDArray[np.float64]
+    #: Values of one run in the order of sending, or the samples of one run.
+    Values: TypeAlias = ArrayLike | pd.Series | pd.DataFrame
+
+
+def to_array(data: Values) -> tuple[FloatArray, int]:
+    """Convert one run's values to float64, without the missing ones.
+
+    Parameters
+    ----------
+    data : array_like, Series or DataFrame
+        One-dimensional numbers. NaN, None and pandas' NA are missing. ``inf`` is a lost probe and is kept. A frame of
+        samples of *one* run stands for its round-trip times in ns, without warm-up and duplicates.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (n,)
+        The values that are present, in their order.
+    missing : int
+        How many values were missing.
+
+    Raises
+    ------
+    ValueError
+        If the data are not one-dimensional, come from several runs, or contain interval-censored round-trip times.
+    """
+    import numpy as np
+
+    if hasattr(data, "columns"):
+        return round_trips(of_one_run(data)), 0
+    numbers = data.to_numpy(dtype="float64", na_value=np.nan) if hasattr(data, "to_numpy") else data
+    array = np.asarray(numbers, dtype="float64")
+    if array.ndim != 1:
+        raise ValueError(f"the data have {array.ndim} dimensions; pass a one-dimensional series")
+    absent = np.isnan(array)
+    missing = int(absent.sum())
+    return (array[~absent] if missing else array), missing

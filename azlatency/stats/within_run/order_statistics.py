@@ -1,0 +1,127 @@
+"""Ranks of the order statistics that enclose a quantile, for independent and for dependent values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from azlatency.stats.within_run.proportions import wilson
+
+#: Effective observations beyond the quantile below which its outer end is refused (86 % coverage at 6, 79 % at 2).
+MIN_BEYOND = 10
+#: Methods as results name them.
+EXACT = "order statistics; ranks by the exact binomial interval (Le Boudec 2010, thm 2.1)"
+EFFECTIVE = (
+    "order statistics; ranks by Wilson's interval at the effective n of 1{x <= q} "
+    "(Woodruff 1952; Heidelberger & Lewis 1984; Geyer 1992)"
+)
+
+
+def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[int, int]:
+    """Return the ranks of the order statistics that enclose the p-quantile of independent values.
+
+    Parameters
+    ----------
+    n : int
+        Number of observations, 0 or more.
+    p : float
+        Level of the quantile, between 0 and 1.
+    confidence : float
+        Level of the equal-tailed interval, between 0 and 1.
+
+    Returns
+    -------
+    low, high : int
+        1-based ranks. 0 stands for minus infinity, n + 1 for plus infinity.
+
+    Raises
+    ------
+    ValueError
+        If an argument lies outside its range.
+
+    Notes
+    -----
+    With B ~ Binomial(n, p), ``low`` is the largest rank with P(B < low) <= alpha/2 and ``high`` the smallest with
+    P(B >= high) <= alpha/2 (Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1).
+
+    Examples
+    --------
+    >>> from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+    >>> order_statistic_ranks(100, 0.5)
+    (40, 61)
+    """
+    if n < 0 or not 0 < p < 1 or not 0 < confidence < 1:
+        raise ValueError(f"n = {n}, p = {p}, confidence = {confidence}: need n >= 0 and the others between 0 and 1")
+    from scipy.stats import binom
+
+    tail = (1 - confidence) / 2
+    # P(B <= l - 1) <= tail: the largest such l is the smallest k with P(B <= k) > tail. scipy's ppf is the smallest k
+    # with P(B <= k) >= tail, which differs by one only if equality holds.
+    low = int(binom.ppf(tail, n, p))
+    if binom.cdf(low, n, p) <= tail:
+        low += 1
+    # P(B >= u) = P(B > u - 1) <= tail.
+    high = int(binom.isf(tail, n, p)) + 1
+    return max(low, 0), min(high, n + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """1-based ranks of an interval's ends among sorted values; 0 and n + 1 stand for no bound.
+
+    Attributes
+    ----------
+    low, high : int
+        Ranks of the ends.
+    tau : float
+        Autocorrelation time of the indicator 1{x <= q}.
+    n_effective : float
+        Effective sample size n / tau.
+    exceedances : float
+        Effective number of observations above the quantile.
+    """
+
+    low: int
+    high: int
+    tau: float
+    n_effective: float
+    exceedances: float
+
+    @property
+    def resolved(self) -> bool:
+        """Whether enough effective observations lie above the quantile."""
+        return self.exceedances >= MIN_BEYOND
+
+
+def effective_ranks(n: int, p: float, tau: float, confidence: float = 0.95) -> Ranks:
+    """Return the ranks that enclose the p-quantile of ``n`` values whose indicator has autocorrelation time ``tau``.
+
+    Wilson's interval [P_L, P_U] at n/tau, with ranks floor(n P_L) and ceil(n P_U) + 1. Below 200 effective values the
+    t distribution with 2 n_eff min(p, 1-p) degrees of freedom (at least 4) replaces the normal one.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    n_effective = n / tau
+    upper = (1 + confidence) / 2
+    degrees = max(2 * n_effective * min(p, 1 - p), 4)
+    critical = float(stdtrit(degrees, upper) if n_effective < 200 else ndtri(upper))
+    low, high = wilson(p, n_effective, critical)
+    return Ranks(
+        low=max(math.floor(n * low), 0), high=min(math.ceil(n * high) + 1, n + 1), tau=tau, n_effective=n_effective,
+        exceedances=n * (1 - p) / tau,
+    )  # fmt: skip
+
+
+def interval_ranks(n: int, p: float, tau: float, confidence: float, *, independent: bool) -> Ranks:
+    """Return exact ranks for independent values, else ranks at the effective sample size."""
+    if not n:
+        return Ranks(low=0, high=1, tau=tau, n_effective=0.0, exceedances=0.0)
+    if not independent:
+        return effective_ranks(n, p, tau, confidence)
+    low, high = order_statistic_ranks(n, p, confidence)
+    return Ranks(low=low, high=high, tau=1.0, n_effective=float(n), exceedances=n * (1 - p))
+
+
+def point_rank(n: int, p: float) -> int:
+    """Return the rank ceil(n p) of the estimate; n p of a decimal p can be slightly above a whole number."""
+    return max(math.ceil(n * p - 1e-9), 1)
