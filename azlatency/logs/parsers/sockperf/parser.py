@@ -1,0 +1,34 @@
+"""How a sockperf log is recognised and read."""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers.sockperf.text import SockperfText
+from azlatency.logs.record import Recorder
+
+
+class SockperfParser:
+    """Reads sockperf; see `azlatency.logs.parsers.sockperf`."""
+
+    tool = "sockperf"
+    commands = ("sockperf",)
+    signatures = (
+        Signature("== version #", re.compile(r"sockperf: ?== version #.{0,80}?==")),
+        Signature("following parameters: --mps", re.compile(r"test was performed using the following parameters: .+")),
+        Signature("Usage: sockperf", re.compile(r"Usage: sockperf .*")),
+        Signature("[Total Run] RunTime", re.compile(r"(?:sockperf: )?\[Total Run\] RunTime=.*"), weak=True),
+        Signature("Summary: ", re.compile(r"(?:sockperf: )?Summary: (?:Latency|Round trip) is .*"), weak=True),
+        Signature("observations; each", re.compile(r"(?:sockperf: )?Total \d+ observations; each.{1,80}"), weak=True),
+        Signature("====> avg-", re.compile(r"(?:sockperf: )?====> avg-(?:lat|latency|rtt)=.*"), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log; several ``Server No:`` blocks become several runs."""
+        reader = SockperfText(log, recorder)
+        reader.feed(log.lines, recorder.accounting)
+        reader.finish_block(log.last_line)
+
+
+PARSER = SockperfParser()
