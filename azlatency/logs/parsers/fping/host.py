@@ -1,0 +1,241 @@
+"""One host of an fping log: its probes, the blocks of ``-Q``, its counts, and the run that they become."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import end_run, utc
+from azlatency.logs.record import Run
+from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_DAY = 24 * 3600
+_SECOND = nanoseconds("1", "sec")
+_CUMULATIVE_GROWTH = 1.5
+
+
+class Elapsed(NamedTuple):
+    """The elapsed time of the process (s) and its line."""
+
+    token: str
+    line: int
+
+
+@dataclass(kw_only=True)
+class Block:
+    """One summary inside a ``-Q`` block; ``clock`` is the printed time of day in seconds."""
+
+    line: int
+    clock: int
+    sent: int
+    received: int
+    mean: Quantity | None
+    low: Quantity | None
+    high: Quantity | None
+
+
+@dataclass
+class Host:
+    """The lines of one host."""
+
+    run: Run
+    seq: list[int] = field(default_factory=list)
+    sent: list[int | None] = field(default_factory=list)
+    rtt: list[int | None] = field(default_factory=list)
+    status: list[str] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    running_mean: tuple[Quantity, int] | None = None
+    listed: list[str] | None = None
+    """The values of the ``-C`` list."""
+    final: bool = False
+    """The line that ends a host was read."""
+    whole: bool = False
+    """Nothing can be missing: a summary, a list or a single verdict was read."""
+    highest: int = -1
+    """Highest number of a probe; a lower one begins another log."""
+    errors: int = 0
+    duplicates: int = 0
+    last_line: int = 0
+
+    def add(self, seq: int, rtt: int | None, status: str, sent: int | None = None) -> None:
+        """Add one probe."""
+        self.seq.append(seq)
+        self.rtt.append(rtt)
+        self.status.append(status)
+        self.sent.append(sent)
+        if status != "duplicate":
+            self.highest = max(self.highest, seq)
+
+    def extend(self, seq: np.ndarray, rtt: np.ndarray, sent: np.ndarray | None) -> None:
+        """Add replies to probes with rising numbers."""
+        self.seq += seq.tolist()
+        self.rtt += rtt.tolist()
+        self.status += ["ok"] * len(seq)
+        self.sent += [None] * len(seq) if sent is None else sent.tolist()
+        self.highest = self.seq[-1]
+
+    def finish(self, log: Log, elapsed: Elapsed | None) -> None:
+        """Write the run: options, counts, samples, intervals and status."""
+        run = self.run
+        size = log.option("-b", "--size")
+        if size and size.isdigit():
+            run.set(message_bytes=int(size))
+        if self.duplicates:
+            run.add_metric("duplicates", _exact(self.duplicates), self.last_line)
+        if self.errors:
+            run.add_metric("errors", _exact(self.errors), self.last_line)
+            text = f"{self.errors} ICMP errors report that the host is unreachable"
+            run.add_event("icmp_error", "info", text, self.last_line)
+        if elapsed is not None:
+            run.add_metric("elapsed", quantity(elapsed.token, "sec"), elapsed.line, scope="process")
+        self._store_samples(log)
+        self._store_blocks(log)
+        if run.value("rtt_mean") is None and self.running_mean is not None:
+            run.add_metric("rtt_mean", *self.running_mean)
+        has_numbers = bool(self.seq or self.blocks or self.final)
+        end_run(run, has_numbers=has_numbers, ended=self.whole, last_line=max(self.last_line, run.row["first_line"]))
+
+    def record_summary(self, line: int, match: re.Match[str]) -> None:
+        """Record the counts of the summary, and compare them with the percentage and with the replies."""
+        sent, received = int(match["sent"]), int(match["received"])
+        run = self.run
+        record_counts(run, sent, received, line, match)
+        if received > sent:
+            return
+        if sent and abs(int(match["percent"]) / 100 - (sent - received) / sent) > 1e-9:
+            text = f"the log prints {match['percent']}% loss; the counts give {100 * (sent - received) / sent:.6g}%"
+            edited = int(match["percent"]) != 100 * (sent - received) // sent
+            run.add_event("loss_recomputed", "warning" if edited else "info", text, line)
+        replies = self.status.count("ok")
+        if self.seq and replies != received:
+            text = f"the log has {replies} replies, but the summary counts {received}"
+            run.add_event("count_mismatch", "warning", text, line)
+
+    def record_list(self, line: int, name: str, tokens: list[str]) -> None:
+        """Record the list of ``-C``: the round-trip time of each probe, in order."""
+        self.listed = tokens
+        record_counts(self.run, len(tokens), sum(token != "-" for token in tokens), line)
+        values = [None if token == "-" else nanoseconds(token, "ms") for token in tokens]
+        probes = zip(self.seq, self.rtt, self.status, strict=True)
+        rtt_by_seq = {seq: rtt for seq, rtt, status in probes if status != "duplicate"}
+        if not rtt_by_seq:
+            for seq, rtt in enumerate(values):
+                self.add(seq, rtt, "ok" if rtt is not None else "lost")
+            return
+        differing = [seq for seq, rtt in rtt_by_seq.items() if seq >= len(values) or values[seq] != rtt]
+        if differing:
+            text = f"probe {differing[0]} of {name} differs between its reply and this list; the log is edited"
+            self.run.add_event("value_conflict", "error", text, line)
+
+    def _store_samples(self, log: Log) -> None:
+        if not self.seq:
+            return
+        sent = self.sent
+        stamps = [stamp for stamp in sent if stamp is not None]
+        if stamps:
+            first = min(stamps)
+            sent = [None if stamp is None else stamp - first for stamp in sent]
+            self.run.set(started_at=utc(first))
+        elif (period := log.option("-p", "--period")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,3})?", period):
+            sent = [seq * nanoseconds(period, "ms") for seq in self.seq]
+        self.run.add_samples(seq=self.seq, sent_ns=sent, rtt_ns=self.rtt, status=self.status)
+
+    def _store_blocks(self, log: Log) -> None:
+        """Store the ``-Q`` blocks as intervals, and their totals if no summary follows."""
+        blocks, run = self.blocks, self.run
+        if not blocks:
+            return
+        if _are_cumulative(blocks, log):
+            text = "the blocks count from the start of the run (-Q n,cumulative); they are not intervals"
+            run.add_event("cumulative_blocks", "info", text, blocks[0].line)
+            if not self.final:
+                _record_totals(run, blocks[-1:])
+            return
+        step = _block_seconds(blocks, log)
+        for index, block in enumerate(blocks if step else []):
+            run.add_interval(
+                side=None,
+                stream=None,
+                start_ns=index * step * _SECOND,
+                end_ns=(index + 1) * step * _SECOND,
+                rtt_ns=None if block.mean is None else round(block.mean.value),
+                lost=max(block.sent - block.received, 0),
+                datagrams=block.sent,
+                omitted=False,
+                line=block.line,
+            )
+        if not step:
+            text = "a single -Q block, and no option gives its length; its interval is left out"
+            run.add_event("interval_unknown", "info", text, blocks[0].line)
+        if not self.final:
+            text = "the log has no summary; the totals are summed over the blocks"
+            run.add_event("summed_from_blocks", "info", text, blocks[-1].line)
+            _record_totals(run, blocks)
+
+
+def _are_cumulative(blocks: list[Block], log: Log) -> bool:
+    """Whether each block counts from the start; without the option, the second one then counts twice the probes."""
+    option = log.option("-Q", "--squiet")
+    if option is not None:
+        return "cumulative" in option
+    return len(blocks) > 1 and blocks[1].sent >= _CUMULATIVE_GROWTH * blocks[0].sent
+
+
+def _block_seconds(blocks: list[Block], log: Log) -> int:
+    """Return the length of a block: the option, or the most frequent distance of the clock times; 0 if unknown."""
+    option = (log.option("-Q", "--squiet") or "").split(",")[0]
+    if option.isdigit():
+        return int(option)
+    steps = [(block.clock - previous.clock) % _DAY for previous, block in pairwise(blocks)]
+    return max(set(steps), key=steps.count) if steps else 0
+
+
+def _record_totals(run: Run, blocks: list[Block]) -> None:
+    """Record counts, extremes and mean over the blocks; the log prints none of them."""
+    line = blocks[-1].line
+    record_counts(run, sum(block.sent for block in blocks), sum(block.received for block in blocks), line)
+    lows = [block.low for block in blocks if block.low is not None]
+    highs = [block.high for block in blocks if block.high is not None]
+    means = [(block.mean, block.received) for block in blocks if block.mean is not None]
+    if not means:
+        return
+    run.add_metric("rtt_min", min(lows, key=lambda low: low.value)._replace(printed=None), line)
+    run.add_metric("rtt_max", max(highs, key=lambda high: high.value)._replace(printed=None), line)
+    weight = sum(received for _, received in means)
+    value = math.fsum(mean.value * received for mean, received in means) / weight
+    half = max(mean.resolution or 0.0 for mean, _ in means)
+    run.add_metric("rtt_mean", Quantity(value, "ns", None, half), line)
+
+
+def record_counts(run: Run, sent: int, received: int, line: int, printed: re.Match[str] | None = None) -> None:
+    """Record counts and loss; ``printed`` is the match of the summary if the log prints them."""
+    for name, number in (("sent", sent), ("received", received)):
+        run.add_metric(name, _exact(number) if printed is None else count(printed[name]), line)
+    if received > sent:
+        text = f"{received} received of {sent} sent: duplicates are included, so the loss is unknown"
+        run.add_event("more_received_than_sent", "warning", text, line)
+        return
+    run.add_metric("lost", _exact(sent - received), line)
+    if sent:
+        token = None if printed is None or printed["label"] != "loss" else printed["percent"]
+        run.add_metric("loss", Quantity((sent - received) / sent, "fraction", token, None), line)
+    if received:
+        run.add_metric("observations", _exact(received), line)
+
+
+def check_order(run: Run, line: int) -> None:
+    """Report a mean that is not between the minimum and the maximum."""
+    low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
+    if low is not None and mean is not None and high is not None and not low <= mean <= high:
+        run.add_event("impossible_order", "error", "min <= avg <= max does not hold; the line is edited", line)
+
+
+def _exact(number: int) -> Quantity:
+    return Quantity(float(number), "count", None, None)
