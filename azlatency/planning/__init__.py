@@ -1,4 +1,1 @@
-"""``azlatency plan``: from hosts, tools and a wanted precision to a script that measures.
-
-Its logs are named and described so that the import needs nothing else.
-"""
+"""Plan a measurement: hosts, tools and a wanted precision become a script whose logs import without editing."""

@@ -1,20 +1,20 @@
-"""A plan -> the PowerShell script for latte and ntttcp on Windows. Every text from outside is a literal string."""
+"""Write the PowerShell script of a plan, for latte and ntttcp on Windows. All text from outside is quoted."""
 
 from __future__ import annotations
 
 from azlatency import __version__
 from azlatency.planning.design import WINDOWS_TOOLS, Plan
-from azlatency.planning.shell import about, comment, environment, toml
+from azlatency.planning.shell import comment, common_values, environment, toml
 
-#: PowerShell takes typographic quotes for quotes.
+#: PowerShell treats typographic quotes as quotes.
 _QUOTES = "'\u2018\u2019\u201a\u201b"
 _LATTE_PORT, _NTTTCP_PORT = 5005, 5001
-#: Round trips of one run of latte in a second of the time asked for: at 1 ms they take as long as that.
-_PER_SECOND = 1000
+#: latte runs for a number of round trips, not for a time. At an RTT of 1 ms, 1000 round trips take a second.
+_ROUND_TRIPS_PER_SECOND = 1000
 
 
 def powershell_script(plan: Plan) -> str:
-    """The whole script, with line feeds only."""
+    """Return the script, with LF line ends."""
     tools = [tool for tool in plan.tools if tool in WINDOWS_TOOLS]
     measurements = plan.of(tools)
     template = environment()
@@ -22,11 +22,11 @@ def powershell_script(plan: Plan) -> str:
     notes = f"{plan.rounds.number} rounds: {plan.rounds.reason}."
     return str(
         template.get_template("measure.ps1.j2").render(
-            **about(plan, tools),
+            **common_values(plan, tools),
             programs=tools,
             digits=max(2, len(str(plan.rounds.number))),
-            tools=[_words(plan, tool) for tool in tools],
-            measurements=[each._asdict() for each in measurements],
+            tools=[_arguments(plan, tool) for tool in tools],
+            measurements=[measurement._asdict() for measurement in measurements],
             toml_name=f"name = {toml(comment(plan.study))}",
             toml_source=f"source = {toml(f'azlatency plan {__version__}, seed {plan.seed}')}",
             toml_notes=f"notes = {toml(notes)}",
@@ -34,13 +34,13 @@ def powershell_script(plan: Plan) -> str:
     )
 
 
-def _words(plan: Plan, tool: str) -> dict[str, str]:
-    """The arguments of both ends as elements of an array; the address is filled in by the script.
+def _arguments(plan: Plan, tool: str) -> dict[str, str]:
+    """Return the arguments of both ends as elements of a PowerShell array; the script fills in the address.
 
-    latte: ``-c`` makes the sender, ``-i`` counts round trips. ntttcp: ``-m threads,processors,address``.
+    latte: ``-c`` selects the sender, ``-i`` is the number of round trips. ntttcp: ``-m threads,processors,address``.
     """
     if tool == "latte":
-        common = f"'-a', ($Address + ':{_LATTE_PORT}'), '-i', '{_PER_SECOND * plan.seconds}'"
+        common = f"'-a', ($Address + ':{_LATTE_PORT}'), '-i', '{_ROUND_TRIPS_PER_SECOND * plan.seconds}'"
         ends = (common, f"'-c', {common}")
     else:
         common = f"'-m', ('1,*,' + $Address), '-t', '{plan.seconds}', '-p', '{_NTTTCP_PORT}'"
@@ -49,5 +49,5 @@ def _words(plan: Plan, tool: str) -> dict[str, str]:
 
 
 def literal(text: str) -> str:
-    """A single-quoted PowerShell string, in which nothing is expanded; typographic quotes are doubled too."""
+    """Quote a PowerShell string so that nothing in it is expanded; typographic quotes are doubled too."""
     return "'" + "".join(char * 2 if char in _QUOTES else char for char in comment(text)) + "'"

@@ -1,23 +1,26 @@
-"""A plan -> the POSIX shell script that carries it out. Every text from outside is quoted for the shell."""
+"""Write the POSIX shell script of a plan. All text from outside is quoted for the shell."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from azlatency import __version__
 from azlatency.planning.design import TOOLS, Host, Plan
 
+if TYPE_CHECKING:
+    import jinja2
+
 _VERSIONS = {"ping": "ping -V", "sockperf": "sockperf --version", "iperf3": "iperf3 --version",
              "qperf": "qperf --version"}  # fmt: skip
-#: Seconds that a client may take beyond its own time before it is ended.
-_GRACE = 30
+#: Seconds after the end of a run until a client that still runs is stopped.
+_GRACE_SECONDS = 30
 
 
 def shell_script(plan: Plan, file: str = "measure.sh") -> str:
-    """The whole script. ``file``: the name that its head shows."""
+    """Return the script. ``file`` is the name that its header shows."""
     tools = [tool for tool in plan.tools if tool in TOOLS]
     measurements = plan.of(tools)
     digits = max(2, len(str(plan.rounds.number)))
@@ -25,7 +28,7 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
     ports = [plan.port + list(TOOLS).index(tool) for tool in serving] or [plan.port]
     return environment().get_template("measure.sh.j2").render(
         file=comment(file),
-        **about(plan, tools),
+        **common_values(plan, tools),
         programs=dict.fromkeys(TOOLS[tool].program for tool in tools),
         versions=dict.fromkeys(_VERSIONS[TOOLS[tool].program] for tool in tools),
         first_port=min(ports),
@@ -36,7 +39,9 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
             for tool in serving
         ],
         tools=[_client(plan, tool) for tool in tools],
-        measurements=[{**each._asdict(), "round_text": f"{each.round:0{digits}d}"} for each in measurements],
+        measurements=[
+            {**measurement._asdict(), "round_text": f"{measurement.round:0{digits}d}"} for measurement in measurements
+        ],
         toml_name=f"name = {toml(plan.study)}",
         toml_source=f"source = {toml(f'azlatency plan {__version__}, seed {plan.seed}')}",
         toml_notes=f"{plan.rounds.number} rounds: {plan.rounds.reason}. Versions:".replace("\\", "").replace('"', "'"),
@@ -44,54 +49,54 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
 
 
 def _client(plan: Plan, tool: str) -> dict[str, Any]:
-    """What the script knows of a tool; the address is filled in by the script."""
+    """Return the client of a tool for the template; the script fills in the address."""
     spec = TOOLS[tool]
     words = plan.command(spec.client, "\0", tool).split("\0")
     return {
         "name": tool,
         "client": '"$to_address"'.join(shlex.quote(part) if part else "" for part in words),
-        "ending": spec.ending,
-        "bytes": plan.message_bytes if spec.sized else "",
-        "limit": int(plan.seconds * spec.share) + _GRACE,
+        "extension": spec.extension,
+        "bytes": plan.message_bytes if spec.has_message_size else "",
+        "limit": int(plan.seconds * spec.duration_factor) + _GRACE_SECONDS,
     }
 
 
 def runner(plan: Plan, host: Host) -> str:
-    """The words that bring a command to a host, quoted."""
+    """Return the words of the runner for a host, quoted for the shell."""
     fields = {"name": host.name, "address": host.address, "zone": host.zone}
     return " ".join(shlex.quote(word.format_map(fields)) for word in plan.runner)
 
 
-def environment() -> Any:
-    """The templates beside this module, with filters for the shell, for PowerShell and for comments."""
+def environment() -> jinja2.Environment:
+    """Return the templates of this package, with filters for shell words and comments."""
     import jinja2
 
-    found = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True, autoescape=False,
     )  # fmt: skip
-    found.filters.update(sh=shlex.quote, comment=comment)
-    return found
+    templates.filters.update(sh=shlex.quote, comment=comment)
+    return templates
 
 
 def comment(text: str) -> str:
-    """Text in a comment: one line."""
+    """Reduce text to one line for a comment."""
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
 def toml(text: str) -> str:
-    """A TOML basic string."""
+    """Format a TOML basic string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(char if char.isprintable() else _escaped(char) for char in escaped) + '"'
 
 
 def _escaped(char: str) -> str:
-    """TOML's escape of a character: four digits reach only the first plane."""
+    """Escape a character for TOML; beyond U+FFFF the escape has eight digits."""
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
 
 
-def about(plan: Plan, tools: Sequence[str]) -> dict[str, Any]:
-    """What every template says of a plan, whatever it is written in."""
+def common_values(plan: Plan, tools: Sequence[str]) -> dict[str, Any]:
+    """Return the values that both templates use."""
     return {
         "version": __version__,
         "study": plan.study,

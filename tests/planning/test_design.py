@@ -1,4 +1,4 @@
-"""`azlatency plan`: what the scripts hold, quoting, rounds; and one run of it with the real tools."""
+"""`azlatency plan`: contents of the scripts, quoting, number of rounds, and one run with the real tools."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from azlatency.planning.design import (
 from azlatency.planning.powershell import literal, powershell_script
 from azlatency.planning.shell import shell_script, toml
 
-ROUNDS = Rounds(2, "as asked for with --rounds")
+ROUNDS = Rounds(2, "as requested with --rounds")
 HOSTILE = "a'b\"; touch pwned; $(touch pwned) `touch pwned` | & > pwned \u2019; #"
 METADATA = "169.254.169.254"
 TWO = ["--host", "1=a@10.0.0.1", "--host", "2=b@10.0.0.2"]
@@ -56,7 +56,7 @@ def plan(*arguments: object, cwd: Path) -> Completed:
 # --- design
 
 
-def test_every_round_holds_everything_once_with_both_directions_side_by_side() -> None:
+def test_every_round_measures_every_pair_once_in_both_directions() -> None:
     order = schedule(4, ["ping", "sockperf"], 5, seed=3)
     assert len(order) == 5 * 6 * 2 * 2
     for first, second in zip(order[::2], order[1::2], strict=True):
@@ -75,21 +75,21 @@ def test_every_round_holds_everything_once_with_both_directions_side_by_side() -
     assert {order[at].client < order[at].server for at in range(0, len(order), 2)} == {True, False}
 
 
-def test_rounds_by_an_assumed_spread_and_never_fewer_than_a_test_needs() -> None:
+def test_rounds_from_an_assumed_spread_respect_the_minimum_of_an_exact_test() -> None:
     """t(18) * 0.1 / sqrt(19) is the first within log(1.05); three pairs of zones need seven rounds."""
     found = rounds_from_spread(0.1, 0.05, hosts())
-    assert found.number == 19 and "assumed run-to-run spread of 10 %, not from a pilot" in found.reason
+    assert found.number == 19 and "assumed run-to-run spread of 10 % (no pilot)" in found.reason
     few = rounds_from_spread(0.01, 0.05, hosts())
     assert few.number == 7 and "3 pairs of zones" in few.reason
 
 
-def test_rounds_by_a_pilot_of_five_runs_or_not_at_all(tmp_path: Path, raw: Path) -> None:
+def test_rounds_from_a_pilot_need_five_runs(tmp_path: Path, raw: Path) -> None:
     import pandas as pd
 
     values = [100.0, 104, 98, 101, 97, 103]
     runs = pd.DataFrame({"path": "a → b", "method": "ping", "tool": "ping", "median_ns": values})
     found = rounds_from_pilot([runs], 0.02, hosts())
-    assert "from a pilot of 6 runs: a → b, ping" in found.reason and found.number > 7
+    assert "with a pilot of 6 runs: a → b, ping" in found.reason and found.number > 7
     with pytest.raises(PlanError, match="measure 5 rounds first"):
         rounds_from_pilot([runs.head(3)], 0.02, hosts())
     arguments = (
@@ -111,16 +111,16 @@ def test_rounds_by_a_pilot_of_five_runs_or_not_at_all(tmp_path: Path, raw: Path)
     ("text", "says"),
     [
         ("vm-a", "write zone=name@address"),
-        ("1=vm-a@", "no IP address"),
-        ("1=vm-a@-oProxyCommand=x", "no IP address"),
-        ("1=vm-a@10.0.0.1;id", "no IP address"),
-        ("1=vm-a@fe80::1%eth0;id", "no IP address"),
-        ("1=-oProxyCommand=x@10.0.0.1", "no hyphen in front"),
+        ("1=vm-a@", "neither an IP address"),
+        ("1=vm-a@-oProxyCommand=x", "neither an IP address"),
+        ("1=vm-a@10.0.0.1;id", "neither an IP address"),
+        ("1=vm-a@fe80::1%eth0;id", "neither an IP address"),
+        ("1=-oProxyCommand=x@10.0.0.1", "not starting with a hyphen"),
         ("1=a\nb@10.0.0.1", "printable"),
         ("=a@10.0.0.1", "zone ''"),
     ],
 )
-def test_hosts_that_a_shell_or_a_tool_could_misread_are_refused(text: str, says: str) -> None:
+def test_unsafe_hosts_are_rejected(text: str, says: str) -> None:
     with pytest.raises(PlanError, match=re.escape(says)):
         parse_host(text)
 
@@ -130,7 +130,7 @@ def test_hosts_from_a_file(tmp_path: Path) -> None:
     file.write_text('[[host]]\nzone = 1\nname = "a"\naddress = "10.0.0.1"\n', "utf-8")
     assert [(each.zone, each.name, each.address) for each in read_hosts(file)] == [("1", "a", "10.0.0.1")]
     for content, says in (
-        ("[[host]]\nzone = 1\n", "host 1: give zone, name and address"),
+        ("[[host]]\nzone = 1\n", "host 1 is not valid; give zone, name and address"),
         ("[[host]\n", "correct the file"),
     ):
         file.write_text(content, "utf-8")
@@ -144,16 +144,16 @@ def test_hosts_from_a_file(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--host", "1=a@10.0.0.1"], "at least two hosts"),
-        (["--host", "1=a@10.0.0.1", "--host", "1=a@10.0.0.2"], "named twice"),
-        ([*TWO, "--tool", "nmap"], "no tool 'nmap'"),
-        ([*TWO], "at least one tool"),
+        (["--host", "1=a@10.0.0.1", "--host", "1=a@10.0.0.2"], "is given twice"),
+        ([*TWO, "--tool", "nmap"], "unknown tool 'nmap'"),
+        ([*TWO], "at least one of"),
         ([*TWO, "--tool", "ping", "--precision", "x"], "write 5% or 0.05"),
         ([*TWO, "--tool", "ping", "--precision", "0.01%"], "measurements"),
         ([*TWO, "--tool", "ping", "--runner", "ssh {x}"], "{name}, {address}"),
-        ([*TWO, "--tool", "ping", "--pilot", "none"], "neither a study"),
+        ([*TWO, "--tool", "ping", "--pilot", "none"], "not a study"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_planned_is_said_and_nothing_is_written(tmp_path: Path, arguments: list[str], says: str) -> None:
+def test_an_invalid_plan_is_reported_and_writes_no_file(tmp_path: Path, arguments: list[str], says: str) -> None:
     result = plan(*arguments, cwd=tmp_path)
     assert result.returncode in (1, 2)
     assert says in " ".join(result.stderr.replace("│", " ").split())
@@ -183,13 +183,13 @@ def test_the_script_is_posix_shell(tmp_path: Path, shell: str) -> None:
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck")
 @pytest.mark.parametrize("name", ["vm-b", HOSTILE])
-def test_shellcheck_finds_nothing(tmp_path: Path, name: str) -> None:
+def test_shellcheck_reports_no_problem(tmp_path: Path, name: str) -> None:
     (tmp_path / "measure.sh").write_text(script(names=("vm-a", name)), "utf-8")
     found = subprocess.run(["shellcheck", "measure.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stdout) == (0, "")
 
 
-def test_traffic_goes_to_the_hosts_and_the_metadata_address_only() -> None:
+def test_the_script_contains_only_addresses_of_hosts_and_the_metadata_service() -> None:
     """Every address in the script, the comments included."""
     found = set(re.findall(r"\b\d{1,3}(?:\.\d{1,3}){3}\b", script()))
     assert found == {"10.0.1.4", "10.0.2.4", METADATA}
@@ -197,7 +197,7 @@ def test_traffic_goes_to_the_hosts_and_the_metadata_address_only() -> None:
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="no POSIX shell")
-def test_a_hostile_name_reaches_no_shell(tmp_path: Path) -> None:
+def test_a_hostile_host_name_is_never_executed(tmp_path: Path) -> None:
     """The name is one word for the runner, and stays text in messages, names of files and the order that -n prints."""
     text = script(names=(HOSTILE, "vm-b"), runner=("./runner", "{name}"), study="it's $(touch pwned)")
     (tmp_path / "measure.sh").write_text(text, "utf-8")
@@ -226,7 +226,7 @@ def windows(*names: str) -> str:
     return powershell_script(make_plan("mine", found, ["latte", "ntttcp"], ROUNDS))
 
 
-def test_powershell_names_its_hosts_and_their_addresses_only() -> None:
+def test_powershell_contains_only_addresses_of_hosts_and_the_metadata_service() -> None:
     text = windows()
     assert set(re.findall(r"\b\d{1,3}(?:\.\d{1,3}){3}\b", text)) == {"10.0.1.4", "10.0.2.4", METADATA}
     calls = [line for line in text.splitlines() if line.startswith("Measure-Pair ")]
@@ -235,7 +235,7 @@ def test_powershell_names_its_hosts_and_their_addresses_only() -> None:
         assert first.split()[2:4] == second.split()[2:4][::-1]
 
 
-def test_powershell_strings_expand_nothing() -> None:
+def test_powershell_strings_are_not_expanded() -> None:
     assert literal("a'b\u2019$(x)`\n") == "'a''b\u2019\u2019$(x)`?'"
     text = windows(HOSTILE, "win-b")
     assert f"Name = {literal(HOSTILE)}" in text
@@ -246,7 +246,7 @@ def test_powershell_strings_expand_nothing() -> None:
 BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 
-def test_powershell_brackets_and_strings_are_closed() -> None:
+def test_powershell_brackets_and_strings_are_balanced() -> None:
     """No PowerShell here: a reader of its strings, comments and brackets, which finds what was left open."""
     text = windows(HOSTILE, "win-b")
     plain = re.sub(r"<#.*?#>", "", text, flags=re.DOTALL)
@@ -260,11 +260,11 @@ def test_powershell_brackets_and_strings_are_closed() -> None:
             assert open_ and open_.pop() == BRACKETS[char]
     assert not open_
     defined = set(re.findall(r"^\s*function ([A-Za-z-]+)", text, re.MULTILINE))
-    assert {"Measure-Pair", "Get-Fact", "Add-Row", "Get-Words", "ConvertTo-Tame"} <= defined
+    assert {"Measure-Pair", "Get-Fact", "Add-Row", "Get-Arguments", "ConvertTo-FileNamePart"} <= defined
 
 
 @pytest.mark.skipif(shutil.which("pwsh") is None, reason="no PowerShell")
-def test_powershell_itself_reads_the_script(tmp_path: Path) -> None:
+def test_powershell_can_parse_the_script(tmp_path: Path) -> None:
     file = tmp_path / "measure.ps1"
     file.write_text(windows(HOSTILE, "win-b"), "utf-8-sig")
     code = (
@@ -346,7 +346,7 @@ def left_running(names: tuple[str, str]) -> set[str]:
 
 
 @needs(*TOOLS, "curl")
-def test_a_plan_is_carried_out_between_namespaces_imported_and_reported(tmp_path: Path) -> None:
+def test_a_plan_runs_between_namespaces_and_its_logs_are_imported_and_reported(tmp_path: Path) -> None:
     names = (f"azl-p{os.getpid()}-a", f"azl-p{os.getpid()}-b")
     ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.8.{at}")]
     tools = [word for tool in TOOLS for word in ("--tool", tool)]
@@ -424,7 +424,7 @@ def check_report(folder: Path) -> None:
         ("AMAZON", AMAZON, "eu-west-1a", "euw1-az3", "eu-west-1", "m5.large(touch pwned)"),
     ],
 )
-def test_other_clouds_are_asked_as_they_want_it(
+def test_metadata_of_other_clouds_is_read(
     tmp_path: Path, cloud: str, answers: dict, zone: str, physical: str, region: str, size: str
 ) -> None:
     """What a service answers is cut down to harmless characters; where it contradicts the plan, that is said."""
@@ -436,7 +436,7 @@ def test_other_clouds_are_asked_as_they_want_it(
         words = ["sh", "measure.sh", "logs"]
         run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert f"{names[0]}: planned in zone 1, its metadata service says {zone}, which is noted" in run.stderr
+    assert f"{names[0]}: planned in zone 1, but its metadata service reports {zone}; {zone} is recorded" in run.stderr
     rows = list(csv.DictReader((tmp_path / "logs" / "runs.csv").read_text("utf-8").splitlines()))
     (row,) = (row for row in rows if row["scenario"].startswith(names[0]))
     assert (row["zone"], row["physical_zone"], row["region"], row["vm_size"]) == (zone, physical, region, size)
@@ -454,7 +454,7 @@ def test_the_runner_is_quoted_word_by_word(tmp_path: Path) -> None:
 
 @needs("sockperf")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_script_ends_its_servers_and_goes_on_later(tmp_path: Path, number: int) -> None:
+def test_an_interrupted_script_stops_its_servers_and_can_continue(tmp_path: Path, number: int) -> None:
     names = (f"azl-i{os.getpid()}-a", f"azl-i{os.getpid()}-b")
     ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.10.{at}")]
     options = ("--tool", "sockperf", "--rounds", 1, "--seconds", 1, "--runner", "ip netns exec {name}")
@@ -478,5 +478,5 @@ def test_an_interrupted_script_ends_its_servers_and_goes_on_later(tmp_path: Path
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 @example("\U000e0001 tag, \x00, \x7f, \ufeff")
-def test_any_name_survives_toml(text: str) -> None:
+def test_toml_strings_round_trip(text: str) -> None:
     assert tomllib.loads(f"name = {toml(text)}") == {"name": text}
