@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from azlatency.logs.lines import Line, group_lines
+from azlatency.logs.parsers import code_page_phrases
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000
@@ -44,29 +45,6 @@ _ESCAPES = re.compile(
 )
 _BACKSPACE = re.compile(r"[^\x08\n]\x08")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-# What the Windows tools print in the code page of a console. A code page is taken only where one of its phrases stands
-# in the bytes; single letters beyond ASCII would fit several.
-_CODE_PAGES = (
-    (
-        "cp850",
-        (
-            "ausgeführt für",
-            "Ping-Statistik für",
-            "requête",
-            "Estadísticas de ping",
-            "Estatísticas do Ping",
-            " données",
-            "één bewerking",
-        ),
-    ),
-    ("cp852", ("Statystyka badania ping", "Upłynął limit", "błądzenia")),
-    ("cp857", ("için Ping", "için ping", "baytlık")),
-    ("cp866", ("Обмен пакетами", "Статистика Ping", "Ответ от")),
-    ("cp932", ("に ping を送信", "からの応答", "の ping 統計")),
-    ("gbk", ("正在 Ping", "的 Ping 统计信息", "的回复")),
-    ("big5", ("的 Ping 統計資料", "回覆自")),
-    ("cp949", ("에 대한 Ping 통계", "바이트 데이터 사용")),
-)
 
 
 class SourceError(ValueError):
@@ -163,8 +141,8 @@ def decode(raw: bytes, path: str = "input") -> tuple[str, str]:
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data" and error.start >= len(raw) - 3:
             return raw.decode("utf-8", "replace"), "utf-8"
-    for encoding, phrases in _CODE_PAGES:
-        if any(not phrase.isascii() and phrase.encode(encoding) in raw for phrase in phrases):
+    for encoding, phrase in code_page_phrases():
+        if phrase in raw:
             return raw.decode(encoding, "replace"), encoding
     try:
         return raw.decode("cp1252"), "cp1252"

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.decode import Source
 from azlatency.logs.grammar import LineAccounting
 from azlatency.logs.units import Quantity
+
+if TYPE_CHECKING:
+    from azlatency.logs.decode import Source
 
 Row = dict[str, Any]
 

@@ -11,7 +11,7 @@ Versions seen: iputils 20221126. Every number is a round trip. Ignored: which of
 import re
 
 from azlatency.logs.grammar import LineLog, data
-from azlatency.logs.parsers import Signature
+from azlatency.logs.parsers import Parser, Signature
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.units import count, nanoseconds
 
@@ -34,7 +34,7 @@ class _Arping(LineLog):
         self.run.add_metric(match[1].lower(), count(match[2]), line.number)
 
 
-class ArpingParser:
+class ArpingParser(Parser):
     """Reads arping."""
 
     tool, commands = "arping", ("arping",)

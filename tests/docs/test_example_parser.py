@@ -50,8 +50,34 @@ def test_a_cut_log_is_told(tmp_path: Path) -> None:
     assert len(content["samples"]) == 3
 
 
+def test_a_plug_in_brings_its_own_units_and_code_page_phrases(tmp_path: Path) -> None:
+    text = (EXAMPLES / "arping_parser.py").read_text("utf-8")
+    text = text.replace('nanoseconds(match[1], "ms")', 'nanoseconds(match[1], "arping jiffy")')
+    text = text.replace("Unicast reply from", "Unicast Antwort für").replace('"reply from"', '"Antwort"')
+    text = text.replace(
+        "    signatures = ",
+        '    units = {"arping jiffy": ("ns", 4_000_000)}\n'
+        '    code_page_phrases = {"cp850": ("Antwort für",)}\n'
+        "    signatures = ",
+    )
+    env = install(tmp_path, "arping_parser", text)
+    log = (EXAMPLES / "arping.log").read_text("utf-8").replace("Unicast reply from", "Unicast Antwort für")
+    (tmp_path / "windows.log").write_bytes(log.encode("cp850"))
+    result = parse(tmp_path / "windows.log", env)
+    assert result.returncode == 0, result.stderr
+    content = json.loads(result.stdout)
+    assert content["sources"][0]["encoding"] == "cp850"
+    assert [sample["rtt_ns"] for sample in content["samples"]][:2] == [2_292_000, 2_176_000]
+
+
 @pytest.mark.parametrize(
-    "text", ["import nothing_of_that_name\n", "PARSER = object()\n", "raise SystemError('broken')\n"]
+    "text",
+    [
+        "import nothing_of_that_name\n",
+        "PARSER = object()\n",
+        "raise SystemError('broken')\n",
+        "from azlatency.logs.parsers.ping.parser import PingParser\nPARSER = PingParser()\n",
+    ],
 )
 def test_a_broken_plug_in_is_a_named_warning(tmp_path: Path, raw: Path, text: str) -> None:
     env = install(tmp_path, "broken_parser", text)

@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azlatency.logs import units
-from azlatency.logs.units import UnitError, count, nanoseconds, quantity
+from azlatency.logs.parsers import load_parsers
+from azlatency.logs.units import UnitError, count, nanoseconds, quantity, register_units
+
+load_parsers()  # registers the units of the tools
 
 
 @pytest.mark.parametrize(
@@ -74,6 +77,14 @@ def test_a_count_is_whole() -> None:
 def test_seconds_with_nine_decimals_are_exact(seconds: int, fraction: int) -> None:
     """A binary float would lose up to 238 ns of an epoch time."""
     assert nanoseconds(f"{seconds}.{fraction:09d}", "sec") == seconds * 10**9 + fraction
+
+
+def test_a_unit_keeps_its_meaning() -> None:
+    register_units({"ms": ("ns", 1_000_000)})
+    with pytest.raises(UnitError, match="'ms' already has another meaning"):
+        register_units({"a new unit": ("ns", 1), "ms": ("ns", 1)})
+    with pytest.raises(UnitError):
+        quantity("1", "a new unit")
 
 
 def test_the_examples_in_the_docstring() -> None:

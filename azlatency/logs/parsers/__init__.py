@@ -1,44 +1,55 @@
-"""The parsers, found through the entry-point group ``azlatency.parsers``; built-ins and plug-ins by the same door.
+"""What a parser is, and which parsers there are.
 
-A parser is an object with
+A built-in parser is a module or package of this folder with an object ``PARSER``; delete it and the tool is gone. Other
+distributions register theirs in the entry-point group ``azlatency.parsers``. ``docs/add-a-parser.md`` shows how.
 
-- ``tool``: the name that the table ``runs`` shows;
-- ``signatures``: what the first line of a log of this tool looks like (`Signature`), most telling first;
-- ``commands``: the program names whose command lines in a prompt belong to this tool;
-- ``parse(log, recorder)``: read one `Log` into the recorder, marking every line in its accounting.
-
-All parsers look at all lines; every match is a `Claim`, and where two tools claim the same line nobody wins: the
-conflict is reported with its evidence.
+Every parser sees every line. A line that looks like the start of a log is a claim (`azlatency.logs.claims`); if two
+tools claim the same line, neither gets it, and an error event lists both claims.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
+import pkgutil
 import re
 import shlex
 import warnings
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from azlatency import __version__
-from azlatency.logs.decode import Source
-from azlatency.logs.lines import Line
-from azlatency.logs.record import Recorder
+from azlatency.logs.units import UnitDefinition, register_units
+
+if TYPE_CHECKING:
+    from azlatency.logs.decode import Source
+    from azlatency.logs.lines import Line
+    from azlatency.logs.record import Recorder
 
 GROUP = "azlatency.parsers"
 
 
 class Signature(NamedTuple):
-    """A line that shows a log: a literal that it contains and a pattern for the stripped line, matched in full.
+    """A line by which a log is recognised.
 
-    A line that begins a log cuts the text there. A ``weak`` one stands in the middle or at the end of a log: it counts
-    only where no log of the same tool began above it in the same block, as in a paste of the closing lines. ``then`` is
-    what the next line that is not blank must be, where the first alone would fit several tools; such a claim drops
-    those of other tools on the same line.
+    Attributes
+    ----------
+    hint : str
+        A literal that every such line contains. Only lines with the literal are matched against the pattern.
+    pattern : re.Pattern
+        Pattern of the whole line without leading and trailing white space.
+    weak : bool
+        Whether the line stands in the middle or at the end of a log. A weak signature counts only if no log of the same
+        tool begins above it, for example where somebody pasted only the last lines of an output. Every other signature
+        starts a new log.
+    then : re.Pattern or None
+        Pattern of the next line that is not blank, for a line that several tools print. A log with the right next line
+        wins over the claims of other tools.
     """
 
     hint: str
@@ -49,10 +60,22 @@ class Signature(NamedTuple):
 
 @dataclass(frozen=True)
 class Log:
-    """One log cut out of a source, with what stood around it.
+    """One log inside a source, with its context.
 
-    ``lines``: its cleaned lines; ``headings``: the headings above it, outermost first; ``command`` and ``host``: from
-    the prompt line that started it; ``text``: the raw decoded text of exactly these lines.
+    Attributes
+    ----------
+    source : Source
+        The file or archive member that contains the log.
+    tool : str
+        Name of the tool.
+    lines : sequence of Line
+        The cleaned lines of the log.
+    headings : tuple of str
+        Headings above the log in a notes file, outermost first.
+    command : str or None
+        Command line of the prompt above the log, if it runs the tool.
+    host : str or None
+        Host name in that prompt.
     """
 
     source: Source
@@ -74,23 +97,34 @@ class Log:
 
     @property
     def text(self) -> str:
-        """The decoded text of these lines, as it stands in the source."""
+        """The decoded text of the log, before its lines were cleaned."""
         if self.first_line == 1 and self.last_line >= self.source.line_count:
             return self.source.text
         return "\n".join(self.source.text.split("\n")[self.first_line - 1 : self.last_line]) + "\n"
 
     @property
     def arguments(self) -> list[str]:
-        """The words of the command line, [] where none is known; quotes are taken as a shell would where they close."""
+        """The words of the command line, split as a shell does; empty without a command line."""
         if self.command is None:
             return []
         try:
             return shlex.split(self.command)
-        except ValueError:
+        except ValueError:  # unbalanced quotes
             return self.command.split()
 
     def option(self, *names: str) -> str | None:
-        """The value after an option of the command line: ``-t 10``, ``-t10``, ``--time=10`` or ``--time 10``."""
+        """Return the value of a command-line option.
+
+        Parameters
+        ----------
+        *names : str
+            Spellings of the option, for example ``"-t", "--time"``.
+
+        Returns
+        -------
+        str or None
+            The value in ``-t 10``, ``-t10``, ``--time=10`` or ``--time 10``; None if the option is absent.
+        """
         words = self.arguments
         for index, word in enumerate(words):
             for name in names:
@@ -103,40 +137,94 @@ class Log:
         return None
 
 
-class Parser(Protocol):
-    """What a plug-in provides; see the module's docstring."""
+class Parser(ABC):
+    """Base class of a parser: the reader of the logs of one tool.
 
-    tool: str
-    signatures: Sequence[Signature]
-    commands: Sequence[str]
+    Attributes
+    ----------
+    tool : str
+        Name of the tool, as in the column ``runs.tool``.
+    signatures : sequence of Signature
+        The lines by which a log is recognised, the most specific first.
+    commands : sequence of str
+        Program names; a command line in a prompt that runs one of them belongs to the log below it.
+    units : mapping of str to tuple
+        Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
+    code_page_phrases : mapping of str to sequence of str
+        For a tool that prints its text in the code page of a Windows console: phrases with non-ASCII characters by the
+        name of the code page (``"cp850"``). A file that is not UTF-8 is decoded with the first code page of which it
+        contains a phrase.
+    """
 
+    tool: ClassVar[str]
+    signatures: ClassVar[Sequence[Signature]]
+    commands: ClassVar[Sequence[str]] = ()
+    units: ClassVar[Mapping[str, UnitDefinition]] = {}
+    code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
+
+    @abstractmethod
     def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log into the recorder; never raises on odd text."""
+        """Read one log.
+
+        Parameters
+        ----------
+        log : Log
+            The log to read.
+        recorder : Recorder
+            Receives the runs, their numbers, and the classification of every line (`Recorder.accounting`).
+
+        Notes
+        -----
+        Must not raise on any text. If it does, the runs recorded so far are kept and an error event names the parser.
+        """
 
 
 @cache
 def load_parsers() -> dict[str, Parser]:
-    """All parsers by tool. A plug-in that cannot be loaded is a warning that names it, never an error."""
-    found: dict[str, Parser] = {}
-    for point in entry_points(group=GROUP):
+    """Return all parsers by tool. A plug-in that cannot be loaded causes a warning that names it, not an error."""
+    parsers: dict[str, Parser] = {}
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        parser = getattr(importlib.import_module(module.name), "PARSER", None)
+        if parser is not None:
+            _add(parsers, parser)
+    for point in sorted(entry_points(group=GROUP)):
         try:
-            parser = point.load()
-            found.setdefault(parser.tool, parser)
+            _add(parsers, point.load())
         except Exception as error:  # a plug-in may fail in any way
             warnings.warn(f"parser {point.name!r} ({point.value}) is not usable: {error!r}", stacklevel=2)
-    return dict(sorted(found.items()))
+    return dict(sorted(parsers.items()))
+
+
+def _add(parsers: dict[str, Parser], parser: Parser) -> None:
+    if not isinstance(parser, Parser):
+        raise TypeError(f"{parser!r} is not an instance of azlatency.logs.parsers.Parser")
+    if parsers.get(parser.tool, parser) is not parser:
+        raise ValueError(f"another parser reads the tool {parser.tool!r}")
+    register_units(parser.units)
+    parsers[parser.tool] = parser
+
+
+@cache
+def code_page_phrases() -> list[tuple[str, bytes]]:
+    """Return the non-ASCII phrases of all parsers as (code page, encoded phrase)."""
+    return [
+        (code_page, phrase.encode(code_page))
+        for parser in load_parsers().values()
+        for code_page, phrases in parser.code_page_phrases.items()
+        for phrase in phrases
+        if not phrase.isascii()
+    ]
 
 
 @cache
 def parser_version() -> str:
-    """Version of everything that decides what is read: this library's reading code and the plug-ins.
+    """Return the version of the code that decides what is read from a log: this library's reading code and plug-ins.
 
-    A digest of the code, so that an import knows which tables are stale without anybody raising a number.
+    It contains a digest of that code, so an import detects outdated tables without a version number to raise by hand.
     """
     digest = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
-    for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+    for point in sorted(entry_points(group=GROUP)):
         digest.update(f"{point.name} {point.value} {point.dist.version if point.dist else ''}".encode())
     return f"{__version__}+{digest.hexdigest()[:8]}"

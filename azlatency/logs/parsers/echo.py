@@ -25,7 +25,7 @@ import re
 from collections.abc import Sequence
 
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, utc
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
@@ -200,7 +200,7 @@ def _rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[in
     return rows
 
 
-class EchoParser:
+class EchoParser(Parser):
     """Reads echo_test; see the module's docstring."""
 
     tool = "echo"

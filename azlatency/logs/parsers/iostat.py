@@ -36,14 +36,15 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import ClassVar
 
 from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, data
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity
+from azlatency.logs.units import Quantity, UnitDefinition, UnitError, nanoseconds, prefixed, quantity
 
 _DIRECTIONS = {"r": "read", "w": "write", "d": "discard", "f": "flush"}
 _WORDS = {"read": "read", "wrtn": "write", "dscd": "discard", "w+d": "write_discard"}
@@ -477,11 +478,20 @@ class _Documents:
                     continue
 
 
-class IostatParser:
+def _size_units(canonical: str, ending: str) -> dict[str, UnitDefinition]:
+    """Return kB, MB and so on, which are binary, and blocks and sectors, which are 512 bytes whatever the disk says."""
+    return {
+        **prefixed(canonical, "kMGTP", 1024, f"B{ending}", tool="iostat"),
+        **{f"iostat {name}{ending}": (canonical, 512) for name in ("blocks", "sectors")},
+    }
+
+
+class IostatParser(Parser):
     """Reads iostat; see the module's docstring."""
 
     tool = "iostat"
     commands = ("iostat",)
+    units: ClassVar = {**_size_units("bytes", ""), **_size_units("bytes/s", "/s"), "requests": ("count", 1)}
     signatures = (
         Signature(" CPU)", re.compile(_BANNER), weak=True),
         Signature("avg-cpu:", re.compile(_CPU_HEADER), weak=True),

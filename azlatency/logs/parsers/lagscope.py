@@ -40,7 +40,7 @@ from bisect import bisect_right
 from typing import Any
 
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import complete_quantile, end_run, unfinished_line
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
@@ -416,7 +416,7 @@ def _read_json(log: Log, recorder: Recorder) -> None:
     end_run(run, has_numbers=bool(pairs), ended=whole, last_line=log.last_line)
 
 
-class LagscopeParser:
+class LagscopeParser(Parser):
     """Reads lagscope; see the module's docstring."""
 
     tool = "lagscope"

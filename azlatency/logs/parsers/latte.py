@@ -37,7 +37,7 @@ from __future__ import annotations
 import re
 
 from azlatency.logs.grammar import BLANK, DATA, Line, LineAccounting, LineLog, data, known
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
@@ -268,7 +268,7 @@ def _read_dump(log: Log, recorder: Recorder) -> None:
     run.add_event("assumed_round_trip", "info", text, log.first_line)
 
 
-class LatteParser:
+class LatteParser(Parser):
     """Reads latte; see the module's docstring."""
 
     tool = "latte"

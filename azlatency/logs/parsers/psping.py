@@ -41,10 +41,10 @@ import math
 import re
 
 from azlatency.logs.grammar import Line, LineAccounting, LineLog, data, known
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
+from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 
 _MS = r"(\d{1,9}\.\d{2})ms"
 _HOST = r"(\S{1,255})"
@@ -401,11 +401,13 @@ _THEN_ITERATIONS = re.compile(_ITERATIONS)
 _BANNER = re.compile(r"PsPing v\S{1,20} - .{1,120}")
 
 
-class PsPingParser:
+class PsPingParser(Parser):
     """Reads PsPing; see the module's docstring."""
 
     tool = "psping"
     commands = ("psping", "psping64", "PsPing", "PsPing64")
+    # Binary: the histogram prints the same rates in bytes per second.
+    units = prefixed("bit/s", "KMGT", 1024, "B/s", factor=8, tool="psping")
     signatures = (
         Signature("PsPing v", _BANNER),
         # Windows ping prints these two as well; the line below tells whose they are.

@@ -31,12 +31,14 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
+from typing import ClassVar
 
 from azlatency.logs.grammar import Line, LineLog, data, known
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.units import Quantity, count, nanoseconds, prefixed, quantity
 
 _TEST = (
     r"(?:conf|(?:tcp|udp|sctp|sdp|rds)_(?:bw|lat)|(?:rc|uc|ud|xrc)_(?:bi_bw|bw|lat)"
@@ -283,11 +285,21 @@ class _Qperf(LineLog):
             self.run.add_event("interrupted", "warning", text, self.run.row["first_line"])
 
 
-class QperfParser:
+class QperfParser(Parser):
     """Reads qperf; see the module's docstring."""
 
     tool = "qperf"
     commands = ("qperf",)
+    units: ClassVar = {
+        # Prefixes are decimal (view_size, view_band in qperf.c); exact multiples of 1024 are printed as KiB and so on.
+        "bytes/sec": ("bit/s", 8),
+        **prefixed("bit/s", "KMGT", 1000, "B/sec", factor=8),
+        **prefixed("bit/s", ["Ki", "Mi", "Gi", "Ti"], 1024, "B/sec", factor=8),
+        **prefixed("bit/s", "KMGT", 1000, "b/sec"),
+        # Processor time per 10**9 bytes.
+        **{f"{unit}/GB": ("ns/byte", Decimal(nanoseconds("1", unit)).scaleb(-9)) for unit in ("ns", "us", "ms", "sec")},
+        "million": ("count", 10**6),
+    }
     signatures = tuple(
         Signature(hint, re.compile(rf"{_TEST}:")) for hint in ("_lat:", "_bw:", "conf:", "_mr:", "swap:", "_add:")
     )

@@ -39,12 +39,13 @@ from __future__ import annotations
 import re
 
 from azlatency.logs.grammar import DATA, UNKNOWN
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.fio.json_output import Documents
 from azlatency.logs.parsers.fio.latency_log import HISTOGRAM_ROW, ROW, read_rows
 from azlatency.logs.parsers.fio.run import Job, write
 from azlatency.logs.parsers.fio.terse import LINE, read_line
 from azlatency.logs.parsers.fio.text import Text
+from azlatency.logs.parsers.fio.units import FIO_UNITS
 from azlatency.logs.record import Recorder
 
 _HOST = r"(?:<[\w.:-]{1,253}> ?)?"
@@ -55,11 +56,12 @@ def _weak(hint: str, pattern: str) -> Signature:
     return Signature(hint, re.compile(pattern), weak=True)
 
 
-class FioParser:
+class FioParser(Parser):
     """Reads fio; see the module's docstring."""
 
     tool = "fio"
     commands = ("fio",)
+    units = FIO_UNITS
     signatures = (
         _weak(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),
         _weak("fio-", _HOST + r"fio-\d[\w.+-]{1,60}"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.fping.text import FROM, HOST, LISTED, SUMMARY, TIME, FpingText
 from azlatency.logs.record import Recorder
 
 
-class FpingParser:
+class FpingParser(Parser):
     """Reads fping; see `azlatency.logs.parsers.fping`."""
 
     tool = "fping"

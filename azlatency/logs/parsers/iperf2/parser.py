@@ -35,9 +35,10 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from typing import ClassVar
 
 from azlatency.logs.grammar import Line, LineLog, data, known
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iperf2.csv_output import HEADER as CSV_HEADER
 from azlatency.logs.parsers.iperf2.csv_output import ROW as CSV_ROW
@@ -348,11 +349,12 @@ def _weak(hint: str, pattern: str) -> Signature:
     return Signature(hint, re.compile(pattern), weak=True)
 
 
-class Iperf2Parser:
+class Iperf2Parser(Parser):
     """Reads iperf 2; see the module's docstring."""
 
     tool = "iperf2"
     commands = ("iperf", "iperf2")
+    units: ClassVar = {"rps": ("1/s", 1)}
     signatures = (
         _weak("Client connecting to ", _BANNER_CLIENT),
         _weak("Server listening on ", _BANNER_SERVER),

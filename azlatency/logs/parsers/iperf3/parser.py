@@ -37,7 +37,7 @@ import re
 from datetime import UTC, datetime
 
 from azlatency.logs.grammar import BLANK, Line, LineAccounting, LineLog, data, known
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.run import Connection, Row, Test
@@ -383,7 +383,7 @@ def _weak(hint: str, pattern: str) -> Signature:
     return Signature(hint, re.compile(r".{0,200}?" + pattern), weak=True)
 
 
-class Iperf3Parser:
+class Iperf3Parser(Parser):
     """Reads iperf3; see the module's docstring."""
 
     tool = "iperf3"

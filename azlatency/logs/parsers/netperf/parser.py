@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from typing import ClassVar
 
 from azlatency.logs.grammar import DATA, KNOWN
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.netperf.columns import find_tables
 from azlatency.logs.parsers.netperf.run import Value
 from azlatency.logs.parsers.netperf.text import BANNER, BANNER_HEAD, RATE, SECONDS, NetperfText
 from azlatency.logs.record import Recorder
+from azlatency.logs.units import prefixed
 
 
-class NetperfParser:
+class NetperfParser(Parser):
     """Reads netperf; see `azlatency.logs.parsers.netperf`."""
 
     tool = "netperf"
     commands = ("netperf",)
+    units: ClassVar = {
+        # Bits are decimal, bytes are binary (netlib.c, format_units).
+        **{f"10^{power}bits/s": ("bit/s", 10**power) for power in (0, 3, 6, 9)},
+        **prefixed("bit/s", "KMG", 1024, "Bytes/s", factor=8),
+        "Trans/s": ("1/s", 1),
+        # Processor time per 1024 bytes.
+        "us/KB": ("ns/byte", Decimal(1000) / 1024),
+    }
     signatures = (
         Signature(" TEST from ", re.compile(BANNER)),
         Signature(" TEST from ", BANNER_HEAD),

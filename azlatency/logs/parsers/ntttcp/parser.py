@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.ntttcp.console import ConsoleText
 from azlatency.logs.parsers.ntttcp.json_output import read_json
 from azlatency.logs.parsers.ntttcp.xml_output import XmlReport
 from azlatency.logs.record import Recorder
+from azlatency.logs.units import prefixed
 
 
-class NtttcpParser:
+class NtttcpParser(Parser):
     """Reads ntttcp; see `azlatency.logs.parsers.ntttcp`."""
 
     tool = "ntttcp"
     commands = ("ntttcp", "ntttcp.exe", "NTttcp")
+    units: ClassVar = {
+        # MEG and MB/s of ntttcp for Windows are binary (ntttcp.c 4702).
+        "MEG": ("bytes", 1 << 20),
+        "ntttcp MB/s": ("bit/s", 8 << 20),
+        "ntttcp KB/s": ("bit/s", 8 << 10),
+        # In the XML of ntttcp for Linux before May 2021, an mbps is 2**20 bit/s.
+        "ntttcp old mbps": ("bit/s", 1 << 20),
+        "cycles/byte": ("cycles/byte", 1),
+        **prefixed("Hz", "KMG", 1000, "Hz"),
+    }
     signatures = (
         Signature("NTTTCP for Linux", re.compile(r"NTTTCP for Linux \S{1,40}")),
         Signature("Copyright Version", re.compile(r"Copyright Version \d\S{0,40}")),

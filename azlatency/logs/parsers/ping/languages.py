@@ -17,6 +17,10 @@ class Language(NamedTuple):
 
     ``code`` is the ISO 639-1 code and becomes part of the dialect (``windows-de``).
 
+    ``code_page`` is the code page of a Windows console in this language. A file that is not UTF-8 is decoded with it if
+    the file contains one of ``code_page_phrases``: parts of the text with characters that are not ASCII, since a single
+    such character would fit several code pages.
+
     Windows: ``header`` is the first line, with three groups (host, address if the host is a name, payload in bytes).
     ``header_literal`` is a literal that every such line contains; set it if the line does not contain "ing".
     ``statistics`` is the first line of the summary (group: host), ``timeouts`` the line of a lost probe,
@@ -28,6 +32,8 @@ class Language(NamedTuple):
     """
 
     code: str
+    code_page: str = ""
+    code_page_phrases: tuple[str, ...] = ()
     header: str = ""
     header_literal: str = "ing"
     statistics: str = ""
@@ -54,6 +60,8 @@ LANGUAGES = (
     ),
     Language(
         "de",
+        code_page="cp850",
+        code_page_phrases=("ausgeführt für", "Ping-Statistik für"),
         header=rf"Ping wird ausgeführt für {_HOST} (?:von \S+ )?mit (\d+) Bytes(?: an)? Daten:",
         statistics=r"Ping-Statistik für (\S+?):",
         timeouts=("Zeitüberschreitung der Anforderung",),
@@ -65,6 +73,8 @@ LANGUAGES = (
     ),
     Language(
         "es",
+        code_page="cp850",
+        code_page_phrases=("Estadísticas de ping",),
         header=rf"Haciendo ping a {_HOST} (?:desde \S+ )?con (\d+) bytes de datos:",
         statistics=r"Estadísticas de ping para (\S+?):",
         timeouts=("Tiempo de espera agotado para esta solicitud",),
@@ -76,6 +86,8 @@ LANGUAGES = (
     ),
     Language(
         "fr",
+        code_page="cp850",
+        code_page_phrases=("requête", " données"),
         header=rf"Envoi d.une requête .?[Pp]ing.?(?: sur)? {{1,2}}{_HOST} (?:de \S+ )?avec (\d+) octets de données ?:",
         statistics=r"Statistiques Ping pour (\S+?) ?:",
         timeouts=("Délai d.attente de la demande dépassé",),
@@ -98,6 +110,8 @@ LANGUAGES = (
     ),
     Language(
         "pt",
+        code_page="cp850",
+        code_page_phrases=("Estatísticas do Ping",),
         header=rf"(?:Disparando|Fazendo ping em) {_HOST} (?:de \S+ )?com (\d+) bytes de dados:",
         header_literal="bytes de dados",
         statistics=r"Estatísticas do Ping para (\S+?):",
@@ -113,6 +127,8 @@ LANGUAGES = (
     ),
     Language(
         "pl",
+        code_page="cp852",
+        code_page_phrases=("Statystyka badania ping", "Upłynął limit", "błądzenia"),
         header=rf"Badanie {_HOST} z (\d+) bajtami danych:",
         header_literal="Badanie ",
         statistics=r"Statystyka badania ping dla (\S+?):",
@@ -123,6 +139,8 @@ LANGUAGES = (
     ),
     Language(
         "ru",
+        code_page="cp866",
+        code_page_phrases=("Обмен пакетами", "Статистика Ping", "Ответ от"),
         header=rf"Обмен пакетами с {_HOST} (?:по )?с (\d+) байтами данных:",
         header_literal="Обмен пакетами",
         statistics=r"Статистика Ping для (\S+?):",
@@ -133,6 +151,8 @@ LANGUAGES = (
     ),
     Language(
         "tr",
+        code_page="cp857",
+        code_page_phrases=("için Ping", "için ping", "baytlık"),
         header=rf"{_HOST} için ping atılıyor (\d+) bayt veriyle:",
         statistics=r"(\S+) için Ping istatistikleri:",
         timeouts=("İstek zaman aşımına uğradı",),
@@ -146,6 +166,8 @@ LANGUAGES = (
     ),
     Language(
         "zh",
+        code_page="gbk",
+        code_page_phrases=("正在 Ping", "的 Ping 统计信息", "的回复"),
         header=rf"正在 Ping {_HOST} 具有 (\d+) 字节的数据:",
         statistics=r"(\S+) 的 Ping 统计信息:",
         timeouts=("请求超时",),
@@ -158,6 +180,8 @@ LANGUAGES = (
     ),
     Language(
         "ja",
+        code_page="cp932",
+        code_page_phrases=("に ping を送信", "からの応答", "の ping 統計"),
         header=rf"{_HOST} ?に ping を送信しています (\d+) バイトのデータ:",
         statistics=r"(\S+) の ping 統計:",
         timeouts=("要求がタイムアウトしました",),
@@ -170,6 +194,8 @@ LANGUAGES = (
     ),
     Language(
         "ko",
+        code_page="cp949",
+        code_page_phrases=("에 대한 Ping 통계", "바이트 데이터 사용"),
         header=rf"Ping {_HOST} (\d+)바이트 데이터 사용:",
         statistics=r"(\S+)에 대한 Ping 통계:",
         timeouts=("요청 시간이 만료되었습니다",),
@@ -178,11 +204,14 @@ LANGUAGES = (
     ),
     Language(
         "nl",
+        code_page="cp850",
+        code_page_phrases=("één bewerking",),
         header=rf"Pingen naar {_HOST} met (\d+) bytes(?: aan)? gegevens:",
         statistics=r"Ping-statistieken voor (\S+?):",
         timeouts=("Time-out bij opdracht",),
         times=("De gemiddelde tijd voor het uitvoeren van één bewerking in milliseconden",),
     ),
+    Language("zh-tw", code_page="big5", code_page_phrases=("的 Ping 統計資料", "回覆自")),
     Language("cs", errors=("chyb",)),
     Language("fi", errors=("virhe",)),
     Language("uk", milliseconds=("мс",), duplicates=("дублікат",), errors=("помилк",), corrupted=("пошкоджен",)),
@@ -209,3 +238,11 @@ WINDOWS_UNREACHABLE = (
     r".{1,120}: ?" + any_of(text for language in LANGUAGES for text in language.unreachable) + "[.。]?"
 )
 WINDOWS_TIMES = any_of(text for language in LANGUAGES for text in language.times) + " ?:"
+
+CODE_PAGE_PHRASES: dict[str, tuple[str, ...]] = {}
+for _language in LANGUAGES:
+    if _language.code_page:
+        CODE_PAGE_PHRASES[_language.code_page] = (
+            *CODE_PAGE_PHRASES.get(_language.code_page, ()),
+            *_language.code_page_phrases,
+        )

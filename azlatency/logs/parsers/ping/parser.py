@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.ping.json_output import read_json
-from azlatency.logs.parsers.ping.languages import LANGUAGES, WINDOWS_STATISTICS
+from azlatency.logs.parsers.ping.languages import CODE_PAGE_PHRASES, LANGUAGES, WINDOWS_STATISTICS
 from azlatency.logs.parsers.ping.text import PingText
 from azlatency.logs.record import Recorder
 
@@ -43,12 +43,13 @@ SIGNATURES = (
 _FIRST_OBJECTS = 50
 
 
-class PingParser:
+class PingParser(Parser):
     """Reads ping; see `azlatency.logs.parsers.ping`."""
 
     tool = "ping"
     commands = ("ping", "ping6")
     signatures = SIGNATURES
+    code_page_phrases = CODE_PAGE_PHRASES
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; each header, and each summary without a header, is a run."""

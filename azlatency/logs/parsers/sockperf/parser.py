@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
-from azlatency.logs.parsers import Log, Signature
+from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.sockperf.text import SockperfText
 from azlatency.logs.record import Recorder
 
 
-class SockperfParser:
+class SockperfParser(Parser):
     """Reads sockperf; see `azlatency.logs.parsers.sockperf`."""
 
     tool = "sockperf"
     commands = ("sockperf",)
+    # sockperf's MBps are MiB/s (client.cpp 629), and its GBps are 1000 of them.
+    units: ClassVar = {"sockperf MBps": ("bit/s", 8 << 20), "sockperf GBps": ("bit/s", 8000 << 20)}
     signatures = (
         Signature("== version #", re.compile(r"sockperf: ?== version #.{0,80}?==")),
         Signature("following parameters: --mps", re.compile(r"test was performed using the following parameters: .+")),
