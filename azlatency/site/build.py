@@ -24,7 +24,9 @@ from azlatency.logs.parse import LogError
 from azlatency.site import freshness
 from azlatency.site.documentation import Documents
 from azlatency.site.freshness import LISTING, Contents, Record
-from azlatency.site.kernels import CellError, WarmKernel, run_all, write_notebook
+from azlatency.site.kernels.outputs import write_notebook
+from azlatency.site.kernels.pool import run_all
+from azlatency.site.kernels.warm import CellError, WarmKernel
 from azlatency.site.provenance import Logs, Trail
 from azlatency.site.render import Finding, Heading, Outputs, Sketch, drawn, highlighted, markdown, plain_text
 from azlatency.site.scripts import Position, Scripts, scripts
@@ -411,9 +413,9 @@ class _Site:
         known = self._known.get(page, {})
         if not known or known["run"] != self._run_key(job, known["read"]):
             return None
-        if self._before.whole(known, [executed]):
+        if self._before.is_intact(known, [executed]):
             self._executed[executed] = known["read"]
-        if known["look"] != self._look(job) or not self._before.whole(known):
+        if known["look"] != self._look(job) or not self._before.is_intact(known):
             return None
         self._pages[page] = known
         said = known["says"]
@@ -513,7 +515,7 @@ class _Site:
     def is_whole(self, views: list[StudyView], made: list[Made]) -> bool:
         """Whether index, documentation and search stand there for just these pages."""
         known = self._known.get("index.html", {})
-        return bool(known) and known["run"] == self._whole_key(views, made) and self._before.whole(known)
+        return bool(known) and known["run"] == self._whole_key(views, made) and self._before.is_intact(known)
 
     def finish(self, views: list[StudyView], made: list[Made]) -> None:
         """Write the index, the documentation and the search over all of it."""

@@ -1,7 +1,8 @@
-"""What need not be run again: a page is as fresh as the notebook, the code, and every file that was read for it.
+"""Which pages are up to date: a page depends on its notebook, the code, and every file that the notebook read.
 
-A key is the digest of all that a result depends on. What a notebook reads is not guessed from its text: its kernel
-tells which files it opened (`azlatency.site.kernels.WarmKernel.read`). A page whose notebook failed has no key.
+A key is the digest of everything that a result depends on. The files that a notebook reads are not guessed from its
+text: its kernel reports which files it opened (`azlatency.site.kernels.warm.WarmKernel.read`). A page whose notebook
+failed has no key.
 """
 
 from __future__ import annotations
@@ -15,42 +16,52 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
+from azlatency import _HOMES
+
 PACKAGE = Path(__file__).parents[1]
-#: Modules that change how a page looks and not what its notebook computes.
-_LOOKS = "site/"
-#: Modules that no page and no notebook uses.
-_ELSEWHERE = ("cli/", "gate/", "planning/", "__main__.py")
+_SITE = Path(__file__).parent.name
+#: Where notebooks run: the only part of the site that their results depend on.
+_KERNELS = f"{_SITE}/kernels/"
 #: Begins the name of a folder of which the names, not the contents, matter.
 LISTING = "names in "
 
 
 def key(*parts: Any) -> str:
-    """A digest of anything that JSON can say."""
+    """Return the digest of anything that JSON can express."""
     return sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def code() -> tuple[str, str]:
-    """Digests of the code and libraries that results depend on, and of the code that only shows them."""
+    """Return the digest of the code and libraries that results depend on, and that of the code that only renders them.
+
+    Results depend on the packages that public names live in, and on the kernels; pages look as the rest of the site
+    makes them. Other packages (commands, the gate, planning) change no page.
+    """
     results, looks = sha256(), sha256()
+    public = {home.split(".")[1] for home in _HOMES.values()}
     for path in sorted(PACKAGE.rglob("*")):
         name = path.relative_to(PACKAGE).as_posix()
-        if path.is_file() and "__pycache__" not in name and not name.startswith(_ELSEWHERE):
-            part = looks if name.startswith(_LOOKS) and name != "site/kernels.py" else results
-            part.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    installed = sorted({f"{each.metadata['Name']} {each.version}" for each in distributions() if each.metadata})
-    results.update("\n".join([sys.version, *installed]).encode())
+        top = name.partition("/")[0]
+        if not path.is_file() or "__pycache__" in name or top not in {*public, _SITE, "__init__.py"}:
+            continue
+        digest = looks if top == _SITE and not name.startswith(_KERNELS) else results
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    libraries = sorted(
+        {f"{library.metadata['Name']} {library.version}" for library in distributions() if library.metadata}
+    )
+    results.update("\n".join([sys.version, *libraries]).encode())
     return results.hexdigest(), looks.hexdigest()
 
 
 class Contents:
-    """Digests of files, each read once; a missing file has a digest of its own."""
+    """Digests of files, each file read once; a missing file has a digest of its own."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
 
     def __call__(self, names: Iterable[str]) -> dict[str, str]:
-        """Digest by name. A name that begins with `LISTING` stands for the names of the files in a folder."""
+        """Return digests by name. A name that begins with `LISTING` means the names of the files in a folder."""
         return {name: self._of(name) for name in sorted(set(names))}
 
     def _of(self, name: str) -> str:
@@ -60,7 +71,7 @@ class Contents:
 
 
 def file_digest(path: Path) -> str:
-    """Digest of a file's bytes; of an import's record without the times of the files, which say nothing of content."""
+    """Return the digest of a file's bytes; of an import's record without file times, which are not content."""
     try:
         raw = path.read_bytes()
     except OSError:
@@ -72,22 +83,22 @@ def file_digest(path: Path) -> str:
 
 def _timeless(content: Any) -> Any:
     if isinstance(content, Mapping):
-        return {name: _timeless(each) for name, each in content.items() if name != "mtime_ns"}
-    return [_timeless(each) for each in content] if isinstance(content, list) else content
+        return {name: _timeless(value) for name, value in content.items() if name != "mtime_ns"}
+    return [_timeless(item) for item in content] if isinstance(content, list) else content
 
 
 def _listing(name: str) -> str:
     folder = Path(name.removeprefix(LISTING))
-    return key(sorted(each.name for each in folder.iterdir())) if folder.is_dir() else "missing"
+    return key(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "missing"
 
 
-# --- what stands in a site's folder
+# --- the record of a site
 
 
 class Record:
-    """What a report left in its folder: the files that are its own, and for each page what it depends on.
+    """What the last report left in a folder: its files, and what each page depends on.
 
-    Written after the pages; a file that is not as recorded counts as absent.
+    It is written after the pages; a file that differs from its record counts as absent.
     """
 
     FILE = ".azlatency-site.json"
@@ -104,13 +115,13 @@ class Record:
         self.files: list[str] = [name for name in files or () if _inside(name)] if isinstance(files, list) else []
         self.pages: dict[str, dict[str, Any]] = pages if isinstance(pages, dict) else {}
 
-    def whole(self, known: Mapping[str, Any], names: Iterable[str] | None = None) -> bool:
-        """Whether the files of a page (or those of ``names``) are as they were written."""
-        own = known["files"]
-        return all(_inside(each) and file_digest(self._folder / each) == own[each] for each in names or own)
+    def is_intact(self, page: Mapping[str, Any], names: Iterable[str] | None = None) -> bool:
+        """Return whether the files of a page (or those in ``names``) are as they were written."""
+        digests = page["files"]
+        return all(_inside(name) and file_digest(self._folder / name) == digests[name] for name in names or digests)
 
     def text(self, files: Sequence[str], pages: Mapping[str, Mapping[str, Any]]) -> str:
-        """The content of the record's file."""
+        """Return the content of the record's file."""
         return json.dumps({"files": sorted(files), "pages": pages}, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from azlatency.logs.parse import LogError
 from azlatency.site import build as report
-from azlatency.site.kernels import WarmKernel
+from azlatency.site.kernels.warm import WarmKernel
 from azlatency.site.render import Heading, Outputs, markdown, mathml, own_table, svg
 from azlatency.site.scripts import scripts
 from azlatency.studies.store import import_study

@@ -22,7 +22,7 @@ from azlatency.site import build as report
 from azlatency.site import freshness
 from azlatency.site.api import modules
 from azlatency.site.documentation import Documents
-from azlatency.site.kernels import WarmKernel
+from azlatency.site.kernels.warm import WarmKernel
 from azlatency.site.provenance import LINE, NAMED, Logs, Place, Trail, shown
 from azlatency.site.search import WHOLE, texts_of
 from azlatency.studies.store import import_study, load
