@@ -44,29 +44,46 @@ class Module:
 
 
 def modules(homes: Mapping[str, str]) -> list[Module]:
-    """The documented modules by name; ``homes``: module by public name (``azlatency._HOMES``).
+    """Return the documented modules by name; ``homes``: the module of each public name (``azlatency._HOMES``).
 
-    A name that is a module itself stands for all that is public in it.
+    A name that its home does not define stands for the whole module; modules inside it get a page of their own.
     """
-    wanted: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
+
+    def add(module: str, name: str) -> None:
+        if _is_module(f"{module}.{name}"):
+            for member in _public(f"{module}.{name}"):
+                add(f"{module}.{name}", member)
+        else:
+            names.setdefault(module, []).append(name)
+
     for name, home in homes.items():
-        whole = home.rpartition(".")[2] == name and not _defined(home, name)
-        wanted.setdefault(home, []).extend(_public(home) if whole else [name])
+        for member in [name] if _defined(home, name) else _public(home):
+            add(home, member)
     return [
-        Module(home, _markdown(ast.get_docstring(_tree(home))), tuple(_entries(home, list(dict.fromkeys(names)))))
-        for home, names in sorted(wanted.items())
+        Module(
+            module, _markdown(ast.get_docstring(_tree(module))), tuple(_entries(module, list(dict.fromkeys(members))))
+        )
+        for module, members in sorted(names.items())
     ]
+
+
+def _file(module: str) -> Path:
+    path = _PACKAGE.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _is_module(name: str) -> bool:
+    return _file(name).is_file()
 
 
 @lru_cache(maxsize=256)
 def _tree(module: str) -> ast.Module:
-    path = _PACKAGE.joinpath(*module.split(".")[1:])
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return ast.parse(file.read_text("utf-8"))
+    return ast.parse(_file(module).read_text("utf-8"))
 
 
 def _public(module: str) -> list[str]:
-    """``__all__`` of a module, else its functions and classes without an underscore."""
+    """Return ``__all__`` of a module, else its functions and classes without a leading underscore."""
     for node in _tree(module).body:
         if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "__all__" for target in node.targets):
             return [str(name) for name in ast.literal_eval(node.value)]
@@ -75,7 +92,7 @@ def _public(module: str) -> list[str]:
 
 
 def _defined(module: str, name: str) -> _Function | ast.ClassDef | None:
-    """The definition of a name, in the module or where the module has it from."""
+    """Return the definition of a name, in the module or where the module imports it from."""
     for node in _tree(module).body:
         if isinstance(node, _Function | ast.ClassDef) and node.name == name:
             return node
@@ -96,14 +113,14 @@ def _entries(module: str, names: list[str]) -> Iterator[Entry]:
 
 
 def _members(node: ast.ClassDef) -> Iterator[Entry]:
-    for each in node.body:
-        if isinstance(each, _Function) and not each.name.startswith("_") and ast.get_docstring(each):
-            yield _function(each)
+    for member in node.body:
+        if isinstance(member, _Function) and not member.name.startswith("_") and ast.get_docstring(member):
+            yield _function(member)
 
 
 def _function(node: _Function) -> Entry:
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    decorated = {ast.unparse(each) for each in node.decorator_list}
+    decorated = {ast.unparse(decorator) for decorator in node.decorator_list}
     text = _markdown(ast.get_docstring(node))
     if decorated & {"property", "cached_property"}:
         return Entry(node.name, f"{node.name}{returns}", text)
@@ -111,14 +128,46 @@ def _function(node: _Function) -> Entry:
     return Entry(node.name, f"{node.name}({'' if arguments in ('self', 'cls') else arguments}){returns}", text)
 
 
+# --- docstrings
+
+
+_SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.M)
+#: Sections of a numpydoc docstring that list values: a line with a name or a type, then an indented description.
+_LISTS = {"Parameters", "Other Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes"}
+#: A reference of Sphinx, such as :func:`latency`.
+_REFERENCE = re.compile(r":[a-z]+:(`[^`]+`)")
+
+
 def _markdown(docstring: str | None) -> str:
-    """A docstring as Markdown: examples become blocks of code."""
+    """Convert a numpydoc docstring to Markdown: lists of values become bullets, examples become blocks of code."""
+    text = _REFERENCE.sub(r"\1", docstring or "")
+    summary, *sections = _SECTION.split(text)
+    parts = [_with_examples(summary)]
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        parts.append(f"**{title}**\n\n{_bullets(body) if title in _LISTS else _with_examples(body)}")
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _bullets(body: str) -> str:
+    """Convert "name : type" lines with indented descriptions to a list; a line without a name is a type."""
+    lines: list[str] = []
+    for line in body.strip().splitlines():
+        if line.startswith(" ") or not line.strip():
+            lines.append(f"  {line.strip()}".rstrip())
+            continue
+        name, separator, kind = line.partition(" : ")
+        lines.append(f"- `{name}`" + (f" (`{kind.strip()}`)" if separator else "") + ":")
+    return "\n".join(lines)
+
+
+def _with_examples(text: str) -> str:
+    """Put examples of the interactive interpreter into blocks of code."""
     lines: list[str] = []
     inside = False
-    for line in (docstring or "").splitlines():
+    for line in text.splitlines():
         example = line.startswith((">>> ", "... ")) or (inside and bool(line.strip()))
         if example != inside:
-            lines += ["```python"] if example else ["```"]
+            lines.append("```python" if example else "```")
             inside = example
-        lines.append(line.replace("  # doctest: +SKIP", "").rstrip())
+        lines.append(re.sub(r"  # doctest: .*", "", line).rstrip())
     return "\n".join([*lines, "```"] if inside else lines)

@@ -20,12 +20,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from azlatency.report.objects import Runs, Stated
 from azlatency.site import build as report
 from azlatency.site import freshness
-from azlatency.site.api import modules
+from azlatency.site.api import _markdown, modules
 from azlatency.site.documentation import Documents
 from azlatency.site.kernels.warm import WarmKernel
 from azlatency.site.provenance import LINE, NAMED, Logs, Place, Trail, shown
+from azlatency.site.render import markdown
 from azlatency.site.search import WHOLE, texts_of
-from azlatency.studies.store import import_study, load
+from azlatency.studies.store import Study, import_study, load
 
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
 EVIL = "<script>alert(1)</script>"
@@ -82,6 +83,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
         return run(kernel, path, parameters)
 
     monkeypatch.setattr(WarmKernel, "run", noted)
+    # Starting a kernel costs more than these notebooks.
+    monkeypatch.setattr(report, "_workers", lambda: 1)
     yield made
 
 
@@ -277,8 +280,12 @@ def test_many_runs_are_counted_and_the_first_named(logs: Logs) -> None:
     assert len(trail.groups[0].first) == NAMED == len(trail.files[0].quotes)
 
 
-def test_reported_numbers_and_expectations_lead_to_their_lines() -> None:
-    trail = Trail(Logs(load("uksouth-echo-latency", processed=ROOT / "data" / "processed")))
+def test_reported_numbers_and_expectations_lead_to_their_lines(tmp_path: Path) -> None:
+    def imported(name: str) -> Study:
+        import_study(name, [ROOT / "data" / "raw" / name], out=tmp_path)
+        return load(name, processed=tmp_path)
+
+    trail = Trail(Logs(imported("uksouth-echo-latency")))
     assert trail.row(["Same AZ", "850.0", "reported"], {}) is not None
     quotes = trail.files[0].quotes
     assert trail.files[0].path == "reported.csv" and quotes[0][0] == 2
@@ -286,8 +293,8 @@ def test_reported_numbers_and_expectations_lead_to_their_lines() -> None:
     assert str(quotes[0][1]).startswith(
         "Same AZ,echo,rtt_mean,mean,,,uksouth,1,uksouth,1,Standard_B1s,,same_zone,850 μs"
     )
-    trail = Trail(Logs(load("westeurope-azure-cni", processed=ROOT / "data" / "processed")))
-    name = load("westeurope-azure-cni", processed=ROOT / "data" / "processed").expectations[0]["name"]
+    study = imported("westeurope-azure-cni")
+    trail, name = Trail(Logs(study)), study.expectations[0]["name"]
     assert trail.row([name, ""], {}) is not None
     assert name in str(trail.files[0].quotes[0][1]) and trail.files[0].path == "baseline.toml"
 
@@ -350,14 +357,45 @@ def test_documents_are_safe_and_small(documents: Path) -> None:
 def test_every_public_name_is_documented() -> None:
     from azlatency import _HOMES
 
-    found = {module.name: module for module in modules(_HOMES)}
+    documented = {f"{module.name}.{entry.name}": entry for module in modules(_HOMES) for entry in module.entries}
+    namespaces = {".".join(name.split(".")[:-1]) for name in documented}
     for name, home in _HOMES.items():
-        if home.rpartition(".")[2] != name:
-            entry = next(each for each in found[home].entries if each.name == name)
-            assert entry.text and entry.signature.startswith((f"{name}(", f"class {name}")), name
-    assert all(module.entries and module.text for module in found.values())
-    quantiles = next(each for each in found["azlatency.logs.parse"].entries if each.name == "parse")
-    assert "strict: bool=False" in quantiles.signature and "Raises `LogError`" in quantiles.text
+        entry = documented.get(f"{home}.{name}")
+        assert entry is not None or any(f"{each}.".startswith(f"{home}.") for each in namespaces), name
+        assert entry is None or (entry.text and entry.signature.startswith((f"{name}(", f"class {name}"))), name
+    assert "strict: bool=False" in documented["azlatency.logs.parse.parse"].signature
+    assert "azlatency.report.findings.latency.conclude" in documented
+
+
+def test_numpydoc_sections_become_lists() -> None:
+    text = """Return the runs.
+
+Parameters
+----------
+runs : DataFrame
+    One row per run, see :func:`latency`.
+
+    A second paragraph.
+margin : float
+
+Returns
+-------
+Table
+    The runs.
+
+Examples
+--------
+>>> runs()  # doctest: +SKIP
+1
+
+More.
+"""
+    html = markdown(_markdown(text))
+    page = BeautifulSoup(html, "html.parser")
+    assert [item.code.get_text() for item in page.select("li")] == ["runs", "margin", "Table"]
+    assert [title.get_text() for title in page.select("p > strong")] == ["Parameters", "Returns", "Examples"]
+    assert "A second paragraph." in page.li.get_text() and ":func:" not in page.get_text()
+    assert page.pre.get_text().splitlines() == [">>> runs()", "1"]
 
 
 def test_no_documentation_is_no_error(tmp_path: Path) -> None:
