@@ -96,7 +96,7 @@ def test_azure_pipelines() -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES.values())
-def test_each_compares_reports_and_runs_a_notebook(name: str) -> None:
+def test_every_example_compares_reports_and_runs_a_notebook(name: str) -> None:
     text = commands(name)
     for wanted in (
         "make setup",
@@ -112,14 +112,14 @@ def test_each_compares_reports_and_runs_a_notebook(name: str) -> None:
 
 @pytest.mark.skipif(shutil.which("check-jsonschema") is None, reason="no check-jsonschema")
 @pytest.mark.parametrize("schema", EXAMPLES)
-def test_the_vendors_schemas_accept_them(schema: str) -> None:
+def test_examples_follow_the_schemas_of_the_vendors(schema: str) -> None:
     words = ["check-jsonschema", "--builtin-schema", f"vendor.{schema}", str(CI / EXAMPLES[schema])]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
-def test_the_steps_of_github_run_and_the_verdict_fails_the_job(tmp_path: Path) -> None:
+def test_the_github_steps_run_and_a_change_fails_the_job(tmp_path: Path) -> None:
     """Its scripts from import to verdict, as the runner runs them, on a base and a slower candidate (real logs)."""
     (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
     (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
@@ -132,7 +132,7 @@ def test_the_steps_of_github_run_and_the_verdict_fails_the_job(tmp_path: Path) -
                    "GITHUB_OUTPUT": str(output)}  # fmt: skip
     done = {}
     for step in content["jobs"]["compare"]["steps"]:
-        if step.get("name") not in ("Import", "Compare", "One page, by papermill", "Verdict"):
+        if step.get("name") not in ("Import", "Compare", "Run one notebook with papermill", "Verdict"):
             continue
         if step["name"] == "Verdict":
             environment["CODE"] = output.read_text().strip().removeprefix("code=")
@@ -140,11 +140,11 @@ def test_the_steps_of_github_run_and_the_verdict_fails_the_job(tmp_path: Path) -
         done[step["name"]] = subprocess.run(
             words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
-    for name in ("Import", "Compare", "One page, by papermill"):
+    for name in ("Import", "Compare", "Run one notebook with papermill"):
         assert done[name].returncode == 0, done[name].stderr
     assert output.read_text() == "code=1\n"
-    assert done["Verdict"].returncode == 1 and "::error::A change beyond 5%" in done["Verdict"].stdout
-    assert summary.read_text("utf-8").startswith("### ❌ A change beyond the margin of 5%")
+    assert done["Verdict"].returncode == 1 and "::error::Changed by more than 5%" in done["Verdict"].stdout
+    assert summary.read_text("utf-8").startswith("### ❌ Changed by more than the margin of 5%")
     assert (tmp_path / "build" / "compare.xml").is_file()
     page = (tmp_path / "build" / "before_after.ipynb").read_text("utf-8")
     assert "az1a \\u2192 az2a" in page or "az1a → az2a" in page
