@@ -1,0 +1,59 @@
+"""How an iostat log is recognised and read."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.iostat.columns import COLUMNS
+from azlatency.logs.parsers.iostat.json_output import IostatJson
+from azlatency.logs.parsers.iostat.reports import Reports
+from azlatency.logs.parsers.iostat.text import BANNER, CPU_HEADER, IostatText
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import UnitDefinition, prefixed
+
+_KNOWN_HEADER = rf"Device:?(?: {{1,40}}(?:{'|'.join(map(re.escape, COLUMNS))})){{1,30}}"
+
+
+def _size_units(canonical: str, ending: str) -> dict[str, UnitDefinition]:
+    """Return kB, MB and so on, which are binary, and blocks and sectors of 512 bytes, whatever the disk reports."""
+    return {
+        **prefixed(canonical, "kMGTP", 1024, f"B{ending}", tool="iostat"),
+        **{f"iostat {name}{ending}": (canonical, 512) for name in ("blocks", "sectors")},
+    }
+
+
+class IostatParser(Parser):
+    """Reads iostat; see `azlatency.logs.parsers.iostat`."""
+
+    tool = "iostat"
+    commands = ("iostat",)
+    units: ClassVar = {**_size_units("bytes", ""), **_size_units("bytes/s", "/s"), "requests": ("count", 1)}
+    signatures = (
+        Signature(" CPU)", re.compile(BANNER), weak=True),
+        Signature("avg-cpu:", re.compile(CPU_HEADER), weak=True),
+        Signature("Device", re.compile(_KNOWN_HEADER), weak=True),
+        Signature('"sysstat"', re.compile(r'\{?\s*"sysstat"\s*:.*'), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read the reports of one log."""
+        is_json = any(line.text.lstrip().startswith("{") for line in log.lines)
+        reports = Reports(log, recorder, "iostat-json" if is_json else "iostat-text")
+        text, documents = IostatText(log, recorder, reports), IostatJson(log, recorder, reports)
+        lines, index = log.lines, 0
+        while index < len(lines):
+            if lines[index].text.lstrip().startswith("{"):
+                index = documents.read(index)
+            else:
+                text.feed_line(lines[index], recorder.accounting)
+                index += 1
+        reports.close()
+        if not reports.count:
+            run = recorder.start_run("iostat", log.first_line, last_line=log.last_line, status="no_data")
+            reason = "the log contains no iostat report; check that it is the output of iostat"
+            run.add_event("no_data", "error", reason, log.first_line)
+
+
+PARSER = IostatParser()

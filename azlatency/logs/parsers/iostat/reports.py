@@ -1,0 +1,173 @@
+"""The reports of one iostat log, whether they are text or JSON: one report is one run."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.iostat.columns import COLUMNS, CPU_METRICS
+from azlatency.logs.record import Recorder, Run
+from azlatency.logs.units import Quantity, nanoseconds, quantity
+
+TIME = r"(?:Time: )?(?:(\d{2,4}[/.-]\d{1,2}[/.-]\d{1,4})[ T])?(\d\d):(\d\d):(\d\d)(?: ([AP]M))?([+-]\d{2}:?\d{2}|Z)?"
+# Requests per second, mean size of a request, and the bandwidth that is their product.
+_PRODUCTS = ("r/s", "rareq-sz", "rkB/s"), ("w/s", "wareq-sz", "wkB/s"), ("d/s", "dareq-sz", "dkB/s")
+_SIZE_SUFFIX = {"s": "sectors", **{letter: letter + "B" for letter in "kMGTP"}, "B": "B"}
+
+
+@dataclass
+class Stamp:
+    """A time stamp: its date as printed, the second of the day, and the time if it has a time zone."""
+
+    date: str | None
+    seconds: int
+    moment: datetime | None
+
+
+@dataclass
+class Report:
+    """One report while it is read."""
+
+    run: Run
+    stamp: Stamp | None = None
+    values: dict[str, dict[str, Quantity]] = field(default_factory=dict)
+    """By device, then by column."""
+    lines: dict[str, int] = field(default_factory=dict)
+    cpu: bool = False
+    open_header: int = 0
+    """Line of a header that has no row yet, else 0."""
+
+
+class Reports:
+    """The reports of one log in order; text and JSON fill it."""
+
+    def __init__(self, log: Log, recorder: Recorder, dialect: str) -> None:
+        self.log, self.recorder, self.dialect = log, recorder, dialect
+        self.host: str | None = None
+        self.report: Report | None = None
+        self.previous_stamp: Stamp | None = None
+        self.first = True
+        self.skips_boot = _skips_boot(log)
+        self.interval = _interval(log)
+        self.count = 0
+
+    def begin_invocation(self, host: str | None) -> None:
+        """Begin the output of another command, at a banner or a host."""
+        self.close()
+        self.host, self.first, self.previous_stamp = host, True, None
+        self.skips_boot = _skips_boot(self.log)
+
+    def open(self, line: int, stamp: Stamp | None) -> Report:
+        """Open a report, as a run."""
+        self.close()
+        since_boot = self.first and not self.skips_boot
+        run = self.recorder.start_run("iostat", line, dialect=self.dialect, client=self.host or self.log.host)
+        run.set(test="since_boot" if since_boot else "report")
+        if since_boot:
+            text = "the first report covers the time since the host started, not the test (iostat -y omits it)"
+            run.add_event("since_boot", "info", text, line)
+        else:
+            run.set(requested_duration_ns=self.interval)
+        self.report = Report(run, stamp)
+        if stamp is not None and self.previous_stamp is not None and not since_boot:
+            _set_duration(run, self.previous_stamp, stamp)
+        self.previous_stamp, self.first = stamp, False
+        self.count += 1
+        return self.report
+
+    def add_cpu_share(self, name: str, token: str, line: int) -> None:
+        """Record the share of one kind of CPU time."""
+        if self.report is not None and name in CPU_METRICS:
+            self.report.run.add_metric(CPU_METRICS[name], quantity(token, "%"), line, scope="host")
+            self.report.cpu = True
+
+    def add_value(self, device: str, column: str, token: str, suffix: str, line: int) -> None:
+        """Record one number of a device, if the column is known; a device name with a leading blank is a group."""
+        if self.report is None or column not in COLUMNS:
+            return
+        metric, unit = COLUMNS[column]
+        if suffix and suffix != "%":
+            unit = f"iostat {_SIZE_SUFFIX[suffix]}" + ("/s" if unit.endswith("/s") else "")
+        value = quantity(token, unit)
+        name = device.strip()
+        scope = "run" if device.startswith(" ") else "stream"
+        self.report.run.add_metric(metric, value, line, side="device", stream=name, scope=scope)
+        self.report.values.setdefault(name, {})[column] = value
+        self.report.lines[name] = line
+
+    def close(self) -> None:
+        """Finish the open report, if there is one."""
+        report, self.report = self.report, None
+        if report is None:
+            return
+        for name, values in report.values.items():
+            _check_bandwidth(report, name, values)
+        run = report.run
+        if report.open_header:
+            run.set(status="truncated")
+            text = "the report ends after a header; the rows above it are kept"
+            run.add_event("truncated", "warning" if report.cpu or report.values else "error", text, report.open_header)
+        elif not report.cpu and not report.values:
+            run.set(status="no_data")
+            text = "the report lists no device: none was active, or none was found"
+            run.add_event("no_data", "warning", text, run.row["first_line"])
+
+
+def _set_duration(run: Run, previous: Stamp, stamp: Stamp) -> None:
+    """Set the duration of a report from its time stamp and that of the report before it."""
+    seconds = None
+    if previous.moment is not None and stamp.moment is not None:
+        seconds = round((stamp.moment - previous.moment).total_seconds())
+        run.set(started_at=previous.moment.astimezone(UTC))
+    elif previous.date == stamp.date:
+        seconds = stamp.seconds - previous.seconds
+    if seconds is not None and seconds > 0:
+        run.set(duration_ns=nanoseconds(str(seconds), "s"))
+    elif seconds is not None and seconds < 0:
+        run.set(started_at=None)
+        text = "the clock of the host was set back between two reports"
+        run.add_event("clock_step", "warning", text, run.row["first_line"])
+
+
+def _check_bandwidth(report: Report, name: str, values: dict[str, Quantity]) -> None:
+    """Report a bandwidth that is not requests per second times the mean size of a request."""
+    for rate, size, product in _PRODUCTS:
+        if not all(column in values for column in (rate, size, product)):
+            continue
+        rates, sizes, products = values[rate], values[size], values[product]
+        half = sizes.resolution or 0.0
+        slack = (rates.resolution or 0.0) * (sizes.value + half) + rates.value * half
+        if abs(rates.value * sizes.value - products.value) > 1.001 * (slack + (products.resolution or 0.0)) + 1e-9:
+            text = f"{name}: {rates.printed} {rate} times {sizes.printed} kB is not {products.printed} {product}"
+            report.run.add_event("rate_mismatch", "warning", text, report.lines[name])
+
+
+def read_stamp(match: re.Match[str]) -> Stamp:
+    """Read the time stamp of ``-t``; a date that is not ISO 8601 depends on the locale and is only compared."""
+    date, half, zone = match[1], match[5], match[6]
+    hours, minutes, seconds = (int(match[i]) for i in (2, 3, 4))
+    if half is not None:
+        hours = hours % 12 + (12 if half == "PM" else 0)
+    moment = None
+    if zone is not None and date is not None and re.fullmatch(r"\d{4}-\d\d-\d\d", date):
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(f"{date}T{match[2]}:{match[3]}:{match[4]}{zone}")
+    return Stamp(date, 3600 * hours + 60 * minutes + seconds, moment)
+
+
+def _skips_boot(log: Log) -> bool:
+    """Whether the command omits the report since boot (``-y``, alone or among other letters)."""
+    return any(re.fullmatch(r"-[a-zA-Z]{0,20}y[a-zA-Z]{0,20}", word) is not None for word in log.arguments)
+
+
+def _interval(log: Log) -> int | None:
+    """Return the interval of the command: the first number that is not the value of an option."""
+    words = log.arguments
+    for previous, word in pairwise(words):
+        if word.isdigit() and previous not in ("-j", "-o", "-f", "-g", "-p"):
+            return nanoseconds(word, "s") or None
+    return None
