@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import complete_quantile, end_run
-from azlatency.logs.parsers.iperf3 import run as iperf3_run
+from azlatency.logs.parsers.iperf3 import rows
 from azlatency.logs.record import Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
@@ -17,8 +17,8 @@ _DEFAULT_SECONDS = "10"
 _HISTOGRAMS = {"BB": "rtt", "T": "one_way_latency", "F": "frame_latency", "W": "write_latency"}
 
 
-@dataclass(slots=True)
-class Row(iperf3_run.Row):
+@dataclass(slots=True, kw_only=True)
+class Row(rows.Row):
     """One printed row, interval or total."""
 
     report: bool = False

@@ -1,25 +1,27 @@
-"""iperf3 ``-J`` and ``--json-stream``: the same tables as from the text, exact where the text is rounded.
+"""The JSON of iperf3 (``-J``, ``--json-stream``): the same tables as from the text, without its rounding.
+
+::
 
     {"start": {"connected": [{"socket": 5, "local_host": "10.2.1.4", ...}], "version": "iperf 3.12",
                "timestamp": {"timesecs": 1795225326}, "connecting_to": {...}, "test_start": {"protocol": "TCP", ...}},
      "intervals": [{"streams": [{...}], "sum": {"start": 0, "end": 1.008106, "bytes": 394002432, ...}}],
      "end": {"streams": [{"sender": {...}, "receiver": {...}}], "sum_sent": {...}, "sum_received": {...},
              "cpu_utilization_percent": {...}}}
-    {"event": "interval", "data": {...}}                       --json-stream (3.17): one such object a line
+    {"event": "interval", "data": {...}}                       --json-stream (3.17): one such object per line
 
-What the keys mean, and where they mislead (iperf_api.c; design: formats-throughput 1.1.4):
+The keys (iperf_api.c):
 
-- ``sum_sent`` is the sender's count, ``sum_received`` the receiver's, whichever end wrote the file. An end that was
-  not heard has 0 bytes: missing, not zero.
-- ``--bidir``: up to 3.10 ``sum``, ``sum_sent`` and ``sum_received`` occur twice, client to server first; from 3.11 on
-  the second ones are called ``…_bidir_reverse``. Both directions are kept.
-- UDP up to 3.10 has ``sum`` only: bytes, rate and packets of the sender, time, jitter and loss of the receiver.
-- ``max_rtt``, ``min_rtt``, ``mean_rtt`` are what the TCP stack of this end saw of its own socket under load:
-  ``tcp_rtt_*``, not the round trip of a probe; kept where this end sends.
-- A number may be spelled ``-nan`` (3.0, 3.1): missing.
+- ``sum_sent`` is the count of the sender and ``sum_received`` that of the receiver, whichever end wrote the file. 0
+  bytes mean that the results of that end did not arrive: missing, not zero.
+- ``--bidir``: up to 3.10 ``sum``, ``sum_sent`` and ``sum_received`` occur twice, client to server first; since 3.11
+  the second ones are called ``…_bidir_reverse``. Both directions are stored.
+- UDP up to 3.10 has only ``sum``: bytes, rate and packets of the sender; time, jitter and loss of the receiver.
+- ``max_rtt``, ``min_rtt`` and ``mean_rtt`` are estimates of the TCP stack of this end under load (``tcp_rtt_*``), not
+  the round-trip time of a probe; they are stored if this end sends.
+- A number may be ``-nan`` (3.0, 3.1): missing.
 
-Ignored: cookies, sockets' buffer sizes, congestion control names, ``server_output_*`` (the other end's log in a
-string).
+Not stored: cookies, sizes of socket buffers, names of congestion controls, ``server_output_*`` (the log of the other
+end as a string).
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.iperf3.run import SUM, Connection, Row, Test
+from azlatency.logs.parsers.iperf3.rows import SUM, Connection, Row
+from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity, scale
 
@@ -44,7 +47,7 @@ _FORWARD, _REVERSE = 0, 1
 
 
 class Documents:
-    """The JSON documents of one log, read in place."""
+    """Reads the JSON documents of one log."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
@@ -55,7 +58,7 @@ class Documents:
     # --- documents
 
     def read(self, index: int) -> int:
-        """Read the document that begins in line ``index``; returns the index of the first line behind it."""
+        """Read the document that begins in line ``index``; return the index of the first line after it."""
         begin = self.line_map.text.index("{", self.line_map.starts[index])
         try:
             end = self._document(begin)
@@ -65,7 +68,7 @@ class Documents:
         return self.line_map.line_index(end - 1) + 1
 
     def _broken(self, begin: int, error: json_tokens.JsonError) -> int:
-        """A document that stops or goes wrong: what stood complete before is kept, and told so."""
+        """Keep what is complete in a document that is cut or damaged, and report it."""
         number = self.line_map.line_number(error.position)
         test = self.test or self._open(begin)
         test.cut = True
@@ -74,7 +77,8 @@ class Documents:
             test.last_line = self.log.last_line
             following = len(self.log.lines)
         else:
-            test.run.add_event("malformed", "error", "not JSON from here on; what stands above is kept", number)
+            text = "the document is not JSON from here on; the members above are kept"
+            test.run.add_event("malformed", "error", text, number)
             following = max(self.line_map.line_index(error.position), self.line_map.line_index(begin) + 1)
             self.line_map.mark_between(begin, self.line_map.starts[following], KNOWN)
             test.last_line = number
@@ -91,17 +95,17 @@ class Documents:
         self.close(self.log.last_line)
         number = self.line_map.line_number(position)
         run = self.recorder.start_run("iperf3", number)
-        self.test = Test(self.recorder, self.log, run, number, form, last_line=number)
+        self.test = Test(recorder=self.recorder, log=self.log, run=run, first_line=number, form=form, last_line=number)
         self.tests.append(self.test)
         return self.test
 
     def _document(self, begin: int) -> int:
-        """One object: an event of a stream, or a whole test."""
+        """Read one object: an event of a stream, or a whole test."""
         first = json_tokens.skip_blanks(self.line_map.text, begin + 1)
         if self.line_map.text.startswith('"event"', first):
             return self._event(begin)
         self.close(self.log.last_line)
-        return self._whole(begin)
+        return self._read_test(begin)
 
     # --- a stream of events
 
@@ -133,8 +137,8 @@ class Documents:
 
     # --- a document
 
-    def _whole(self, begin: int) -> int:
-        """The members of a document one by one, so that a cut one gives what it has."""
+    def _read_test(self, begin: int) -> int:
+        """Read the members of a document one by one, so that a cut document keeps the complete ones."""
         text, place = self.line_map.text, json_tokens.skip_blanks(self.line_map.text, begin + 1)
         test: Test | None = None
         while text[place : place + 1] != "}":
@@ -174,7 +178,7 @@ class Documents:
             self._end(node, test)
 
     def _idle(self, test: Test) -> bool:
-        """A server that waits for its next client and is stopped writes a document of no test."""
+        """Whether this is the document that a server writes when it is stopped while it waits for a client."""
         stopped = test.failure is None and test.run.row["status"] == "interrupted"
         return test.empty and not test.connections and stopped and len(self.recorder.rows["runs"]) > 1
 
@@ -198,10 +202,10 @@ class Documents:
         elif (host := node.object("accepted_connection").value("host")) is not None:
             test.server = True
             run.set(client=host)
-        for one in node.objects("connected"):
+        for connection in node.objects("connected"):
             names = ("socket", "local_host", "local_port", "remote_host", "remote_port")
-            test.connection(Connection(*(str(one.value(name)) for name in names)))
-            self.line_map.mark_data(one)
+            test.add_connection(Connection(*(str(connection.value(name)) for name in names)))
+            self.line_map.mark_data(connection)
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
@@ -209,7 +213,7 @@ class Documents:
                 self.line_map.mark_data(leaf)
         if (target := node.leaf("target_bitrate")) is not None and target.value:
             line = self.line_map.line_number(target.position)
-            test.paced(f"sending was held to {target.value} bit/s", line)
+            test.report_pacing(f"the sending rate was limited to {target.value} bit/s", line)
 
     def _clock(self, node: json_tokens.JsonObject, test: Test) -> None:
         seconds, leaf = node.value("timesecs"), node.leaf("timemillisecs")
@@ -241,7 +245,8 @@ class Documents:
             if isinstance(value, json_tokens.Scalar):
                 self.line_map.mark_data(value)
         if target := node.value("target_bitrate"):
-            test.paced(f"sending was held to {target} bit/s", self.line_map.line_number(node.position))
+            line = self.line_map.line_number(node.position)
+            test.report_pacing(f"the sending rate was limited to {target} bit/s", line)
 
     # --- intervals
 
@@ -258,52 +263,52 @@ class Documents:
             return
         number = self.line_map.line_number(begin)
         self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
-        streams = [one for one in value.get("streams") or [] if isinstance(one, dict)]
-        test.bidir = test.bidir or len({bool(one.get("sender")) for one in streams if "sender" in one}) > 1
-        for one in streams:
-            self._append(one, str(one.get("socket")), self._role(one, test), number, test)
+        streams = [stream for stream in value.get("streams") or [] if isinstance(stream, dict)]
+        test.bidir = test.bidir or len({bool(stream.get("sender")) for stream in streams if "sender" in stream}) > 1
+        for stream in streams:
+            self._append(stream, str(stream.get("socket")), self._role(stream, test), number, test)
         if len(streams) > (2 if test.bidir else 1):
             for direction, total in self._sums(value, begin, end):
                 role = self._direction_role(direction, test)
                 self._append(total, SUM, role, number, test)
 
     def _sums(self, value: dict[str, Any], begin: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The totals of an interval by direction; where a key is doubled, both of them."""
+        """Yield the totals of an interval by direction, also where a key occurs twice."""
         if self.line_map.text.count('"sum"', begin, end) > 1:
             node, _ = json_tokens.read_value(self.line_map.text, begin)
-            holder = node if node.get("sum") is not None else node.object("data")
-            found = [json_tokens.to_plain(one) for one in holder.all("sum")]
+            interval = node if node.get("sum") is not None else node.object("data")
+            totals = [json_tokens.to_plain(total) for total in interval.all("sum")]
         else:
-            found = [value.get("sum"), value.get("sum_bidir_reverse")]
-        for direction, one in enumerate(found[:2]):
-            if isinstance(one, dict):
-                yield direction, one
+            totals = [value.get("sum"), value.get("sum_bidir_reverse")]
+        for direction, total in enumerate(totals[:2]):
+            if isinstance(total, dict):
+                yield direction, total
 
-    def _append(self, one: dict[str, Any], stream: str, role: str | None, number: int, test: Test) -> None:
-        row = _plain_row(one, stream, role, number)
+    def _append(self, members: dict[str, Any], stream: str, role: str | None, number: int, test: Test) -> None:
+        row = _plain_row(members, stream, role, number)
         if row is not None:
-            row.side = self._side_of(one, role, test)
+            row.side = self._side_of(members, role, test)
             if row.side == "sender" and row.jitter is not None:
                 row.jitter = row.lost = None
             test.intervals.append(row)
 
-    def _role(self, one: dict[str, Any], test: Test) -> str | None:
+    def _role(self, members: dict[str, Any], test: Test) -> str | None:
         if not test.bidir:
             return None
-        return ("TX-" if one.get("sender") else "RX-") + ("S" if test.server else "C")
+        return ("TX-" if members.get("sender") else "RX-") + ("S" if test.server else "C")
 
     def _direction_role(self, direction: int, test: Test) -> str | None:
-        """The role of this end: forward is from client to server."""
+        """Return the role of this end in a direction; forward is from client to server."""
         if not test.bidir:
             return None
         sends = (direction == _FORWARD) != bool(test.server)
         return ("TX-" if sends else "RX-") + ("S" if test.server else "C")
 
-    def _side_of(self, one: dict[str, Any], role: str | None, test: Test) -> str | None:
+    def _side_of(self, members: dict[str, Any], role: str | None, test: Test) -> str | None:
         if role is not None:
             return "sender" if role.startswith("TX") else "receiver"
-        if "sender" in one:
-            return "sender" if one["sender"] else "receiver"
+        if "sender" in members:
+            return "sender" if members["sender"] else "receiver"
         return test.local_side(None)
 
     # --- end
@@ -312,33 +317,34 @@ class Documents:
         streams = node.objects("streams")
         test.bidir = test.bidir or len(node.all("sum_sent")) > 1 or len(node.all("sum")) > 1
         several = (test.streams or len(streams)) > 1
-        for one in streams:
-            self._stream_totals(one, test, several=several)
+        for stream in streams:
+            self._stream_totals(stream, test, several=several)
         for direction in (_FORWARD, _REVERSE):
             self._totals(node, direction, test)
         self._cpu(node.object("cpu_utilization_percent"), test)
 
     def _stream_totals(self, node: json_tokens.JsonObject, test: Test, *, several: bool) -> None:
-        """One stream: both ends' totals of TCP, one mixed object of UDP."""
+        """Read one stream: the totals of both ends of TCP, one object for both ends of UDP."""
         sender, receiver, udp = (node.object(name) for name in ("sender", "receiver", "udp"))
-        flag = next((one.value("sender") for one in (sender, receiver, udp) if one.leaf("sender") is not None), None)
+        flags = [end.value("sender") for end in (sender, receiver, udp) if end.leaf("sender") is not None]
+        flag = flags[0] if flags else None
         sends = test.local_side(None) == "sender" if flag is None or (not test.bidir and udp.pairs) else bool(flag)
         role = None
         if test.bidir:
             role = ("TX-" if sends else "RX-") + ("S" if test.server else "C")
         if several:
-            for side, one in (("sender", sender), ("receiver", receiver)):
-                self._total(one, side, str(one.value("socket")), role, test)
+            for side, end in (("sender", sender), ("receiver", receiver)):
+                self._total(end, side, str(end.value("socket")), role, test)
             self._total(udp, "mixed", str(udp.value("socket")), role, test)
         if sender.pairs and sends:
             name = role
             if several:
                 socket = str(sender.value("socket"))
                 name = socket if role is None else f"{role} {socket}"
-            self._stack(sender, name, test, several=several)
+            self._tcp_estimates(sender, name, test, several=several)
 
-    def _stack(self, node: json_tokens.JsonObject, name: str | None, test: Test, *, several: bool) -> None:
-        """What the TCP stack of the sending end says of its socket."""
+    def _tcp_estimates(self, node: json_tokens.JsonObject, name: str | None, test: Test, *, several: bool) -> None:
+        """Read what the TCP stack of the sending end estimated for its socket."""
         scope = "stream" if several else "run"
         for key, metric in (("mean_rtt", "tcp_rtt_mean"), ("min_rtt", "tcp_rtt_min"), ("max_rtt", "tcp_rtt_max")):
             leaf = node.leaf(key)
@@ -365,14 +371,14 @@ class Documents:
             self._total(mixed, "mixed", SUM, role, test)
 
     def _of_direction(self, node: json_tokens.JsonObject, name: str, direction: int) -> json_tokens.JsonObject:
-        found = [one for one in node.all(name) if isinstance(one, json_tokens.JsonObject)]
-        if len(found) > 1 and direction == _FORWARD and name in ("sum_sent", "sum"):
-            text = f"{len(found)} members {name!r}: one for each direction; both are kept"
+        totals = [total for total in node.all(name) if isinstance(total, json_tokens.JsonObject)]
+        if len(totals) > 1 and direction == _FORWARD and name in ("sum_sent", "sum"):
+            text = f"{len(totals)} members {name!r}, one per direction; both are stored"
             test = self.test
             if test is not None:
-                test.run.add_event("duplicate_json_key", "info", text, self.line_map.line_number(found[1].position))
-        if len(found) > direction:
-            return found[direction]
+                test.run.add_event("duplicate_json_key", "info", text, self.line_map.line_number(totals[1].position))
+        if len(totals) > direction:
+            return totals[direction]
         return node.object(name + "_bidir_reverse") if direction == _REVERSE else json_tokens.JsonObject()
 
     def _total(self, node: json_tokens.JsonObject, side: str, stream: str, role: str | None, test: Test) -> None:
@@ -421,27 +427,29 @@ class Documents:
             values = [_number(leaf, "%") for leaf in leaves if leaf is not None]
             for leaf in leaves:
                 number = self.line_map.mark_data(leaf) if leaf is not None else 0
-            test.cpu(side, values[0], values[1], values[2], number)
+            total, user, system = values
+            test.add_cpu(side, total=total, user=user, system=system, line=number)
 
     def _error(self, leaf: json_tokens.Scalar, test: Test) -> None:
         text, number = str(leaf.value), self.line_map.mark_data(leaf)
         if test.server and test.summary and "unexpectedly closed" in text:
-            test.run.add_event("message", "info", f"iperf3 said: {text}", number)  # the client left without a word
+            # The client closed its connections without a message.
+            test.run.add_event("message", "info", f"iperf3 reported: {text}", number)
             return
         if "terminated" not in text:
             test.failure = (number, text.removeprefix("error - "))
             return
         if test.server and test.ended and test.summary:
-            return  # a stream goes on after its test: so every server ends
+            return  # every server is stopped after its tests
         test.run.set(status="interrupted")
         if not test.empty or test.connections:
-            test.run.add_event("interrupted", "warning", f"{text}; the totals cover what there was", number)
+            test.run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", number)
 
 
 def _number(leaf: json_tokens.Scalar, unit: str) -> Quantity:
-    """A printed number; a whole one is exact."""
-    found = quantity(leaf.token, unit, significant=_SIGNIFICANT)
-    return Quantity(found.value, found.unit, found.printed, None) if isinstance(leaf.value, int) else found
+    """Read a printed number; an integer is exact."""
+    value = quantity(leaf.token, unit, significant=_SIGNIFICANT)
+    return Quantity(value.value, value.unit, value.printed, None) if isinstance(leaf.value, int) else value
 
 
 def _rate(leaf: json_tokens.Scalar | None) -> Quantity | None:
@@ -461,14 +469,14 @@ def _count(leaf: json_tokens.Scalar | None) -> Quantity | None:
 _LONGEST_TEST = 1e9
 
 
-def _plain_row(one: dict[str, Any], stream: str, role: str | None, number: int) -> Row | None:
-    """A row of an interval, from plain values; None where its times are missing."""
-    start, end, size, rate = (one.get(name) for name in ("start", "end", "bytes", "bits_per_second"))
+def _plain_row(members: dict[str, Any], stream: str, role: str | None, number: int) -> Row | None:
+    """Return the row of an interval, or None if its times are missing or damaged."""
+    start, end, size, rate = (members.get(name) for name in ("start", "end", "bytes", "bits_per_second"))
     if not isinstance(start, int | float) or not isinstance(end, int | float):
         return None
     if not abs(start) < _LONGEST_TEST or not abs(end) < _LONGEST_TEST:
-        return None  # damaged
-    rtt = one.get("rtt")
+        return None
+    rtt = members.get("rtt")
     return Row(
         line=number,
         stream=stream,
@@ -476,16 +484,16 @@ def _plain_row(one: dict[str, Any], stream: str, role: str | None, number: int) 
         start_ns=round(start * _SECOND),
         end_ns=round(end * _SECOND),
         slack_ns=_MICROSECOND + _FIVE_DIGITS * max(end, 0.0),
-        seconds_ns=seconds * _SECOND if isinstance(seconds := one.get("seconds"), int | float) else None,
+        seconds_ns=seconds * _SECOND if isinstance(seconds := members.get("seconds"), int | float) else None,
         bytes=_plain_quantity(size, "bytes"),
         rate=_plain_quantity(rate, "bit/s"),
-        omitted=bool(one.get("omitted")),
-        retransmits=_plain_quantity(one.get("retransmits"), "count"),
-        cwnd=_plain_quantity(one.get("snd_cwnd"), "bytes"),
+        omitted=bool(members.get("omitted")),
+        retransmits=_plain_quantity(members.get("retransmits"), "count"),
+        cwnd=_plain_quantity(members.get("snd_cwnd"), "bytes"),
         rtt_ns=round(rtt * _MICROSECOND) if isinstance(rtt, int | float) and 0 < rtt < _LONGEST_TEST else None,
-        jitter=_plain_quantity(one.get("jitter_ms"), "ns", scale("ms")),
-        lost=_plain_quantity(one.get("lost_packets"), "count"),
-        datagrams=_plain_quantity(one.get("packets"), "count"),
+        jitter=_plain_quantity(members.get("jitter_ms"), "ns", scale("ms")),
+        lost=_plain_quantity(members.get("lost_packets"), "count"),
+        datagrams=_plain_quantity(members.get("packets"), "count"),
     )
 
 

@@ -1,0 +1,103 @@
+"""The rows of iperf3: one interval, or the total of one end, as text and JSON print them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from azlatency.logs.units import Quantity
+
+SUM = "SUM"
+#: Omitted seconds end within this share of an interval; a larger shift is not a matter of ``-O``.
+LONGEST_SHIFT = 0.05
+
+
+@dataclass(slots=True, kw_only=True)
+class Row:
+    """One printed row: an interval, or the total of one end in the summary."""
+
+    line: int
+    stream: str
+    start_ns: int
+    end_ns: int
+    slack_ns: float
+    """Sum of the half-widths of the two printed times."""
+    bytes: Quantity | None
+    rate: Quantity | None
+    role: str | None = None
+    side: str | None = None
+    omitted: bool = False
+    retransmits: Quantity | None = None
+    cwnd: Quantity | None = None
+    rtt_ns: int | None = None
+    jitter: Quantity | None = None
+    lost: Quantity | None = None
+    datagrams: Quantity | None = None
+    datagrams_side: str | None = None
+    percent: str | None = None
+    seconds_ns: float | None = None
+    """The member ``seconds`` of JSON, which differs from end - start where omitted seconds end."""
+    mixed: bool = False
+    """Bytes and rate are the sender's, the time is the receiver's, so they need not agree."""
+
+    @property
+    def length_ns(self) -> int:
+        """Duration of the row (ns)."""
+        return self.end_ns - self.start_ns
+
+    @property
+    def silent(self) -> bool:
+        """Whether the row prints 0 bytes."""
+        return self.bytes is not None and self.bytes.value == 0
+
+    def bounds(self) -> tuple[float, float] | None:
+        """Return the least and greatest rate that bytes and times allow, or None if the row has no bytes."""
+        if self.bytes is None:
+            return None
+        half = self.bytes.resolution or 0.0
+        length = self.length_ns if self.seconds_ns is None else self.seconds_ns
+        shortest, longest = length - self.slack_ns, length + self.slack_ns
+        low = 8e9 * max(self.bytes.value - half, 0.0) / longest if longest > 0 else 0.0
+        high = 8e9 * (self.bytes.value + half) / shortest if shortest > 0 else float("inf")
+        return low, high
+
+    def agrees(self) -> bool:
+        """Whether the printed rate can follow from the printed bytes and times."""
+        return self._between(self.bounds())
+
+    def _between(self, bounds: tuple[float, float] | None) -> bool:
+        if bounds is None or self.rate is None:
+            return True
+        half = (self.rate.resolution or 0.0) + 1e-6 * self.rate.value
+        return bounds[0] <= self.rate.value + half and self.rate.value - half <= bounds[1]
+
+    def throughput(self) -> float | None:
+        """Return the more precise of bytes / time and the printed rate, or None if they contradict each other."""
+        bounds = self.bounds()
+        length = self.length_ns if self.seconds_ns is None else self.seconds_ns
+        if self.seconds_ns is not None and abs(self.seconds_ns - self.length_ns) > LONGEST_SHIFT * self.seconds_ns:
+            return None
+        if bounds is None or length <= 0:
+            return self.rate.value if self.rate is not None and self._between(bounds) else None
+        assert self.bytes is not None
+        computed = 8e9 * self.bytes.value / length
+        if not self._between(bounds):
+            return computed if bounds[1] - bounds[0] <= 0.1 * computed else None
+        if self.rate is None or bounds[1] - bounds[0] <= 2 * (self.rate.resolution or 0.0):
+            return computed
+        return self.rate.value
+
+    def relative_resolution(self) -> float:
+        """Return the relative half-width of the bytes and of the rate together."""
+        quantities = [value for value in (self.bytes, self.rate) if value is not None and value.value]
+        return sum((value.resolution or 0.0) / value.value for value in quantities)
+
+
+@dataclass(slots=True)
+class Connection:
+    """A line ``local … connected to …``."""
+
+    stream: str
+    local: str
+    local_port: str
+    remote: str
+    remote_port: str
