@@ -131,11 +131,11 @@ def _rounds(
     if pilot is None:
         return rounds_from_spread(_fraction("--spread", spread), wanted, hosts)
     from azlatency.gate.inputs import open_study
-    from azlatency.studies.runs import latency_runs, throughput_runs
+    from azlatency.studies.runs import latency, throughput
 
     programs = {tool.split("-")[0] for tool in tools}
     with open_study(pilot) as study:
-        frames = [frame[frame["tool"].isin(programs)] for frame in (latency_runs(study), throughput_runs(study))]
+        frames = [frame[frame["tool"].isin(programs)] for frame in (latency(study), throughput(study))]
     return rounds_from_pilot([frame for frame in frames if len(frame)], wanted, hosts)
 
 

@@ -31,7 +31,7 @@ from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import SHORT, Comparison, explain
-from azlatency.studies.runs import latency_runs, throughput_runs
+from azlatency.studies.runs import latency, throughput
 from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
@@ -295,9 +295,9 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
 def _frames(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.DataFrame, str | None]:
     """Return the runs of both sides and the column of the metric (None: the default of the comparison)."""
     if metric == "throughput":
-        return throughput_runs(after), throughput_runs(before), "throughput"
+        return throughput(after), throughput(before), "throughput"
     column = _column(metric)
-    frames = [latency_runs(study) for study in (after, before)]
+    frames = [latency(study) for study in (after, before)]
     if (match := _PERCENTILE.fullmatch(metric)) is not None:
         q = round(float(match[1]) / 100, 9)
         for study, frame in zip((after, before), frames, strict=True):

@@ -190,19 +190,19 @@ class Origins:
 
     @cached_property
     def all_runs(self) -> list[Run]:
-        """Every run, in the order of `azlatency.studies.runs.described_runs`."""
-        from azlatency.studies.runs import described_runs
+        """Every run, in the order of `azlatency.studies.runs.run_table`."""
+        from azlatency.studies.runs import run_table
 
-        return [] if not len(self._study.runs) else [_run(row) for row in _rows(described_runs(self._study))]
+        return [] if not len(self._study.runs) else [_run(row) for row in _rows(run_table(self._study))]
 
     @cached_property
     def runs(self) -> list[Run]:
         """The runs that measured: no receiving ends, no servers."""
-        from azlatency.studies.runs import described_runs, measuring
+        from azlatency.studies.runs import client_side_runs, run_table
 
         if not len(self._study.runs):
             return []
-        kept = set(measuring(described_runs(self._study)).index)
+        kept = set(client_side_runs(run_table(self._study)).index)
         return [run for run in self.all_runs if run.id in kept]
 
     # --- the line of a run that says a value

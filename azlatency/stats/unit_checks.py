@@ -20,7 +20,7 @@ _COLUMNS = ["method", "printed_as", "runs", "share_low", "share_high", "verdict"
 def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
     """``n * printed mean / duration`` of each closed-loop run, missing elsewhere.
 
-    ``runs``: `azlatency.studies.runs.latency_runs`. Near 1 the tool printed round trips, near 1/2 halves.
+    ``runs``: `azlatency.studies.runs.latency`. Near 1 the tool printed round trips, near 1/2 halves.
     """
     printed_mean = runs["mean_ns"].astype("float64").where(runs["printed_as"] != "half_round_trip", runs["mean_ns"] / 2)
     shares = runs["n"].astype("float64") * printed_mean.astype("float64") / runs["duration_ns"].astype("float64")
@@ -55,7 +55,7 @@ def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
     """The number each tool prints first, as printed, for the first run of each path: rows paths, columns tools.
 
     Latency tools: the printed mean; throughput tools: the goodput of the receiver, else of the sender. ``runs``:
-    `azlatency.studies.runs.described_runs` of measuring runs.
+    `azlatency.studies.runs.run_table` of measuring runs.
     """
     import pandas as pd
 

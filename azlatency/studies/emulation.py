@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.path import Path
 from azlatency.studies.store import data_folder
 
 if TYPE_CHECKING:
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
     from azlatency.studies.store import Study
 
-_FILE, _ARROW = "truth.json", " → "
+_FILE = "truth.json"
 _COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "achieved_ns", "rate")
 _MICROSECOND, _MEGABIT = 1e3, 1e6
 
 
 def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Series, pd.Series] | None:
-    """The rows of `programmed_links` of a pair, there and back; None where it knows the pair by no such names."""
-    ways = (f"{start}{_ARROW}{end}", f"{end}{_ARROW}{start}")
+    """The rows of `configured_links` of a pair, there and back; None where it knows the pair by no such names."""
+    ways = (Path.between(start, end), Path.between(end, start))
     return (links.loc[ways[0]], links.loc[ways[1]]) if set(ways) <= set(links.index) else None
 
 
@@ -33,10 +34,10 @@ def _links(directions: dict[str, dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
     """A row of `_COLUMNS` for each "sender->receiver"."""
     for name, link in directions.items():
         achieved = link.get("achieved_idle_one_way", {}).get("mean_us")
-        sender, _, receiver = name.partition("->")
+        if (ends := Path.parse(name).ends) is None:
+            raise KeyError(f"{name!r} is not sender->receiver")
         yield (
-            sender,
-            receiver,
+            *ends,
             link["base_us"] * _MICROSECOND,
             link["expected_mean_one_way_us_without_overhead"] * _MICROSECOND,
             None if achieved is None else achieved * _MICROSECOND,
@@ -44,7 +45,7 @@ def _links(directions: dict[str, dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
         )
 
 
-def programmed_links(study: Study) -> pd.DataFrame:
+def configured_links(study: Study) -> pd.DataFrame:
     """One row a direction of a link of an emulated network, indexed by "sender → receiver"; empty for a real one.
 
     ``delay_ns``: programmed delay one way; ``mean_ns``: with the mean of its programmed jitter; ``achieved_ns``: mean
@@ -62,5 +63,5 @@ def programmed_links(study: Study) -> pd.DataFrame:
     except (AttributeError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise LogError(f"{file}:1: describes no emulated network ({error}); correct it or take it away") from None
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
-    frame.index = pd.Index([f"{row.sender}{_ARROW}{row.receiver}" for row in frame.itertuples()])
+    frame.index = pd.Index([Path.between(row.sender, row.receiver) for row in frame.itertuples()], dtype=object)
     return frame

@@ -7,20 +7,19 @@ that is counted already, and a server's log holds no measurement of a path.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.path import Endpoint, Path
 from azlatency.studies.samples import bounded, by_run, median
 from azlatency.studies.store import Study, load
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The path of runs whose logs name neither end: two of them may be any two paths.
-UNKNOWN_END = "?"
-UNKNOWN_ENDS = f"{UNKNOWN_END} → {UNKNOWN_END}"
 _NAMES = {"sockperf": "sockperf", "echo": "echo test"}
 
 
@@ -49,10 +48,10 @@ def select(study: Study, pairs: str) -> Study:
     A name is a path ("az1a → az3a", "->" will do), a scenario of reported numbers, or two zones ("1-3", either way
     round). Raises `LogError` that lists the known ones for an unknown name.
     """
-    wanted = [each.strip().replace("->", "→") for each in pairs.split(",") if each.strip()]
+    wanted = [str(Path.parse(name.strip())) for name in pairs.split(",") if name.strip()]
     if not wanted:
         return study
-    runs = described_runs(study)
+    runs = run_table(study)
     zones = [_zones(run) for run in runs.itertuples(index=False)]
     scenarios = set(study.reported["scenario"].dropna()) if len(study.reported) else set()
     kept: set[str] = set()
@@ -64,10 +63,12 @@ def select(study: Study, pairs: str) -> Study:
             if path == name or (ends and ends == pair)
         ]
         if not own and name not in scenarios:
-            known = dict.fromkeys([*runs["path"], *sorted(scenarios), *("-".join(each) for each in zones if each)])
+            known = dict.fromkeys(
+                [*map(str, runs["path"]), *sorted(scenarios), *("-".join(each) for each in zones if each)]
+            )
             raise LogError(f"{study.name}: no path and no pair of zones is called {name}; known: {', '.join(known)}")
         kept.update(own)
-    named = frozenset([*wanted, *runs.loc[sorted(kept), "path"]])
+    named = frozenset([*wanted, *map(str, runs.loc[sorted(kept), "path"])])
     return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), named)
 
 
@@ -94,15 +95,15 @@ def _pair(*names: str) -> tuple[str, ...]:
     return tuple(sorted(each.strip() for each in names)) if len(names) == 2 else ()
 
 
-def described_runs(study: Study) -> pd.DataFrame:
+def run_table(study: Study) -> pd.DataFrame:
     """One row a run, indexed by run_id, with ``path``, ``method``, ``file`` and the columns of ``runs``.
 
     ``path`` is the scenario of the manifest, else "client → server". Order: the manifest's scenarios, then files.
     """
+    import pandas as pd
+
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
-    runs["path"] = [
-        row.scenario if isinstance(row.scenario, str) else _ends(row) for row in runs.itertuples(index=False)
-    ]
+    runs["path"] = pd.Series([_path(row) for row in runs.to_dict("records")], runs.index, dtype=object)
     runs["method"] = [_method(row) for row in runs.itertuples(index=False)]
     for column, unit in (("message_bytes", "B"), ("connections", "connections")):
         _tell_apart(runs, column, unit)
@@ -123,7 +124,7 @@ def _tell_apart(runs: pd.DataFrame, column: str, unit: str) -> None:
     ]
 
 
-def measuring(runs: pd.DataFrame) -> pd.DataFrame:
+def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """Without the logs of receiving ends and servers: each test counted once."""
     other_end = runs["dialect"].fillna("").str.endswith("-receiver") | (runs["test"].fillna("") == "server")
     return runs[~other_end.astype(bool)]
@@ -135,14 +136,14 @@ def of_whole_runs(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     return chosen.drop_duplicates("run_id").set_index("run_id")
 
 
-def latency_runs(study: Study) -> pd.DataFrame:
-    """`described_runs` of the measurements that gave a round trip, with ``n`` and the run's mean and median in ns.
+def latency(study: Study) -> pd.DataFrame:
+    """`run_table` of the measurements that gave a round trip, with ``n`` and the run's mean and median in ns.
 
     The median is printed, or computed from the samples where the log holds them; ``median_from`` says which. A probe
     without answer counts as later than any: a run that lost most of its probes has an infinite median. Where the middle
     of a run is known by its bounds only (Windows' ``time<1ms``) the median is missing.
     """
-    runs = measuring(described_runs(study))
+    runs = client_side_runs(run_table(study))
     metrics = study.metrics
     for column, metric in (
         ("mean_ns", "rtt_mean"),
@@ -176,13 +177,13 @@ def _medians_of_samples(study: Study, runs: pd.DataFrame) -> set[str]:
     return answered
 
 
-def throughput_runs(study: Study) -> pd.DataFrame:
-    """`described_runs` of stream tests with goodput: ``throughput`` (bit/s), ``side`` it was counted at,
+def throughput(study: Study) -> pd.DataFrame:
+    """`run_table` of stream tests with goodput: ``throughput`` (bit/s), ``side`` it was counted at,
     ``retransmits``.
 
     The receiver's count is the goodput; where only the sender's is known, it stands and ``side`` says so.
     """
-    runs = measuring(described_runs(study))
+    runs = client_side_runs(run_table(study))
     by_side = {
         side: of_whole_runs(study.metrics[study.metrics["side"] == side], "throughput")
         for side in ("receiver", "sender")
@@ -199,10 +200,22 @@ def throughput_runs(study: Study) -> pd.DataFrame:
     return runs[runs["throughput"].notna()]
 
 
-def _ends(row: object) -> str:
-    client, server = getattr(row, "client", None), getattr(row, "server", None)
-    ends = [end if isinstance(end, str) else UNKNOWN_END for end in (client, server)]
-    return " → ".join(ends)
+def _path(run: Mapping[Hashable, object]) -> Path:
+    """Return the path of a row of the table ``runs``."""
+    client, server = (
+        Endpoint(
+            machine=_text(run[machine]),
+            region=_text(run[f"{peer}region"]),
+            zone=_text(run[f"{peer}zone"]),
+            physical_zone=_text(run[f"{peer}physical_zone"]),
+        )
+        for machine, peer in (("client", ""), ("server", "peer_"))
+    )
+    return Path(client, server, _text(run["scenario"]))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _method(row: object) -> str:

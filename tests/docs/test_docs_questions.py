@@ -54,7 +54,7 @@ def test_every_initiator_ratio_holds_one(study: az.Study) -> None:
 
 
 def test_the_programmed_ratio_of_rates_is_held(study: az.Study) -> None:
-    links = az.programmed_links(study)
+    links = az.configured_links(study)
     due = links.loc["az2a → az3a", "rate"] / links.loc["az3a → az2a", "rate"]
     assert due == 2
     for found in az.asymmetry(study, metric="throughput"):
@@ -66,7 +66,7 @@ def test_the_programmed_ratio_of_rates_is_held(study: az.Study) -> None:
 
 def test_no_interval_lies_below_what_was_programmed(study: az.Study) -> None:
     """Hosts only add to the programmed delay: it is a floor of every typical run and of every step."""
-    links, runs = az.programmed_links(study), az.latency_runs(study)
+    links, runs = az.configured_links(study), az.latency(study)
     for each in az.by_path(runs[~runs["method"].str.startswith(("fping", "lagscope"))], "mean_ns"):
         path = each.labels["path"]
         if each.refused or path not in links.index:

@@ -24,11 +24,11 @@ class StudyResults:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        return az.latency_runs(self.study)
+        return az.latency(self.study)
 
     @cached_property
     def streams(self) -> pd.DataFrame:
-        return az.throughput_runs(self.study)
+        return az.throughput(self.study)
 
     @cached_property
     def printed(self) -> Any:

@@ -59,7 +59,7 @@ def test_each_reported_number_says_what_may_be_concluded(name: str, tmp_path: Pa
 
 def test_headlines_of_single_runs_rank_nothing(tmp_path: Path) -> None:
     study = load("westeurope-azure-cni", tmp_path)
-    runs = az.measuring(az.described_runs(study))
+    runs = az.client_side_runs(az.run_table(study))
     table = az.tables.what_was_measured.headline(az.evidence.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
     assert {row[-1] for row in table.rows} == {"one run each: what these connections did, no rank among paths"}
@@ -67,7 +67,7 @@ def test_headlines_of_single_runs_rank_nothing(tmp_path: Path) -> None:
 
 def test_headlines_of_repeated_runs_lead_to_the_intervals(tmp_path: Path) -> None:
     study = load("emulated-zones", tmp_path)
-    runs = az.measuring(az.described_runs(study))
+    runs = az.client_side_runs(az.run_table(study))
     table = az.tables.what_was_measured.headline(az.evidence.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
     said = {row[0]: row[-1] for row in table.rows}

@@ -177,5 +177,5 @@ def test_a_comparison_leads_to_the_runs_of_both_studies(data: Path) -> None:
 
 def test_the_life_of_connections_leads_to_the_connections(data: Path) -> None:
     study: Study = load("emulated-zones")
-    life = az.intime.connections(az.intime.runs_in_time(study, az.latency_runs(study)))
+    life = az.intime.connections(az.intime.runs_in_time(study, az.latency(study)))
     assert len(lines(Logs(study), Runs("samples", every=True, part="TCP"))) == life.n

@@ -16,7 +16,7 @@ from azlatency.stats.result import CODES, Estimate, Result, Results
 
 
 def runs(**columns: Any) -> pd.DataFrame:
-    """Four runs of a path by one method, as `azlatency.latency_runs` gives them."""
+    """Four runs of a path by one method, as `azlatency.latency` gives them."""
     frame = {"path": "a → b", "method": "sockperf TCP 14 B", "tool": "sockperf", "protocol": "tcp", "test": "ping-pong",
              "message_bytes": 14, "connections": 1, "printed_as": "half_round_trip", "placement": "cross_zone",
              "round": [1, 2, 3, 4], "median_ns": [100e3, 102e3, 99e3, 101e3]}  # fmt: skip

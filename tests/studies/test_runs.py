@@ -26,7 +26,7 @@ def load(name: str, out: Path) -> Any:
 def test_a_study_of_some_pairs(tmp_path: Path) -> None:
     study = load("emulated-zones", tmp_path)
     some = az.select(study, "1-3, az2a -> az1a")
-    assert set(az.latency_runs(some)["path"]) == {"az1a → az3a", "az3a → az1a", "az2a → az1a"}
+    assert set(az.latency(some)["path"]) == {"az1a → az3a", "az3a → az1a", "az2a → az1a"}
     assert set(some.samples["run_id"]) <= set(some.runs["run_id"])
     assert az.select(study, " ") is study
     with pytest.raises(az.LogError, match="no path and no pair of zones is called 1-9; known: az1a → az1b, "):
@@ -54,8 +54,8 @@ def test_without_another_study_the_page_says_so(tmp_path: Path) -> None:
     for name in (AFTER, "uksouth-echo-latency"):
         study = load(name, tmp_path)
         none = az.other_study(study, "")
-        assert not len(none.runs) and not len(az.latency_runs(none)) and not len(az.throughput_runs(none))
-        assert list(az.compare_imports(az.latency_runs(study), az.latency_runs(none))) == []
+        assert not len(none.runs) and not len(az.latency(none)) and not len(az.throughput(none))
+        assert list(az.compare_imports(az.latency(study), az.latency(none))) == []
         assert isinstance(tables.before_after.settings(study, none), Note)
 
 
@@ -71,21 +71,21 @@ def test_a_study_that_is_named_and_missing_is_an_error(tmp_path: Path) -> None:
 def test_four_connections_are_no_repeat_of_one(tmp_path: Path) -> None:
     logs = [ROOT / "tests" / "fixtures" / "iperf3" / name for name in ("3.12-P4.txt", "3.12-verbose.txt")]
     az.import_study("mine", logs, out=tmp_path)
-    runs = az.throughput_runs(az.load("mine", processed=tmp_path))
+    runs = az.throughput(az.load("mine", processed=tmp_path))
     assert sorted(runs["method"]) == ["iperf3 TCP 1 connection", "iperf3 TCP 4 connections"]
     assert [each.codes for each in az.by_path(runs, "throughput", unit="bit/s")] == [("no_replication",)] * 2
 
 
 def test_methods_keep_their_names_where_nothing_divides_them(tmp_path: Path) -> None:
     az.import_study("mine", [ROOT / "tests" / "fixtures" / "iperf3" / "3.12-P4.txt"], out=tmp_path)
-    assert list(az.throughput_runs(az.load("mine", processed=tmp_path))["method"]) == ["iperf3 TCP"]
+    assert list(az.throughput(az.load("mine", processed=tmp_path))["method"]) == ["iperf3 TCP"]
 
 
 def test_runs_of_unknown_ends_are_not_pooled(tmp_path: Path) -> None:
     """No qperf log names an end: three logs in a folder may be three paths."""
     logs = [ROOT / "tests" / "fixtures" / "qperf" / f"0.4.11-{name}.log" for name in ("vvt", "vv")]
     az.import_study("mine", logs, out=tmp_path)
-    runs = az.latency_runs(az.load("mine", processed=tmp_path))
+    runs = az.latency(az.load("mine", processed=tmp_path))
     found = {each.labels["method"]: each for each in az.by_path(runs, "mean_ns")}
     assert set(runs["path"]) == {"? → ?"}
     assert [each.codes for each in found.values() if each.n > 1] == [("path_unknown",)]

@@ -95,7 +95,7 @@ def windows(times: list[str]) -> str:
 def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     """Three of four replies are ``<1ms``. Of the others alone the median would be 2 ms: four times too much."""
     found = study(tmp_path, "below", windows(["<1", "<1", "=2", "<1"] * 300))
-    runs = az.latency_runs(found)
+    runs = az.latency(found)
     assert runs["median_ns"].isna().tolist() == [True]
     assert not az.shapes.shapes_of_runs(found, runs)
     assert not az.intime.runs_in_time(found, runs)
@@ -109,14 +109,14 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
 def test_a_run_of_which_only_bounds_are_known(tmp_path: Path) -> None:
     """No mean, no median, and still a run with percentiles."""
     found = study(tmp_path, "bounds", windows(["<1"] * 1200).replace("Average = 1ms", "Average = 0ms"))
-    runs = az.latency_runs(found)
+    runs = az.latency(found)
     assert runs[["mean_ns", "median_ns"]].isna().all(axis=None) and runs["n"].tolist() == [1200]
     (middle,) = az.quantiles(found, [0.5])
     assert (middle.estimate, middle.labels["path"]) == (0.5e6, "? → 10.1.0.4")
 
 
 def test_a_median_above_the_resolution_is_known(tmp_path: Path) -> None:
-    runs = az.latency_runs(study(tmp_path, "above", windows(["=3", "<1", "=2", "=3", "=3"] * 5)))
+    runs = az.latency(study(tmp_path, "above", windows(["=3", "<1", "=2", "=3", "=3"] * 5)))
     assert runs[["median_ns", "n"]].to_numpy(dtype=float).tolist() == [[3e6, 25]]
 
 
@@ -141,7 +141,7 @@ def test_loss_in_every_list_of_runs(tmp_path: Path) -> None:
     times: list[float | None] = [round(each, 3) for each in rng.gamma(4, 0.2, 1200) + 0.3]
     times[1::10] = [None] * 120
     found = study(tmp_path, "lossy", linux(times))
-    runs = az.latency_runs(found)
+    runs = az.latency(found)
     ordered = sorted(each for each in times if each is not None)
     assert runs["median_ns"].tolist() == [pytest.approx(5e5 * (ordered[599] + ordered[600]))]
     assert runs["n"].tolist() == [1080]
@@ -172,7 +172,7 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     good: list[float | None] = [round(1 + number / 1e3, 3) for number in range(100)]
     bad: list[float | None] = [each if at % 5 == 0 else None for at, each in enumerate(good)]
     found = study(tmp_path, "bad", linux(good), linux([*good, 1.5]), linux(bad))
-    runs = az.latency_runs(found)
+    runs = az.latency(found)
     assert runs["median_ns"].tolist() == [1_049_500, 1_050_000, np.inf]
     (typical,) = az.by_path(runs, "median_ns")
     assert (typical.estimate, typical.n, typical.codes) == (None, 3, ("loss_censored",))

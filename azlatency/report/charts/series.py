@@ -22,7 +22,7 @@ _INTERVALS = 300
 def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | Note:
     """Throughput of each reporting interval over time, omitted ones hatched, retransmits as bars below.
 
-    ``intervals``: the study's table; ``runs``: `runs.throughput_runs`. At most 12 runs, the first of each
+    ``intervals``: the study's table; ``runs``: `runs.throughput`. At most 12 runs, the first of each
     path.
     """
     own = intervals[intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput"].notna()]

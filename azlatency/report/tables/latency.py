@@ -29,7 +29,7 @@ _STATISTICS = ("rtt_mean", "rtt_sd", "rtt_min", "rtt_max")
 
 
 def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
-    """Every latency figure of every run with the printed tokens; ``runs`` as `azlatency.studies.runs.latency_runs`."""
+    """Every latency figure of every run with the printed tokens; ``runs`` as `azlatency.studies.runs.latency`."""
     if not len(runs):
         return Note("No log of this study gives a latency.")
     metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
-    """Every goodput as printed, with the side that counted it and its retransmits; ``runs`` as `throughput_runs`."""
+    """Every goodput as printed, with the side that counted it and its retransmits; ``runs`` as `throughput`."""
     if not len(runs):
         return Note("No log of this study gives a throughput.")
     duration = runs["duration_ns"].astype("float64") / 1e9

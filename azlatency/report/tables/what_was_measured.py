@@ -38,7 +38,7 @@ def about(study: Study) -> Table:
 
 
 def inventory(runs: pd.DataFrame) -> Table | Note:
-    """Number of runs by path (rows) and method (columns); ``runs`` as `azlatency.studies.runs.described_runs`."""
+    """Number of runs by path (rows) and method (columns); ``runs`` as `azlatency.studies.runs.run_table`."""
     if not len(runs):
         return Note("This study holds no logs: its numbers stand only in a text or a specification (below).")
     counts = runs.groupby(["path", "method"], sort=False).size().unstack(fill_value=0)

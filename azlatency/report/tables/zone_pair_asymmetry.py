@@ -202,7 +202,7 @@ _REAL = "The network of this study was not programmed: its true one-way delays a
 def configured_delays(links: pd.DataFrame, found: Sequence[Asymmetry]) -> Table | Note:
     """Programmed one-way delays beside the round trips measured from both ends.
 
-    ``links``: `azlatency.programmed_links`; ``found``: `azlatency.asymmetry`.
+    ``links``: `azlatency.configured_links`; ``found``: `azlatency.asymmetry`.
     """
     if not len(links):
         return Note(_REAL)

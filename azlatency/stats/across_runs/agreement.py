@@ -172,15 +172,15 @@ def agreement(
 ) -> Results[Agreement]:
     """Every two methods that measured common (path, round) pairs.
 
-    ``data``: a `Study` or a frame of `azlatency.latency_runs`. ``value``: by default the mean, which every tool prints.
+    ``data``: a `Study` or a frame of `azlatency.latency`. ``value``: by default the mean, which every tool prints.
     Message sizes that differ by less than ``same_size`` bytes count as equal. Paths without rounds are paired by path.
     """
     if is_frame(data):
         runs: Any = data
     else:
-        from azlatency.studies.runs import latency_runs
+        from azlatency.studies.runs import latency
 
-        runs = latency_runs(data)
+        runs = latency(data)
     runs = runs[runs[value].notna()]
     groups = {str(method): group for method, group in runs.groupby("method", sort=False)}
     results = []

@@ -34,7 +34,7 @@ from azlatency.stats.across_runs.run_values import (
 )
 from azlatency.stats.multiplicity import adjust, adjust_p
 from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope, Verdict
-from azlatency.studies.runs import UNKNOWN_END
+from azlatency.studies.path import Path, route
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,6 @@ Metric = Literal["latency", "throughput", "retransmits"]
 METHOD = "by round: t and exact sign flip of log ratios of both directions, max-T over pairs"
 #: Added to a count of retransmits before the logarithm: a round without any is a value, too.
 COUNT_OFFSET = 0.5
-_ARROW = " → "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,7 +154,7 @@ def asymmetry(
 ) -> Results[Asymmetry]:
     """Both directions of every pair, one `Asymmetry` for each metric and method.
 
-    ``data``: a `Study`, or a frame of `azlatency.latency_runs` or `azlatency.throughput_runs` (columns ``path`` as
+    ``data``: a `Study`, or a frame of `azlatency.latency` or `azlatency.throughput` (columns ``path`` as
     "a → b", or ``zone`` and ``peer_zone``; ``round``; ``method``). ``metric``: only this one; a frame's is told by its
     column ``value``. ``margin``: what is symmetric enough, never below ``floor`` (1 us for latencies).
     """
@@ -180,12 +179,12 @@ def _frames(
         told: Metric = column if column in ("throughput", "retransmits") else "latency"  # type: ignore[assignment]
         yield metric or told, data, value
         return
-    from azlatency.studies.runs import latency_runs, throughput_runs
+    from azlatency.studies.runs import latency, throughput
 
     if metric in (None, "latency"):
-        yield "latency", latency_runs(data), value
+        yield "latency", latency(data), value
     if metric in (None, "throughput", "retransmits"):
-        streams = throughput_runs(data)
+        streams = throughput(data)
         if metric != "retransmits":
             yield "throughput", streams, "throughput"
         if metric != "throughput":
@@ -214,15 +213,14 @@ class Directed(NamedTuple):
     run_id: str | None = None
 
 
-def data_ends(path: str, test: str | None) -> tuple[str, str] | None:
-    """(sender, receiver) of a stream from "client → server": a reverse test sends from server to client.
+def data_path(path: Path, test: str | None) -> Path | None:
+    """Return the path from the sender of a stream to its receiver: a reverse test sends from server to client.
 
-    ``None`` for a path without an arrow and for a test of both directions at once.
+    ``None`` for a path that names no direction and for a test of both directions at once.
     """
-    start, arrow, end = path.partition(_ARROW)
-    if not arrow or (test or "").endswith("-bidir"):
+    if (path.scenario is not None and path.ends is None) or (test or "").endswith("-bidir"):
         return None
-    return (end, start) if (test or "").endswith("-reverse") else (start, end)
+    return path.reversed() if (test or "").endswith("-reverse") else path
 
 
 def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Directed], dict[str, str], int]:
@@ -241,7 +239,8 @@ def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Dir
         near = cells["physical_zone"][at] or cells["zone"][at]
         far = cells["peer_physical_zone"][at] or cells["peer_zone"][at]
         ends = _ends(cells["path"][at], near, far)
-        way = None if ends is None else data_ends(_ARROW.join(ends), None if metric == "latency" else tests[at])
+        path = None if ends is None else data_path(Path.between(*ends), None if metric == "latency" else tests[at])
+        way = None if path is None else path.ends
         if ends is None or way is None or not math.isfinite(number):
             left_out += 1
             continue
@@ -260,10 +259,8 @@ def _cells(frame: pd.DataFrame, column: str) -> list[Any]:
 
 
 def _ends(path: Any, near: Any, far: Any) -> tuple[str, str] | None:
-    if isinstance(path, str) and _ARROW in path:
-        start, _, end = path.partition(_ARROW)
-        if UNKNOWN_END not in (start, end):
-            return start, end
+    if path is not None and (ends := Path.parse(path).ends) is not None:
+        return ends
     return None if near is None or far is None else (f"zone {near}", f"zone {far}")
 
 
@@ -388,7 +385,7 @@ def _directions(cells: Cells, setting: Setting) -> tuple[Estimate, ...]:
         by_round = cells.by_round[way]
         typical = across_runs(
             list(by_round.values()) or values, unit=setting.unit, confidence=setting.confidence,
-            what=_ARROW.join(way), labels={**setting.labels, "from": way[0], "to": way[1]},
+            what=route(*way), labels={**setting.labels, "from": way[0], "to": way[1]},
         )  # fmt: skip
         directions.append(replace(typical, run_ids=cells.run_ids([way], by_round or None)))
     return tuple(directions)
@@ -398,7 +395,7 @@ def _pair(i: str, j: str, cells: Cells, base: Setting, codes: tuple[str, ...]) -
     """i -> j over j -> i: by round where two rounds are known, else unpaired, else the bare ratio."""
     import numpy as np
 
-    setting = base._replace(what=f"{i}{_ARROW}{j} over back", labels={**base.labels, "from": i, "to": j})
+    setting = base._replace(what=f"{route(i, j)} over back", labels={**base.labels, "from": i, "to": j})
     there, back = cells.by_round[i, j], cells.by_round[j, i]
     common = [each for each in there if each in back]
     if len(common) >= 2:
@@ -558,7 +555,7 @@ def _initiators(
     for trio in combinations(range(len(nodes)), 3):
         around = np.array([k[trio[0], trio[1]] + k[trio[1], trio[2]] + k[trio[2], trio[0]] for k in ks])
         if np.isfinite(around).all():
-            name = _ARROW.join(nodes[at] for at in (*trio, trio[0]))
+            name = route(*(nodes[at] for at in (*trio, trio[0])))
             used = setting._replace(run_ids=cells.run_ids(permutations([nodes[at] for at in trio], 2), rounds or None))
             curls.append(_over_rounds(f"around {name}", around, bool(rounds), used, "sum of K around a triangle"))
     return effects, tuple(curls), hodge(np.mean(ks, axis=0)).share

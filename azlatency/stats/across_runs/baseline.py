@@ -16,12 +16,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from azlatency.stats.across_runs.asymmetry import data_ends
+from azlatency.stats.across_runs.asymmetry import data_path
 from azlatency.stats.across_runs.comparison import Summary, summary
 from azlatency.stats.across_runs.planning import _smallest
 from azlatency.stats.across_runs.run_values import is_frame, refusals, run_values, unit_of
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.proportions import clopper_pearson
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -355,11 +356,13 @@ def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
     """The paths as "sender → receiver": a reverse test sends from its server to its client."""
     if "path" not in rows.columns or "test" not in rows.columns:
         return rows
-    ways = [
-        (path, data_ends(str(path), test if isinstance(test, str) else None))
-        for path, test in zip(rows["path"], rows["test"], strict=True)
+    import pandas as pd
+
+    paths = [
+        data_path(path, test if isinstance(test, str) else None) or path
+        for path, test in zip(map(Path.parse, rows["path"]), rows["test"], strict=True)
     ]
-    return rows.assign(path=[path if way is None else " → ".join(way) for path, way in ways])
+    return rows.assign(path=pd.Series(paths, rows.index, dtype=object))
 
 
 def _named(metric: str, expectation: Mapping[str, Any]) -> str:
@@ -369,9 +372,9 @@ def _named(metric: str, expectation: Mapping[str, Any]) -> str:
 
 def _metrics(study: Study) -> pd.DataFrame:
     """Metrics of whole runs with what describes the run; of several sides the receiver's, else the first."""
-    from azlatency.studies.runs import described_runs, measuring
+    from azlatency.studies.runs import client_side_runs, run_table
 
-    runs = measuring(described_runs(study))
+    runs = client_side_runs(run_table(study))
     metrics = study.metrics[study.metrics["stream"].isna() & study.metrics["run_id"].isin(runs.index)]
     order = metrics["side"].map({"receiver": 0}).fillna(1)
     metrics = metrics.assign(order=order).sort_values("order", kind="stable")

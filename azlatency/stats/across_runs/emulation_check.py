@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.result import Estimate
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_ARROW = " → "
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +48,12 @@ class KnownStep:
 def known_steps(links: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[KnownStep]:
     """Every path of every method that measured the shortest pair too; [] for a real network.
 
-    ``links``: `azlatency.programmed_links`; ``runs``: `azlatency.latency_runs`. A run enters by its mean, as only
+    ``links``: `azlatency.configured_links`; ``runs``: `azlatency.latency`. A run enters by its mean, as only
     means of delays add up.
     """
     if not len(links):
         return []
-    sums = {name: (_both(links, name, "mean_ns"), _both(links, name, "achieved_ns")) for name in links.index}
+    sums = {str(name): (_both(links, name, "mean_ns"), _both(links, name, "achieved_ns")) for name in links.index}
     shortest = min(sums, key=lambda name: sums[name][0] or 0.0)
     both = {shortest, _back(shortest)}
     found = []
@@ -77,7 +76,7 @@ def known_steps(links: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 
 
 
 def _back(name: str) -> str:
-    return _ARROW.join(reversed(name.split(_ARROW)))
+    return str(Path.parse(name).reversed())
 
 
 def _both(links: pd.DataFrame, name: str, column: str) -> float | None:

@@ -81,7 +81,7 @@ class Change:
 def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[Condition]:
     """Every condition of a study, near to far, logs before reported numbers.
 
-    ``runs``: `runs.latency_runs`. A run gives its median where all runs of its method have one, else its
+    ``runs``: `runs.latency`. A run gives its median where all runs of its method have one, else its
     mean. Reported means enter where they are of a whole measurement, not of a segment.
     """
     found = [*_logged(runs, confidence), *_reported(study.reported)]

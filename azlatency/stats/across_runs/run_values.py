@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from azlatency.studies.runs import UNKNOWN_ENDS
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +163,7 @@ def refusals(frames: Iterable[Any], value: str | None = None) -> tuple[str, ...]
 
 def _of_unknown_ends(parts: Iterable[Any]) -> int:
     """How many runs have a path whose ends nobody named."""
-    return sum(int((part["path"] == UNKNOWN_ENDS).sum()) for part in parts if "path" in part.columns)
+    return sum(int((part["path"] == str(Path())).sum()) for part in parts if "path" in part.columns)
 
 
 def _endless(data: Any, value: str | None) -> bool:

@@ -107,9 +107,9 @@ def quantiles(
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
     options = _Options(confidence=confidence, independent=independent, resolution=resolution, unit=unit)
     if hasattr(data, "samples"):
-        from azlatency.studies.runs import latency_runs
+        from azlatency.studies.runs import latency
 
-        labels = latency_runs(cast("Study", data))[["path", "method"]] if labels is None else labels
+        labels = latency(cast("Study", data))[["path", "method"]] if labels is None else labels
         data = data.samples
     if not hasattr(data, "columns"):
         x, missing = to_array(data)

@@ -168,7 +168,7 @@ class Rate:
 
 
 def rates_in_time(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[Rate]:
-    """Every stream with reporting intervals, omitted ones left out. ``runs``: `azlatency.studies.runs.throughput_runs`.
+    """Every stream with reporting intervals, omitted ones left out. ``runs``: `azlatency.studies.runs.throughput`.
 
     ``spread``: standard deviation of the intervals' rates over their mean. Where both sides report, the receiver's.
     """

@@ -24,7 +24,7 @@ def numbers_of(chart: Chart, *needed: float | None) -> None:
 
 def test_tables_of_both_directions(results: StudyResults) -> None:
     found = results.asymmetries
-    links = az.programmed_links(results.study)
+    links = az.configured_links(results.study)
     for table in (
         tables.zone_pair_asymmetry.directions(found),
         tables.zone_pair_asymmetry.both_ways(found),
@@ -41,12 +41,12 @@ def test_tables_of_both_directions(results: StudyResults) -> None:
 
 
 def test_only_an_emulated_network_has_configured_links(study: Any) -> None:
-    assert bool(len(az.programmed_links(study))) == (study.name == "emulated-zones")
+    assert bool(len(az.configured_links(study))) == (study.name == "emulated-zones")
 
 
 def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], StudyResults]) -> None:
     results = results_of("emulated-zones")
-    found, links = results.asymmetries, az.programmed_links(results.study)
+    found, links = results.asymmetries, az.configured_links(results.study)
     assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
     said = repr(az.findings.zone_pair_asymmetry.conclude(found, links))
     assert "az2a → az3a carries 2.03 times the goodput of the way back (ntttcp)" in said

@@ -15,7 +15,7 @@ from helpers.cases import cases, content, stream
 
 import azlatency as az
 from azlatency.stats import exact
-from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry, count_dispersion, data_ends
+from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry, count_dispersion, data_path
 from azlatency.stats.across_runs.comparison import Setting, compare_rounds, pseudomedian, student_interval
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.multiplicity import adjust_p
@@ -191,9 +191,10 @@ def test_logical_zones_of_two_subscriptions_are_refused() -> None:
 
 
 def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
-    assert data_ends("a → b", "stream") == ("a", "b")
-    assert data_ends("a → b", "stream-reverse") == ("b", "a")
-    assert data_ends("a → b", "stream-bidir") is None and data_ends("AZ1 - AZ3", "stream") is None
+    path = az.Path.between("a", "b")
+    assert data_path(path, "stream") == "a → b"
+    assert data_path(path, "stream-reverse") == "b → a"
+    assert data_path(path, "stream-bidir") is None and data_path(az.Path.parse("AZ1 - AZ3"), "stream") is None
     random = stream(10)
     rows = []
     for each in range(1, 9):

@@ -63,7 +63,7 @@ def test_the_emulated_study(tmp_path: Path) -> None:
     """Ping's steps contain what was programmed; the others are told as they are."""
     az.import_study("emulated-zones", out=tmp_path)
     study = az.load("emulated-zones", processed=tmp_path)
-    found = az.known_steps(az.programmed_links(study), az.latency_runs(study))
+    found = az.known_steps(az.configured_links(study), az.latency(study))
     ping = [step for step in found if step.method == "ping 56 B"]
     assert len(ping) == 6 and all(step.holds(step.programmed) and step.holds(step.achieved) for step in ping)
     table = tables.zone_pair_asymmetry.configured_differences(found)
@@ -74,5 +74,5 @@ def test_the_emulated_study(tmp_path: Path) -> None:
 def test_a_real_network_has_no_known_steps(tmp_path: Path) -> None:
     az.import_study("westeurope-azure-cni", out=tmp_path)
     study = az.load("westeurope-azure-cni", processed=tmp_path)
-    assert az.known_steps(az.programmed_links(study), az.latency_runs(study)) == []
+    assert az.known_steps(az.configured_links(study), az.latency(study)) == []
     assert isinstance(tables.zone_pair_asymmetry.configured_differences([]), Note)

@@ -19,7 +19,7 @@ def condition(path: str = "A → B", placement: str = "same_zone", values: Any =
 
 def test_the_seeds() -> None:
     study = az.load("canadacentral-proximity-placement")
-    found = conditions(study, az.latency_runs(study))
+    found = conditions(study, az.latency(study))
     assert [each.origin for each in found].count("log") == 1
     fast = changes(found, "accelerated_networking")
     same_zone = next(each for each in fast if each.other.placement == "same_zone")
@@ -33,14 +33,14 @@ def test_the_seeds() -> None:
 
 def test_segments_of_a_reported_run_are_not_conditions() -> None:
     study = az.load("uksouth-echo-latency")
-    found = conditions(study, az.latency_runs(study))
+    found = conditions(study, az.latency(study))
     assert [each.path for each in found] == ["Same AZ", "Cross AZ", "Cross Region"]
     assert [each.ratio_low for each in changes(found, "placement")] == pytest.approx([1425 / 850, 5300 / 850])
 
 
 def test_ping_and_sockperf_of_the_first_study_contradict_each_other() -> None:
     study = az.load("westeurope-availability-set-vs-zones")
-    steps = changes(conditions(study, az.latency_runs(study)), "placement")
+    steps = changes(conditions(study, az.latency(study)), "placement")
     assert all(each.comparison and each.comparison.codes == ("no_replication",) for each in steps)
     assert len(contradicting(steps)) == 2
 

@@ -11,7 +11,7 @@ from azlatency.stats.within_run.tail import return_level
 
 def test_tails_of_the_emulated_study() -> None:
     study = az.load("emulated-zones")
-    runs = az.latency_runs(study)
+    runs = az.latency(study)
     found = runtails.tails_of_runs(study, runs, limit=1e6, calls=10)
     assert all(len(each.rtt) >= runtails.FEWEST for each in found)
     for each in found:
@@ -23,7 +23,7 @@ def test_tails_of_the_emulated_study() -> None:
 
 def test_the_fitted_share_is_the_return_level_turned_around() -> None:
     study = az.load("emulated-zones")
-    found = runtails.tails_of_runs(study, az.latency_runs(study), limit=1e6)
+    found = runtails.tails_of_runs(study, az.latency(study), limit=1e6)
     fit = next(each.fit for each in found if each.million is not None and each.own_level and not each.own_level.refused)
     level = return_level(fit, float(fit.n))
     assert level.estimate is not None
@@ -36,17 +36,15 @@ def test_the_fitted_share_is_the_return_level_turned_around() -> None:
 
 def test_printed_tables_bracket_a_limit() -> None:
     study = az.load("westeurope-azure-cni")
-    found = {
-        each.labels["path"]: each for each in runtails.printed_exceedances(study, az.latency_runs(study), limit=1e6)
-    }
+    found = {each.labels["path"]: each for each in runtails.printed_exceedances(study, az.latency(study), limit=1e6)}
     assert found["AZ2 - AZ3"].low is not None and found["AZ2 - AZ3"].low > 0.99
     assert found["Single node"].high is not None and found["Single node"].high < 1e-4
-    assert runtails.printed_exceedances(az.load("uksouth-echo-latency"), az.latency_runs(study)[:0], limit=1e6) == []
+    assert runtails.printed_exceedances(az.load("uksouth-echo-latency"), az.latency(study)[:0], limit=1e6) == []
 
 
 def test_the_rarest_are_of_the_longest_runs() -> None:
     study = az.load("emulated-zones")
-    runs = az.latency_runs(study)
+    runs = az.latency(study)
     curves = az.printed_quantiles(study.quantiles, study.metrics, labels=runs[["path", "method"]])
     kept = runtails.rarest(curves, 12)
     assert 0 < len(kept) <= 12 and max(each.n for each in curves) in {each.n for each in kept}

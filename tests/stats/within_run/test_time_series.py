@@ -27,7 +27,7 @@ def test_the_fifth_seeds_ends() -> None:
 
 def test_runs_with_samples() -> None:
     study = az.load("emulated-zones")
-    found = intime.runs_in_time(study, az.latency_runs(study))
+    found = intime.runs_in_time(study, az.latency(study))
     assert sum(len(each.rtt) for each in found) == len(study.samples)
     echo = next(each for each in found if each.method == "echo TCP" and len(each.rtt) == 7000)
     assert echo.sent is not None and echo.lost == 0 and echo.jitter is not None
@@ -58,7 +58,7 @@ def test_lost_probes_are_late_and_warm_up_is_left_out() -> None:
 
 def test_streams_in_time_leave_omitted_intervals_out() -> None:
     study = az.load("westeurope-azure-cni")
-    rates = intime.rates_in_time(study.intervals, az.throughput_runs(study))
+    rates = intime.rates_in_time(study.intervals, az.throughput(study))
     assert {each.intervals for each in rates} == {10}
     assert all("burst_test" in each.mean.codes and each.throttled.found is False for each in rates)
 
