@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from azlatency.studies.path import Path
+
 _ARROW = " → "
 #: Letters of the longest word that stays as it is: an IPv4 address with a port does.
 _LONGEST = 26
@@ -30,9 +32,9 @@ def one_figure() -> Iterator[dict[str, str]]:
         _shortened.reset(token)
 
 
-def short(text: str, letters: int | None = None) -> str:
+def short(text: str | Path, letters: int | None = None) -> str:
     """The text with long words cut: a host loses its domain, then its middle; all of it at most ``letters`` long."""
-    text = _WORD.sub(lambda found: _word(found[0]), text)
+    text = _WORD.sub(lambda found: _word(found[0]), str(text))
     if letters is None or len(text) <= letters:
         return text
     ends = text.split(_ARROW)

@@ -83,7 +83,7 @@ def against_expected(comparison: pd.DataFrame) -> Table | Note:
     if not len(comparison):
         return Note("No expected bandwidth is known for this study, or no throughput was measured.")
     rows = [
-        (row.path, row.method, gigabits(row.throughput), gigabits(row.expected), f"{row.ratio:.2f}", row.remark)
+        (str(row.path), row.method, gigabits(row.throughput), gigabits(row.expected), f"{row.ratio:.2f}", row.remark)
         for row in comparison.itertuples(index=False)
     ]
     headers = ("path", "method", "goodput, Gbit/s", "expected, Gbit/s", "ratio", "what may be concluded")
