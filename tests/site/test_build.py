@@ -115,7 +115,7 @@ def test_failures_are_one_line_each_and_lose_nothing(project: Project) -> None:
     assert all("\n" not in line for line in project.failures)
     assert "ValueError" in project.failures[0] and "kernel died" in project.failures[2]
     for page, text in (("02_fails.html", "ValueError"), ("03_broken.html", "JSON"), ("04_dies.html", "kernel died")):
-        assert "This page is not complete" in project.page(page).get_text()
+        assert "This page is incomplete" in project.page(page).get_text()
         assert text in project.page(page).select_one("main").get_text()
     assert project.page("06_after.html").select_one("main p.output").get_text().strip() == "2"
 
@@ -140,7 +140,7 @@ def test_index_says_what_there_is(project: Project) -> None:
     assert first.select_one(".sketch svg")["aria-label"] == "Round trips & <b>more</b>"
     # Words of a sketch are text, not outlines, and harmless as such.
     assert first.select(".sketch svg text") and not first.select(".sketch svg use[href^='#DejaVu'], .sketch svg b")
-    assert "Not complete" in index.select("ol.pages > li")[1].get_text()
+    assert "Incomplete" in index.select("ol.pages > li")[1].get_text()
     assert STUDY in index.select_one(".findings.act li").get_text()
     assert index.select_one(".findings.act math") is not None
     assert "alert(5)" in index.select_one(".findings.info li").get_text()

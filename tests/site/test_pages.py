@@ -406,7 +406,7 @@ def test_figures_are_saved_as_svg_png_and_pdf(browser: Browser, site: Path) -> N
 
 
 def test_pages_have_few_elements_when_they_open(site: Path) -> None:
-    for name, most in (("toy/1.html", 500), ("index.html", 200)):
+    for name, most in (("toy/1.html", 500), ("index.html", 300)):
         text = (site / name).read_text("utf-8")
         first = re.sub(r"<noscript>.*?</noscript>", "", text, flags=re.S)
         elements = [len(re.findall("<[a-z]", each)) for each in (first, text)]

@@ -167,10 +167,10 @@ def test_logs_that_changed_since_the_import_are_told(project: Project) -> None:
     with pytest.warns(UserWarning, match="b: since the import, 1 file came, 1 file changed"):
         assert project.build("b") == [("01", "b"), ("02", "b")]
     for page in ("index.html", "b/01.html"):
-        assert "Not the newest data" in project.text(page)
+        assert "The data set changed since the import" in project.text(page)
     import_study("b")
     project.build("b")
-    assert "Not the newest data" not in project.text("b/01.html")
+    assert "The data set changed since the import" not in project.text("b/01.html")
 
 
 def test_a_failed_page_is_never_kept(project: Project) -> None:

@@ -147,8 +147,10 @@ def styled(draw: Any) -> Any:
                 _shorten_names(chart.figure)
                 freeze(chart.figure)
                 if shortened:
-                    told = f"{chart.caption} Long names are cut; the numbers in words have them whole."
-                    chart = replace(chart, caption=told)
+                    chart = replace(
+                        chart,
+                        caption=f"{chart.caption} Long names are shortened; the numbers as text have them in full.",
+                    )
                 chart = _with_unknown_letters(chart)
                 _save(chart, draw.__name__)
             return chart
@@ -182,8 +184,10 @@ def _with_unknown_letters(chart: Chart) -> Chart:
         rare -= set(get_font(findfont(family)).get_charmap())
     if not rare:
         return chart
-    told = " Boxes stand for letters that no installed font has; the numbers in words have them. Install Noto Sans CJK."
-    return replace(chart, caption=chart.caption + told)
+    warning = (
+        " Some characters are missing from the installed fonts; the numbers as text have them. Install Noto Sans CJK."
+    )
+    return replace(chart, caption=chart.caption + warning)
 
 
 def colour_of(index: int) -> tuple[str, str]:

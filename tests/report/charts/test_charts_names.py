@@ -57,7 +57,7 @@ def test_a_chart_says_that_it_shortens_names() -> None:
     chart = az.charts.latency_forest(runs, az.by_path(runs, "median_ns"))
     assert isinstance(chart, Chart)
     assert_fit_to_print("forest", chart)
-    assert "Long names are cut" in chart.caption and path in chart.alt
+    assert "Long names are shortened" in chart.caption and path in chart.alt
     assert not any("cloudapp" in text for text, _ in texts(chart))
 
 
@@ -80,7 +80,7 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
         chart = drawn[name]()
         assert isinstance(chart, Chart)
         assert_fit_to_print(name, chart)
-        assert "Long names are cut" in chart.caption
+        assert "Long names are shortened" in chart.caption
         assert NODE.format(1, 1) in chart.alt
         assert not any("cloudapp" in text for text, _ in texts(chart)), name
     # The description of the network knows these hosts by other names: nothing is held beside it, and nothing breaks.

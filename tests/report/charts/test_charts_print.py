@@ -192,7 +192,7 @@ def test_letters_that_no_font_has(monkeypatch: pytest.MonkeyPatch, recwarn: pyte
         chart = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
         assert isinstance(chart, Chart)
         chart.svg(), chart.png()
-        assert ("Boxes stand for letters" in chart.caption) == told
+        assert ("missing from the installed fonts" in chart.caption) == told
         assert path in chart.alt
     assert not [each for each in recwarn if "missing from font" in str(each.message)]
 

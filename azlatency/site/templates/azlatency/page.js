@@ -1,5 +1,5 @@
 "use strict";
-// What a page can do beyond being read. Without this script everything that a page says is there all the same.
+// Interaction on a page. Without this script the page still shows all of its content.
 (() => {
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const one = (selector, root = document) => root.querySelector(selector);
@@ -48,8 +48,8 @@ function dialog(title, ...content) {
   return opened;
 }
 
-// --- what a page hands over as text: a browser needs its time for every element, and there are thousands
-// A box of the class "folded" holds its content in a noscript, and it may keep its room with an element of that class.
+// --- folded content: thousands of elements slow a browser down, so large parts arrive as text and are unfolded later
+// A box of class "folded" has its content in a noscript element; an element of class "room" reserves its space.
 function unfold(box) {
   if (!box.classList.contains("folded")) return;
   box.classList.remove("folded");
@@ -59,7 +59,7 @@ function unfold(box) {
   all(":scope > table.az", box).forEach(sortable);
 }
 const unfoldAll = root => all(".folded", root).forEach(unfold);
-// What is in view or near comes at once; the rest one by one, when the browser has nothing else to do.
+// Boxes in or near the view are unfolded at once, the others one by one when the browser is idle.
 function unfoldByAndBy() {
   const near = new IntersectionObserver(found => found.forEach(({target, isIntersecting}) => {
     if (isIntersecting) { near.unobserve(target); unfold(target); }
@@ -78,13 +78,13 @@ function unfoldByAndBy() {
 const NUMBER = /^[+\-−]?[\d,]*\.?\d+(?:e[+-]?\d+)?/i;
 const isNumber = text => (NUMBER.exec(text) || [])[0] === text;
 const number = text => { const found = NUMBER.exec(text); return found ? parseFloat(found[0].replace(/,/g, "").replace("−", "-")) : NaN; };
-// What stands behind the number: a column of "5 us" and "3 ms" has no order that a script could know.
+// Text after the number: a column with "5 us" and "3 ms" cannot be sorted by a script.
 const unit = text => NUMBER.test(text) ? text.replace(/[+\-−]?[\d,]*\.?\d+(?:e[+-]?\d+)?/gi, "").replace(/[†\s()–]/g, "") : "";
 const rowsOf = table => all("tbody tr", table);
 const asNumber = text => text.replace(/,/g, "").replace("−", "-");
 const forCsv = text => {
   if (isNumber(text)) return asNumber(text);
-  const safe = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? "'" + text : text;  // no formula from a log
+  const safe = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? "'" + text : text;  // text from a log must not become a formula
   return /[",\n\r;]/.test(safe) || safe !== text ? '"' + safe.replace(/"/g, '""') + '"' : safe;
 };
 const lines = (table, cell, between) => [one("thead tr", table), ...rowsOf(table)].map(row => [...row.cells].map(each => cell(plain(each))).join(between));
@@ -117,7 +117,7 @@ function sortable(table) {
         sorted.sort((a, b) => groups.indexOf(group(a)) - groups.indexOf(group(b)) || missing(a) - missing(b) || sign * compare(a, b));
       }
       body.append(...sorted, ...(total ? [total] : []));
-      say(next ? `Sorted by ${titles[column]}, ${next}` : "In the original order");
+      say(next ? `Sorted by ${titles[column]}, ${next}` : "Original order");
     }, {class: "sort"});
     press.append(...head.childNodes);
     head.append(press);
@@ -156,7 +156,7 @@ async function png(svg) {
   return new Promise(done => canvas.toBlob(done, "image/png"));
 }
 const deflate = async content => new Uint8Array(await new Response(new Blob([content]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer());
-// The figures are paths, glyphs as references to paths, clip paths and images; nothing else comes through the renderer.
+// Figures consist of paths, references to paths (glyphs), clip paths and images; the renderer removes everything else.
 async function pdf(svg) {
   const {width, height} = svg.viewBox.baseVal, pen = make("canvas").getContext("2d", {willReadFrequently: true});
   const ops = [], alphas = new Map(), images = [];
@@ -279,7 +279,7 @@ function figureTools(figure) {
   };
   const as = (ending, content) => button(ending.toUpperCase(), async () => {
     try { save(`${fileName(title)}.${ending}`, await content(picture())); say(ending.toUpperCase() + " saved"); }
-    catch { say(`This browser cannot make a ${ending.toUpperCase()} of the figure; take another form`); }
+    catch { say(`This browser cannot save the figure as ${ending.toUpperCase()}; choose another format`); }
   });
   const tools = [button("Enlarge", enlarge)];
   if (!one("img", card)) tools.push(as("svg", async svg => new Blob([svgText(svg)], {type: "image/svg+xml"})), as("pdf", pdf), as("png", png));
@@ -313,7 +313,7 @@ function showLog(row, cell) {
     if (copy.matches("details")) copy.open = true;
     list.append(make("dt", {}, title), make("dd", {}, copy.matches("li") ? make("div", {}, ...copy.childNodes) : copy));
   }
-  const opened = dialog("Where it comes from: " + title, list);
+  const opened = dialog("Source: " + title, list);
   opened.addEventListener("click", event => { if (event.target.closest("a[href^='#']")) opened.close(); });
   const here = one(".here", opened);
   if (here) here.scrollIntoView({block: "center"});
@@ -323,7 +323,7 @@ const reveal = () => {
   if (!name) return;
   if (!find()) {
     unfoldAll();
-    if (find()) location.replace(location.hash);  // the browser marks only what it finds when it goes there
+    if (find()) location.replace(location.hash);  // the browser marks a target only when it navigates to it
   }
   const target = find();
   if (!target) return;
@@ -331,11 +331,11 @@ const reveal = () => {
   target.scrollIntoView();
 };
 
-// --- search: this page at once; all pages where the page lies in its site
+// --- search: this page at once, and all pages if the page is part of a site
 function searchBox() {
   const {root, at} = document.body.dataset, inSite = decodeURIComponent(location.pathname).endsWith("/" + at);
   const field = make("input", {type: "search", name: "q", autocomplete: "off", placeholder: inSite ? "Search" : "Search this page", "aria-label": inSite ? "Search all pages" : "Search this page", "aria-controls": "hits"});
-  const hits = make("ol", {id: "hits", "aria-label": "Found"});
+  const hits = make("ol", {id: "hits", "aria-label": "Search results"});
   const form = make("form", {role: "search"}, field, hits);
   let texts;
   const find = () => {

@@ -1,5 +1,5 @@
 "use strict";
-// Search over all pages: the texts stand in the page, so that it works from a folder and without a network.
+// Search over all pages. The texts are part of this page, so that it works from a folder and offline.
 document.addEventListener("DOMContentLoaded", () => {
   const pages = JSON.parse(document.getElementById("texts").textContent);
   const field = document.getElementById("q"), list = document.getElementById("found"), count = document.getElementById("count");
@@ -24,13 +24,13 @@ document.addEventListener("DOMContentLoaded", () => {
   };
   const find = () => {
     const words = [...new Set(field.value.toLowerCase().split(/\s+/).filter(Boolean))];
-    const score = each => words.reduce((sum, word) => sum + 5 * each.head.includes(word) + Math.min(each.low.split(word).length - 1, 5), 0);
-    const found = words.length ? sections.filter(each => words.every(word => each.whole.includes(word))) : [];
+    const score = section => words.reduce((sum, word) => sum + 5 * section.head.includes(word) + Math.min(section.low.split(word).length - 1, 5), 0);
+    const found = words.length ? sections.filter(section => words.every(word => section.whole.includes(word))) : [];
     found.sort((a, b) => score(b) - score(a));
-    count.textContent = words.length ? `${found.length} ${found.length === 1 ? "place" : "places"}${found.length > 60 ? ", the first 60" : ""}` : `${pages.length} pages`;
-    list.replaceChildren(...found.slice(0, 60).map(each => element("li", {},
-      element("a", {href: each.url}, each.title + (each.heading && each.heading !== each.title ? ` › ${each.heading}` : "")),
-      element("p", {class: "holds"}, each.group), element("p", {}, ...snippet(each.text, each.low, words)))));
+    count.textContent = words.length ? `${found.length} ${found.length === 1 ? "result" : "results"}${found.length > 60 ? ", first 60 shown" : ""}` : `${pages.length} pages`;
+    list.replaceChildren(...found.slice(0, 60).map(section => element("li", {},
+      element("a", {href: section.url}, section.title + (section.heading && section.heading !== section.title ? ` › ${section.heading}` : "")),
+      element("p", {class: "holds"}, section.group), element("p", {}, ...snippet(section.text, section.low, words)))));
   };
   field.value = new URLSearchParams(location.search).get("q") || "";
   field.addEventListener("input", () => { find(); history.replaceState(null, "", `?q=${encodeURIComponent(field.value)}`); });
