@@ -1,4 +1,4 @@
-"""Which parser claims which line: every signature of every parser is searched for in the whole text of a source."""
+"""Claims: lines by which a parser recognises a log. All signatures of all parsers are searched in the whole text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from azlatency.logs.parsers import Signature, load_parsers
 _BLANKS_BETWEEN = 4
 _MOST_ALPHABETS = 512
 
+_ByHint = list[tuple[str, list[tuple[str, Signature]]]]
+
 
 class Claim(NamedTuple):
-    """A tool's claim that a log of its begins at ``lines[position]``, with the line that convinced it."""
+    """A tool's claim that one of its logs starts at ``lines[position]``; ``line`` is the evidence."""
 
     position: int
     tool: str
@@ -22,51 +24,29 @@ class Claim(NamedTuple):
     weak: bool = False
 
 
-@cache
-def _signatures_by_hint() -> dict[str, list[tuple[str, Signature]]]:
-    """All signatures of all parsers, by the literal that is searched for."""
-    hints: dict[str, list[tuple[str, Signature]]] = {}
-    for tool, parser in load_parsers().items():
-        for signature in parser.signatures:
-            hints.setdefault(signature.hint, []).append((tool, signature))
-    return hints
-
-
-@cache
-def _letters() -> str:
-    """All characters of the literals."""
-    return "".join(sorted(set("".join(_signatures_by_hint()))))
-
-
-@lru_cache(maxsize=_MOST_ALPHABETS)
-def _possible(absent: str) -> list[tuple[str, list[tuple[str, Signature]]]]:
-    """The signatures by their literal, without those that need a character of ``absent``."""
-    return [found for found in _signatures_by_hint().items() if set(absent).isdisjoint(found[0])]
-
-
 def find_claims(source: Source) -> list[Claim]:
-    """Every claim of every parser on the source, in order of line."""
+    """Return every claim of every parser, in order of line."""
     lines = source.lines
-    joined, positions = unique_lines(lines)
-    found: set[Claim] = set()
+    text, positions = unique_lines(lines)
+    claims: set[Claim] = set()
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
-    # A character costs a fraction of a literal, and half of the literals need one that the text does not have.
-    absent = "".join([letter for letter in _letters() if letter not in joined])
+    # Searching for a character is much faster than for a literal, and half of the literals need one that is absent.
+    absent = "".join([letter for letter in _letters() if letter not in text])
     for hint, signatures in _possible(absent):
-        if hint not in joined:
+        if hint not in text:
             continue
         last: dict[str, tuple[int, str]] = {}
-        for index in find_lines_with(hint, joined):
+        for index in find_lines_with(hint, text):
             position = positions[index]
             line = lines[position]
-            text = line.text.strip()
+            stripped = line.text.strip()
             for tool, signature in signatures:
                 if signature.weak and last.get(tool) == (index - 1, line.text[:3]):
-                    # A million replies are one claim: the line goes on where the one above began alike.
+                    # Consecutive lines with the same start are one claim, even if there are a million.
                     last[tool] = (index, line.text[:3])
                 elif (
-                    signature.pattern.fullmatch(text)
+                    signature.pattern.fullmatch(stripped)
                     and (follows := _follows(source, position, signature)) is not False
                 ):
                     claim = Claim(position, tool, line, signature.weak)
@@ -74,34 +54,54 @@ def find_claims(source: Source) -> list[Claim]:
                     if follows is None:
                         tentative.add(claim)
                         continue
-                    found.add(claim)
+                    claims.add(claim)
                     if signature.then is not None:
                         proven[position] = tool
-    return _of_one_tool(found, tentative, proven)
+    return _resolve(claims, tentative, proven)
+
+
+@cache
+def _signatures_by_hint() -> _ByHint:
+    hints: dict[str, list[tuple[str, Signature]]] = {}
+    for tool, parser in load_parsers().items():
+        for signature in parser.signatures:
+            hints.setdefault(signature.hint, []).append((tool, signature))
+    return list(hints.items())
+
+
+@cache
+def _letters() -> str:
+    return "".join(sorted({letter for hint, _ in _signatures_by_hint() for letter in hint}))
+
+
+@lru_cache(maxsize=_MOST_ALPHABETS)
+def _possible(absent: str) -> _ByHint:
+    """Return the signatures by hint, without the hints that contain a character of ``absent``."""
+    return [(hint, signatures) for hint, signatures in _signatures_by_hint() if set(absent).isdisjoint(hint)]
 
 
 def _follows(source: Source, index: int, signature: Signature) -> bool | None:
-    """Whether the next line that is not blank is as the signature asks; None where the text ends before it is whole."""
+    """Return whether the next line that is not blank is the one required; None if the text ends before that line."""
     if signature.then is None:
         return True
     lines = source.lines
     below = next((line for line in lines[index + 1 : index + 1 + _BLANKS_BETWEEN] if line.text.strip()), None)
     if below is not None and signature.then.fullmatch(below.text.strip()):
         return True
-    cut = below is not None and below.number == source.line_count and not source.text.endswith("\n")
-    return None if cut or (below is None and index + _BLANKS_BETWEEN >= len(lines)) else False
+    truncated = below is not None and below.number == source.line_count and not source.text.endswith("\n")
+    return None if truncated or (below is None and index + _BLANKS_BETWEEN >= len(lines)) else False
 
 
-def _of_one_tool(found: set[Claim], tentative: set[Claim], proven: dict[int, str]) -> list[Claim]:
-    """All claims in order, without those that the line below gives to another tool.
+def _resolve(claims: set[Claim], tentative: set[Claim], proven: dict[int, str]) -> list[Claim]:
+    """Drop the claims on a line whose next line proves another tool.
 
-    Where the text ends before that line, the tool whose log goes on from above has it.
+    If the text ends before the next line, the line goes to the tool whose log continues from above.
     """
     owner = dict(proven)
-    ordered = sorted(found) if tentative else []
+    ordered = sorted(claims) if tentative else []
     for claim in tentative:
-        above = [each for each in ordered if each.position < claim.position]
+        above = [earlier for earlier in ordered if earlier.position < claim.position]
         if above and above[-1].tool == claim.tool:
             owner[claim.position] = claim.tool
-            found.add(claim)
-    return sorted(claim for claim in found if owner.get(claim.position, claim.tool) == claim.tool)
+            claims.add(claim)
+    return sorted(claim for claim in claims if owner.get(claim.position, claim.tool) == claim.tool)

@@ -1,21 +1,20 @@
-"""Rules that match whole lines, and the ledger that accounts for every line.
+"""Rules that match whole lines, and the accounting of every line.
 
-A parser of a line-oriented log is a subclass of `LineLog`: each method carries the pattern of the line it reads.
+The parser of a line-oriented log is a subclass of `LineLog`. Each method carries the pattern of the lines it reads::
 
     class Pings(LineLog):
         @data(r"(\\d+) bytes from (\\S+): icmp_seq=(\\d+) ttl=\\d+ time=([\\d.]+) ms", hint="bytes from")
         def reply(self, line, match): ...
 
-A line that no rule matches is an unknown line, never a guess. ``hint`` is a literal that every matching line contains;
-it keeps the cost of a line that a rule does not match at one substring search. Patterns are matched against the whole
-line, and lines longer than `LONGEST_LINE` are not matched at all, so that no input makes a pattern backtrack without
-bound.
+A line that no rule matches is an unknown line; nothing is guessed. ``hint`` is a literal that every matching line
+contains: a line without it costs one substring search. A pattern must match the whole line, and lines longer than
+`LONGEST_LINE` are not matched at all, so no input can make a pattern backtrack without bound.
 
-A reader of single lines may have a second one for many alike: it is given `lines.UniformBlock` whose first row its
-rule matches, and says whether it took them all. Where it does not, they are read one by one.
+A rule may have a second method that reads many such lines at once. It receives a `lines.UniformBlock` whose first row
+the rule matches, and returns False if it cannot read all rows; they are then read one by one::
 
         @bulk(reply)
-        def replies(self, rows, match): ...
+        def replies(self, block, match): ...
 """
 
 from __future__ import annotations
@@ -46,67 +45,71 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_LINE = 4096
-#: A log has few shapes of lines; a text that has ever new ones must not fill the memory with them.
+#: A log has few shapes of lines; a text with ever new ones must not fill the memory.
 _MOST_SHAPES = 512
 
+#: The kinds of line, in ascending priority: if pieces of one physical line differ, the highest kind counts.
 UNMARKED, BLANK, PROSE, KNOWN, DATA, UNKNOWN = range(6)
-#: For each mark a table for `bytes.translate` that raises lesser marks to it.
+#: For each kind, a table for `bytes.translate` that raises lower kinds to it.
 _AT_LEAST = [bytes(max(mark, kind) for mark in range(256)) for kind in range(6)]
 
 
 class LineAccounting:
-    """What each physical line of a source was: data, known, blank, prose or unknown; exactly one of them in the end."""
+    """The kind of every physical line of a source: data, known, blank, prose or unknown.
+
+    ``DATA`` lines contain a number or fact that is kept, ``KNOWN`` lines belong to the tool but contain nothing to
+    keep, ``PROSE`` is text around the logs of a notes file, and ``UNKNOWN`` lines are inside a log but match no rule.
+    """
 
     def __init__(self, lines: int) -> None:
-        self._marks = bytearray(lines)
+        self._kinds = bytearray(lines)
 
     def mark(self, number: int, kind: int) -> None:
-        """Mark line ``number``; where pieces of one physical line differ, the most telling mark stays."""
-        if kind > self._marks[number - 1]:
-            self._marks[number - 1] = kind
+        """Mark line ``number`` (1-based), unless it already has a kind of higher priority."""
+        if kind > self._kinds[number - 1]:
+            self._kinds[number - 1] = kind
 
     def mark_range(self, first: int, last: int, kind: int) -> None:
-        """Mark lines ``first`` to ``last`` inclusive."""
-        self._marks[first - 1 : last] = bytes([kind]) * (last - first + 1)
+        """Mark lines ``first`` to ``last`` inclusive, whatever their kind was."""
+        self._kinds[first - 1 : last] = bytes([kind]) * (last - first + 1)
 
     def raise_range(self, first: int, last: int, kind: int) -> None:
-        """As `mark`, for lines ``first`` to ``last`` inclusive."""
-        self._marks[first - 1 : last] = self._marks[first - 1 : last].translate(_AT_LEAST[kind])
+        """Mark lines ``first`` to ``last`` inclusive, except those with a kind of higher priority."""
+        self._kinds[first - 1 : last] = self._kinds[first - 1 : last].translate(_AT_LEAST[kind])
 
-    def demote(self, number: int) -> None:
-        """Call an unknown line prose after all: it stands around the log, not in it."""
-        self._marks[number - 1] = PROSE
+    def mark_as_prose(self, number: int) -> None:
+        """Turn an unknown line into prose because it turned out to be around the log, not inside it."""
+        self._kinds[number - 1] = PROSE
 
-    def of(self, number: int) -> int:
-        """The mark of line ``number``."""
-        return self._marks[number - 1]
+    def kind_of(self, number: int) -> int:
+        """Return the kind of line ``number``."""
+        return self._kinds[number - 1]
 
     def numbers(self, kind: int) -> list[int]:
-        """The 1-based numbers of all lines with this mark."""
-        found = []
-        index = self._marks.find(kind)
+        """Return the 1-based numbers of all lines of a kind."""
+        numbers = []
+        index = self._kinds.find(kind)
         while index >= 0:
-            found.append(index + 1)
-            index = self._marks.find(kind, index + 1)
-        return found
+            numbers.append(index + 1)
+            index = self._kinds.find(kind, index + 1)
+        return numbers
 
     def counts(self) -> dict[str, int]:
-        """Number of lines in total and by mark; they always add up, an unmarked line being unknown."""
-        marks = self._marks
-        counts = {
-            "lines": len(marks),
-            "lines_data": marks.count(DATA),
-            "lines_known": marks.count(KNOWN),
-            "lines_blank": marks.count(BLANK),
-            "lines_prose": marks.count(PROSE),
+        """Return the number of lines, in total and by kind. Unmarked lines count as unknown, so the kinds add up."""
+        kinds = self._kinds
+        return {
+            "lines": len(kinds),
+            "lines_data": kinds.count(DATA),
+            "lines_known": kinds.count(KNOWN),
+            "lines_blank": kinds.count(BLANK),
+            "lines_prose": kinds.count(PROSE),
+            "lines_unknown": kinds.count(UNKNOWN) + kinds.count(UNMARKED),
         }
-        counts["lines_unknown"] = marks.count(UNKNOWN) + marks.count(UNMARKED)
-        return counts
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern for a whole line, a literal that every such line contains, and what is done with the match."""
+    """A pattern for a whole line, a literal that every such line contains, the kind of the line, and its reader."""
 
     pattern: re.Pattern[str]
     hint: str
@@ -114,12 +117,26 @@ class Rule:
     handler: str | None
 
 
-#: What `LineLog.read` needs of a rule.
+#: What `LineLog.read` needs of a rule: hint, full match, name of the reader, kind of the line.
 _Entry = tuple[str, Callable[[str], re.Match[str] | None], str | None, int]
 
 
 def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a method as the reader of every line that ``pattern`` matches in full. May be stacked."""
+    """Make a method the reader of every line that a pattern matches. May be stacked.
+
+    Parameters
+    ----------
+    pattern : str
+        Regular expression for the whole line without leading and trailing white space. Bound every repetition.
+    hint : str
+        A literal that every matching line contains.
+
+    Returns
+    -------
+    callable
+        The decorator. The method receives the `Line` and the match; a ValueError or ArithmeticError in it makes the
+        line unknown.
+    """
 
     def attach(method: Callable[..., Any]) -> Callable[..., Any]:
         rules = method.__dict__.setdefault("_rules", [])
@@ -130,7 +147,19 @@ def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[
 
 
 def bulk(reader: Callable[..., Any]) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-    """Mark a method as the reader of many alike lines at once that ``reader`` reads one by one."""
+    """Make a method the bulk reader of the lines that another method reads one by one.
+
+    Parameters
+    ----------
+    reader : callable
+        A method with the decorator `data`.
+
+    Returns
+    -------
+    callable
+        The decorator. The method receives a `UniformBlock` and the match of its first row, and returns whether it read
+        all rows.
+    """
 
     def attach(method: Callable[..., bool]) -> Callable[..., bool]:
         reader.__dict__["_bulk"] = method.__name__
@@ -140,14 +169,25 @@ def bulk(reader: Callable[..., Any]) -> Callable[[Callable[..., bool]], Callable
 
 
 def known(*patterns: tuple[str, str]) -> tuple[Rule, ...]:
-    """Rules for lines of the tool that carry nothing to keep, as pairs ``(hint, pattern)``."""
+    """Return rules for lines of the tool that contain nothing to keep.
+
+    Parameters
+    ----------
+    *patterns : tuple of str
+        Pairs of a literal that every matching line contains and a pattern of the whole line.
+
+    Returns
+    -------
+    tuple of Rule
+        Value for the class attribute ``known`` of a `LineLog`.
+    """
     return tuple(Rule(re.compile(pattern), hint, KNOWN, None) for hint, pattern in patterns)
 
 
 def _by_shape(rules: Sequence[Rule]) -> Callable[[bytes], list[_Entry]]:
-    """The rules that a line of a given shape may match, in their order; found once for all lines that look alike.
+    """Return a function that selects the rules that a line of a given shape may match, once for all lines of the shape.
 
-    A hint that stands in a line stands in its shape when its own digits are left out as well, so no rule is lost.
+    If a line contains a hint, its shape contains the hint without digits, so no rule is lost.
     """
     table = [(shape_of(rule.hint), (rule.hint, rule.pattern.fullmatch, rule.handler, rule.kind)) for rule in rules]
 
@@ -159,9 +199,16 @@ def _by_shape(rules: Sequence[Rule]) -> Callable[[bytes], list[_Entry]]:
 
 
 class LineLog:
-    """A log read line by line: `data` methods in order of definition, then the ``known`` rules.
+    """Base class of a log that is read line by line.
 
-    Subclasses may set ``prefix``, a pattern removed from the front of each line before the rules see it.
+    Each line is read by the first rule that matches it: the `data` methods in order of definition, then ``known``.
+
+    Attributes
+    ----------
+    known : tuple of Rule
+        Rules for lines that contain nothing to keep; see the function `known`.
+    prefix : re.Pattern or None
+        Pattern that is removed from the start of each line before the rules see it.
     """
 
     known: ClassVar[tuple[Rule, ...]] = ()
@@ -177,22 +224,30 @@ class LineLog:
         for owner in reversed(cls.__mro__):
             for name, member in vars(owner).items():
                 rules.extend(reversed(getattr(member, "_rules", [])))
-                if isinstance(of_many := getattr(member, "_bulk", None), str):
-                    cls._bulk[name] = of_many
+                if isinstance(bulk_reader := getattr(member, "_bulk", None), str):
+                    cls._bulk[name] = bulk_reader
         cls._grammar = (*rules, *cls.known)
         cls._candidates = staticmethod(_by_shape(cls._grammar))
 
     def feed(self, lines: Sequence[Line], accounting: LineAccounting) -> None:
-        """Read the lines and mark each in the ledger; unmatched ones go to `unmatched`."""
-        for entry in iter_blocks(lines):
-            if isinstance(entry, Line):
-                self.feed_line(entry, accounting)
-            elif not self._read_rows(entry, accounting):
-                for line in entry:
+        """Read lines and mark each of them.
+
+        Parameters
+        ----------
+        lines : sequence of Line
+            The lines of a log, usually ``log.lines``.
+        accounting : LineAccounting
+            Receives the kind of each line, usually ``recorder.accounting``.
+        """
+        for item in iter_blocks(lines):
+            if isinstance(item, Line):
+                self.feed_line(item, accounting)
+            elif not self._read_block(item, accounting):
+                for line in item:
                     self.feed_line(line, accounting)
 
     def feed_line(self, line: Line, accounting: LineAccounting) -> None:
-        """As `feed`, for one line."""
+        """Read one line and mark it."""
         text = line.text
         if not text or text.isspace():
             accounting.mark(line.number, BLANK)
@@ -201,29 +256,42 @@ class LineLog:
             accounting.mark(line.number, UNKNOWN)
             self.unmatched(line)
 
-    def _read_rows(self, rows: UniformBlock, accounting: LineAccounting) -> bool:
-        """Read alike rows at once, where the rule that matches the first one has a reader of many."""
-        text = rows[0].text
+    def _read_block(self, block: UniformBlock, accounting: LineAccounting) -> bool:
+        """Read a block with the bulk reader of the rule that matches its first row; False if there is none."""
+        text = block[0].text
         if not self._bulk or len(text) > LONGEST_LINE or (self.prefix is not None and self.prefix.match(text)):
             return False
         for rule in self._grammar:
             if rule.hint in text and (match := rule.pattern.fullmatch(text)):
-                if rule.handler not in self._bulk or not getattr(self, self._bulk[rule.handler])(rows, match):
+                if rule.handler not in self._bulk or not getattr(self, self._bulk[rule.handler])(block, match):
                     return False
-                accounting.mark_range(rows.first, rows.last, rule.kind)
+                accounting.mark_range(block.first, block.last, rule.kind)
                 return True
         return False
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
-        """Apply the first rule that matches the whole line; false where none does."""
+        """Apply the first rule that matches the whole line; False if none does.
+
+        Parameters
+        ----------
+        line : Line
+            The line. A subclass may override this method to change the text before the rules see it.
+        accounting : LineAccounting
+            Receives the kind of the line.
+
+        Returns
+        -------
+        bool
+            Whether a rule matched.
+        """
         text = line.text.strip()
         if len(text) > LONGEST_LINE:
             return False
-        if self.prefix is not None and (found := self.prefix.match(text)):
-            text = text[found.end() :].lstrip()
+        if self.prefix is not None and (prefix := self.prefix.match(text)):
+            text = text[prefix.end() :].lstrip()
         text = text.removeprefix("^C")
         if not text:
-            # A terminal echoes Ctrl-C; what the tool prints next may stand on the same line.
+            # A terminal echoes Ctrl-C; the next output of the tool may follow on the same line.
             accounting.mark(line.number, KNOWN)
             return True
         for hint, fullmatch, handler, kind in self._candidates(shape_of(text)):
@@ -232,14 +300,14 @@ class LineLog:
                     try:
                         getattr(self, handler)(line, match)
                     except (ValueError, ArithmeticError):
-                        # It looks like a line of the tool, but a number, a date or a time in it is none.
+                        # The line looks right, but a number, a date or a time in it is not valid.
                         return False
                 accounting.mark(line.number, kind)
                 return True
         return False
 
     def blank(self, line: Line) -> None:
-        """Called for each blank line; nothing by default."""
+        """Handle a blank line; does nothing by default."""
 
     def unmatched(self, line: Line) -> None:
-        """Called for each line that no rule matches; nothing by default."""
+        """Handle a line that no rule matches; does nothing by default."""

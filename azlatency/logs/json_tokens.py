@@ -1,9 +1,8 @@
-"""JSON read with positions: every value keeps its token and its place, doubled keys are kept, a cut text gives a
-part.
+"""A JSON reader that keeps positions, tokens and duplicate keys, and returns the readable part of a truncated text.
 
-``json.loads`` forgets where a number stood and how it was spelled, lets the last of two equal keys win, and gives
-nothing at all for a file that was cut. Logs need all three. This reader is for the small sections of a document; long
-lists are read with the standard library, element by element (`elements`).
+``json.loads`` drops the position and the spelling of a number, keeps only the last of two equal keys, and returns
+nothing for a truncated file. Logs need all three. This reader is for the small sections of a document; long lists are
+read with the standard library, element by element (`iter_elements`).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 _BLANKS = frozenset(" \t\r\n")
 _BLANK = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[-+.\w]{1,64}")
-# What nearly every member is: a key and a scalar or a string without escapes, with the mark behind it.
+# Nearly every member: a key, and a scalar or a string without escapes, with the comma or brace after it.
 _MEMBER = re.compile(
     r'"([^"\\]{0,80})"[ \t\r\n]*:[ \t\r\n]*(?:([-+.\w]{1,64})|"([^"\\]{0,200})")[ \t\r\n]*([,}])[ \t\r\n]*'
 )
@@ -29,7 +28,7 @@ _DECODER = json.JSONDecoder()
 
 
 class JsonError(ValueError):
-    """Text that is not JSON from ``position`` on; ``at_end`` where it merely stops."""
+    """Text that is not JSON from ``position`` on; ``at_end`` if the text merely ends too early."""
 
     def __init__(self, text: str, position: int) -> None:
         super().__init__(f"not JSON at character {position}")
@@ -38,9 +37,9 @@ class JsonError(ValueError):
 
 
 class Scalar(NamedTuple):
-    """A string, number, true, false or null: its value, its token as printed and where that stands.
+    """A string, number, true, false or null: its value, its token as printed and the position of the token.
 
-    A number is None where the tool printed no number (``-nan``); its token tells.
+    The value of a number is None if the tool printed none (``-nan``); the token keeps what it printed.
     """
 
     value: Any
@@ -50,53 +49,53 @@ class Scalar(NamedTuple):
 
 @dataclass(slots=True)
 class JsonObject:
-    """The members of an object in order, doubled keys included."""
+    """The members of an object in their order, duplicate keys included."""
 
     pairs: list[tuple[str, Any]] = field(default_factory=list)
     position: int = 0
 
     def all(self, name: str) -> list[Any]:
-        """Every value of that name."""
+        """Return every value of that name."""
         return [value for key, value in self.pairs if key == name]
 
     def get(self, name: str) -> Any:
-        """The first value of that name, or None."""
+        """Return the first value of that name, or None."""
         for key, value in self.pairs:
             if key == name:
                 return value
         return None
 
     def object(self, name: str) -> JsonObject:
-        """The first value of that name where it is an object, else an empty one."""
-        found = self.get(name)
-        return found if isinstance(found, JsonObject) else JsonObject()
+        """Return the first value of that name if it is an object, else an empty object."""
+        value = self.get(name)
+        return value if isinstance(value, JsonObject) else JsonObject()
 
     def objects(self, name: str) -> list[JsonObject]:
-        """The objects of the list of that name."""
-        found = self.get(name)
-        return [item for item in found if isinstance(item, JsonObject)] if isinstance(found, list) else []
+        """Return the objects in the list of that name."""
+        value = self.get(name)
+        return [item for item in value if isinstance(item, JsonObject)] if isinstance(value, list) else []
 
     def leaf(self, name: str) -> Scalar | None:
-        """The first value of that name where it is a string, number, true, false or null."""
-        found = self.get(name)
-        return found if isinstance(found, Scalar) else None
+        """Return the first value of that name if it is a string, number, true, false or null."""
+        value = self.get(name)
+        return value if isinstance(value, Scalar) else None
 
     def value(self, name: str) -> Any:
-        """The plain value of a leaf; None where there is none."""
-        found = self.leaf(name)
-        return None if found is None else found.value
+        """Return the plain value of a leaf, or None."""
+        leaf = self.leaf(name)
+        return None if leaf is None else leaf.value
 
 
 def skip_blanks(text: str, position: int) -> int:
-    """The next position that is no white space."""
+    """Return the next position that is not white space."""
     if text[position : position + 1] not in _BLANKS:
         return position
-    found = _BLANK.match(text, position)
-    return found.end() if found else position
+    blank = _BLANK.match(text, position)
+    return blank.end() if blank else position
 
 
 def read_value(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
-    """The value at ``position`` (`JsonObject`, list or `Scalar`) and the position behind it. Raises `JsonError`."""
+    """Return the value at ``position`` (`JsonObject`, list or `Scalar`) and its end. Raises `JsonError`."""
     mark = text[position : position + 1]
     if mark == "{":
         into = JsonObject()
@@ -106,17 +105,17 @@ def read_value(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
     if mark == '"':
         token, end = read_string(text, position)
         return Scalar(token, token, position), end
-    found = _SCALAR.match(text, position)
-    # A scalar that the text ends with may have been longer.
-    if found is None or found.end() >= len(text):
-        raise JsonError(text, position if found is None else len(text))
-    return Scalar(_to_scalar(found[0]), found[0], position), found.end()
+    match = _SCALAR.match(text, position)
+    # A scalar at the end of the text may have been longer.
+    if match is None or match.end() >= len(text):
+        raise JsonError(text, position if match is None else len(text))
+    return Scalar(_to_scalar(match[0]), match[0], position), match.end()
 
 
 def read_object(text: str, position: int, into: JsonObject, depth: int = 0) -> int:
-    """Read the object at ``position`` into ``into``; returns the position behind it.
+    """Read the object at ``position`` into ``into`` and return its end.
 
-    Raises `JsonError`; ``into`` then has the members that stand complete before the fault.
+    Raises `JsonError`; ``into`` then contains the members that are complete before the error.
     """
     if depth > _DEEPEST:
         raise JsonError(text, position)
@@ -124,15 +123,15 @@ def read_object(text: str, position: int, into: JsonObject, depth: int = 0) -> i
     place = skip_blanks(text, position + 1)
     pairs = into.pairs
     while text[place : place + 1] != "}":
-        if (found := _MEMBER.match(text, place)) is not None:
-            key, token, quoted, mark = found.groups()
+        if (match := _MEMBER.match(text, place)) is not None:
+            key, token, quoted, mark = match.groups()
             if token is None:
-                pairs.append((key, Scalar(quoted, quoted, found.start(3) - 1)))
+                pairs.append((key, Scalar(quoted, quoted, match.start(3) - 1)))
             else:
-                pairs.append((key, Scalar(_to_scalar(token), token, found.start(2))))
-            place = found.end()
+                pairs.append((key, Scalar(_to_scalar(token), token, match.start(2))))
+            place = match.end()
             if mark == "}":
-                return found.end(4)
+                return match.end(4)
             continue
         key, place = read_string(text, place)
         place = expect(text, place, ":")
@@ -143,9 +142,9 @@ def read_object(text: str, position: int, into: JsonObject, depth: int = 0) -> i
 
 
 def iter_elements(text: str, position: int) -> Iterator[tuple[Any, int, int]]:
-    """The elements of the list at ``position`` as plain values, each with its begin and end; then (None, end, end).
+    """Yield the elements of the list at ``position`` as plain values with start and end; finally (None, end, end).
 
-    Raises `JsonError` where an element is not complete.
+    Raises `JsonError` if an element is not complete.
     """
     place = skip_blanks(text, position + 1)
     while text[place : place + 1] != "]":
@@ -156,7 +155,7 @@ def iter_elements(text: str, position: int) -> Iterator[tuple[Any, int, int]]:
 
 
 def read_plain(text: str, position: int) -> tuple[Any, int]:
-    """The value at ``position`` as the standard library reads it, and the position behind. Raises `JsonError`."""
+    """Return the value at ``position`` as the standard library reads it, and its end. Raises `JsonError`."""
     try:
         return _DECODER.raw_decode(text, position)
     except (ValueError, RecursionError):
@@ -165,7 +164,7 @@ def read_plain(text: str, position: int) -> tuple[Any, int]:
 
 
 def to_plain(value: Any) -> Any:
-    """`JsonObject` and `Scalar` as dict and plain values; the last of doubled keys stays."""
+    """Convert `JsonObject` and `Scalar` to dict and plain values; the last of duplicate keys counts."""
     if isinstance(value, JsonObject):
         return {key: to_plain(item) for key, item in value.pairs}
     if isinstance(value, list):
@@ -186,7 +185,7 @@ def _read_list(text: str, position: int, depth: int) -> tuple[list[Any], int]:
 
 
 def read_string(text: str, position: int) -> tuple[str, int]:
-    """The string at ``position`` and the position behind it. Raises `JsonError`."""
+    """Return the string at ``position`` and its end. Raises `JsonError`."""
     if text[position : position + 1] != '"':
         raise JsonError(text, position)
     try:
@@ -197,7 +196,7 @@ def read_string(text: str, position: int) -> tuple[str, int]:
 
 
 def expect(text: str, position: int, mark: str) -> int:
-    """The position behind ``mark`` and white space. Raises `JsonError` where something else stands."""
+    """Return the position after ``mark`` and white space. Raises `JsonError` if something else follows."""
     place = skip_blanks(text, position)
     if text[place : place + 1] != mark:
         raise JsonError(text, place)
@@ -205,7 +204,7 @@ def expect(text: str, position: int, mark: str) -> int:
 
 
 def skip_comma(text: str, position: int, closing: str) -> int:
-    """Behind an element: the begin of the next one, or the closing mark."""
+    """Return the start of the next element, or the position of the closing mark. Raises `JsonError`."""
     place = skip_blanks(text, position)
     if text[place : place + 1] == ",":
         return skip_blanks(text, place + 1)
@@ -230,5 +229,5 @@ def _to_scalar(token: str) -> Any:
     if isinstance(value, float) and "." not in token and -_LARGEST < value < _LARGEST:
         with suppress(ValueError):
             value = int(token)
-    # What no tool measures is damage: nan, inf, or more digits than the integer columns hold.
+    # nan, inf, and numbers with more digits than an integer column can store are damage, not measurements.
     return value if -_LARGEST < value < _LARGEST else None

@@ -1,7 +1,7 @@
-"""Sources -> tables: claims collected, logs cut out, each read by its parser, every line accounted for.
+"""Reads logs into tables: parsers claim lines, each log is read by its parser, and every line is accounted for.
 
 >>> import azlatency as az
->>> logs = az.parse("run.log")              # doctest: +SKIP
+>>> logs = az.parse("results/")             # doctest: +SKIP
 >>> logs.metrics                            # doctest: +SKIP
 """
 
@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from azlatency.logs.claims import Claim, find_claims
 from azlatency.logs.decode import Source, SourceError, expand
 from azlatency.logs.grammar import DATA
 from azlatency.logs.lines import texts_by_number
-from azlatency.logs.parsers import load_parsers, parser_version
+from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
 from azlatency.logs.segment import classify_remaining_lines, segment
 from azlatency.logs.tables import Logs
@@ -30,7 +30,7 @@ _MOST_READINGS = 3
 
 
 class LogError(ValueError):
-    """A log that cannot be used, as ``file:line: what, and what to do``."""
+    """An input that cannot be used. The message has the form ``file:line: what is wrong; what to do``."""
 
 
 def parse(
@@ -40,11 +40,45 @@ def parse(
     explain: Callable[[str], None] | None = None,
     tool: str | None = None,
 ) -> Logs:
-    """Parse files, archives or folders into logs.
+    """Read logs into tables.
 
-    ``tool`` names the tool of sources in which no parser finds a log of its own, such as a list of bare numbers.
-    ``strict`` turns the first error event into `LogError`. ``executor`` maps the files over its workers. ``explain`` is
-    called with one line for each claim of each parser. Raises `LogError` for a path that cannot be read.
+    Parameters
+    ----------
+    *paths : path-like
+        Files, folders and archives (zip, tar; gzip, bzip2, xz and zstandard files are decompressed). Notes files and
+        terminal sessions may contain several logs.
+    strict : bool
+        Raise `LogError` for the first error event instead of returning it in the table ``events``.
+    executor : concurrent.futures.Executor, optional
+        Reads the paths in parallel.
+    explain : callable, optional
+        Receives one line of text per claim of a parser. Ignored with ``executor``.
+    tool : str, optional
+        Tool to assume for a file in which no log is recognised, for example ``"latte"`` for the list of numbers that
+        ``latte -dump`` writes.
+
+    Returns
+    -------
+    Logs
+        The tables of all files: ``sources``, ``runs``, ``metrics``, ``quantiles``, ``intervals``, ``samples``,
+        ``histograms`` and ``events``, as pandas frames.
+
+    Raises
+    ------
+    LogError
+        If a path cannot be read, or with ``strict`` if a log contains an error.
+
+    Notes
+    -----
+    Latencies are round-trip times in nanoseconds, whatever the tool prints. Text that no parser recognises never
+    raises: it becomes an event. Every line is data, known, blank, prose or unknown, and the table ``sources`` counts
+    them.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> logs = az.parse("sockperf.log", "results/", "dump.zip")             # doctest: +SKIP
+    >>> logs.runs[["tool", "client", "server", "status"]]                   # doctest: +SKIP
     """
     logs = Logs()
     if executor is None:
@@ -62,17 +96,14 @@ def parse(
 
 
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Logs:
-    """Tables of one decoded source; never raises on odd text.
-
-    ``tool`` is whose log it is where nothing in it says so; what the text itself shows is never overruled.
-    """
-    readings = _readings(source)
+    """Return the tables of one source; never raises on any text. For the parameters see `parse`."""
+    readings = _possible_readings(source)
     if tool in load_parsers() and not any(reading.claims for reading in readings) and len(source.lines):
         readings = [_Reading(source, [Claim(0, tool, source.lines[0])])]
     chosen, best = readings[0], _read(readings[0])
     for reading in readings[1:]:
         recorder = _read(reading)
-        if _unknown(recorder) < _unknown(best):
+        if _count_unknown(recorder) < _count_unknown(best):
             chosen, best = reading, recorder
     if explain is not None:
         _explain(source, chosen.claims, explain)
@@ -80,93 +111,90 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
 
 
 class _Reading(NamedTuple):
-    """A text with what the parsers claim of it, and what was taken away from around its lines."""
+    """A text with the claims on it, and the wrapping that was removed from it."""
 
     source: Source
     claims: list[Claim]
     wrapping: Unwrapped | None = None
 
 
-def _readings(source: Source) -> list[_Reading]:
-    """The source as it stands and, where that shows as many logs, the same without what stands around its lines.
+def _possible_readings(source: Source) -> list[_Reading]:
+    """Return the source as it is, and without its wrapping if at least as many logs are recognised that way.
 
-    The latter alone where more logs are recognised in it; else that reading is right which leaves fewer unknown lines.
+    If more logs are recognised without the wrapping, only those readings are returned. Otherwise the caller chooses
+    the reading with the fewest unknown lines.
     """
     plain = _Reading(source, find_claims(source))
-    most = _weight(plain.claims)
+    most = _weigh(plain.claims)
     best: list[_Reading] = []
     for proposal in propose_unwrapped(source, claimed=bool(plain.claims), surely=most[0] > 0):
-        found = find_claims(take_head(proposal.source))
-        if _weight(found) > most:
-            most, best = _weight(found), []
-        if found and _weight(found) == most:
-            best = [*best, _Reading(proposal.source, found, proposal)][-_MOST_READINGS:]
+        claims = find_claims(take_head(proposal.source))
+        if _weigh(claims) > most:
+            most, best = _weigh(claims), []
+        if claims and _weigh(claims) == most:
+            best = [*best, _Reading(proposal.source, claims, proposal)][-_MOST_READINGS:]
     best = [reading._replace(claims=find_claims(reading.source)) for reading in best]
-    return best if best and most[0] > _weight(plain.claims)[0] else [plain, *best]
+    return best if best and most[0] > _weigh(plain.claims)[0] else [plain, *best]
 
 
-def _weight(found: list[Claim]) -> tuple[int, int]:
-    """Claims that begin a log, then all of them."""
-    return sum(not claim.weak for claim in found), len(found)
+def _weigh(claims: list[Claim]) -> tuple[int, int]:
+    """Return the number of claims that start a log, and of all claims."""
+    return sum(not claim.weak for claim in claims), len(claims)
 
 
-def _unknown(recorder: Recorder) -> int:
+def _count_unknown(recorder: Recorder) -> int:
     return recorder.accounting.counts()["lines_unknown"]
 
 
 def _read(reading: _Reading) -> Recorder:
-    """Everything in one text, written into a recorder of its own."""
-    source, found, wrapping = reading
+    """Read one text into a recorder of its own."""
+    source, claims, wrapping = reading
     recorder = Recorder(source)
     if wrapping is not None:
-        recorder.add_event("unwrapped", "info", f"{wrapping.what}: no part of the log", wrapping.line)
-    done = segment(source, found)
-    for log in done.logs:
+        recorder.add_event("unwrapped", "info", f"{wrapping.what} are not part of the log", wrapping.line)
+    segments = segment(source, claims)
+    for log in segments.logs:
         _parse_log(recorder, log)
-    for conflict in done.conflicts:
-        names = " and ".join(f"{claim.tool}" for claim in conflict)
-        recorder.add_event(
-            "ambiguous_format",
-            "error",
-            f"claimed by {names}: {conflict[0].line.text.strip()!r}; keep one tool a file",
-            conflict[0].line.number,
-        )
-    unknown = classify_remaining_lines(source, recorder.accounting, done)
-    if source.text and not source.text.endswith("\n") and recorder.accounting.of(source.line_count) == DATA:
-        text = "the text ends without a line feed: its last line may be cut short"
+    for conflict in segments.conflicts:
+        tools = " and ".join(claim.tool for claim in conflict)
+        line = conflict[0].line
+        text = f"both {tools} claim {line.text.strip()!r}; put each tool's output in its own file"
+        recorder.add_event("ambiguous_format", "error", text, line.number)
+    unknown = classify_remaining_lines(source, recorder.accounting, segments)
+    if source.text and not source.text.endswith("\n") and recorder.accounting.kind_of(source.line_count) == DATA:
+        text = "the log ends mid-line: its last line may be truncated"
         recorder.add_event("no_final_line_feed", "info", text, source.line_count)
-    _unknown_lines(recorder, unknown)
-    if not recorder.rows["runs"] and not done.conflicts:
+    _add_unknown_lines(recorder, unknown)
+    if not recorder.rows["runs"] and not segments.conflicts:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
         recorder.add_event("not_recognised", "error", f"{what}; see azlatency parse --explain", 1)
     return recorder
 
 
-def _parse_log(recorder: Recorder, log: Any) -> None:
-    """One log through its parser, a defect of which must not lose the other logs of the source."""
-    before = len(recorder.rows["runs"])
+def _parse_log(recorder: Recorder, log: Log) -> None:
+    """Read one log with its parser; a defect of the parser must not lose the other logs of the source."""
+    earlier = len(recorder.rows["runs"])
     try:
         load_parsers()[log.tool].parse(log, recorder)
     except Exception as error:  # a defect of the parser or plug-in
-        recorder.add_event(
-            "parser_failed", "error", f"the {log.tool} parser failed ({error!r}); please report it", log.first_line
-        )
-    for row in recorder.rows["runs"][before:]:
+        text = f"the {log.tool} parser failed ({error!r}); please report it"
+        recorder.add_event("parser_failed", "error", text, log.first_line)
+    for row in recorder.rows["runs"][earlier:]:
         row["heading"] = " / ".join(log.headings) or None
         row["command"] = row.get("command") or log.command
 
 
-def _unknown_lines(recorder: Recorder, unknown: list[int]) -> None:
-    """An event for each unknown line, with the text of its first one and the run it stands in."""
-    texts = texts_by_number(recorder.source.lines, set(unknown)) if unknown else {}
+def _add_unknown_lines(recorder: Recorder, numbers: list[int]) -> None:
+    """Add an event for each unknown line, with the text of its first piece and the run that contains it."""
+    texts = texts_by_number(recorder.source.lines, set(numbers)) if numbers else {}
     runs = sorted(recorder.rows["runs"], key=lambda row: row["first_line"])
-    begins = [row["first_line"] for row in runs]
-    furthest = list(accumulate((row["last_line"] for row in runs), max))
-    for number in unknown:
-        at = bisect_right(begins, number) - 1
-        while at >= 0 and runs[at]["last_line"] < number <= furthest[at]:
-            at -= 1
-        run_id = runs[at]["run_id"] if at >= 0 and number <= furthest[at] else None
+    starts = [run["first_line"] for run in runs]
+    furthest = list(accumulate((run["last_line"] for run in runs), max))
+    for number in numbers:
+        index = bisect_right(starts, number) - 1
+        while index >= 0 and runs[index]["last_line"] < number <= furthest[index]:
+            index -= 1
+        run_id = runs[index]["run_id"] if index >= 0 and number <= furthest[index] else None
         text = texts.get(number, "").strip()
         recorder.add_event("unknown_line", "warning", f"no rule matches {text[:120]!r}", number, run_id)
 
@@ -187,10 +215,10 @@ def _to_logs(recorder: Recorder) -> Logs:
     return Logs({"sources": [row], **recorder.rows, "events": events}, recorder.samples)
 
 
-def _explain(source: Source, found: list[Claim], say: Callable[[str], None]) -> None:
-    """Which tool claimed which line."""
-    if not found:
-        say(f"{source.path}: no parser claims a line of it")
-    for claim in found:
+def _explain(source: Source, claims: list[Claim], write: Callable[[str], None]) -> None:
+    """Write which parser claims which line."""
+    if not claims:
+        write(f"{source.path}: no parser claims a line")
+    for claim in claims:
         strength = "weak claim" if claim.weak else "claim"
-        say(f"{source.path}:{claim.line.number}: {strength} of {claim.tool}: {claim.line.text.strip()[:120]!r}")
+        write(f"{source.path}:{claim.line.number}: {strength} of {claim.tool}: {claim.line.text.strip()[:120]!r}")

@@ -1,7 +1,7 @@
-"""What a parser writes into: the ledger of its source and the rows of every table.
+"""What a parser writes into: the accounting of the lines of a source, and the rows of every table.
 
-A `Recorder` belongs to one source; `Recorder.start_run` opens a run and returns a `Run`, whose methods add metrics,
-quantiles, intervals, samples and events. Rows are plain dicts with the column names of `azlatency.logs.schema`.
+A `Recorder` belongs to one source. `Recorder.start_run` returns a `Run`, whose methods add metrics, quantiles,
+intervals, samples and events. Rows are plain dictionaries with the column names of `azlatency.logs.schema`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 @dataclass
 class SampleBlock:
-    """The samples of one run as columns (lists or arrays of equal length); ``low_ns``/``high_ns`` may be absent."""
+    """The samples of one run as columns of equal length (lists or arrays), named as in the table ``samples``."""
 
     run_id: str
     tool: str
@@ -35,7 +35,19 @@ class SampleBlock:
 
 
 class Recorder:
-    """The tables and the ledger of one source."""
+    """Receives everything that is read from one source.
+
+    Attributes
+    ----------
+    source : Source
+        The source that is being read.
+    accounting : LineAccounting
+        The kind of every line.
+    rows : dict of str to list of dict
+        The rows of every table but ``sources`` and ``samples``.
+    samples : list of SampleBlock
+        The samples of each run.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -46,17 +58,51 @@ class Recorder:
         self.samples: list[SampleBlock] = []
 
     def start_run(self, tool: str, first_line: int, **fields: Any) -> Run:
-        """Open a run that begins at ``first_line``; ``fields`` are columns of the table ``runs``."""
+        """Add a run.
+
+        Parameters
+        ----------
+        tool : str
+            Name of the tool.
+        first_line : int
+            1-based number of the first line of the run.
+        **fields
+            Other columns of the table ``runs``.
+
+        Returns
+        -------
+        Run
+            The run, to which numbers can be added.
+        """
         run_id = f"{self.source.source_id}-{len(self.rows['runs']) + 1:02d}"
-        row: Row = {"run_id": run_id, "source_id": self.source.source_id, "tool": tool, "first_line": first_line}
-        row["last_line"] = first_line
-        row["status"] = "complete"
-        row.update(fields)
+        row: Row = {
+            "run_id": run_id,
+            "source_id": self.source.source_id,
+            "tool": tool,
+            "first_line": first_line,
+            "last_line": first_line,
+            "status": "complete",
+            **fields,
+        }
         self.rows["runs"].append(row)
         return Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
 
     def add_event(self, code: str, severity: str, text: str, line: int, run_id: str | None = None) -> None:
-        """Tell something about a line; ``severity`` is info, warning or error."""
+        """Report something about a line.
+
+        Parameters
+        ----------
+        code : str
+            Stable name of the kind of event, in snake case.
+        severity : {"info", "warning", "error"}
+            An error means that the numbers of the log cannot be trusted as they are.
+        text : str
+            What is wrong and what to do, as one sentence.
+        line : int
+            1-based number of the line.
+        run_id : str, optional
+            The run that the line belongs to.
+        """
         self.rows["events"].append(
             {
                 "source_id": self.source.source_id,
@@ -71,23 +117,34 @@ class Recorder:
 
 @dataclass
 class Run:
-    """One run being read; the methods add rows that belong to it."""
+    """One run that is being read; its methods add rows that belong to it.
+
+    Attributes
+    ----------
+    recorder : Recorder
+        The recorder of the source.
+    run_id : str
+        Identifier of the run.
+    row : dict
+        The row of the table ``runs``.
+    codes : set of str
+        Codes of the events of this run so far.
+    """
 
     recorder: Recorder
     run_id: str
     row: Row
     _metrics: dict[tuple[str, str | None, str | None], Row] = field(default_factory=dict)
     codes: set[str] = field(default_factory=set)
-    """Codes of the events told so far."""
+    #: Earlier rows of the table quantiles belong to other runs; keeps the time linear for a file with many runs.
     _first_quantile: int = 0
-    """Rows of quantiles before this one belong to other runs; keeps a file of many runs linear."""
 
     def set(self, **fields: Any) -> None:
         """Set columns of the run's row in the table ``runs``."""
         self.row.update(fields)
 
     def add_event(self, code: str, severity: str, text: str, line: int) -> None:
-        """Tell something about a line of this run."""
+        """Report something about a line of this run; see `Recorder.add_event`."""
         self.codes.add(code)
         self.recorder.add_event(code, severity, text, line, self.run_id)
 
@@ -101,11 +158,31 @@ class Run:
         stream: str | None = None,
         scope: str = "run",
     ) -> None:
-        """Add one number. A second, different value for the same metric, side and stream is an event, not a row."""
+        """Add one number.
+
+        Parameters
+        ----------
+        name : str
+            Name of the metric, for example ``"rtt_mean"`` or ``"throughput"``.
+        quantity : Quantity
+            The number in its canonical unit.
+        line : int
+            1-based number of the line that prints it.
+        side : str, optional
+            ``"client"``, ``"server"``, ``"sender"``, ``"receiver"``, ``"local"``, ``"remote"`` or ``"device"``.
+        stream : str, optional
+            Stream or thread; None for the run as a whole.
+        scope : str
+            What the number covers: ``"run"``, ``"stream"``, ``"process"`` or ``"host"``.
+
+        Notes
+        -----
+        If the metric, side and stream already have a different value, an error event is added instead of a row.
+        """
         key = (name, side, stream)
         if (present := self._metrics.get(key)) is not None:
             if not math.isclose(present["value"], quantity.value, rel_tol=1e-12):
-                text = f"{name} is {quantity.printed} here and {present['printed']} in line {present['line']}"
+                text = f"{name} is {quantity.printed} here but {present['printed']} in line {present['line']}"
                 self.add_event("value_conflict", "error", text, line)
             return
         row: Row = {
@@ -125,38 +202,52 @@ class Run:
         self.recorder.rows["metrics"].append(row)
 
     def value(self, name: str, *, side: str | None = None, stream: str | None = None) -> float | None:
-        """The value of a metric added before, in its canonical unit, or None."""
+        """Return the value of a metric added before, in its canonical unit, or None."""
         row = self._metrics.get((name, side, stream))
         return None if row is None else row["value"]
 
     def row_of(self, name: str, *, side: str | None = None, stream: str | None = None) -> Row | None:
-        """The row of a metric added before, or None."""
+        """Return the row of a metric added before, or None."""
         return self._metrics.get((name, side, stream))
 
     def metric_rows(self, name: str) -> list[Row]:
-        """The rows of a metric added before, of every side and stream."""
+        """Return the rows of a metric added before, for every side and stream."""
         return [row for (metric, _, _), row in self._metrics.items() if metric == name]
 
     def quantile_rows(self, metric: str, stream: str | None = None) -> list[Row]:
-        """The quantiles of a metric added before."""
+        """Return the quantiles of a metric added before."""
         rows = self.recorder.rows["quantiles"][self._first_quantile :]
         return [
             row for row in rows if row["metric"] == metric and row["stream"] == stream and row["run_id"] == self.run_id
         ]
 
     def remove_metric(self, name: str, *, side: str | None = None, stream: str | None = None) -> None:
-        """Take a metric back that a later line shows to be missing, not zero."""
+        """Remove a metric that a later line shows to be missing."""
         row = self._metrics.pop((name, side, stream), None)
         if row is not None:
             self.recorder.rows["metrics"].remove(row)
 
     def add_quantile(self, q: float, quantity: Quantity, line: int, **fields: Any) -> Row | None:
-        """Add a printed quantile of the round trip (or of ``metric=``); returns the row for later completion.
+        """Add a printed quantile.
 
-        What is not between 0 and 1 is no quantile: an event, and nothing is added.
+        Parameters
+        ----------
+        q : float
+            The quantile, between 0 and 1: 0.99 for the 99th percentile.
+        quantity : Quantity
+            Its value in ns.
+        line : int
+            1-based number of the line that prints it.
+        **fields
+            Other columns of the table ``quantiles``; ``metric`` is ``"rtt"`` unless given.
+
+        Returns
+        -------
+        dict or None
+            The new row. None if ``q`` is not between 0 and 1; an error event is added instead.
         """
         if not 0 < q < 1:
-            self.add_event("no_percentile", "error", f"p{100 * q:g} is no percentile; its value is left out", line)
+            self.add_event("no_percentile", "error", f"p{100 * q:g} is not a percentile; its value is omitted", line)
             return None
         row: Row = {
             "run_id": self.run_id,
@@ -179,14 +270,14 @@ class Run:
         return row
 
     def add_interval(self, **fields: Any) -> None:
-        """Add one reporting interval; columns as in the schema, absent ones are null."""
+        """Add one reporting interval; ``fields`` are columns of the table ``intervals``."""
         self.recorder.rows["intervals"].append({"run_id": self.run_id, **fields})
 
     def add_bucket(self, **fields: Any) -> None:
-        """Add one histogram bucket."""
+        """Add one histogram bucket; ``fields`` are columns of the table ``histograms``."""
         self.recorder.rows["histograms"].append({"run_id": self.run_id, **fields})
 
     def add_samples(self, **columns: Any) -> None:
-        """Add the run's samples as columns; see `SampleBlock`."""
+        """Add the samples of the run as columns of equal length; see `SampleBlock`."""
         if len(columns["seq"]):
             self.recorder.samples.append(SampleBlock(self.run_id, self.row["tool"], **columns))

@@ -50,13 +50,13 @@ def test_lines_are_matched_in_full() -> None:
     toy, accounting = read("toy: value 1", "wert 2", "value 3 more", "---", "", "value x")
     assert toy.values == [1, 2]
     assert toy.odd == ["value 3 more", "value x"]
-    assert [accounting.of(number) for number in range(1, 7)] == [DATA, DATA, UNKNOWN, KNOWN, BLANK, UNKNOWN]
+    assert [accounting.kind_of(number) for number in range(1, 7)] == [DATA, DATA, UNKNOWN, KNOWN, BLANK, UNKNOWN]
 
 
 def test_an_endless_line_is_unknown_and_costs_nothing() -> None:
     toy, accounting = read("value " + "1" * LONGEST_LINE)
     assert toy.values == []
-    assert accounting.of(1) == UNKNOWN
+    assert accounting.kind_of(1) == UNKNOWN
 
 
 class Hinted(LineLog):
@@ -86,7 +86,7 @@ def test_lines_of_the_same_shape_may_have_different_rules() -> None:
     accounting = LineAccounting(len(texts))
     hinted.feed([Line(number, text) for number, text in enumerate(texts, start=1)], accounting)
     assert hinted.read_by == ["10^6", "rate", "10^6", "...", "numbers", "numbers"]
-    assert [accounting.of(number) for number in range(1, 9)] == [*[DATA] * 6, UNKNOWN, BLANK]
+    assert [accounting.kind_of(number) for number in range(1, 9)] == [*[DATA] * 6, UNKNOWN, BLANK]
 
 
 @given(
@@ -103,7 +103,7 @@ def test_marking_a_range_is_marking_its_lines(marks: list[int], first: int, last
     one.raise_range(first, last, kind)
     for number in range(first, last + 1):
         other.mark(number, kind)
-    assert [one.of(number) for number in range(1, 10)] == [other.of(number) for number in range(1, 10)]
+    assert [one.kind_of(number) for number in range(1, 10)] == [other.kind_of(number) for number in range(1, 10)]
 
 
 def test_pieces_of_one_line_keep_the_most_telling_mark() -> None:
@@ -111,7 +111,7 @@ def test_pieces_of_one_line_keep_the_most_telling_mark() -> None:
     accounting.mark(1, BLANK)
     accounting.mark(1, DATA)
     accounting.mark(1, KNOWN)
-    assert accounting.of(1) == DATA
+    assert accounting.kind_of(1) == DATA
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.sampled_from([BLANK, PROSE, KNOWN, DATA, UNKNOWN]))))
