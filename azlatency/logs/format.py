@@ -178,9 +178,9 @@ def format_estimate(
     if low is None and high is None:
         return f"{format_value(estimate, unit)}, no interval"
     scale, name = prefixed_unit(unit, estimate)
-    decimals = interval_decimals(low, high, scale)
-    if low is None or high is None:
-        decimals = max(decimals, decimals_for(estimate / scale, DIGITS))
+    # A skewed interval must not round the estimate away: two digits of it stay.
+    digits = DIGITS if low is None or high is None else 2
+    decimals = max(interval_decimals(low, high, scale), decimals_for(estimate / scale, digits))
     value = _with_unit(format_number(estimate / scale, decimals), name)
     interval = format_interval(low, high, unit, decimals=decimals, like=estimate)
     return f"{value}, {100 * confidence:g} % CI {interval}"

@@ -1,10 +1,14 @@
-"""What a statistic returns: an estimate with its interval, or a typed refusal, which is a value, not an exception."""
+"""What a statistic returns: an estimate with its interval, or flags that say why there is none."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeVar, overload
+
+from azlatency.logs.format import count_of, decimals_for, format_estimate, format_number, format_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,64 +18,85 @@ Row = tuple[str | tuple[str, str], ...]
 Scope = Literal["within_run", "across_runs"]
 Verdict = Literal["different", "different_within_margin", "equivalent", "undetermined"]
 
-#: Refusals and warnings by stable code: a word or two for a table cell, and the sentence that a reader sees.
+#: Verdicts as a reader sees them.
+VERDICTS: dict[Verdict, str] = {
+    "different": "different",
+    "different_within_margin": "different, but within the margin",
+    "equivalent": "practically equivalent",
+    "undetermined": "inconclusive",
+}
+
+#: Flags by stable code: a word or two for a table cell, and the sentence that a reader sees.
 _CODES = {
-    "no_values": ("no value", "there is no value to work with"),
-    "no_replication": (
-        "one run",
-        "nothing can be said about the path, only about this connection in these minutes",
-    ),
+    "no_values": ("no values", "the input has no values"),
+    "no_replication": ("one run", "the path was measured once, so the result describes one connection; repeat the run"),
     "one_direction": ("one direction", "no pair of zones was measured in both directions"),
-    "two_runs": ("two runs", "the interval exists but is very wide"),
-    "few_clusters": ("few clusters", "too few independent groups for this method"),
-    "bootstrap_few_units": ("too few to resample", "fewer than 20 units: a bootstrap interval would be too narrow"),
+    "two_runs": ("two runs", "an interval from two runs is very wide"),
+    "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
+    "bootstrap_few_units": ("too few to resample", "fewer than 20 units; a bootstrap interval would be too narrow"),
     "within_run_floor": (
-        "floor",
-        "packets of one connection are not independent: the true interval is wider than this",
+        "lower bound",
+        "lower bound on the interval (assumes independent packets); the true interval is wider",
     ),
-    "tail_unresolved": ("too few above", "too few observations lie above this percentile to bound it"),
+    "tail_unresolved": ("tail unresolved", "too few observations lie above this percentile to bound it"),
     "unbounded_upper": ("no upper bound", "the percentile may lie beyond the largest observation"),
-    "maximum_in_disguise": ("is the maximum", "the printed percentile is the largest observation"),
-    "interpolated": ("interpolated", "read between printed values under a smooth law; approximate"),
-    "extrapolated": ("extrapolated", "beyond the data, under the fitted tail"),
-    "extrapolation_too_far": ("too far", "more than a hundred times beyond the data: no extrapolation"),
-    "gpd_misfit": ("tail does not fit", "the fitted tail does not describe the exceedances"),
-    "mean_tail_dominated": ("tail-dominated", "a few observations carry the mean: quote the median and the spike rate"),
+    "maximum_in_disguise": ("sample maximum", "sample maximum reported as a percentile"),
+    "interpolated": ("interpolated", "interpolated between printed percentiles with a smooth model; approximate"),
+    "extrapolated": ("extrapolated", "beyond the data; follows from the fitted tail"),
+    "extrapolation_too_far": ("too far", "more than a hundred times beyond the data; not extrapolated"),
+    "gpd_misfit": ("poor tail fit", "the fitted tail does not describe the exceedances"),
+    "mean_tail_dominated": (
+        "tail-dominated mean",
+        "a few observations dominate the mean; report the median and the spike rate",
+    ),
     "long_memory": (
-        "long memory",
-        "packets resemble each other over a good part of the run: no within-run interval holds; measure longer or anew",
+        "long-range dependent",
+        "packets stay correlated over a large part of the run, so no within-run interval is valid; measure longer or "
+        "repeat the run",
     ),
-    "nonstationary": ("shifted", "the level shifted during the run: summarise each segment"),
-    "quantised": ("quantised", "the values come in steps as wide as the interval or in too few distinct ones"),
-    "unit_unknown": ("unit unknown", "the log does not say what was measured; say whether it is a round trip"),
-    "unit_conflict": ("unit conflict", "the label and the closed-loop identity disagree on half or full round trip"),
-    "unit_slip": ("unit slip?", "a hundred times off or more: the expectation looks as if it stood in another unit"),
-    "type_p_mismatch": ("other packets", "different kinds of packets: a difference of definitions, not of paths"),
-    "cannot_reach_alpha": ("cannot decide", "no data of this size can give a p-value small enough"),
-    "ratio_unbounded": ("ratio unbounded", "the denominator may be zero: the ratio has no bound"),
+    "nonstationary": ("level shift", "the level shifted during the run (change point); summarize each segment"),
+    "quantised": ("quantized", "the values have steps as wide as the interval, or too few distinct levels"),
+    "unit_unknown": ("unit unknown", "the log does not name its measure; state whether the values are round trips"),
+    "unit_conflict": (
+        "unit conflict",
+        "the values disagree about their unit: round trip, half round trip, one-way delay, or another unit",
+    ),
+    "unit_slip": ("wrong unit?", "off by a factor of a hundred or more; the expectation may be in another unit"),
+    "type_p_mismatch": (
+        "different packets",
+        "the runs send different kinds of packets, so the difference is one of definition, not of paths",
+    ),
+    "cannot_reach_alpha": ("too few for a test", "no data of this size can give a p-value below the level"),
+    "ratio_unbounded": ("ratio unbounded", "the denominator may be zero, so the ratio has no bound"),
     "separation": (
-        "separated",
-        "every value of one group lies beyond the other: only the exact permutation test holds",
+        "complete separation",
+        "every value of one group lies beyond the other, so only the exact permutation test is valid",
     ),
-    "missing": ("values missing", "some values are missing or could not be read: they are left out and counted"),
+    "missing": ("missing values", "some values are missing or could not be read; they are excluded and counted"),
     "constant": ("constant", "all values are equal"),
-    "not_positive": ("not positive", "a value is zero or negative: no logarithm"),
-    "loss_censored": ("loss", "more was lost than lies above this percentile: counted as late, it is infinite"),
+    "not_positive": ("not positive", "a value is zero or negative, so it has no logarithm"),
+    "loss_censored": (
+        "loss",
+        "losses are treated as right-censored (infinite), and the lost share reaches this statistic",
+    ),
     "clock_step": ("clock step", "the clock was set during the run"),
-    "clock_bound": ("clocks", "the difference may be that of the clocks: it lies within their bound"),
-    "short_series": ("short series", "fewer than 30 intervals: autocorrelation cannot be judged"),
-    "burst_test": ("burst", "a test of less than 60 s shows the burst, not what lasts"),
-    "host_wide_counter": ("whole machine", "the counter holds all traffic of the machine, not of this path"),
-    "logical_zone": ("logical zones", "zone numbers are per subscription: give the map to physical zones"),
-    "path_unknown": ("path unknown", "the logs name neither end: say in a study.toml who talked to whom"),
-    "other_vm": ("other VM size", "the VM sizes differ: what differs may be the machine, not the network"),
+    "clock_bound": ("clock error", "the difference is within the error of the two clocks"),
+    "short_series": ("short series", "fewer than 30 intervals; the autocorrelation cannot be estimated"),
+    "burst_test": ("burst", "the test lasted less than 60 s; the sustained rate may be lower"),
+    "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
+    "logical_zone": ("logical zones", "zone numbers are per subscription; provide the mapping to physical zones"),
+    "path_unknown": ("path unknown", "the logs name neither client nor server; add them to study.toml"),
+    "other_vm": ("different VM size", "the VM sizes differ, so the machines may cause the difference"),
     "initiator_only": (
         "initiators",
-        "round trips cross both directions: this compares initiators and says nothing about one way",
+        "a round trip crosses both directions, so this compares initiators and cannot show a one-way difference",
     ),
-    "no_mean": ("no mean", "the fitted tail has no mean, as no path has: several kinds of delay are mixed in it"),
-    "bimodal": ("two modes", "the values form several groups: a value between them may be one that never occurs"),
-    "smoothed_tail": ("tail smoothed", "beyond p95 this blends the largest values: ask for the order statistic"),
+    "no_mean": (
+        "no finite mean",
+        "the fitted tail has no finite mean; the data mix several kinds of delay",
+    ),
+    "bimodal": ("multimodal", "the values form several groups; a value between them may never occur"),
+    "smoothed_tail": ("smoothed tail", "above p95 this estimator blends the largest values; use the order statistic"),
     "wide": ("wide", "the interval is wider than the estimate"),
 }
 CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
@@ -86,10 +111,17 @@ class Computed:
 
 
 class Result(Computed):
-    """What every result shares: its remarks in words, a row of a frame, a sentence and a table in a notebook.
+    """Base of all results: flags in words, a row of a frame, a sentence, and a table in a notebook.
 
     A subclass has ``codes`` (keys of `CODES`), prints itself as a sentence, and names the cells of its row in ``ROW``:
     an attribute, or (column, path of attributes, places in a tuple and ``#``, its length).
+
+    Attributes
+    ----------
+    codes : tuple of str
+        Stable codes of the flags.
+    run_ids : tuple of str
+        Runs that the result was computed from; empty where the input does not name its runs.
     """
 
     __slots__ = ()
@@ -97,27 +129,27 @@ class Result(Computed):
     codes: tuple[str, ...]
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """The warnings and refusals in words."""
+    def flags(self) -> tuple[str, ...]:
+        """The warnings, and the reasons why something is not estimable, in words."""
         return explain(self.codes)
 
     @property
-    def noted(self) -> str:
-        """The remarks as the end of a sentence; empty where there is none."""
-        return f" ({'; '.join(self.remarks)})" if self.codes else ""
+    def flag_note(self) -> str:
+        """The flags as the end of a sentence; empty if there are none."""
+        return f" ({'; '.join(self.flags)})" if self.codes else ""
 
     def row(self) -> dict[str, Any]:
-        """One row of a frame: the labels, then the cells, codes joined by blanks."""
-        cells = [(each, each) if isinstance(each, str) else each for each in self.ROW]
-        found = {column: _reach(self, path) for column, path in cells}
-        return {**getattr(self, "labels", {}), **found, "codes": " ".join(self.codes)}
+        """Return one row of a frame: the labels, then the cells, codes joined by blanks."""
+        cells = [(cell, cell) if isinstance(cell, str) else cell for cell in self.ROW]
+        values = {column: _resolve(self, path) for column, path in cells}
+        return {**getattr(self, "labels", {}), **values, "codes": " ".join(self.codes)}
 
     def to_frame(self) -> pd.DataFrame:
-        """The row as a frame."""
+        """Return the row as a frame."""
         return Results([self]).to_frame()
 
     def _repr_html_(self) -> str:
-        """The sentence and, below it, the cells that hold something; all text escaped."""
+        """Show the sentence and, below it, the cells that have a value; all text escaped."""
         cells = {name: value for name, value in self.row().items() if value is not None and value != ""}
         lines = "".join(
             f"<tr><th>{escape(str(name))}</th><td>{escape(_cell(value))}</td></tr>" for name, value in cells.items()
@@ -129,57 +161,90 @@ _R = TypeVar("_R", bound=Result)
 
 
 class Results(list[_R]):
-    """A list of results that prints one sentence a line and shows itself as a table in a notebook."""
+    """A list of results that prints one sentence per line and shows itself as a table in a notebook."""
 
-    def __getitem__(self, place: Any) -> Any:
-        found = super().__getitem__(place)
-        return Results(found) if isinstance(place, slice) else found
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> _R: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Results[_R]: ...
+
+    def __getitem__(self, place: SupportsIndex | slice) -> _R | Results[_R]:
+        return Results(super().__getitem__(place)) if isinstance(place, slice) else super().__getitem__(place)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a result."""
+        """Return a frame with one row per result."""
         import pandas as pd
 
-        return pd.DataFrame([each.row() for each in self])
+        return pd.DataFrame([result.row() for result in self])
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))
 
     def _repr_html_(self) -> str:
-        """The rows as a table, codes as remarks in full below; all text escaped."""
-        rows = [each.row() for each in self]
+        """Show the rows as a table and the flags in full below it; all text escaped."""
+        rows = [result.row() for result in self]
         names = [name for name in dict.fromkeys(name for row in rows for name in row)
                  if any(row.get(name) not in (None, "") for row in rows)]  # fmt: skip
         head = "".join(f"<th>{escape(str(name))}</th>" for name in names)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(_cell(row.get(name)))}</td>" for name in names) + "</tr>" for row in rows
         )
-        remarks = explain(tuple(dict.fromkeys(code for each in self for code in each.codes)))
-        notes = "".join(f"<li>{escape(each)}</li>" for each in remarks)
+        flags = explain(dict.fromkeys(code for result in self for code in result.codes))
+        notes = "".join(f"<li>{escape(flag)}</li>" for flag in flags)
         return f"<table><tr>{head}</tr>{body}</table>" + (f"<ul>{notes}</ul>" if notes else "")
 
 
-def _reach(result: object, path: str) -> Any:
-    """The value at a path of attributes; None where the path ends early."""
-    found: Any = result
+def _resolve(result: object, path: str) -> Any:
+    """Return the value at a path of attributes; None where the path ends early."""
+    value: Any = result
     for name in path.split("."):
-        if found is None:
+        if value is None:
             return None
-        found = len(found) if name == "#" else found[int(name)] if name.isdigit() else getattr(found, name)
-    return " ".join(map(str, found)) if isinstance(found, tuple) else found
+        value = len(value) if name == "#" else value[int(name)] if name.isdigit() else getattr(value, name)
+    return " ".join(map(str, value)) if isinstance(value, tuple) else value
 
 
 def _cell(value: Any) -> str:
-    """A value for a reader's table."""
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    """Format a value for a reader's table, without exponents down to a billionth."""
+    if not isinstance(value, float) or math.isnan(value):
+        return "" if value is None else str(value)
+    if 0 < abs(value) < 1e-9:
+        return "< 0.000000001" if value > 0 else "> -0.000000001"
+    text = format_number(value, decimals_for(value, 6))
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate(Result):
-    """An estimate, its interval and what may be said of it.
+    """An estimate with its interval and flags.
 
-    ``estimate``, ``low``, ``high`` in ``unit`` (``None`` where refused or unbounded); ``n`` observations (``scope``
-    within_run) or runs (across_runs), ``n_effective`` of them independent; ``confidence`` of the interval; ``method``
-    with its source; ``assumptions`` and ``diagnostics`` that speak for or against it; ``codes``: keys of `CODES`.
+    Attributes
+    ----------
+    what : str
+        What was estimated, for example a path and a method.
+    estimate, low, high : float or None
+        Estimate and ends of its interval in ``unit``; ``None`` if not estimable or unbounded.
+    unit : str
+        Canonical unit: ``"ns"``, ``"bit/s"``, ``"ratio"`` …
+    n : int
+        Observations (``scope`` within_run) or runs (across_runs).
+    scope : {"within_run", "across_runs"}
+        What the interval is about: one connection, or the path.
+    confidence : float
+        Level of the interval, between 0 and 1.
+    method : str
+        Method and source.
+    codes : tuple of str
+        Flags, keys of `CODES`.
+    labels : dict
+        Columns that identify the result in a frame, for example ``path`` and ``method``.
+    n_effective : float or None
+        Number of independent observations with the same information.
+    assumptions : tuple of str
+        Conditions under which the interval is valid.
+    diagnostics : dict
+        Numbers that support or contradict the assumptions.
     """
 
     what: str
@@ -208,22 +273,38 @@ class Estimate(Result):
 
     def __str__(self) -> str:
         if self.estimate is None:
-            return f"{self.what}: no answer{self.noted}"
-        low = "-∞" if self.low is None else f"{self.low:.6g}"
-        high = "∞" if self.high is None else f"{self.high:.6g}"
-        unbounded = self.low is None and self.high is None
-        interval = "no interval" if unbounded else f"{100 * self.confidence:g} % [{low}, {high}]"
-        unit = "" if self.unit == "1" else f" {self.unit}"
-        return f"{self.what}: {self.estimate:.6g}{unit}, {interval}, {self.scope}, n = {self.n}{self.noted}"
+            return f"{self.what}: not estimable{self.flag_note}"
+        value = format_estimate(self.estimate, self.low, self.high, self.unit, confidence=self.confidence)
+        size = count_of(self.n, "run") if self.scope == "across_runs" else f"n = {self.n:,} in one run"
+        return f"{self.what}: {value}, {size}{self.flag_note}"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Result):
-    """Two things compared: effect first, then what may be concluded within a practical margin.
+    """Two sides compared: effect and interval first, then what may be concluded within a practical margin.
 
-    ``ratio`` (first over second) and ``difference`` (first minus second) are estimates; ``p`` of the test named in
-    ``method`` and ``attainable_p``, the smallest that data of this size can give (``None`` where no test was made);
-    ``margin`` is relative (0.05 = 5 %). ``verdict`` follows from the intervals, never from ``p`` alone.
+    Attributes
+    ----------
+    what : str
+        What was compared.
+    ratio : Estimate
+        First over second.
+    difference : Estimate or None
+        First minus second, in the unit of the values.
+    verdict : {"different", "different_within_margin", "equivalent", "undetermined"}
+        Follows from the intervals, never from ``p`` alone. ``undetermined`` reads as "inconclusive".
+    margin : float
+        Relative margin that is practically equivalent; 0.05 is 5 %.
+    p, attainable_p : float or None
+        p-value of the test named in ``method``, and the smallest that data of this size can give.
+    scope : {"within_run", "across_runs"}
+        What the verdict is about: these connections, or the paths.
+    method : str
+        Method and source.
+    codes : tuple of str
+        Flags, keys of `CODES`.
+    labels : dict
+        Columns that identify the result in a frame.
     """
 
     what: str
@@ -245,28 +326,70 @@ class Comparison(Result):
     )  # fmt: skip
 
     def __str__(self) -> str:
-        verdict = self.verdict.replace("_", " ")
-        if self.ratio.estimate is None or self.ratio.low is None or self.ratio.high is None:
-            return f"{self.what}: {verdict}{self.noted}"
-        interval = f"{100 * self.ratio.confidence:g} % [{self.ratio.low:.4g}, {self.ratio.high:.4g}]"
-        return (
-            f"{self.what}: {verdict} at a margin of {100 * self.margin:g} %; "
-            f"ratio {self.ratio.estimate:.4g}, {interval}, {self.scope}{self.noted}"
-        )
+        ratio, size = self.ratio, self._size()
+        if ratio.estimate is None:
+            return f"{self.what}: not estimable{self.flag_note}"
+        if ratio.low is None or ratio.high is None:
+            return f"{self.what}: ratio {format_value(ratio.estimate)}, no interval, {size}{self.flag_note}"
+        interval = format_estimate(ratio.estimate, ratio.low, ratio.high, confidence=ratio.confidence)
+        if self.verdict not in ("different", "different_within_margin"):
+            margin = f"{VERDICTS[self.verdict]} at a margin of {100 * self.margin:g} %"
+            return f"{self.what}: {margin}, ratio {interval}, {size}{self.flag_note}"
+        number, _, rest = interval.partition(",")
+        words = ("slower", "faster") if self._is_time() else ("higher", "lower")
+        within = f", within the margin of {100 * self.margin:g} %" if self.verdict != "different" else ""
+        if ratio.estimate >= 1 or ratio.low <= 0:
+            return f"{self.what}: {number}× {words[0]},{rest}{within}, {size}{self.flag_note}"
+        # Below 1 the inverse reads better: 1.25× faster, not 0.80× slower.
+        inverse = format_estimate(1 / ratio.estimate, 1 / ratio.high, 1 / ratio.low, confidence=ratio.confidence)
+        number, _, rest = inverse.partition(",")
+        return f"{self.what}: {number}× {words[1]},{rest}{within}, {size}{self.flag_note}"
+
+    def _is_time(self) -> bool:
+        return self.difference is not None and self.difference.unit == "ns"
+
+    def _size(self) -> str:
+        """How much data stands behind the comparison, in words."""
+        known = self.ratio.diagnostics
+        if "runs_a" in known and "runs_b" in known:
+            return f"{known['runs_a']} against {count_of(int(known['runs_b']), 'run')}"
+        if "rounds" in known:
+            return count_of(int(known["rounds"]), "round")
+        return count_of(self.ratio.n, "run") if self.scope == "across_runs" else f"n = {self.ratio.n:,} in two runs"
 
 
-def explain(codes: tuple[str, ...]) -> tuple[str, ...]:
-    """Each code as its word and its sentence."""
+def explain(codes: Iterable[str]) -> tuple[str, ...]:
+    """Return each code as its word and its sentence."""
     return tuple(f"{SHORT[code]}: {CODES[code]}" for code in codes)
 
 
 def verdict_of(
     low: float | None, high: float | None, inner_low: float | None, inner_high: float | None, margin: float
 ) -> Verdict:
-    """The verdict lattice for a ratio.
+    """Return the verdict on a ratio from two of its intervals.
 
-    ``low``, ``high``: its interval at the confidence asked for; ``inner_low``, ``inner_high``: the one at twice the
-    error (90 % where 95 % was asked), as the two one-sided tests need (Schuirmann 1987). Margins: 1/(1+d) and 1+d.
+    Parameters
+    ----------
+    low, high : float or None
+        Interval at the requested confidence; ``None`` is an open end.
+    inner_low, inner_high : float or None
+        Interval at twice the error, 90 % for 95 %, as two one-sided tests need.
+    margin : float
+        Relative margin d; the ratio is practically equivalent between 1/(1 + d) and 1 + d.
+
+    Returns
+    -------
+    Verdict
+        ``different`` if the outer interval excludes 1, ``equivalent`` if the inner one lies within the margin.
+
+    Notes
+    -----
+    Two one-sided tests: Schuirmann 1987.
+
+    Examples
+    --------
+    >>> verdict_of(1.2, 1.4, 1.22, 1.38, 0.05)
+    'different'
     """
     differs = (low is not None and low > 1) or (high is not None and high < 1)
     within = (

@@ -135,7 +135,7 @@ def test_every_result_prints_shows_itself_and_becomes_a_row() -> None:
         assert row.get("scope") in ("within_run", "across_runs")
         html = result._repr_html_()
         assert html.startswith("<p>") and "<table>" in html
-        assert all(CODES[code] in " ".join(result.remarks) for code in result.codes)
+        assert all(CODES[code] in " ".join(result.flags) for code in result.codes)
     assert len(kinds) >= 17
 
 

@@ -86,7 +86,7 @@ class Agreement(Result):
     def __str__(self) -> str:
         name = f"{self.first} over {self.second}"
         if self.ratio.estimate is None:
-            return f"{name}: no answer{self.noted}"
+            return f"{name}: not estimable{self.flag_note}"
         subject = f"difference of definitions ({', '.join(self.differs_in)})" if self.differs_in else (
             self.verdict.replace("_", " ")
         )  # fmt: skip
@@ -94,7 +94,7 @@ class Agreement(Result):
         more = "" if self.prediction is None else (
             f", one more pair in [{self.prediction[0]:.4g}, {self.prediction[1]:.4g}]"
         )  # fmt: skip
-        return f"{name}: {subject}; ratio {self.ratio.estimate:.4g}{interval}{more}, {self.pairs} pairs{self.noted}"
+        return f"{name}: {subject}; ratio {self.ratio.estimate:.4g}{interval}{more}, {self.pairs} pairs{self.flag_note}"
 
 
 def bland_altman(

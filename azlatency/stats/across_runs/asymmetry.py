@@ -125,7 +125,7 @@ class Asymmetry(Result):
 
     def __str__(self) -> str:
         if self.refused:
-            return f"{self.what}: no answer{self.noted}"
+            return f"{self.what}: not estimable{self.flag_note}"
         subject = "initiators" if self.metric == "latency" else "data directions"
         if not self.pairs:
             found = "no pair of zones was measured in both directions"
@@ -139,7 +139,7 @@ class Asymmetry(Result):
         turning = [each.what for each in self.curls if each.low is not None and each.high is not None
                    and not each.low <= 0 <= each.high]  # fmt: skip
         rest = f"; not by initiators alone (path choice, drift or load): {', '.join(turning)}" if turning else ""
-        return f"{self.what}: {found}{rest}, {self.rounds} rounds, {self.scope}{self.noted}"
+        return f"{self.what}: {found}{rest}, {self.rounds} rounds, {self.scope}{self.flag_note}"
 
 
 def asymmetry(

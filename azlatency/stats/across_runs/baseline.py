@@ -83,12 +83,12 @@ class Conformance(Result):
 
     def __str__(self) -> str:
         if self.mean is None:
-            return f"{self.what}: {self.status}{self.noted}"
+            return f"{self.what}: {self.status}{self.flag_note}"
         times = "" if self.ratio is None else f", ×{self.ratio:.3g} of what is expected"
         more = "" if self.decides is None else f"; {self.decides} runs would decide"
         bounds = "" if self.low is None else f" [{self.low:.5g}, {self.high:.5g}]"
         found = f"mean {self.mean:.5g}{bounds} {self.unit}{times}, {self.runs} runs"
-        return f"{self.what}: {self.status}; {found}{more}{self.noted}"
+        return f"{self.what}: {self.status}; {found}{more}{self.flag_note}"
 
 
 def limits_of(expectation: Mapping[str, Any]) -> tuple[float | None, float | None]:
@@ -283,9 +283,9 @@ class PercentileCheck(Result):
 
     def __str__(self) -> str:
         if self.share is None:
-            return f"{self.what}: {self.status}{self.noted}"
+            return f"{self.what}: {self.status}{self.flag_note}"
         found = f"{100 * self.share:.4g} % above the limit [{100 * self.low:.4g}, {100 * self.high:.4g}]"  # type: ignore[operator]
-        return f"{self.what}: {self.status}; {found}, {100 * self.allowed:.4g} % allowed, {self.scope}{self.noted}"
+        return f"{self.what}: {self.status}; {found}, {100 * self.allowed:.4g} % allowed, {self.scope}{self.flag_note}"
 
 
 def check_percentile(

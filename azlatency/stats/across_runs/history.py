@@ -53,12 +53,12 @@ class History(Result):
 
     def __str__(self) -> str:
         if self.refused:
-            return f"{self.what}: no answer{self.noted}"
+            return f"{self.what}: not estimable{self.flag_note}"
         if not self.changes:
-            return f"{self.what}: no change in {self.n} runs, {self.scope}{self.noted}"
+            return f"{self.what}: no change in {self.n} runs, {self.scope}{self.flag_note}"
         parts = ", then ".join(f"{level:.6g}" for level in self.levels)
         places = ", ".join(str(each + 1) for each in self.changes)
-        return f"{self.what}: changed at run {places} of {self.n}: {parts} {self.unit}, {self.scope}{self.noted}"
+        return f"{self.what}: changed at run {places} of {self.n}: {parts} {self.unit}, {self.scope}{self.flag_note}"
 
 
 def history(

@@ -67,11 +67,11 @@ class Plan(Result):
 
     def __str__(self) -> str:
         if self.needed is not None:
-            return f"{self.what}: {self.needed} {self.unit}, {self.more} more than the {self.done} done{self.noted}"
+            return f"{self.what}: {self.needed} {self.unit}, {self.more} more than the {self.done} done{self.flag_note}"
         if self.low is None:
-            return f"{self.what}: no answer{self.noted}"
+            return f"{self.what}: not estimable{self.flag_note}"
         high = "more than can be named" if self.high is None else str(self.high)
-        return f"{self.what}: somewhere between {self.low} and {high} {self.unit}{self.noted}"
+        return f"{self.what}: somewhere between {self.low} and {high} {self.unit}{self.flag_note}"
 
 
 def runs_needed(

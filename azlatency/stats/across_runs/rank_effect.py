@@ -83,11 +83,9 @@ class RankEffect(Result):
 
     def __str__(self) -> str:
         if self.a12 is None:
-            return f"{self.what}: no answer{self.noted}"
+            return f"{self.what}: not estimable{self.flag_note}"
         interval = "" if self.low is None else f", {100 * self.confidence:g} % [{self.low:.3g}, {self.high:.3g}]"
-        return (
-            f"{self.what}: A is above B in {100 * self.a12:.3g} % of pairs of runs{interval}, {self.scope}{self.noted}"
-        )
+        return f"{self.what}: A is above B in {100 * self.a12:.3g} % of pairs of runs{interval}{self.flag_note}"
 
 
 def rank_effect(

@@ -75,11 +75,11 @@ class Repeats(Result):
 
     def __str__(self) -> str:
         if self.cv is None or self.ratio is None or self.cv_low is None or self.cv_high is None:
-            return f"{self.what}: no answer{self.noted}"
+            return f"{self.what}: not estimable{self.flag_note}"
         interval = f"{100 * self.confidence:g} % [{100 * self.cv_low:.3g}, {100 * self.cv_high:.3g}] %"
         return (
             f"{self.what}: {self.runs} runs vary by {100 * self.cv:.3g} % (CV), {interval}; "
-            f"largest over smallest {self.ratio:.4g}{self.noted}"
+            f"largest over smallest {self.ratio:.4g}{self.flag_note}"
         )
 
 
@@ -168,8 +168,10 @@ class Heterogeneity(Result):
 
     def __str__(self) -> str:
         if self.q is None or self.share is None:
-            return f"{self.what}: no answer{self.noted}"
-        return f"{self.what}: I² {100 * self.share:.0f} %, Q = {self.q:.4g} on {self.df}, {self.runs} runs{self.noted}"
+            return f"{self.what}: not estimable{self.flag_note}"
+        return (
+            f"{self.what}: I² {100 * self.share:.0f} %, Q = {self.q:.4g} on {self.df}, {self.runs} runs{self.flag_note}"
+        )
 
 
 def heterogeneity(lines: Sequence[Summary | tuple[int, float, float]], *, what: str = "printed runs") -> Heterogeneity:

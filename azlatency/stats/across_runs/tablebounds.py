@@ -83,10 +83,8 @@ class Superiority(Result):
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:
-            return f"{self.what}: no answer{self.noted}"
-        return (
-            f"{self.what}: P(A < B) lies in [{self.low:.4f}, {self.high:.4f}], {self.verdict}, {self.scope}{self.noted}"
-        )
+            return f"{self.what}: not estimable{self.flag_note}"
+        return f"{self.what}: P(A < B) lies in [{self.low:.4f}, {self.high:.4f}], {self.verdict}{self.flag_note}"
 
 
 def superiority_bounds(

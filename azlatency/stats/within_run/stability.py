@@ -270,9 +270,9 @@ class Stability(Result):
 
     def __str__(self) -> str:
         if self.stable is None:
-            return f"stability: no answer{self.noted}"
+            return f"stability: not estimable{self.flag_note}"
         found = "; ".join(map(str, self.shifts)) if self.shifts else "no level shift"
-        return f"{found}, in {self.blocks} blocks of {self.n} packets{self.noted}"
+        return f"{found}, in {self.blocks} blocks of {self.n} packets{self.flag_note}"
 
 
 def blocked(
@@ -464,10 +464,10 @@ class EventTest(Result):
 
     def __str__(self) -> str:
         if self.p is None or self.attainable_p is None:
-            return f"change before the event: no answer{self.noted}"
+            return f"change before the event: not estimable{self.flag_note}"
         return (
             f"change before the event: {self.change:.6g} {self.unit}, p = {self.p:.3g} among {self.windows} windows "
-            f"(smallest possible {self.attainable_p:.3g}), {self.scope}{self.noted}"
+            f"(smallest possible {self.attainable_p:.3g}), {self.scope}{self.flag_note}"
         )
 
 
@@ -755,12 +755,12 @@ class Throttling(Result):
 
     def __str__(self) -> str:
         if self.found is None:
-            return f"throttling: no answer{self.noted}"
+            return f"throttling: not estimable{self.flag_note}"
         if not self.found:
-            return f"no throttling within {self.seconds:.6g} s, {self.scope}{self.noted}"
+            return f"no throttling within {self.seconds:.6g} s, {self.scope}{self.flag_note}"
         return (
             f"throttled after {self.at_s:.6g} s: {self.burst_rate:.6g} {self.unit}, then {self.sustained_rate:.6g} "
-            f"{self.unit}, {self.scope}{self.noted}"
+            f"{self.unit}, {self.scope}{self.flag_note}"
         )
 
 

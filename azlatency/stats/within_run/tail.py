@@ -308,12 +308,12 @@ class TailFit(Result):
 
     def __str__(self) -> str:
         if self.refused or self.threshold is None:
-            return f"tail: no answer{self.noted}"
+            return f"tail: not estimable{self.flag_note}"
         low, high = ("?" if each is None else f"{each:.2f}" for each in (self.shape.low, self.shape.high))
         interval = f"{100 * self.shape.confidence:g} % [{low}, {high}]"
         return (
             f"tail above {self.threshold:.6g} {self.unit}: {self.verdict}, xi = {self.shape.estimate:.2f}, {interval}, "
-            f"{self.scope}, {self.clusters} clusters of {self.exceedances} exceedances{self.noted}"
+            f"{self.scope}, {self.clusters} clusters of {self.exceedances} exceedances{self.flag_note}"
         )
 
 

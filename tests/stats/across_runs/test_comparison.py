@@ -152,7 +152,7 @@ def test_frames_and_arrays_agree() -> None:
     assert of_frames.row() == of_arrays.row()
     assert of_frames.difference is not None and of_frames.difference.unit == "ns"
     assert of_frames.verdict == "different_within_margin"
-    assert "across_runs" in str(of_frames) and of_frames.scope == "across_runs"
+    assert "runs" in str(of_frames) and of_frames.scope == "across_runs"
     paired = compare(frame(SLOW), frame(FAST).iloc[::-1], paired=True)
     assert paired.ratio.n == 5 and paired.ratio.estimate == pytest.approx(of_frames.ratio.estimate)
 
