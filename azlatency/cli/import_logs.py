@@ -122,4 +122,6 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
         keys_by_count.setdefault(count, []).append(key)
     for count, keys in keys_by_count.items():
         verb = "has" if count == 1 else "have"
-        print_error(f"  {counted(count, 'run')} {verb} no {', '.join(keys)}; add to {relative(folder / FILE_NAME)}")
+        pronoun = "it" if len(keys) == 1 else "them"
+        place = relative(folder / FILE_NAME)
+        print_error(f"  {counted(count, 'run')} {verb} no {', '.join(keys)}; add {pronoun} to {place}")
