@@ -1,8 +1,9 @@
-"""Imports between the packages run one way: cli -> gate, planning -> site -> report -> stats -> studies -> logs."""
+"""Imports between the packages follow the drawing in CONTRIBUTING.md."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,21 +14,24 @@ from helpers.places import ROOT
 
 PACKAGE = ROOT / "azlatency"
 
-#: The packages from the bottom to the top. A package imports only from itself and from those to its left.
-ORDER = ["logs", "studies", "stats", "report", "site", "planning", "gate", "cli"]
-#: Packages that must not import one another although one is above the other.
-SEPARATE = {("gate", "planning"), ("gate", "report"), ("gate", "site"), ("planning", "report"), ("planning", "site")}
-#: What may stand beside the packages.
+#: The arrows of the drawing: a package and those that it may import directly.
+DRAWING: dict[str, set[str]] = {}
+for _importer, _target in re.findall(
+    r"^    (\w+) --> (\w+)$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE
+):
+    DRAWING.setdefault(_importer, set()).add(_target)
+    DRAWING.setdefault(_target, set())
+#: Files outside the packages.
 AT_THE_ROOT = {"__init__.py", "__main__.py", "py.typed"}
 
 
 def is_type_checking(node: ast.AST) -> bool:
-    """Whether this is a block ``if TYPE_CHECKING:``."""
+    """Return whether this is a block ``if TYPE_CHECKING:``."""
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def imported(node: ast.AST) -> Iterator[str]:
-    """Modules of this package that are imported below a node, at any depth, except for the type checker only."""
+    """Yield the modules of azlatency that the code below a node imports, at any depth, except under TYPE_CHECKING."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and is_type_checking(child):
             yield from imported(ast.Module(child.orelse, []))
@@ -43,7 +47,7 @@ def imported(node: ast.AST) -> Iterator[str]:
 
 
 def resolve(module: str, name: str) -> str:
-    """The module that ``from module import name`` loads: the submodule if there is one, else the module itself."""
+    """Return the module that ``from module import name`` loads: the submodule if it exists, otherwise the module."""
     path = ROOT.joinpath(*module.split("."), name)
     return f"{module}.{name}" if path.is_dir() or path.with_suffix(".py").is_file() else module
 
@@ -60,25 +64,28 @@ MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 IMPORTS = {name: set(imported(ast.parse(path.read_text("utf-8")))) for name, path in MODULES.items()}
 
 
-def test_every_package_has_its_place_and_no_module_is_loose() -> None:
+def test_the_drawing_contains_every_package_and_there_are_no_other_modules() -> None:
     inside = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
-    assert inside - AT_THE_ROOT == set(ORDER)
+    assert inside - AT_THE_ROOT == set(DRAWING)
+
+
+def reachable(package: str) -> set[str]:
+    """The package and everything that it may import."""
+    return {package}.union(*(reachable(target) for target in DRAWING[package]))
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_imports_run_one_way(name: str) -> None:
-    own = package_of(name)
-    if own in ("", "__main__"):
+def test_imports_follow_the_drawing(name: str) -> None:
+    package = package_of(name)
+    if package in ("", "__main__"):
         return
-    for other in IMPORTS[name]:
-        target = package_of(other)
-        if target:
-            assert ORDER.index(target) <= ORDER.index(own), f"{name} imports {other}"
-            assert (own, target) not in SEPARATE, f"{name} imports {other}"
+    for module in IMPORTS[name]:
+        target = package_of(module)
+        assert target in {"", *reachable(package)}, f"{name} imports {module}, which CONTRIBUTING.md does not allow"
 
 
-def test_no_module_imports_itself_through_others() -> None:
-    """No cycle, also through imports inside functions. A package that is imported for its ``__init__`` counts."""
+def test_there_are_no_import_cycles() -> None:
+    """Imports inside functions and of a package's ``__init__`` count as well."""
     done: set[str] = set()
 
     def visit(name: str, trail: tuple[str, ...]) -> None:
@@ -102,11 +109,11 @@ def test_no_module_imports_itself_through_others() -> None:
         ("from azlatency.logs import units", {"azlatency.logs.units"}),
     ],
 )
-def test_the_walk_finds_imports_wherever_they_stand(text: str, found: set[str]) -> None:
+def test_imports_are_found_at_any_depth(text: str, found: set[str]) -> None:
     assert set(imported(ast.parse(text))) == found
 
 
-def test_statistics_draw_nothing_and_charts_compute_nothing() -> None:
+def test_statistics_do_not_plot_and_charts_do_not_compute() -> None:
     for path in (PACKAGE / "stats").rglob("*.py"):
         assert "matplotlib" not in path.read_text("utf-8"), path
     for path in (PACKAGE / "report" / "charts").rglob("*.py"):
@@ -115,7 +122,7 @@ def test_statistics_draw_nothing_and_charts_compute_nothing() -> None:
 
 
 def test_the_import_is_cheap() -> None:
-    """`import azlatency` and ``--help`` load none of the heavy packages."""
+    """`import azlatency` and ``--help`` do not load the large packages."""
     code = (
         "import sys, azlatency, azlatency.cli; "
         "print([m for m in ('pandas', 'pyarrow', 'numpy', 'matplotlib', 'scipy') if m in sys.modules])"

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from azlatency.cli.common import command, counted, printable, read
+from azlatency.cli.common import command, printable, read
 from azlatency.cli.completion import complete_path
+from azlatency.logs.format import count_of
 
 
 @command("check", "azlatency check ~/dump.zip", "azlatency check data/raw/mine", "iperf3 -c host | azlatency check -")
@@ -33,7 +34,7 @@ def check(
         print(printable(message))
     grades = [file_check.grade for file_check in checks] + ["useless"] * len(unreadable)
     usable, limited, unusable = (grades.count(grade) for grade in ("good", "limited", "useless"))
-    print(f"{counted(len(grades), 'file')}: {usable} usable, {limited} usable with caveats, {unusable} unusable")
+    print(f"{count_of(len(grades), 'file')}: {usable} usable, {limited} usable with caveats, {unusable} unusable")
     if unusable or not grades:
         raise typer.Exit(1)
 

@@ -57,11 +57,6 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural: "1 file", "2 files"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def relative(path: Path) -> Path:
     """Return a path relative to the working directory if it is inside it."""
     here = Path.cwd()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, counted, folder_name, print_error, progress, relative
+from azlatency.cli.common import command, folder_name, print_error, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
+from azlatency.logs.format import count_of
 
 if TYPE_CHECKING:
     from azlatency.studies.store import ImportSummary
@@ -104,7 +105,7 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
     from azlatency.studies.manifest import FILE_NAME
 
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
-    files = f"{counted(summary.parsed, 'file')} parsed, {summary.reused} unchanged"
+    files = f"{count_of(summary.parsed, 'file')} parsed, {summary.reused} unchanged"
     print(
         f"{summary.study}: {runs} ({'unchanged' if summary.unchanged else files}) -> {relative(summary.folder)}, "
         f"data version {summary.data_version}"
@@ -124,4 +125,4 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
         verb = "has" if count == 1 else "have"
         pronoun = "it" if len(keys) == 1 else "them"
         place = relative(folder / FILE_NAME)
-        print_error(f"  {counted(count, 'run')} {verb} no {', '.join(keys)}; add {pronoun} to {place}")
+        print_error(f"  {count_of(count, 'run')} {verb} no {', '.join(keys)}; add {pronoun} to {place}")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, counted, folder_name, print_error, printable
+from azlatency.cli.common import command, folder_name, print_error, printable
 from azlatency.cli.completion import complete_path, complete_study_or_path
+from azlatency.logs.format import count_of
 
 if TYPE_CHECKING:
     from azlatency.planning.design import Host, Plan, Rounds
@@ -114,7 +115,7 @@ def _write_scripts(plan: Plan, out: Path) -> None:
         else:
             path.write_text(shell_script(plan, path.name), "utf-8", newline="\n")
             path.chmod(0o755)
-        count = counted(len(plan.of(tools)), "measurement")
+        count = count_of(len(plan.of(tools)), "measurement")
         print_error(f"{count} with {', '.join(tools)}, about {plan.minutes(tools):,.0f} minutes")
         print(path)
 
