@@ -274,7 +274,9 @@ def store(folder: Path | None = None, progress: Progress | None = None) -> list[
         if error is None:
             # Pages lead from a number to its log; a notebook does not, and holds only what its reader sees.
             for output in (each for cell in notebook.cells for each in cell.get("outputs", ())):
-                output.get("metadata", {}).get("azlatency", {}).pop("origins", None)
+                record = output.get("metadata", {}).get("azlatency", {})
+                for name in ("columns", "rows", "notes"):
+                    record.pop(name, None)
             write_notebook(notebook, path)
         return None if error is None else f"{path}: {error}; outputs not stored"
 

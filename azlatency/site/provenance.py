@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.decode import Source, SourceError, expand
-from azlatency.site.provenance_index import BEFORE, Found, Origins, Place
+from azlatency.site.provenance_index import BEFORE, Found, Place, ProvenanceIndex
 from azlatency.studies.store import data_folder
 
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ class Logs:
         return str(self._sources[source]["sha256"]) if source in self._sources else ""
 
     @cached_property
-    def origins(self) -> Origins:
-        """What leads from tables to lines."""
-        return Origins(self._study, self._text)
+    def index(self) -> ProvenanceIndex:
+        """Finds the lines behind references."""
+        return ProvenanceIndex(self._study, self._text)
 
     @cached_property
     def _before(self) -> Logs | None:
-        return None if self.origins.before is None else Logs(self.origins.before)
+        return None if self.index.before is None else Logs(self.index.before)
 
     def told(self, message: str) -> tuple[str, str] | None:
         """The first line of a log that a message names as ``file:line``, and what stands there."""
@@ -178,29 +178,23 @@ class Trail:
         self._places: dict[Place, None] = {}
         self._groups: dict[tuple[Found, ...], GroupView] = {}
 
-    def row(self, cells: Sequence[str], origins: Mapping[str, Sequence[Any]]) -> RowTrail | None:
-        """Where the row leads; None where nothing is known of its origin."""
+    def row(self, row: Mapping[str, Any], name: str) -> RowTrail | None:
+        """Return where a row of a table's record leads; None without references that are known."""
         if self._logs is None:
             return None
-        known = self._logs.origins
-        own = {int(column): known.found(said, cells) for column, said in origins.items() if column.isdecimal()}
-        lines = {column: [each for each in found if each.place.last is None] for column, found in own.items()}
-        at = {column: found[0] for column, found in lines.items() if column and found}
-        whole = own.get(0) or list(dict.fromkeys(at.values())) or self._named(cells)
-        if not whole:
+        index = self._logs.index
+        cell_refs = row.get("cell_refs")
+        cells = {int(column): index.find(refs) for column, refs in dict(cell_refs or {}).items() if column.isdecimal()}
+        at = {column: place for column, found in cells.items() for place, _ in found[:1] if place.last is None}
+        refs = row.get("refs")
+        found = index.find(refs) or list(dict.fromkeys(place for places in cells.values() for place in places[:1]))
+        if not found:
             return None
-        cell_lines = {column: self._use(each.place) for column, each in at.items()}
-        # A row that says its own run leads to the file: its cells lead to the lines.
-        if len(whole) == 1 and (whole[0].place.last is None or whole[0].what == "own run"):
-            return RowTrail(self._use(whole[0].place), cell_lines)
-        return RowTrail(self._group(known.title(cells), whole), cell_lines)
-
-    def _named(self, cells: Sequence[str]) -> list[Found]:
-        """What a row leads to that says nothing of its origin: the runs or the reported numbers that it names."""
-        assert self._logs is not None
-        known = self._logs.origins
-        runs = [] if "reported" in cells else known.found([{"from": "Runs"}], cells)
-        return runs or known.quoted(cells)
+        lines = {column: self._use(place) for column, place in at.items()}
+        # The row of one whole run or file leads to the file: its cells lead to the lines.
+        if len(found) == 1 and (found[0].place.last is None or found[0].what == "file" or _is_whole_run(refs)):
+            return RowTrail(self._use(found[0].place), lines)
+        return RowTrail(self._group(name, found), lines)
 
     def _use(self, place: Place) -> str:
         """The id of a line or, for a whole run, of its file."""
@@ -248,6 +242,11 @@ class Trail:
             room -= len(text or "")
             view.quotes.append((place.line, text if room > 0 else None))
         return list(views.values())
+
+
+def _is_whole_run(refs: object) -> bool:
+    """Whether the first reference means a run itself instead of a value of it."""
+    return isinstance(refs, list) and isinstance(refs[0], dict) and refs[0].get("value") == "run"
 
 
 def _lines(place: Place) -> str:

@@ -12,7 +12,7 @@ import binascii
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -20,18 +20,18 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
+from azlatency.report.table import table_html
+
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
     from nbconvert.filters.markdown_mistune import MarkdownWithMath
+
+    from azlatency.report.table import RowLinks
 
 FINDINGS_TYPE = "application/vnd.azlatency.findings+json"
 
 # --- markup that passes
 
-_TABLE_TAGS = """
-table caption colgroup col thead tbody tfoot tr th td p br span abbr em strong code small sub sup
-"""
-_TABLE_ATTRIBUTES = "class scope colspan rowspan headers abbr title lang span"
 _MATH_TAGS = """
 math mrow mi mn mo ms mtext mspace mfrac msqrt mroot mstyle msub msup msubsup munder mover munderover mmultiscripts
 mprescripts none mtable mtr mtd mpadded mphantom menclose
@@ -63,10 +63,6 @@ font-family font-size font-style font-weight text-anchor dominant-baseline
 )
 #: Rows of a table that a page shows; a page has to open at once whatever the study's size.
 _MOST_ROWS = 500
-#: Characters up to which a cell stays on one line.
-_SHORT = 36
-#: Columns above which a table is set closer.
-_MANY_COLUMNS = 6
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
 _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
@@ -82,78 +78,19 @@ _HERE = "here_"
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
 
 
-class RowTrail(Protocol):
-    """Where a row's link leads, and the id of the line behind each of its cells, by column."""
-
-    @property
-    def target(self) -> str:
-        """Id of a line, a file or a group."""
-
-    @property
-    def at(self) -> Mapping[int, str]:
-        """Ids of lines by column."""
-
-
 class Trail(Protocol):
-    """Knows for the rows of a page's tables which lines of logs stand behind them."""
+    """Knows for the rows of a page's tables which lines of logs they come from."""
 
-    def row(self, cells: Sequence[str], origins: Mapping[str, Sequence[str]]) -> RowTrail | None:
-        """Where a row leads."""
+    def row(self, row: Mapping[str, Any], name: str) -> RowLinks | None:
+        """Return where a row leads."""
 
 
-def own_table(html: str, trail: Trail | None = None, origins: Any = None) -> Markup | None:
-    """A table of azlatency's, rebuilt; None where anything but one harmless ``<table>`` is in it.
-
-    ``origins`` as `objects.Table` puts them into the output's metadata: with ``trail`` they become links.
-    """
-    soup = _harmless(html, _TABLE_TAGS, _TABLE_ATTRIBUTES, strict=True)
-    if soup is None:
+def own_table(record: Mapping[str, Any], trail: Trail | None = None) -> Markup | None:
+    """A table from its record (`Table.record` in `azlatency.report.table`), with links to its logs; else None."""
+    try:
+        return Markup(table_html(record, (lambda row, name: None) if trail is None else trail.row, _MOST_ROWS))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None
-    found = [node for node in soup.contents if str(node).strip()]
-    if len(found) != 1 or getattr(found[0], "name", None) != "table":
-        return None
-    _shorten(soup)
-    for head in soup.find_all("th", scope=False):
-        head["scope"] = "col" if head.find_parent("thead") else "row"
-    for cell in soup.select("tbody th, tbody td"):
-        # Cells stay on one line but for these: a browser breaks every cell to its narrowest before a table scrolls.
-        if len(cell.get_text()) > _SHORT:
-            cell["class"] = " ".join([*filter(None, cell.get_attribute_list("class")), "long"])
-    if soup.table is not None and len(soup.select("thead th")) > _MANY_COLUMNS:
-        soup.table["class"] = " ".join([*filter(None, soup.table.get_attribute_list("class")), "wide"])
-    for caption in soup.find_all("caption"):
-        # Of its own width, so that it can stay in view when the table is scrolled.
-        stay = soup.new_tag("span", attrs={"class": "stay"})
-        stay.extend(list(caption.contents))
-        caption.append(stay)
-    if trail is not None:
-        _lead_to_logs(soup, trail, origins if isinstance(origins, list) else [])
-    return Markup(str(found[0]))
-
-
-def _shorten(soup: BeautifulSoup) -> None:
-    """Leave out the rows beyond `_MOST_ROWS`, and say so."""
-    rows = soup.select("tbody tr")
-    for row in rows[_MOST_ROWS:]:
-        row.decompose()
-    if len(rows) > _MOST_ROWS and soup.caption is not None:
-        told = f" (the first {_MOST_ROWS:,} of {len(rows):,} rows; all are in the notebook behind this page)"
-        soup.caption.append(told)
-
-
-def _lead_to_logs(soup: BeautifulSoup, trail: Trail, origins: Sequence[Any]) -> None:
-    """Put a link into the head of each row that is known to come from logs, and its line's id at each cell."""
-    for index, row in enumerate(soup.select("tbody tr")):
-        cells = row.find_all(["th", "td"])
-        said = origins[index] if index < len(origins) and isinstance(origins[index], dict) else {}
-        found = trail.row([cell.get_text() for cell in cells], said) if cells else None
-        if found is None:
-            continue
-        link = soup.new_tag("a", attrs={"class": "from", "href": f"#{found.target}"}, string="log")
-        cells[0].extend([" ", link])
-        for column, place in found.at.items():
-            if column < len(cells):
-                cells[column]["data-at"] = place
 
 
 def mathml(latex: str, *, block: bool = False) -> Markup:
@@ -179,10 +116,10 @@ def _is_whole(math: BeautifulSoup) -> bool:
     return not any("\\" in leaf.get_text() for leaf in math.find_all(["mi", "mo"]))
 
 
-def _harmless(html: str, tags: str, attributes: str, strict: bool = False) -> BeautifulSoup | None:
+def _harmless(html: str, tags: str, attributes: str) -> BeautifulSoup | None:
     """The parsed HTML, or None if an element is not one of ``tags``.
 
-    Attributes that are not in ``attributes`` are dropped; with ``strict`` they are refused.
+    Attributes that are not in ``attributes`` are dropped.
     """
     from bs4 import BeautifulSoup, Tag
     from bs4.element import NavigableString
@@ -192,7 +129,7 @@ def _harmless(html: str, tags: str, attributes: str, strict: bool = False) -> Be
     for node in list(soup.descendants):
         if isinstance(node, Tag):
             unknown = [name for name in node.attrs if name not in harmless]
-            if node.name not in allowed or (strict and unknown):
+            if node.name not in allowed:
                 return None
             for name in unknown:
                 del node.attrs[name]
@@ -542,11 +479,11 @@ class Outputs:
         shown = None
         if FINDINGS_TYPE in data:
             shown = self._findings(data[FINDINGS_TYPE])
-        elif ours == "table" and (table := self._table(data, said)) is not None:
+        elif ours == "table" and (table := own_table(said, self._trail)) is not None:
             shown = Shown(
                 "table",
                 html=table,
-                title=str(said.get("caption") or _caption(table)),
+                title=str(said["caption"]),
                 rows=table.count("<tr"),
                 columns=table.count('scope="col"'),
             )
@@ -555,9 +492,6 @@ class Outputs:
         elif "text/markdown" in data:
             shown = Shown("markdown", html=markdown(data["text/markdown"]))
         return shown or _as_text(data)
-
-    def _table(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Markup | None:
-        return own_table(data.get("text/html", ""), self._trail, said.get("origins"))
 
     def _figure(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Shown | None:
         plain = str(data.get("text/plain", ""))
@@ -599,8 +533,3 @@ def _as_text(data: Mapping[str, Any]) -> Shown:
         return Shown("text", text=str(data["text/plain"]))
     text = next(iter(data.values()), "")
     return Shown("text", text=text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, indent=1))
-
-
-def _caption(table: Markup) -> str:
-    found = re.search(r"<caption[^>]*>(.*?)</caption>", table, re.S)
-    return Markup(found[1]).striptags() if found else "Table"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Relative distance from 1 or 1/2 within which n * mean / duration is a proof (formats: invariant 1).
 TOLERANCE = 0.03
-_COLUMNS = ["method", "printed_as", "runs", "share_low", "share_high", "verdict"]
+_COLUMNS = ["method", "printed_as", "runs", "share_low", "share_high", "verdict", "run_ids"]
 
 
 def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
@@ -28,7 +28,7 @@ def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
 
 
 def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a method and printed quantity: columns method, printed_as, runs, share_low, share_high, verdict."""
+    """One row a method and printed quantity: columns `_COLUMNS`."""
     import pandas as pd
 
     shares = closed_loop_shares(runs)
@@ -36,7 +36,7 @@ def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
     for (method, printed_as), group in runs.groupby(["method", "printed_as"], sort=False):
         own = shares.loc[group.index].dropna()
         low, high = (own.min(), own.max()) if len(own) else (None, None)
-        rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, own)))
+        rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, own), tuple(group["run_id"])))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -52,27 +52,31 @@ def _verdict(printed_as: str, shares: pd.Series) -> str:
 
 
 def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
-    """The number each tool prints first, as printed, for the first run of each path: rows paths, columns tools.
+    """Return the number that each tool prints first, for the first run of each path and method.
 
-    Latency tools: the printed mean; throughput tools: the goodput of the receiver, else of the sender. ``runs``:
-    `azlatency.studies.runs.run_table` of measuring runs.
+    Parameters
+    ----------
+    study : Study
+        The study.
+    runs : DataFrame
+        `azlatency.studies.runs.run_table` of measuring runs.
+
+    Returns
+    -------
+    DataFrame
+        One row per path, method and ``quantity`` (``"mean"`` of a latency, ``"goodput"`` of the receiver, else of the
+        sender): the token as ``printed`` with its unit, the ``run_id``, and the ``line`` of the log.
     """
-    import pandas as pd
-
-    if not len(runs):
-        return pd.DataFrame()
     metrics = study.metrics[study.metrics["metric"].isin(["rtt_mean", "throughput"]) & study.metrics["stream"].isna()]
     rank = metrics["side"].map({"receiver": 0, "sender": 1}).fillna(0).astype(int)
     metrics = metrics.assign(rank=rank).sort_values("rank", kind="stable").drop_duplicates("run_id").set_index("run_id")
-    printed = (metrics["printed"] + " " + metrics["printed_unit"].fillna("")).reindex(runs.index)
-    named = {"rtt_mean": "mean", "throughput": "goodput"}
-    what = metrics["metric"].map(named).reindex(runs.index)
-    frame = pd.DataFrame({"path": runs["path"], "column": runs["method"] + ", " + what.fillna(""), "printed": printed})
-    frame = frame[printed.notna()].drop_duplicates(["path", "column"])
-    if not len(frame):
-        return pd.DataFrame()
-    table = frame.pivot(index="path", columns="column", values="printed")
-    return table.loc[list(dict.fromkeys(frame["path"])), list(dict.fromkeys(frame["column"]))]
+    metrics = metrics.reindex(runs["run_id"])
+    frame = runs[["path", "method", "run_id"]].assign(
+        quantity=metrics["metric"].map({"rtt_mean": "mean", "throughput": "goodput"}).to_numpy(),
+        printed=(metrics["printed"] + " " + metrics["printed_unit"].fillna("")).to_numpy(),
+        line=metrics["line"].to_numpy(),
+    )
+    return frame[frame["printed"].notna()].drop_duplicates(["path", "method", "quantity"])
 
 
 def expected_bandwidth(study: Study) -> float | None:
@@ -84,11 +88,11 @@ def expected_bandwidth(study: Study) -> float | None:
 
 
 def against_bandwidth(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
-    """Each run's goodput beside the VM's expected bandwidth: path, method, throughput, expected, ratio, remark."""
+    """Each run's goodput and the VM's expected bandwidth: path, method, throughput, expected, ratio, remark, run_id."""
     import pandas as pd
 
     expected = expected_bandwidth(study)
-    columns = ["path", "method", "throughput", "expected", "ratio", "remark"]
+    columns = ["path", "method", "throughput", "expected", "ratio", "remark", "run_id"]
     if expected is None:
         return pd.DataFrame(columns=columns)
     rows = [
@@ -99,6 +103,7 @@ def against_bandwidth(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
             expected,
             run["throughput"] / expected,
             _bandwidth_remark(run, expected),
+            run["run_id"],
         )
         for _, run in runs.iterrows()
     ]

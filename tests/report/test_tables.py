@@ -9,7 +9,8 @@ import pytest
 
 import azlatency as az
 from azlatency.report import tables
-from azlatency.report.objects import Note, Table
+from azlatency.report.objects import Note
+from azlatency.report.table import Table
 
 #: The tables of two posts, read by hand: scenario, metric, level or stretch, and the token as printed.
 LATENCY_TABLE = {
@@ -39,21 +40,21 @@ def reported(name: str, out: Path) -> tuple[Table, dict[str, int]]:
 def test_the_fifth_seeds_tables_are_reproduced(tmp_path: Path) -> None:
     table, at = reported("uksouth-echo-latency", tmp_path)
     for scenario, tokens in (*LATENCY_TABLE.items(), *SEGMENTS.items()):
-        printed = [row[at["printed"]] for row in table.rows if row[at["scenario"]] == scenario]
+        printed = [row[at["printed"]] for row in table.cells if row[at["scenario"]] == scenario]
         assert [token for token in printed if token in tokens] == [*tokens]
 
 
 def test_the_third_seeds_numbers_are_reproduced(tmp_path: Path) -> None:
     table, at = reported("canadacentral-proximity-placement", tmp_path)
-    assert tuple(row[at["printed"]] for row in table.rows) == PLACEMENTS
+    assert tuple(row[at["printed"]] for row in table.cells) == PLACEMENTS
 
 
 @pytest.mark.parametrize("name", ["uksouth-echo-latency", "canadacentral-proximity-placement"])
 def test_each_reported_number_says_what_may_be_concluded(name: str, tmp_path: Path) -> None:
     table, at = reported(name, tmp_path)
-    said = [row[at["what may be concluded"]] for row in table.rows]
+    said = [row[at["what may be concluded"]] for row in table.cells]
     assert all(said)
-    for row, words in zip(table.rows, said, strict=True):
+    for row, words in zip(table.cells, said, strict=True):
         assert ("one packet" in words) == (row[at["metric"]] in ("rtt_min", "rtt_max"))
 
 
@@ -62,7 +63,7 @@ def test_headlines_of_single_runs_rank_nothing(tmp_path: Path) -> None:
     runs = az.client_side_runs(az.run_table(study))
     table = az.tables.what_was_measured.headline(az.evidence.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
-    assert {row[-1] for row in table.rows} == {"one run each: what these connections did, no rank among paths"}
+    assert {row[-1] for row in table.cells} == {"one run each: what these connections did, no rank among paths"}
 
 
 def test_headlines_of_repeated_runs_lead_to_the_intervals(tmp_path: Path) -> None:
@@ -70,14 +71,14 @@ def test_headlines_of_repeated_runs_lead_to_the_intervals(tmp_path: Path) -> Non
     runs = az.client_side_runs(az.run_table(study))
     table = az.tables.what_was_measured.headline(az.evidence.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
-    said = {row[0]: row[-1] for row in table.rows}
+    said = {row[0]: row[-1] for row in table.cells}
     assert said["az1a → az3a"].startswith("first of several runs by ")
 
 
 def test_commands_without_a_number_are_listed_and_not_judged(tmp_path: Path) -> None:
     table = tables.vm_baseline.unquantified(load("cassandra-vm-baseline", tmp_path))
-    assert isinstance(table, Table) and len(table.rows) == 6
-    assert table.rows[0][0] == "RAID0, sequential read throughput" and "--rw=read --bs=1024k" in table.rows[0][2]
+    assert isinstance(table, Table) and len(table.cells) == 6
+    assert table.cells[0][0] == "RAID0, sequential read throughput" and "--rw=read --bs=1024k" in table.cells[0][2]
     assert isinstance(tables.vm_baseline.unquantified(load("westeurope-azure-cni", tmp_path)), Note)
 
 

@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 from helpers.places import ROOT
+from helpers.tables import text_table
 from matplotlib.figure import Figure
 
-from azlatency.report.objects import Chart, Finding, Findings, Table
+from azlatency.report.objects import Chart, Finding, Findings
+from azlatency.report.table import FileRef
 from azlatency.site import build as report
 from azlatency.studies.store import import_study, load
 
@@ -195,10 +197,13 @@ def _notebook() -> Any:
     objects = [
         Chart(figure, "Round trips", "Three values: 3, 1, 2 µs."),
         Chart(figure, "Round trips again", "The same."),
-        Table("Numbers", ["path", *[f"p{n}" for n in range(15)]], rows, frozenset(range(1, 16)), ("Long. " * 60,)),
-        Table(
-            "Sorted", ("name", "n", "printed", "change"), sorts, frozenset({1, 2, 3}),
-            origins=[{0: [f"{source}:1-9"], 1: [f"{source}:{count + 1}"]}, {0: [f"{source}:2"]}, {}],
+        text_table("Numbers", ["path", *[f"p{n}" for n in range(15)]], rows, range(1, 16), ("Long. " * 60,)),
+        text_table(
+            "Sorted", ("name", "n", "printed", "change"), sorts, {1, 2, 3},
+            refs=[
+                {-1: [FileRef(source, line=1, last=9)], 1: [FileRef(source, line=count + 1)]},
+                {-1: [FileRef(source, line=2)]},
+            ],
         ),
         Findings((Finding("act", "Do $x^2$."), Finding("info", "<script>alert(1)</script>" + "W" * 200))),
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from helpers.places import ROOT
 from helpers.sites import broken_links, write
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from azlatency.report.objects import Runs, Stated
+from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef, ref_record
 from azlatency.site import build as report
 from azlatency.site import freshness
 from azlatency.site.api import _markdown, modules
@@ -233,41 +233,42 @@ def test_logs_of_an_archive_from_elsewhere_are_found(tmp_path: Path, monkeypatch
 
 def test_places_of_other_files_are_not_read(logs: Logs) -> None:
     source = load("mine").sources["source_id"][0]
-    said = ["/etc/passwd:1", "../../x:1", f"{source}:3", f"{source}:3-9", "x", f"{source}:", f"{source}-01@0.5", ""]
-    places = [each.place for each in logs.origins.found(said)]
-    assert [place[1:] for place in places][:2] == [(3, None), (3, 9)]
-    assert all(place.source == source for place in places) and len(places) == 3
-    stated = [Stated(file, "name").record() for file in ("/etc/passwd", "../study.toml", "run.log", "study.toml")]
-    assert logs.origins.found(stated) == []
+    refs: list[Ref] = [FileRef(file, line=1) for file in ("/etc/passwd", "../../x", "x", "")]
+    refs += [FileRef(source, line=3), FileRef(source, line=3, last=9), FileRef(source), RunsRef((f"{source}-99",))]
+    refs += [FileRef(file, "name") for file in ("/etc/passwd", "../study.toml", "run.log", "study.toml")]
+    places = [place for place, _ in logs.index.find([ref_record(ref) for ref in refs])]
+    assert places == [Place(source, 3), Place(source, 3, 9)]
 
 
-def test_malformed_origins_lead_nowhere(logs: Logs) -> None:
-    said = [
-        None,
-        1,
-        [],
-        {},
-        {"from": "Study"},
-        {"from": "Runs", "rounds": 3, "path": []},
-        {"from": "Stated", "file": []},
-    ]
-    assert logs.origins.found(said, ["x"]) == []
-    assert Trail(logs).row(["x", "1"], {"0": said, "x": ["y"], "1": ["run.log:1"], "2": [], "²": [1]}) is None
-    assert Trail(logs).row(["x", "1"], {"0": 3, "1": "run.log:1"}) is None  # type: ignore[dict-item]
-
-
-def test_rows_lead_to_lines_or_to_the_runs_that_they_name(logs: Logs) -> None:
-    source = load("mine").sources["source_id"][0]
-    run = logs.origins.runs[0]
+def test_malformed_references_lead_nowhere(logs: Logs) -> None:
+    refs = [
+        None, 1, [], {}, "x:1", {"ref": "Study"}, {"ref": []}, {"ref": "RunsRef", "run_ids": 3},
+        {"ref": "RunsRef", "run_ids": [[], None]}, {"ref": "FileRef", "file": []}, {"ref": "FileRef", "line": "1"},
+    ]  # fmt: skip
+    assert logs.index.find(refs) == []
     trail = Trail(logs)
-    own = trail.row(["x", "1"], {"0": [f"{source}:1-9"], "1": [f"{source}:4"]})
-    assert own is not None and own.target == "f_0" and own.at == {1: "q_0_4"}
-    named = trail.row([f"{run.path}, {run.method}", "5"], {})
+    assert trail.row({"refs": refs, "cell_refs": {"x": ["y"], "1": ["run.log:1"], "2": [], "²": [1]}}, "x") is None
+    assert trail.row({"refs": 3, "cell_refs": {"1": "run.log:1"}}, "x") is None and trail.row({}, "x") is None
+
+
+def row(refs: list[Ref], cells: dict[int, Ref] | None = None) -> dict[str, Any]:
+    """A row of a table's record."""
+    cell_refs = {str(column): [ref_record(ref)] for column, ref in (cells or {}).items()}
+    return {"refs": [ref_record(ref) for ref in refs], "cell_refs": cell_refs}
+
+
+def test_rows_lead_to_lines_or_to_their_runs(logs: Logs) -> None:
+    study = load("mine")
+    source, run_id = study.sources["source_id"][0], study.runs["run_id"][0]
+    trail = Trail(logs)
+    whole = trail.row(row([FileRef(source, line=1, last=9)], {1: FileRef(source, line=4)}), "x")
+    assert whole is not None and whole.target == "f_0" and whole.at == {1: "q_0_4"}
     # Line 13 of the log, read by hand: the mean.
-    assert named is not None and named.target == "q_0_13" and named.at == {}
-    assert trail.row(["something", "5"], {}) is None
-    whole = trail.row(["all", "1"], {"0": [Runs("run", every=True).record()]})
-    assert whole is not None and whole.target == "g_0"
+    mean = trail.row(row([RunsRef((run_id,), "mean_ns")]), "x")
+    assert mean is not None and mean.target == "q_0_13" and mean.at == {}
+    assert trail.row(row([RunsRef(("another",), "mean_ns")]), "x") is None
+    samples = trail.row(row([RunsRef((run_id,), "samples")]), "all")
+    assert samples is not None and samples.target == "g_0"
     assert trail.groups[0].count == "computed from 1 run" and trail.groups[0].others == 0
     assert [(file.path, [line for line, _ in file.quotes]) for file in trail.files] == [("run.log", [2, 4, 13])]
 
@@ -275,7 +276,7 @@ def test_rows_lead_to_lines_or_to_the_runs_that_they_name(logs: Logs) -> None:
 def test_many_runs_are_counted_and_the_first_named(logs: Logs) -> None:
     source = load("mine").sources["source_id"][0]
     trail = Trail(logs)
-    assert trail.row(["x"], {"0": [f"{source}:{line}" for line in range(1, 21)]}) is not None
+    assert trail.row(row([FileRef(source, line=line) for line in range(1, 21)]), "x") is not None
     assert trail.groups[0].count == "20 lines" and trail.groups[0].others == 20 - NAMED
     assert len(trail.groups[0].first) == NAMED == len(trail.files[0].quotes)
 
@@ -286,7 +287,7 @@ def test_reported_numbers_and_expectations_lead_to_their_lines(tmp_path: Path) -
         return load(name, processed=tmp_path)
 
     trail = Trail(Logs(imported("uksouth-echo-latency")))
-    assert trail.row(["Same AZ", "850.0", "reported"], {}) is not None
+    assert trail.row(row([ReportedRef("Same AZ", "rtt_mean")]), "Same AZ") is not None
     quotes = trail.files[0].quotes
     assert trail.files[0].path == "reported.csv" and quotes[0][0] == 2
     # Read by hand: the second line of reported.csv.
@@ -295,7 +296,7 @@ def test_reported_numbers_and_expectations_lead_to_their_lines(tmp_path: Path) -
     )
     study = imported("westeurope-azure-cni")
     trail, name = Trail(Logs(study)), study.expectations[0]["name"]
-    assert trail.row([name, ""], {}) is not None
+    assert trail.row(row([FileRef("baseline", "name", name)]), name) is not None
     assert name in str(trail.files[0].quotes[0][1]) and trail.files[0].path == "baseline.toml"
 
 

@@ -10,7 +10,8 @@ from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.report import tables
-from azlatency.report.objects import Note, Table
+from azlatency.report.objects import Note
+from azlatency.report.table import Table
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
 

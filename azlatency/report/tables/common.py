@@ -1,117 +1,121 @@
-"""What the tables of several pages share: cells, notes, and the tables that more than one page shows."""
+"""What several pages share: units, formats, columns, notes, and the tables that more than one page shows."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.objects import NO_LOG, Note, Origin, Runs, Table
-from azlatency.stats.result import CODES, SHORT
+from azlatency.report.objects import Note
+from azlatency.report.table import (
+    GIGABITS,
+    MICROSECONDS,
+    NO_LOG,
+    PLAIN,
+    Column,
+    FileRef,
+    Interval,
+    Number,
+    Ref,
+    RunsRef,
+    Table,
+    Text,
+    Unit,
+    text,
+)  # fmt: skip
+from azlatency.stats.result import CODES, SHORT, Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.result import Estimate
-    from azlatency.stats.within_run.tail_by_run import RunTail
-    from azlatency.stats.within_run.time_series import RunInTime
     from azlatency.studies.store import Study
 
-
-MICROSECOND, GIGABIT = 1e3, 1e9
-
-
+MANY_FILES = 40
 PRINTED = {
     "round_trip": "round trip",
     "half_round_trip": "half a round trip",
     "one_way": "one way",
     "unknown": "not said",
 }
-
-
 VERDICTS = {
     "different": "different",
     "different_within_margin": "different, but within the margin",
-    "equivalent": "equal in practice",
-    "undetermined": "undetermined",
+    "equivalent": "practically equivalent",
+    "undetermined": "inconclusive",
 }
+COUNT = Number(",.0f")
+TENTHS = Number(",.1f")
 
 
-MANY_FILES = 40
+def words(value: object) -> str:
+    """Return a name of the manifest as words: "same_zone" as "same zone"."""
+    return text(value).replace("_", " ")
 
 
-def text(value: Any) -> str:
-    """A cell: empty where the value is missing, yes or no for a truth value, else its text."""
-    if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
-        return "yes" if value else "no"
-    return str(value)
+def flags(codes: Iterable[str]) -> str:
+    """Return the flags of a result in a word or two each; the note explains the bound that all results share."""
+    return ", ".join(SHORT[code] for code in dict.fromkeys(codes) if code != "within_run_floor")
 
 
-def micros(value: Any, digits: int = 1) -> str:
-    """A time in ns as µs with thousands separators; empty where it is missing."""
-    return "" if text(value) == "" else f"{float(value) / MICROSECOND:,.{digits}f}".replace("inf", "∞")
-
-
-def gigabits(value: Any) -> str:
-    """A rate in bit/s as Gbit/s with three decimals; empty where it is missing."""
-    return "" if text(value) == "" else f"{float(value) / GIGABIT:,.3f}"
-
-
-def whole(value: Any) -> str:
-    """A count with thousands separators; empty where it is missing."""
-    return "" if text(value) == "" else f"{int(value):,}"
-
-
-def remarks(codes: Iterable[str]) -> str:
-    """The codes of a result in a word or two each; the floor that all results share is left to the note."""
-    return ", ".join(SHORT[code] for code in codes if code != "within_run_floor")
-
-
-def explained(estimates: Sequence[Estimate]) -> list[str]:
-    """A note for each code that occurs: the word in the cell and its sentence."""
-    codes = dict.fromkeys(code for each in estimates for code in each.codes)
-    return [f"{SHORT[code].capitalize()}: {CODES[code]}." for code in codes]
-
-
-def notes_of(codes: Iterable[str]) -> list[str]:
-    """A note for each code: the word that stands in the cells and its sentence."""
+def explain(codes: Iterable[str]) -> list[str]:
+    """Return a note for each flag: the word in the cell and its sentence."""
     return [f"{SHORT[code][0].upper()}{SHORT[code][1:]}: {CODES[code]}." for code in dict.fromkeys(codes)]
 
 
-def between(low: float | None, high: float | None, scale: float = 1.0, form: str = ",.4g") -> str:
-    """An interval, empty where there is none."""
-    return "" if low is None or high is None else f"{low / scale:{form}} – {high / scale:{form}}"
+def codes_of(results: Iterable[Any]) -> list[str]:
+    """Return the flags of several results."""
+    return [code for result in results for code in result.codes]
 
 
-def place(run_id: str, line: Any) -> tuple[str, ...]:
-    """Where a printed number stands, as `Table.origins` has it; empty where the line is missing."""
-    return () if text(line) == "" else (f"{run_id.rpartition('-')[0]}:{int(line)}",)
-
-
-def formula(parameters: str, numbers: str = "these numbers") -> str:
-    """The note below ``numbers`` that no log says: from which parameters they follow."""
+def computed_from(parameters: str, numbers: str = "these numbers") -> str:
+    """Return the note below ``numbers`` that follow from parameters alone."""
     return f"Computed from {parameters} alone: {NO_LOG} {numbers}."
 
 
-_READ_IN = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
+def from_runs(value: str = "") -> Callable[[Any], Iterable[Ref]]:
+    """Return the source of rows with ``run_ids``; ``value`` as in `RunsRef`."""
+    return lambda row: [RunsRef(tuple(row.run_ids), value)]
 
 
-def read_in(unit: str) -> tuple[float, str]:
-    """The unit that people read instead of a canonical one: how many canonical ones it is, and its name."""
-    return _READ_IN.get(unit, (1.0, unit))
+def from_run(value: str) -> Callable[[Any], Iterable[Ref]]:
+    """Return the source of rows about one run, with its ``run_id``."""
+    return lambda row: [RunsRef((row.run_id,), value)]
 
 
-def in_unit(low: Any, high: Any, unit: str) -> str:
-    """A value or a range in the unit that people read: µs, Gbit/s, MB/s."""
+#: The run of a row that has a ``path`` and a ``method``, and the flags of a row that has ``codes``.
+RUN: Column[Any] = Column("run", lambda row: f"{row.path}, {row.method}")
+PATH: Column[Any] = Column("path", attrgetter("path"), names_row=True)
+METHOD: Column[Any] = Column("method", attrgetter("method"), names_row=True)
+LABELLED_PATH: Column[Any] = Column("path", lambda row: row.labels.get("path"), names_row=True)
+LABELLED_METHOD: Column[Any] = Column("method", lambda row: row.labels.get("method"), names_row=True)
+FLAGS: Column[Any] = Column("flags", attrgetter("codes"), Text(flags))
+
+
+def level(confidence: float) -> str:
+    """Return a confidence level in words: "95 %"."""
+    return f"{100 * confidence:g} %"
+
+
+_READ_IN = {
+    "ns": MICROSECONDS, "bit/s": GIGABITS, "bytes/s": Unit(1e6, "MB/s"), "1/s": Unit(1.0, "per s"),
+    "count": Unit(1.0, "segments"),
+}  # fmt: skip
+
+
+def read_in(unit: str) -> Unit:
+    """Return the unit that people read instead of a canonical one."""
+    return _READ_IN.get(unit, Unit(1.0, unit))
+
+
+def in_unit(low: float | None, high: float | None, unit: str) -> str:
+    """Return a value or a range in the unit that people read."""
     scale, shown = read_in(unit)
     numbers = [f"{float(value) / scale:,.6g}" for value in (low, high) if value is not None]
     return " – ".join(dict.fromkeys(numbers)) + f" {shown}"
 
 
 def limits(low: float | None, high: float | None, unit: str, words: tuple[str, str, str] = ("≤ ", "≥ ", " – ")) -> str:
-    """What an expectation allows, in the unit that people read; ``words``: at most, at least, and between two ends."""
+    """Return what an expectation allows; ``words``: at most, at least, and the word between two ends."""
     scale, shown = read_in(unit)
     at_most, at_least, to = words
     scaled = [limit / scale for limit in (low, high) if limit is not None]
@@ -119,43 +123,57 @@ def limits(low: float | None, high: float | None, unit: str, words: tuple[str, s
     return ("" if len(ends) == 2 else at_most if low is None else at_least) + to.join(ends) + f" {shown}"
 
 
-def provenance(study: Study) -> Table | Note:
-    """The files behind the page: path, hash, size, parser."""
+def provenance(study: Study) -> Table[Any] | Note:
+    """Return the files behind the page: path, hash, size, encoding."""
     if not len(study.sources):
         return Note("No log files; the numbers come from the tables of the study's folder.")
-    chosen = study.sources.head(MANY_FILES)
-    rows = [(row.path, row.source_id, whole(row.size_bytes), row.encoding) for row in chosen.itertuples(index=False)]
-    notes = () if len(chosen) == len(study.sources) else (f"and {len(study.sources) - len(chosen)} more files",)
-    headers = ("file", "SHA-256 (first 16 digits)", "bytes", "encoding")
-    origins = [{0: (f"{row.source_id}:1-{row.lines}",)} for row in chosen.itertuples(index=False)]
-    return Table("Files behind this page", headers, rows, frozenset({2}), notes, origins)
+    files = list(study.sources.head(MANY_FILES).itertuples(index=False))
+    others = len(study.sources) - len(files)
+    columns: list[Column[Any]] = [
+        Column("file", attrgetter("path")),
+        Column("SHA-256 (first 16 digits)", attrgetter("source_id")),
+        Column("bytes", attrgetter("size_bytes"), COUNT),
+        Column("encoding", attrgetter("encoding")),
+    ]
+    notes = [f"and {others} more files"] if others else []
+    return Table("Files behind this page", columns, files, notes, lambda file: [whole_file(file)])
+
+
+def whole_file(source: Any) -> FileRef:
+    """Return the reference to all lines of a row of ``sources``."""
+    return FileRef(source.source_id, line=1, last=int(source.lines))
 
 
 def paths_table(
-    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, header: str, scale: float, title: str
-) -> Table:
-    """Path by path: runs, range of run values, interval or the reason why there is none."""
+    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, quantity: str, unit: Unit, caption: str
+) -> Table[Estimate]:
+    """Return one row per path and method: the range of the values of its runs, and the interval across them."""
     groups = {key: group for key, group in runs[runs[value].notna()].groupby(["path", "method"], sort=False)}
-    rows = []
-    for each in estimates:
-        values = groups[each.labels["path"], each.labels["method"]][value].astype(float) / scale
-        span = f"{values.min():,.5g}" if len(values) == 1 else f"{values.min():,.5g} – {values.max():,.5g}"
-        span = span.replace("inf", "∞")
-        typical = "" if each.estimate is None else f"{each.estimate / scale:,.5g}"
-        ends = "" if each.low is None or each.high is None else f"{each.low / scale:,.5g} – {each.high / scale:,.5g}"
-        path, method = str(each.labels["path"]), str(each.labels["method"])
-        rows.append((path, method, whole(each.n), span, typical, ends, remarks(each.codes)))
-    level = f"{100 * estimates[0].confidence:g} %"
-    headers = ("path", "method", "runs", header, "typical run", f"{level} interval", "remark")
-    origins = [{0: (Runs(value, row[0], row[1]),)} for row in rows]
-    return Table(f"{title} (scope: across runs)", headers, rows, frozenset({2, 3, 4, 5}), explained(estimates), origins)
+
+    def span(estimate: Estimate) -> tuple[float, float]:
+        values = groups[estimate.labels["path"], estimate.labels["method"]][value].astype(float)
+        return values.min(), values.max()
+
+    columns: list[Column[Estimate]] = [
+        LABELLED_PATH,
+        LABELLED_METHOD,
+        Column("runs", attrgetter("n"), COUNT),
+        Column(quantity, span, Interval(",.5g", join_equal=True), unit),
+        Column("typical run", attrgetter("estimate"), Number(",.5g"), unit),
+        interval_column(f"{level(estimates[0].confidence)} interval", ",.5g", unit),
+        FLAGS,
+    ]
+    return Table(f"{caption} (scope: across runs)", columns, estimates, explain(codes_of(estimates)), from_runs(value))
 
 
-def typical_values(rows: Sequence[Sequence[str]]) -> list[dict[int, Sequence[Origin]]]:
-    """Rows that are computed from the typical values of the runs that they name."""
-    return [{0: (Runs("typical"),)} for _ in rows]
+def interval_column(header: str, spec: str, unit: Unit = PLAIN, missing: str = "") -> Column[Any]:
+    """Return a column with the interval of a row that has ``low`` and ``high``."""
+    return Column(header, lambda row: (row.low, row.high), Interval(spec, missing), unit)
 
 
-def samples_of(runs: Iterable[RunInTime | RunTail]) -> list[dict[int, Sequence[Origin]]]:
-    """Rows that are computed from the samples of one run each."""
-    return [{0: (Runs("samples", run=each.run_id),)} for each in runs]
+def ratio_columns(confidence: float, spec: str = ".3f") -> list[Column[Any]]:
+    """Return the columns of the estimate and the interval of ``row.ratio``."""
+    return [
+        Column("ratio", attrgetter("ratio.estimate"), Number(".3f")),
+        Column(f"{level(confidence)} interval", lambda row: (row.ratio.low, row.ratio.high), Interval(spec)),
+    ]

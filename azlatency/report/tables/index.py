@@ -1,24 +1,34 @@
-"""The table of the first page."""
+"""The table of the page "Where to begin"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
-from azlatency.report.objects import Note, Table
-from azlatency.report.tables.common import text, whole
+from azlatency.report.objects import Note
+from azlatency.report.table import Column, Table, text
+from azlatency.report.tables.common import COUNT
 from azlatency.studies.store import load
 
+if TYPE_CHECKING:
+    from azlatency.studies.store import Study
 
-def studies(names: Sequence[str]) -> Table | Note:
-    """The imported studies among ``names``: what they ask, what they hold."""
-    rows = []
-    for name in names:
-        study = load(name)
-        tools = ", ".join(sorted(set(study.runs["tool"]))) or "–"
-        where = "emulated lab" if study.info.get("emulated") else text(study.info.get("region")) or "not said"
-        rows.append((name, text(study.info.get("question")), where, whole(len(study.runs)), tools))
-    if not rows:
-        return Note("No study is imported yet: azlatency import --all.")
-    headers = ("study", "question", "where", "runs", "tools")
-    notes = ["A study with 0 runs holds numbers from a text, or a specification: they can be quoted, not tested."]
-    return Table("The studies", headers, rows, frozenset({3}), notes)
+
+def studies(names: Sequence[str]) -> Table[Study] | Note:
+    """Return the imported studies among ``names``: their questions, places, and runs."""
+    if not names:
+        return Note("No study is imported yet. Run: azlatency import --all")
+    columns: list[Column[Study]] = [
+        Column("study", attrgetter("name")),
+        Column("question", lambda study: study.info.get("question")),
+        Column("where", _region),
+        Column("runs", lambda study: len(study.runs), COUNT),
+        Column("tools", lambda study: ", ".join(sorted(set(study.runs["tool"]))) or "–"),
+    ]
+    notes = ["A study with 0 runs has numbers from a text, or a specification: you can quote them, but not test them."]
+    return Table("The studies", columns, [load(name) for name in names], notes)
+
+
+def _region(study: Study) -> str:
+    return "emulated lab" if study.info.get("emulated") else text(study.info.get("region")) or "not said"

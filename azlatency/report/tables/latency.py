@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.report.objects import Note, Table
-from azlatency.report.tables.common import (
-    MICROSECOND,
-    PRINTED,
-    explained,
-    micros,
-    paths_table,
-    place,
-    remarks,
-    text,
-    whole,
-)
+from azlatency.report.objects import Note
+from azlatency.report.table import MICROSECONDS, Column, Number, Ref, RunsRef, Table, Text, text
+from azlatency.report.tables.common import COUNT, FLAGS, PRINTED, codes_of, explain, level, paths_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,111 +16,130 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
     from azlatency.studies.store import Study
 
+_UNSUPPORTED = frozenset({"tail_unresolved", "unbounded_upper", "maximum_in_disguise"})
 
-_STATISTICS = ("rtt_mean", "rtt_sd", "rtt_min", "rtt_max")
+
+class Token(NamedTuple):
+    """A number as a log prints it."""
+
+    text: str
+    line: int | None
 
 
-def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
-    """Every latency figure of every run with the printed tokens; ``runs`` as `azlatency.studies.runs.latency`."""
+class PrintedRun(NamedTuple):
+    """A run and the latency figures that its log prints, by column."""
+
+    run_id: str
+    name: str
+    printed_as: str
+    unit: str
+    n: float | None
+    tokens: Mapping[str, Token]
+
+
+def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
+    """Return every latency figure of every run as printed; ``runs`` as `latency` returns them."""
     if not len(runs):
-        return Note("No log of this study gives a latency.")
+        return Note("No log of this study prints a latency.")
     metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
-    metrics = metrics.drop_duplicates(["run_id", "metric"]).set_index(["run_id", "metric"])
-    tokens, units = metrics["printed"].to_dict(), metrics["printed_unit"].to_dict()
-    lines = metrics["line"].to_dict()
     quantiles = study.quantiles[study.quantiles["run_id"].isin(runs.index) & (study.quantiles["metric"] == "rtt")]
-    levels = sorted(set(quantiles["q"].astype(float)))
-    printed = {(row.run_id, float(row.q)): row for row in quantiles.itertuples(index=False)}
-    rows, origins = [], []
-    for run_id, run in runs.iterrows():
-        where = [lines.get((run_id, name)) for name in _STATISTICS[:3]]
-        where += [getattr(printed.get((run_id, level)), "line", None) for level in levels]
-        where.append(lines.get((run_id, _STATISTICS[3])))
-        own = {column: place(str(run_id), line) for column, line in enumerate(where, start=4)}
-        whole_run = (f"{run['source_id']}:{run['first_line']}-{run['last_line']}",)
-        origins.append({0: whole_run, **{column: places for column, places in own.items() if places}})
-        cells = [f"{run['path']}, {run['method']}", PRINTED.get(text(run["printed_as"]), "")]
-        cells += [text(units.get((run_id, "rtt_mean"))), whole(run["n"])]
-        cells += [text(tokens.get((run_id, name))) or "–" for name in ("rtt_mean", "rtt_sd", "rtt_min")]
-        for level in levels:
-            found = printed.get((run_id, level))
-            mark = "†" if found is not None and text(found.resolved) == "no" else ""
-            cells.append("–" if found is None else f"{found.printed}{mark}")
-        rows.append((*cells, text(tokens.get((run_id, "rtt_max"))) or "–"))
-    headers = ("run", "quantity", "unit", "n", "mean", "sd", "min", *(f"p{100 * level:g}" for level in levels), "max")
+    tokens: dict[str, dict[str, Token]] = {str(run_id): {} for run_id in runs.index}
+    units: dict[str, str] = {}
+    for metric in metrics.itertuples(index=False):
+        if metric.metric == "rtt_mean":
+            units.setdefault(metric.run_id, text(metric.printed_unit))
+        tokens[metric.run_id].setdefault(metric.metric, _token(metric.printed, metric.line))
+    for quantile in quantiles.itertuples(index=False):
+        mark = "†" if text(quantile.resolved) == "no" else ""
+        tokens[quantile.run_id][_percentile(quantile.q)] = _token(f"{quantile.printed}{mark}", quantile.line)
+    rows = [
+        PrintedRun(
+            run_id, f"{run['path']}, {run['method']}", text(run["printed_as"]), units.get(run_id, ""), run["n"],
+            tokens[run_id],
+        )
+        for run_id, run in runs.iterrows()
+    ]  # fmt: skip
+    columns: list[Column[PrintedRun]] = [
+        Column("run", attrgetter("name")),
+        Column("quantity", lambda row: PRINTED.get(row.printed_as)),
+        Column("unit", attrgetter("unit")),
+        Column("n", attrgetter("n"), COUNT),
+        _token_column("mean", "rtt_mean"),
+        _token_column("sd", "rtt_sd"),
+        _token_column("min", "rtt_min"),
+        *(_token_column(name, name) for name in map(_percentile, sorted(set(quantiles["q"].astype(float))))),
+        _token_column("max", "rtt_max"),
+    ]
     notes = ["Tokens as the tool printed them, in the unit that it printed."]
-    if any("†" in cell for row in rows for cell in row):
+    if any("†" in token.text for row in rows for token in row.tokens.values()):
         notes.append("† not a percentile: the run has too few observations, so the tool prints its maximum.")
-    return Table("Every printed latency", headers, rows, frozenset(range(3, len(headers))), notes, origins)
+    return Table("Every printed latency", columns, rows, notes, lambda row: [RunsRef((row.run_id,), "run")])
 
 
-def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table | Note:
-    """Percentiles of single runs with their brackets, as round trips."""
-    chosen = [each for each in estimates if each.labels["q"] in levels]
-    if not chosen:
-        return Note("No log of this study prints percentiles.")
-    rows = [
-        (
-            f"{each.labels['path']}, {each.labels['method']}",
-            each.what,
-            whole(each.n),
-            micros(each.estimate, 3),
-            micros(each.low, 3) or "0",
-            micros(each.high, 3) or "no bound",
-            remarks(each.codes),
-        )
-        for each in chosen
-    ]
-    level = f"{100 * chosen[0].confidence:g} %"
-    headers = ("run", "percentile", "n", "round trip, µs", f"{level} from, µs", "to, µs", "remark")
-    notes = [f"Method: {chosen[0].method}.", *explained(chosen)]
-    return Table(
-        "Percentiles within one run (scope: within run)",
-        headers,
-        rows,
-        frozenset({2, 3, 4, 5}),
-        notes,
-        _printed_at(chosen),
-    )
+def _percentile(q: float) -> str:
+    return f"p{100 * float(q):g}"
 
 
-def _printed_at(estimates: Sequence[Estimate]) -> list[dict[int, tuple[str, ...]]]:
-    """Where percentiles of single runs are printed: their run and the percentile of it."""
-    return [
-        {0: (f"{each.labels['run_id']}@{float(each.labels['q'])}",)} if "run_id" in each.labels else {}
-        for each in estimates
-    ]
+def _token(printed: object, line: Any) -> Token:
+    return Token(text(printed), None if text(line) == "" else int(line))
 
 
-def unresolved(estimates: Sequence[Estimate]) -> Table | Note:
-    """Printed percentiles that the run cannot support."""
-    unsupported = {"tail_unresolved", "unbounded_upper", "maximum_in_disguise"}
-    chosen = [each for each in estimates if unsupported & set(each.codes)]
-    if not chosen:
-        return Note("Every printed percentile of this study is supported by its run's number of observations.")
-    rows = [
-        (
-            f"{each.labels['path']}, {each.labels['method']}",
-            each.what,
-            whole(each.n),
-            f"{each.n * (1 - each.labels['q']):.3g}",
-            micros(each.estimate, 3),
-            micros(each.low, 3) or "0",
-            remarks(each.codes),
-        )
-        for each in chosen
-    ]
-    headers = ("run", "percentile", "n", "observations above it", "printed as, µs", "at least, µs", "why")
-    notes = explained(chosen)
-    return Table(
-        "Percentiles that the log cannot support", headers, rows, frozenset({2, 3, 4, 5}), notes, _printed_at(chosen)
-    )
+def _token_column(header: str, name: str) -> Column[PrintedRun]:
+    def source(row: PrintedRun) -> list[Ref]:
+        token = row.tokens.get(name)
+        return [] if token is None or token.line is None else [RunsRef((row.run_id,), "printed", token.line)]
+
+    def value(row: PrintedRun) -> str:
+        return row.tokens[name].text if name in row.tokens else ""
+
+    return Column(header, value, Text(missing="–"), align="right", source=source)
 
 
-def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table | Note:
-    """Path by path: runs, range of run medians, interval or refusal; latencies are round trips."""
+def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
+    """Return the typical median RTT of each path and method, its interval, and the range of the runs' medians."""
     if not estimates:
-        return Note("No log of this study gives a latency.")
-    return paths_table(
-        runs, estimates, "median_ns", "median round trip of a run, µs", MICROSECOND, "Typical round trip by path"
-    )
+        return Note("No log of this study prints a latency.")
+    return paths_table(runs, estimates, "median_ns", "median RTT of a run", MICROSECONDS, "Typical RTT by path")
+
+
+def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table[Estimate] | Note:
+    """Return percentiles of single runs with the printed values that enclose them, as round-trip times."""
+    rows = [estimate for estimate in estimates if estimate.labels["q"] in levels]
+    if not rows:
+        return Note("No log of this study prints percentiles.")
+    columns: list[Column[Estimate]] = [
+        *_PERCENTILE,
+        Column("RTT", attrgetter("estimate"), Number(",.3f"), MICROSECONDS),
+        Column(f"{level(rows[0].confidence)} from", attrgetter("low"), Number(",.3f", missing="0"), MICROSECONDS),
+        Column("to", attrgetter("high"), Number(",.3f", missing="no bound"), MICROSECONDS),
+        FLAGS,
+    ]
+    notes = [f"Method: {rows[0].method}.", *explain(codes_of(rows))]
+    return Table("Percentiles within one run (scope: within run)", columns, rows, notes, _printed_percentile)
+
+
+def unresolved(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
+    """Return the printed percentiles that the run cannot support."""
+    rows = [estimate for estimate in estimates if _UNSUPPORTED & set(estimate.codes)]
+    if not rows:
+        return Note("Every printed percentile of this study is supported by its run's number of observations.")
+    columns: list[Column[Estimate]] = [
+        *_PERCENTILE,
+        Column("observations above it", lambda row: row.n * (1 - row.labels["q"]), Number(".3g")),
+        Column("printed as", attrgetter("estimate"), Number(",.3f"), MICROSECONDS),
+        Column("at least", attrgetter("low"), Number(",.3f", missing="0"), MICROSECONDS),
+        FLAGS,
+    ]
+    caption = "Percentiles that the log cannot support"
+    return Table(caption, columns, rows, explain(codes_of(rows)), _printed_percentile)
+
+
+_PERCENTILE: list[Column[Estimate]] = [
+    Column("run", lambda row: f"{row.labels['path']}, {row.labels['method']}"),
+    Column("percentile", attrgetter("what")),
+    Column("n", attrgetter("n"), COUNT),
+]
+
+
+def _printed_percentile(row: Estimate) -> list[Ref]:
+    return [RunsRef((row.labels["run_id"],), q=float(row.labels["q"]))] if "run_id" in row.labels else []

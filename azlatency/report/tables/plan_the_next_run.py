@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from azlatency.report.objects import Note, Runs, Table
-from azlatency.report.tables.common import formula, remarks, typical_values, whole
+from azlatency.report.objects import Note
+from azlatency.report.table import Column, Interval, Number, RunsRef, Table, Text
+from azlatency.report.tables.common import (
+    COUNT,
+    LABELLED_METHOD,
+    LABELLED_PATH,
+    computed_from,
+    flags,
+    from_runs,
+    level,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,102 +24,108 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.planning import PercentileSize, Plan, ZoneRounds
 
 
-def plans(found: Sequence[Plan]) -> Table | Note:
-    """Runs needed path by path; ``found``: `azlatency.plans_by_path`."""
-    if not found:
-        return Note("This study holds no runs to learn a spread from: begin with a handful of rounds of every path.")
-    known = [each for each in found if each.at_pilot_spread is not None]
-    if not known:
+def plans(results: Sequence[Plan]) -> Table[Plan] | Note:
+    """Return the runs that each path needs; ``results`` as `plans_by_path` returns them."""
+    if not results:
+        return Note("This study has no runs to estimate a spread from. Begin with five rounds of every path.")
+    rows = [plan for plan in results if plan.at_pilot_spread is not None]
+    if not rows:
         return Note(
-            f"Each of {len(found)} combinations of path and method was measured once: one run shows no spread, so no "
-            "number of runs can be derived from it. Begin with a handful of rounds."
+            f"Each of {len(results)} combinations of path and method was measured once: one run shows no spread, so no "
+            "number of runs can be derived from it. Begin with five rounds."
         )
-    rows = [
-        (
-            str(each.labels["path"]),
-            str(each.labels["method"]),
-            whole(each.done),
-            whole(each.at_pilot_spread),
-            f"{whole(each.low)} – {whole(each.high) or '∞'}",
-            whole(each.high) or "more than can be named",
-            "range only: few runs" if "few_clusters" in each.codes else remarks(each.codes),
-        )
-        for each in known
+    columns: list[Column[Plan]] = [
+        LABELLED_PATH,
+        LABELLED_METHOD,
+        Column("done", attrgetter("done"), COUNT),
+        Column("at the pilot's spread", attrgetter("at_pilot_spread"), COUNT),
+        Column("range", lambda plan: (plan.low, plan.high), Interval(",.0f", no_high="∞")),
+        Column("plan with", attrgetter("high"), Number(",.0f", missing="beyond the search")),
+        Column("flags", attrgetter("codes"), Text(_flags)),
     ]
-    headers = (
-        "path", "method", "done", "at the pilot's spread", "range", "plan with", "remark"
-    )  # fmt: skip
-    notes = [f"{known[0].what}, {100 * known[0].confidence:g} % confidence; {known[0].method}."]
-    if len(known) < len(found):
-        notes.append(f"{len(found) - len(known)} further combinations were measured once or without any spread.")
+    notes = [f"{rows[0].what}, {level(rows[0].confidence)} confidence; {rows[0].method}."]
+    if len(rows) < len(results):
+        notes.append(f"{len(results) - len(rows)} further combinations were measured once or without any spread.")
+    caption = f"{rows[0].what[0].upper()}{rows[0].what[1:]} (scope: across runs)"
+
+    def source(plan: Plan) -> list[RunsRef]:
+        return [RunsRef(plan.run_ids, str(plan.labels.get("value", "typical")))]
+
+    return Table(caption, columns, rows, notes, source)
+
+
+def _flags(codes: Sequence[str]) -> str:
+    return "range only: few runs" if "few_clusters" in codes else flags(codes)
+
+
+def confirmed(results: Sequence[Plan]) -> Table[Plan] | Note:
+    """Return the result of exact CONFIRM on paths with many runs; ``results`` as `confirm_by_path` returns them."""
+    if not results:
+        return Note("This study has no runs.")
+    rows = [plan for plan in results if not plan.codes]
+    if not rows:
+        most = max(plan.done for plan in results)
+        return Note(
+            f"No path of this study has enough runs: CONFIRM needs more than ten runs of one path and method, and the "
+            f"most that any has here is {most}."
+        )
+    columns: list[Column[Plan]] = [
+        LABELLED_PATH,
+        LABELLED_METHOD,
+        Column("runs done", attrgetter("done"), COUNT),
+        Column("runs that would have been enough", _enough, align="right"),
+    ]
     return Table(
-        f"{known[0].what[0].upper()}{known[0].what[1:]} (scope: across runs)", headers, rows, frozenset(range(2, 6)),
-        notes, [{0: (Runs(str(each.labels.get("value", "typical"))),)} for each in known],
-    )  # fmt: skip
-
-
-def confirmed(found: Sequence[Plan]) -> Table | Note:
-    """What exact CONFIRM says of paths with many runs; ``found``: `azlatency.confirm_by_path`."""
-    if not found:
-        return Note("This study holds no runs.")
-    answered = [each for each in found if not each.codes]
-    if not answered:
-        most = max(each.done for each in found)
-        return Note(
-            f"No path of this study has enough runs: CONFIRM looks back at more than ten runs of one path and method, "
-            f"and the most that any has here is {most}."
-        )
-    rows = [
-        (
-            str(each.labels["path"]),
-            str(each.labels["method"]),
-            whole(each.done),
-            whole(each.needed) or f"more than {whole(each.done)}",
-        )
-        for each in answered
-    ]
-    headers = ("path", "method", "runs done", "runs that would have done")
-    notes = [f"{answered[0].what}; {answered[0].method}."]
-    return Table("CONFIRM, exact (scope: across runs)", headers, rows, frozenset({2, 3}), notes, typical_values(rows))
-
-
-def smallest_sizes(found: Sequence[PercentileSize]) -> Table:
-    """Fewest observations for each percentile; ``found``: `azlatency.percentile_sizes`."""
-    runs = found[0].runs
-    rows = [
-        (
-            f"p{100 * each.q:.6g}",
-            whole(each.two),
-            whole(each.upper),
-            whole(each.range),
-            f"{each.enough:,} of {each.runs:,}" if runs else "no runs",
-        )
-        for each in found
-    ]
-    headers = (
-        "percentile",
-        "for both bounds",
-        "for an upper bound",
-        "smallest to largest",
-        "runs with enough for both",
+        "CONFIRM, exact (scope: across runs)",
+        columns,
+        rows,
+        [f"{rows[0].what}; {rows[0].method}."],
+        from_runs("typical"),
     )
-    notes = [
-        "Independent observations. Packets of one connection are not: with a dependence that makes ten packets worth "
-        "one, ten times as many are needed.",
-        formula("the percentile and the confidence level", "the first three columns"),
+
+
+def _enough(plan: Plan) -> str:
+    return f"{plan.needed:,}" if plan.needed else f"more than {plan.done:,}"
+
+
+def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
+    """Return the fewest observations for each percentile; ``results`` as `percentile_sizes` returns them."""
+    runs = results[0].runs
+    columns: list[Column[PercentileSize]] = [
+        Column("percentile", lambda size: f"p{100 * size.q:.6g}"),
+        Column("for both bounds", attrgetter("two"), COUNT),
+        Column("for an upper bound", attrgetter("upper"), COUNT),
+        Column("smallest to largest", attrgetter("range"), COUNT),
+        Column("runs with enough for both", _runs_with_enough, align="right"),
     ]
-    origins = [{0: (Runs("n", every=True),)} for _ in rows] if runs else []
-    return Table("Fewest observations of one run", headers, rows, frozenset({1, 2, 3, 4}), notes, origins)
-
-
-def rounds(found: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table:
-    """Fewest rounds before a test can decide; ``found``: `azlatency.rounds_by_zones`, ``runs`` those of the study."""
-    rows = [(str(each.zones), whole(each.pairs), whole(each.rounds), whole(each.unpaired)) for each in found]
-    headers = ("zones", "pairs to tell apart", "rounds, both ends in each", "or runs on each side, without rounds")
-    known = runs["round"].dropna() if len(runs) else ()
-    done = f"This study has {len(set(known))} rounds." if len(known) else "This study was not measured in rounds."
     notes = [
-        done, "That is when a test can begin to decide, not when it will: plan more.",
-        formula("the number of zones and the confidence level"),
-    ]  # fmt: skip
-    return Table("Before any test can reach its level", headers, rows, frozenset(range(4)), notes)
+        "Independent observations. Packets of one connection are not independent: if ten packets carry as much "
+        "information as one, you need ten times as many.",
+        computed_from("the percentile and the confidence level", "the first three columns"),
+    ]
+    source = from_runs("n") if runs else None
+    return Table("Fewest observations of one run", columns, results, notes, source)
+
+
+def _runs_with_enough(size: PercentileSize) -> str:
+    return f"{size.enough:,} of {size.runs:,}" if size.runs else "no runs"
+
+
+def rounds(results: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table[ZoneRounds]:
+    """Return the fewest rounds before a test can decide.
+
+    ``results`` as `rounds_by_zones` returns them; ``runs``: those of the study.
+    """
+    columns: list[Column[ZoneRounds]] = [
+        Column("zones", attrgetter("zones"), COUNT),
+        Column("pairs to tell apart", attrgetter("pairs"), COUNT),
+        Column("rounds, both ends in each", attrgetter("rounds"), COUNT),
+        Column("or runs on each side, without rounds", attrgetter("unpaired"), COUNT),
+    ]
+    measured = len(set(runs["round"].dropna())) if len(runs) else 0
+    notes = [
+        f"This study has {measured} rounds." if measured else "This study was not measured in rounds.",
+        "With fewer, no test can decide. More are usually needed: plan more.",
+        computed_from("the number of zones and the confidence level"),
+    ]
+    return Table("Before any test can reach its level", columns, results, notes)

@@ -2,204 +2,275 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.report.objects import Note, Origin, Reported, Runs, Table
-from azlatency.report.tables.common import explained, gigabits, micros, remarks, samples_of, whole
-from azlatency.stats.result import CODES, SHORT
+from azlatency.report.objects import Note
+from azlatency.report.table import (
+    GIGABITS,
+    MICROSECONDS,
+    PERCENT,
+    Column,
+    Format,
+    Interval,
+    Number,
+    ReportedRef,
+    RunsRef,
+    Table,
+    Text,
+    Unit,
+)
+from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, level
 
 if TYPE_CHECKING:
-    from azlatency.stats.within_run.stability import Lifetime
+    from azlatency.stats.within_run.stability import Lifetime, Shift
     from azlatency.stats.within_run.time_series import Ends, Rate, RunInTime, Segments
 
+_SECONDS = Unit(1.0, "s")
 
-def runs_in_time(found: Sequence[RunInTime]) -> Table | Note:
-    """Every run with samples: how long, what was lost, jitter, shifts; ``found`` as `intime.runs_in_time`."""
-    if not found:
-        return Note("No log of this study holds samples in time: whether its runs were stable cannot be asked.")
-    rows = []
-    for each in found:
-        shifts = each.stability.shifts
-        confirmed = sum(shift.confirmed for shift in shifts)
-        stable = {True: "no shift", False: f"{confirmed} confirmed", None: "too short to tell"}[each.stability.stable]
-        if each.stability.stable and shifts:
-            stable = f"{len(shifts)} unconfirmed"
-        low, high = each.drift.slope.low, each.drift.slope.high
-        rows.append(
-            (
-                f"{each.path}, {each.method}",
-                whole(len(each.rtt)),
-                "" if each.seconds is None else f"{each.seconds:,.1f}",
-                whole(each.lost),
-                micros(each.jitter, 1),
-                stable,
-                "" if low is None or high is None else f"{low / 1e3:+,.1f} – {high / 1e3:+,.1f}",
-                whole(each.steps) if each.sent is not None else "no times",
-            )
-        )
-    headers = ("run", "probes", "seconds", "lost", "jitter, µs", "level", "drift, µs", "clock set")
-    notes = [
-        "Jitter: median difference of neighbouring round trips. Drift: interval of the change from begin to end.",
-        "Level: shifts of block medians; confirmed by a test that holds for dependent packets.",
+
+def runs_in_time(results: Sequence[RunInTime]) -> Table[RunInTime] | Note:
+    """Return the duration, loss, jitter and level shifts of each run with samples; ``results``: `runs_in_time`."""
+    if not results:
+        return Note("No log of this study has samples in time, so the stability of its runs cannot be tested.")
+    columns: list[Column[RunInTime]] = [
+        RUN,
+        Column("probes", lambda run: len(run.rtt), COUNT),
+        Column("duration", attrgetter("seconds"), TENTHS, _SECONDS),
+        Column("lost", attrgetter("lost"), COUNT),
+        Column("jitter", attrgetter("jitter"), TENTHS, MICROSECONDS),
+        Column("level", _level),
+        Column("drift", lambda run: (run.drift.slope.low, run.drift.slope.high), Interval("+,.1f"), MICROSECONDS),
+        Column("clock steps", lambda run: None if run.sent is None else run.steps, Number(",.0f", missing="no times")),
     ]
-    return Table(
-        "Every run with samples, in time", headers, rows, frozenset({1, 2, 3, 4, 6, 7}), notes, samples_of(found)
-    )
+    notes = [
+        "Jitter: median difference of successive round trips. Drift: interval of the change from begin to end.",
+        "Level: shifts of block medians, confirmed by a test that allows for dependent packets.",
+    ]
+    return Table("Every run with samples, in time", columns, results, notes, from_run("samples"))
 
 
-def shifts(found: Sequence[RunInTime]) -> Table | Note:
-    """Each level shift with size, time and confirmation; ``found`` as `intime.runs_in_time`."""
-    if not found:
-        return Note("Without samples no level shift can be looked for.")
-    rows, shifted = [], []
-    for each in found:
-        for shift in each.stability.shifts:
-            shifted.append(each)
-            in_packets = each.sent is None
-            when = [moment if in_packets else moment / 1e9 for moment in (shift.at, shift.at_low, shift.at_high)]
-            change = shift.change
-            rows.append(
-                (
-                    f"{each.path}, {each.method}",
-                    f"{when[0]:,.1f} ({when[1]:,.1f} – {when[2]:,.1f})" + (" probes" if in_packets else " s"),
-                    micros(change.estimate),
-                    "" if change.low is None else f"{micros(change.low)} – {micros(change.high)}",
-                    f"{100 * shift.relative:+.1f} %",
-                    "confirmed" if shift.confirmed else "not confirmed",
-                    "yes" if shift.practical else "no",
-                )
-            )
+def _level(run: RunInTime) -> str:
+    shifts, stable = run.stability.shifts, run.stability.stable
+    if stable is None:
+        return "too short to tell"
+    if stable:
+        return f"{len(shifts)} unconfirmed" if shifts else "no shift"
+    return f"{sum(shift.confirmed for shift in shifts)} confirmed"
+
+
+class ShiftRow(NamedTuple):
+    """A level shift of a run."""
+
+    run: RunInTime
+    shift: Shift
+
+
+def shifts(results: Sequence[RunInTime]) -> Table[ShiftRow] | Note:
+    """Return each level shift with size, time and confirmation; ``results`` as `runs_in_time` returns them."""
+    if not results:
+        return Note("Without samples, level shifts cannot be searched for.")
+    rows = [ShiftRow(run, shift) for run in results for shift in run.stability.shifts]
     if not rows:
-        tried = sum(each.stability.stable is not None for each in found)
+        tried = sum(run.stability.stable is not None for run in results)
         return Note(f"No level shift in any of the {tried} runs that are long enough to tell.")
-    headers = ("run", "after (interval)", "change, µs", "interval, µs", "relative", "state", "beyond the margin")
-    return Table("Level shifts", headers, rows, frozenset({2, 3, 4}), origins=samples_of(shifted))
+    columns: list[Column[ShiftRow]] = [
+        Column("run", lambda row: f"{row.run.path}, {row.run.method}"),
+        Column("after (interval)", _moment, _Moment()),
+        Column("change", attrgetter("shift.change.estimate"), TENTHS, MICROSECONDS),
+        Column("interval", lambda row: (row.shift.change.low, row.shift.change.high), Interval(",.1f"), MICROSECONDS),
+        Column("relative", attrgetter("shift.relative"), Text(lambda share: f"{100 * share:+.1f} %"), align="right"),
+        Column("state", lambda row: "confirmed" if row.shift.confirmed else "not confirmed"),
+        Column("beyond the margin", attrgetter("shift.practical")),
+    ]
+    return Table("Level shifts", columns, rows, source=lambda row: [RunsRef((row.run.run_id,), "samples")])
 
 
-def lifetimes(life: Lifetime) -> Table | Note:
-    """How long connections lived, censored ones counted; ``life`` as `intime.connections`."""
+class _Moment(Interval):
+    """(moment, low, high, unit) as "moment (low – high) unit"."""
+
+    parts: tuple[str, ...] = ("", "low", "high", "unit")
+
+    def text(self, value: tuple[float, float, float, str], scale: float) -> str:
+        """Return the moment, its interval and its unit."""
+        moment, low, high, unit = value
+        return f"{moment:,.1f} ({low:,.1f} – {high:,.1f}) {unit}"
+
+
+def _moment(row: ShiftRow) -> tuple[float, float, float, str]:
+    """The moment of a shift and its interval, in seconds, or in probes where the log has no send times."""
+    scale, unit = (1.0, "probes") if row.run.sent is None else (1e9, "s")
+    return row.shift.at / scale, row.shift.at_low / scale, row.shift.at_high / scale, unit
+
+
+class Fact(NamedTuple):
+    """A number with its name and the way it is shown."""
+
+    name: str
+    value: Any
+    format: Format
+
+
+class _AsDeclared(Text):
+    """A `Fact` as its own format shows it."""
+
+    def text(self, value: Fact, scale: float) -> str:
+        """Return the number."""
+        return value.format.text(value.value, scale)
+
+    def numbers(self, value: Fact) -> tuple[Any, ...]:
+        """Return the number."""
+        return value.format.numbers(value.value)
+
+
+def lifetimes(life: Lifetime) -> Table[Fact] | Note:
+    """Return how long connections lived, censored ones included; ``life`` as `connections` returns it."""
     if not life.n:
-        return Note("No log of this study follows a connection in time: nothing can be said of how long one lives.")
+        return Note("No log of this study follows a connection in time, so lifetimes cannot be estimated.")
+    bound = None if not life.rate.high else 1 / life.rate.high
     rows = [
-        ("connections followed", whole(life.n)),
-        ("of them cut off", whole(life.losses)),
-        ("followed for, seconds together", f"{life.seconds:,.1f}"),
-        ("median lifetime, seconds", "not reached" if life.median.estimate is None else f"{life.median.estimate:,.1f}"),
-        (
+        Fact("connections followed", life.n, COUNT),
+        Fact("of them cut off", life.losses, COUNT),
+        Fact("followed for, total seconds", life.seconds, TENTHS),
+        Fact("median lifetime, seconds", life.median.estimate, Number(",.1f", missing="not reached")),
+        Fact(
             "losses, at most one in … seconds",
-            "no bound" if not life.rate.high else f"{1 / life.rate.high:,.0f} ({100 * life.rate.confidence:g} %)",
+            bound,
+            Text(lambda seconds: "no bound" if not seconds else f"{seconds:,.0f} ({level(life.rate.confidence)})"),
         ),
     ]
-    note = "A connection that was alive at the end of its test is censored: it lived at least so long."
-    origins = [{0: (Runs("samples", every=True, part="TCP"),)} for _ in rows]
-    return Table("Life of the connections", ("what", "value"), rows, frozenset({1}), (note,), origins)
+    note = "A connection that was alive at the end of its test is censored: it lived at least that long."
+    columns: list[Column[Fact]] = [
+        Column("what", attrgetter("name")),
+        Column("value", lambda fact: fact, _AsDeclared(), align="right"),
+    ]
+    return Table("Life of the connections", columns, rows, [note], lambda fact: [RunsRef(life.run_ids, "samples")])
 
 
-def ends(found: Ends | None) -> Table | Note:
-    """When connections broke, as a text says it; ``found`` as `intime.reported_ends`."""
-    if found is None:
-        return Note("No text of this study says when a connection broke.")
+class ReportedEnd(NamedTuple):
+    """The end of a connection as an author reports it; ``gap`` in s after the first end."""
+
+    path: str
+    printed: str
+    gap: float
+    lasted: str
+
+
+def ends(reported: Ends | None) -> Table[ReportedEnd] | Note:
+    """Return when connections broke, as an author reports it; ``reported`` as `reported_ends` returns it."""
+    if reported is None:
+        return Note("No text of this study reports when a connection broke.")
     rows = [
-        (path, printed, f"{gap:,.0f}", lasted)
-        for path, printed, gap, lasted in zip(found.paths, found.printed, found.gaps, found.lasted, strict=True)
-    ]
+        ReportedEnd(*end)
+        for end in zip(reported.paths, reported.printed, reported.gaps, reported.lasted, strict=True)
+    ]  # fmt: skip
+    columns: list[Column[ReportedEnd]] = [
+        Column("connection", attrgetter("path")),
+        Column("broke at, as printed", attrgetter("printed")),
+        Column("seconds after the first", attrgetter("gap"), COUNT,
+               source=lambda end: [ReportedRef(end.path, "failed_at")]),
+        Column("reported duration", attrgetter("lasted")),
+    ]  # fmt: skip
     notes = ["Reported, time zone not stated. Ends within a minute of each other are hardly independent events."]
-    headers = ("connection", "broke at, as printed", "seconds after the first", "said to have lasted")
-    origins = [
-        {0: (Reported(row[0], "failed_at"), Reported(row[0], "duration")), 2: (Reported(row[0], "failed_at"),)}
-        for row in rows
-    ]
-    return Table("How the connections ended, as reported", headers, rows, frozenset({2}), notes, origins)
+
+    def source(end: ReportedEnd) -> list[ReportedRef]:
+        return [ReportedRef(end.path, "failed_at"), ReportedRef(end.path, "duration")]
+
+    return Table("How the connections ended, as reported", columns, rows, notes, source)
 
 
-def segments(found: Sequence[Segments]) -> Table | Note:
-    """The event test on reported segments; ``found`` as `intime.reported_segments`."""
-    if not found:
+def segments(results: Sequence[Segments]) -> Table[Segments] | Note:
+    """Return the event test on reported segments; ``results`` as `reported_segments` returns them."""
+    if not results:
         return Note("No text of this study reports segments of a run, and no connection of its logs broke.")
-    rows = []
-    for each in found:
-        others = [later - earlier for earlier, later in pairwise(each.values[:-1])]
-        p, least = each.event.p, each.event.attainable_p
-        rows.append(
-            (
-                each.path,
-                micros(each.event.change, 2),
-                ", ".join(micros(other, 2) for other in others),
-                "" if p is None else f"{p:.2f}",
-                "" if least is None else f"{least:.2f}",
-                "" if each.drift.p is None else f"{each.drift.p:.2f}",
-                remarks(each.event.codes),
-            )
-        )
-    codes = dict.fromkeys(code for each in found for code in each.event.codes)
+    columns: list[Column[Segments]] = [
+        Column("connection", attrgetter("path")),
+        Column("last change", attrgetter("event.change"), Number(",.2f"), MICROSECONDS),
+        Column("changes before", _earlier_changes, Text(_list_of_changes), MICROSECONDS),
+        Column("p", attrgetter("event.p"), Number(".2f")),
+        Column("smallest possible p", attrgetter("event.attainable_p"), Number(".2f")),
+        Column("p of a trend", attrgetter("drift.p"), Number(".2f")),
+        Column("flags", attrgetter("event.codes"), Text(flags)),
+    ]
     notes = [
-        "p: share of the changes between neighbouring segments, the last among them, that are at least as large.",
-        *(f"{SHORT[code].capitalize()}: {CODES[code]}." for code in codes),
+        "p: share of the changes between successive segments, the last one included, that are at least as large.",
+        *explain(codes_of(result.event for result in results)),
     ]
-    headers = (
-        "connection",
-        "last change, µs",
-        "changes before, µs",
-        "p",
-        "smallest possible p",
-        "p of a trend",
-        "remark",
-    )
-    origins = [{0: (Reported(each.path, "rtt_mean", segment=True),)} for each in found]
-    return Table("Was the last change unusual?", headers, rows, frozenset({1, 3, 4, 5}), notes, origins)
+
+    def source(result: Segments) -> list[ReportedRef]:
+        return [ReportedRef(result.path, "rtt_mean", segment=True)]
+
+    return Table("Was the last change unusual?", columns, results, notes, source)
 
 
-def reported_spread(found: Sequence[dict[str, Any]]) -> Table | Note:
-    """Reported percentiles beside the mean; ``found`` as `intime.spread_of_reported`."""
-    if not found:
+def _earlier_changes(result: Segments) -> list[float]:
+    return [later - earlier for earlier, later in pairwise(result.values[:-1])]
+
+
+def _list_of_changes(changes: Sequence[float]) -> str:
+    return ", ".join(Number(",.2f").text(change, MICROSECONDS.scale) for change in changes)
+
+
+_REPORTED_METRICS = {"min": "rtt_min", "mean": "rtt_mean", "max": "rtt_max"}
+
+
+def reported_spread(results: Sequence[Mapping[str, Any]]) -> Table[Mapping[str, Any]] | Note:
+    """Return the reported percentiles and means; ``results`` as `spread_of_reported` returns them."""
+    if not results:
         return Note("No text of this study reports percentiles of a run in time.")
-    names = [name for name in ("min", "mean", "p95", "p99", "max") if any(name in each for each in found)]
-    rows = []
-    for each in found:
-        ratios = [each[name] / each["mean"] if name in each and "mean" in each else None for name in ("p95", "p99")]
-        values = [micros(each.get(name), 0) for name in names]
-        rows.append((str(each["path"]), *values, *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios)))
-    headers = ("connection", *(f"{name}, µs" for name in names), "p95 ÷ mean", "p99 ÷ mean")
-    note = "Reported: the samples behind these numbers were not published. The maximum is one packet."
-    origins = [_spread_origins(row[0], names) for row in rows]
-    title = "Spread of the round trips, as reported"
-    return Table(title, headers, rows, frozenset(range(1, len(headers))), (note,), origins)
-
-
-def _spread_origins(path: str, names: Sequence[str]) -> dict[int, Sequence[Origin]]:
-    """Where each reported number of a path stands; a ratio comes from two of them."""
-    metrics = {"min": "rtt_min", "mean": "rtt_mean", "max": "rtt_max"}
-    lines = [
-        Reported(path, metrics[name]) if name in metrics else Reported(path, "rtt", f"{float(name[1:]) / 100:g}")
-        for name in names
+    names = [name for name in ("min", "mean", "p95", "p99", "max") if any(name in row for row in results)]
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column("connection", itemgetter("path")),
+        *(_reported_column(name) for name in names),
+        *(_over_mean(name) for name in ("p95", "p99")),
     ]
-    return {0: tuple(lines), **{column: (line,) for column, line in enumerate(lines, start=1)}}
+    note = "Reported: the samples behind these numbers were not published. The maximum is one packet."
+    return Table(
+        "Spread of the round-trip times, as reported",
+        columns,
+        results,
+        [note],
+        lambda row: [_reported_ref(row, name) for name in names],
+    )
 
 
-def rates(found: Sequence[Rate]) -> Table | Note:
-    """Streams in time; ``found`` as `intime.rates_in_time`."""
-    if not found:
+def _reported_ref(row: Mapping[str, Any], name: str) -> ReportedRef:
+    if name in _REPORTED_METRICS:
+        return ReportedRef(row["path"], _REPORTED_METRICS[name])
+    return ReportedRef(row["path"], "rtt", f"{float(name[1:]) / 100:g}")
+
+
+def _reported_column(name: str) -> Column[Mapping[str, Any]]:
+    return Column(name, lambda row: row.get(name), COUNT, MICROSECONDS, source=lambda row: [_reported_ref(row, name)])
+
+
+def _over_mean(name: str) -> Column[Mapping[str, Any]]:
+    def value(row: Mapping[str, Any]) -> float | None:
+        return row[name] / row["mean"] if name in row and "mean" in row else None
+
+    return Column(f"{name} ÷ mean", value, Number(".2f"))
+
+
+def rates(results: Sequence[Rate]) -> Table[Rate] | Note:
+    """Return each stream in time; ``results`` as `rates_in_time` returns them."""
+    if not results:
         return Note("No log of this study reports throughput by interval.")
-    rows = []
-    for each in found:
-        mean = each.mean
-        thrown = each.throttled
-        fall = {True: f"after {thrown.at_s or 0:,.0f} s", False: "no", None: "too few to tell"}[thrown.found]
-        rows.append(
-            (
-                f"{each.path}, {each.method}",
-                whole(each.intervals),
-                f"{each.seconds:,.0f}",
-                gigabits(mean.estimate),
-                "" if mean.low is None else f"{gigabits(mean.low)} – {gigabits(mean.high)}",
-                "" if each.spread is None else f"{100 * each.spread:.1f} %",
-                fall,
-                remarks(mean.codes),
-            )
-        )
-    notes = explained([each.mean for each in found])
-    headers = ("run", "intervals", "seconds", "Gbit/s", "interval", "sd ÷ mean", "fell to a lower level", "remark")
-    origins = [{0: (Runs("intervals", run=each.run_id),)} for each in found]
-    return Table("Throughput in time (scope: within run)", headers, rows, frozenset({1, 2, 3, 4, 5}), notes, origins)
+    columns: list[Column[Rate]] = [
+        RUN,
+        Column("intervals", attrgetter("intervals"), COUNT),
+        Column("duration", attrgetter("seconds"), COUNT, _SECONDS),
+        Column("goodput", attrgetter("mean.estimate"), Number(",.3f"), GIGABITS),
+        Column("interval", lambda rate: (rate.mean.low, rate.mean.high), Interval(",.3f"), GIGABITS),
+        Column("sd ÷ mean", attrgetter("spread"), Number(".1f"), PERCENT),
+        Column("fell to a lower level", _fall),
+        Column("flags", attrgetter("mean.codes"), Text(flags)),
+    ]
+    notes = explain(codes_of(rate.mean for rate in results))
+    return Table("Throughput in time (scope: within run)", columns, results, notes, from_run("intervals"))
+
+
+def _fall(rate: Rate) -> str:
+    throttled = rate.throttled
+    return {True: f"after {throttled.at_s or 0:,.0f} s", False: "no", None: "too few to tell"}[throttled.found]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.objects import Note, Runs, Table
-from azlatency.report.tables.common import GIGABIT, gigabits, paths_table, place, text, whole
+from azlatency.report.objects import Note
+from azlatency.report.table import GIGABITS, SECONDS, Column, Number, Ref, RunsRef, Table, text
+from azlatency.report.tables.common import COUNT, METHOD, PATH, from_run, paths_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,77 +16,77 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
     from azlatency.studies.store import Study
 
+_COUNTED_ON = {"host": "whole machine", "stream": "this connection", "run": "this test"}
 
-def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
-    """Every goodput as printed, with the side that counted it and its retransmits; ``runs`` as `throughput`."""
+
+def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
+    """Return every goodput as printed, the side that counted it and its retransmits.
+
+    ``runs`` as `azlatency.studies.runs.throughput` returns them.
+    """
     if not len(runs):
-        return Note("No log of this study gives a throughput.")
-    duration = runs["duration_ns"].astype("float64") / 1e9
-    scopes = {"host": "whole machine", "stream": "this connection", "run": "this test"}
-    origins = _goodput_origins(study, runs)
-    rows = [
-        (
-            f"{run['path']}, {run['method']}",
-            text(run["repeat"]),
-            f"{text(run['printed'])} {text(run['printed_unit'])}",
-            gigabits(run["throughput"]),
-            text(run["side"]),
-            text(run["connections"]),
-            "" if math.isnan(seconds) else f"{seconds:.2f}",
-            whole(run["retransmits"]),
-            scopes.get(text(run["retransmits_scope"]), ""),
-        )
-        for (_, run), seconds in zip(runs.iterrows(), duration, strict=True)
+        return Note("No log of this study prints a throughput.")
+    lines = _lines(study)
+    goodput = _at_line(lambda run: lines.get((run["run_id"], "throughput", text(run["side"]))))
+    retransmits = _at_line(lambda run: lines.get((run["run_id"], "retransmits", "")))
+    columns: list[Column[Any]] = [
+        Column("run", lambda run: f"{run['path']}, {run['method']}"),
+        Column("repeat", itemgetter("repeat")),
+        Column("as printed", _as_printed, align="right", source=goodput),
+        Column("goodput", itemgetter("throughput"), Number(",.3f"), GIGABITS, source=goodput),
+        Column("counted by", itemgetter("side")),
+        Column("connections", itemgetter("connections"), align="right"),
+        Column("duration", itemgetter("duration_ns"), Number(".2f"), SECONDS),
+        Column("retransmits", itemgetter("retransmits"), COUNT, source=retransmits),
+        Column("counted on", lambda run: _COUNTED_ON.get(text(run["retransmits_scope"]))),
     ]
-    headers = (
-        "run",
-        "repeat",
-        "as printed",
-        "Gbit/s",
-        "counted by",
-        "connections",
-        "seconds",
-        "retransmits",
-        "counted on",
+    note = (
+        "Goodput: application bytes, as counted by the receiver if the log has its count. The counts of the two sides "
+        "are never added."
     )
-    notes = [
-        "Goodput: application bytes. The receiver's count stands where the log has it; the two sides are never added."
-    ]
-    return Table("Every goodput", headers, rows, frozenset({2, 3, 5, 6, 7}), notes, origins)
+    rows = [run for _, run in runs.iterrows()]
+    return Table("Every goodput", columns, rows, [note], lambda run: [RunsRef((run["run_id"],), "run")])
 
 
-def _goodput_origins(study: Study, runs: pd.DataFrame) -> list[dict[int, Sequence[str]]]:
-    """Where goodput (columns 2 and 3) and retransmits (7) of each run are printed."""
-    own = study.metrics[study.metrics["stream"].isna()]
+def _as_printed(run: Any) -> str:
+    return f"{text(run['printed'])} {text(run['printed_unit'])}"
+
+
+def _lines(study: Study) -> dict[tuple[str, str, str], Any]:
+    """The line of each run's goodput, by side, and of its retransmits."""
+    metrics = study.metrics[study.metrics["stream"].isna()]
     lines: dict[tuple[str, str, str], Any] = {}
-    for row in own[own["metric"].isin(["throughput", "retransmits"])].itertuples(index=False):
+    for row in metrics[metrics["metric"].isin(["throughput", "retransmits"])].itertuples(index=False):
         side = text(row.side) if row.metric == "throughput" else ""
         lines.setdefault((row.run_id, row.metric, side), row.line)
-    origins: list[dict[int, Sequence[str]]] = []
-    for run_id, run in runs.iterrows():
-        rate = place(str(run_id), lines.get((str(run_id), "throughput", text(run["side"]))))
-        again = place(str(run_id), lines.get((str(run_id), "retransmits", "")))
-        found: dict[int, Sequence[str]] = {2: rate, 3: rate, 7: again}
-        whole_run = (f"{run['source_id']}:{run['first_line']}-{run['last_line']}",)
-        origins.append({0: whole_run, **{column: places for column, places in found.items() if places}})
-    return origins
+    return lines
 
 
-def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table | Note:
-    """Path by path: runs, range of run goodputs, interval or refusal."""
+def _at_line(line: Callable[[Any], Any]) -> Callable[[Any], list[Ref]]:
+    return lambda run: [] if text(line(run)) == "" else [RunsRef((run["run_id"],), "printed", int(line(run)))]
+
+
+def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
+    """Return the typical goodput of each path and method, its interval, and the range of the runs."""
     if not estimates:
-        return Note("No log of this study gives a throughput.")
-    return paths_table(runs, estimates, "throughput", "goodput of a run, Gbit/s", GIGABIT, "Goodput by path")
+        return Note("No log of this study prints a throughput.")
+    return paths_table(runs, estimates, "throughput", "goodput of a run", GIGABITS, "Goodput by path")
 
 
-def against_expected(comparison: pd.DataFrame) -> Table | Note:
-    """Goodput beside the bandwidth expected of the VM; ``comparison`` as `evidence.against_bandwidth` gives it."""
+def against_expected(comparison: pd.DataFrame) -> Table[Any] | Note:
+    """Return each goodput and the bandwidth expected of the VM.
+
+    ``comparison`` as `azlatency.stats.unit_checks.against_bandwidth` returns it.
+    """
     if not len(comparison):
         return Note("No expected bandwidth is known for this study, or no throughput was measured.")
-    rows = [
-        (str(row.path), row.method, gigabits(row.throughput), gigabits(row.expected), f"{row.ratio:.2f}", row.remark)
-        for row in comparison.itertuples(index=False)
+    columns: list[Column[Any]] = [
+        PATH,
+        METHOD,
+        Column("goodput", attrgetter("throughput"), Number(",.3f"), GIGABITS),
+        Column("expected", attrgetter("expected"), Number(",.3f"), GIGABITS),
+        Column("ratio", attrgetter("ratio"), Number(".2f")),
+        Column("what may be concluded", attrgetter("remark")),
     ]
-    headers = ("path", "method", "goodput, Gbit/s", "expected, Gbit/s", "ratio", "what may be concluded")
-    origins = [{0: (Runs("throughput", row[0], row[1]),)} for row in rows]
-    return Table("Goodput and the VM's expected bandwidth", headers, rows, frozenset({2, 3, 4}), origins=origins)
+    rows = list(comparison.itertuples(index=False))
+    return Table("Goodput and the VM's expected bandwidth", columns, rows, source=from_run("throughput"))

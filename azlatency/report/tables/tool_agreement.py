@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from azlatency.report.objects import Note, Runs, Table
-from azlatency.report.tables.common import VERDICTS, between, notes_of, remarks, whole
+from azlatency.report.objects import Note
+from azlatency.report.table import Column, Interval, Number, Table, Text
+from azlatency.report.tables.common import COUNT, VERDICTS, codes_of, explain, flags, from_runs, ratio_columns
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.agreement import Agreement
 
 
-def agreements(found: Sequence[Agreement]) -> Table | Note:
-    """Every two methods with common (path, round) pairs; ``found``: `azlatency.agreement`."""
-    if not found:
+def agreements(results: Sequence[Agreement]) -> Table[Agreement] | Note:
+    """Return each two methods with common (path, round) pairs; ``results`` as `agreement` returns them."""
+    if not results:
         return Note("No two methods of this study measured a round trip on one path, so there is nothing to compare.")
-    rows = [
-        (
-            each.first,
-            each.second,
-            f"other packets: {', '.join(each.differs_in)}" if each.differs_in else VERDICTS[each.verdict],
-            whole(each.pairs),
-            "" if each.ratio.estimate is None else f"{each.ratio.estimate:.3f}",
-            between(each.ratio.low, each.ratio.high, form=".3f"),
-            "" if each.prediction is None else between(*each.prediction, form=",.3g"),
-            "" if each.tost_p is None else f"{each.tost_p:.3f}",
-            remarks(code for code in each.codes if code != "type_p_mismatch"),
-        )
-        for each in sorted(found, key=lambda each: bool(each.differs_in))
+    columns: list[Column[Agreement]] = [
+        Column("first", attrgetter("first"), names_row=True),
+        Column("second", attrgetter("second"), names_row=True),
+        Column("verdict", _verdict),
+        Column("pairs", attrgetter("pairs"), COUNT),
+        *ratio_columns(results[0].ratio.confidence),
+        Column("one more pair in", lambda result: result.prediction or (None, None), Interval(",.3g")),
+        Column("p, equivalent", attrgetter("tost_p"), Number(".3f")),
+        Column("flags", lambda result: [code for code in result.codes if code != "type_p_mismatch"], Text(flags)),
     ]
-    level = f"{100 * found[0].ratio.confidence:g} %"
-    headers = (
-        "first", "second", "verdict", "pairs", "ratio", f"{level} interval", "one more pair in", "p, equal", "remark",
-    )  # fmt: skip
     notes = [
-        f"Ratio: first ÷ second. Margin ±{100 * found[0].margin:g} %.",
-        "p, equal: the larger p of two one-sided tests; a small one says equal.",
-        *notes_of(code for each in found for code in each.codes),
+        f"Ratio: first ÷ second. Margin ±{100 * results[0].margin:g} %.",
+        "p, equivalent: the larger p of two one-sided tests; a small one means equivalent.",
+        *explain(codes_of(results)),
     ]
-    origins = [{0: (Runs("mean_ns"),)} for _ in rows]
-    return Table("Tools beside one another (scope: across runs)", headers, rows, frozenset(range(3, 8)), notes, origins)
+    rows = sorted(results, key=lambda result: bool(result.differs_in))
+    return Table("Tools compared in pairs (scope: across runs)", columns, rows, notes, from_runs("mean_ns"))
+
+
+def _verdict(result: Agreement) -> str:
+    return f"other packets: {', '.join(result.differs_in)}" if result.differs_in else VERDICTS[result.verdict]

@@ -3,110 +3,161 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.report.objects import Note, Origin, Runs, Stated, Table
-from azlatency.report.tables.common import between, formula, limits, notes_of, read_in, remarks, text, whole
+from azlatency.report.objects import Note
+from azlatency.report.table import Column, FileRef, Interval, Number, Ref, RunsRef, Table, Text, text
+from azlatency.report.tables.common import (
+    COUNT,
+    FLAGS,
+    LABELLED_METHOD,
+    codes_of,
+    computed_from,
+    explain,
+    level,
+    limits,
+    read_in,
+)
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.baseline import Conformance
     from azlatency.studies.store import Study
 
+_RATES = ("bit/s", "bytes/s", "1/s")
 
-def conformance(results: Sequence[Conformance]) -> Table | Note:
-    """Each expectation beside the runs that measured it; ``results``: `azlatency.check_baseline`."""
+
+class _WithUnit(Number):
+    """A (value, canonical unit) with the unit that people read: the rows of one column have several."""
+
+    def text(self, value: tuple[float, str], scale: float) -> str:
+        """Return the number and its unit."""
+        unit = read_in(value[1])
+        return f"{super().text(value[0], unit.scale)} {unit.name}"
+
+    def numbers(self, value: tuple[float, str]) -> tuple[Any, ...]:
+        """Return the number in the unit that is shown."""
+        return (value[0] / read_in(value[1]).scale,)
+
+
+def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
+    """Return each expectation and the runs that measured it; ``results`` as `check_baseline` returns them."""
     if not results:
-        return Note("This study has no baseline, so there is nothing to hold its runs against.")
-    measured = [each for each in results if each.mean is not None]
-    if not measured:
+        return Note("This study has no baseline, so there is nothing to compare its runs with.")
+    rows = [result for result in results if result.mean is not None]
+    if not rows:
         return Note(
-            "No run of this study measured what the baseline expects: every expectation stays inconclusive. What would "
-            "have to be run stands below."
+            "No run of this study measured what the baseline expects: every expectation stays inconclusive. The table "
+            "below lists what to run."
         )
-    rows = []
-    for each in measured:
-        scale, unit = read_in(each.unit)
-        rows.append(
-            (
-                f"{each.what}, {each.labels.get('path', '')}",
-                str(each.labels.get("method", "")),
-                limits(each.limit_low, each.limit_high, each.unit),
-                whole(each.runs),
-                f"{(each.mean or 0.0) / scale:,.5g} {unit}",
-                between(each.low, each.high, scale),
-                "" if each.ratio is None else f"{each.ratio:.2f}",
-                each.status,
-                whole(each.decides),
-                remarks(each.codes),
-            )
-        )
-    level = f"{100 * measured[0].confidence:g} %"
-    headers = (
-        "expectation", "method", "expected", "runs", "mean run", f"one-sided {level} bounds", "× limit", "verdict",
-        "runs to decide", "remark",
-    )  # fmt: skip
-    notes = ["× limit: the mean over the nearer limit; 1.00 lies within."]
-    origins: list[dict[int, Sequence[Origin]]]
-    origins = [{0: (_measured(each),), 2: (Stated("baseline", "printed", each.what),)} for each in measured]
-    return Table("Expected and measured (scope: across runs)", headers, rows, frozenset({3, 4, 5, 6, 8}),
-                 [*notes, *notes_of(code for each in measured for code in each.codes)], origins)  # fmt: skip
+
+    def bounds(result: Conformance) -> tuple[float | None, float | None]:
+        scale = read_in(result.unit).scale
+        return (None, None) if result.low is None or result.high is None else (result.low / scale, result.high / scale)
+
+    columns: list[Column[Conformance]] = [
+        Column("expectation", lambda result: f"{result.what}, {result.labels.get('path', '')}", names_row=True),
+        LABELLED_METHOD,
+        Column("expected", lambda result: limits(result.limit_low, result.limit_high, result.unit),
+               source=lambda result: [FileRef("baseline", "printed", result.what)]),
+        Column("runs", attrgetter("runs"), COUNT),
+        Column("mean run", lambda result: (result.mean or 0.0, result.unit), _WithUnit(",.5g")),
+        Column(f"one-sided {level(rows[0].confidence)} bounds", bounds, Interval(",.4g")),
+        Column("× limit", attrgetter("ratio"), Number(".2f")),
+        Column("verdict", attrgetter("status")),
+        Column("runs to decide", attrgetter("decides"), COUNT),
+        FLAGS,
+    ]  # fmt: skip
+    notes = ["× limit: the mean over the nearer limit; 1.00 lies within.", *explain(codes_of(rows))]
+    return Table("Expected and measured (scope: across runs)", columns, rows, notes, lambda row: [_runs_ref(row)])
 
 
-def _measured(each: Conformance) -> Runs:
-    """The runs that an expectation was held against."""
-    metric, path, method = (str(each.labels.get(name) or "") for name in ("metric", "path", "method"))
-    streams = metric in ("throughput", "retransmits")
-    return Runs(metric, path, method, every=not path and not method, ways="data" if streams else "")
+def _runs_ref(result: Conformance) -> RunsRef:
+    """The runs that an expectation was compared with."""
+    return RunsRef(result.run_ids, str(result.labels.get("metric") or ""))
 
 
-def still_to_run(results: Sequence[Conformance], expectations: Sequence[Mapping[str, Any]]) -> Table | Note:
-    """For each expectation that is not decided everywhere: what was run, what is missing, the command where known."""
+class OpenExpectation(NamedTuple):
+    """An expectation that is not decided on every path, and the results on the paths that were measured."""
+
+    expectation: Mapping[str, Any]
+    results: list[Conformance]
+
+    @property
+    def runs(self) -> int:
+        """How many runs measured it."""
+        return sum(result.runs for result in self.results)
+
+    @property
+    def missing(self) -> str:
+        """What has to be run before it can be decided."""
+        undecided = [result for result in self.results if result.status == "inconclusive"]
+        decides = [result.decides for result in undecided if result.decides is not None]
+        if not self.runs:
+            return "runs of any kind"
+        return f"up to {max(decides)} runs of a path" if decides else "repeats on each path"
+
+    def refs(self) -> list[Ref]:
+        """Return the expectation's line and the runs that measured it."""
+        name = FileRef("baseline", "name", str(self.expectation.get("name")))
+        return [name, *(_runs_ref(result) for result in self.results if result.runs)]
+
+
+def still_to_run(
+    results: Sequence[Conformance], expectations: Sequence[Mapping[str, Any]]
+) -> Table[OpenExpectation] | Note:
+    """Return for each expectation that is not decided on every path what was run, what is missing, and the command."""
     if not expectations:
-        return Note("This study has no baseline: write what its VMs should deliver into its folder (baseline.toml).")
-    rows: list[tuple[str, ...]] = []
-    origins: list[dict[int, Sequence[Origin]]] = []
-    for each in expectations:
-        own = [result for result in results if result.what == each.get("name")]
-        open_ones = [result for result in own if result.status == "inconclusive"]
-        if not open_ones:
-            continue
-        runs = sum(result.runs for result in own)
-        decides = [result.decides for result in open_ones if result.decides is not None]
-        missing = "runs of any kind" if not runs else (
-            f"up to {max(decides)} runs of a path" if decides else "repeats on each path"
-        )  # fmt: skip
-        lasting = "60 s or longer" if str(each.get("unit")) in ("bit/s", "bytes/s", "1/s") else "any length"
-        how = each.get("command") or each.get("conditions") or "not said"
-        rows.append(
-            (str(each.get("name")), str(each.get("tool") or "any"), whole(runs), missing, lasting, str(how))
-        )  # fmt: skip
-        counted = (_measured(result) for result in own if result.runs)
-        origins.append({0: (Stated("baseline", "name", str(each.get("name"))), *counted)})
+        return Note("This study has no baseline. Add what its VMs should deliver to its folder (baseline.toml).")
+    rows = []
+    for expectation in expectations:
+        own = [result for result in results if result.what == expectation.get("name")]
+        if any(result.status == "inconclusive" for result in own):
+            rows.append(OpenExpectation(expectation, own))
     if not rows:
         return Note("Every expectation is decided on every path that was measured.")
-    headers = ("expectation", "tool", "runs so far", "missing", "each run", "command or conditions, as the source says")
-    notes = [
-        "A test of throughput or disk shorter than 60 s shows a burst that may be granted for a while, not what lasts: "
-        "where a command asks for less, lengthen it."
+    columns: list[Column[OpenExpectation]] = [
+        Column("expectation", lambda row: str(row.expectation.get("name"))),
+        Column("tool", lambda row: row.expectation.get("tool") or "any"),
+        Column("runs so far", attrgetter("runs"), COUNT),
+        Column("missing", attrgetter("missing")),
+        Column("each run", lambda row: "60 s or longer" if row.expectation.get("unit") in _RATES else "any length"),
+        Column("command or conditions, as the source gives them", _command),
     ]
-    return Table("What would have to be run", headers, rows, frozenset({2}), notes, origins)
+    notes = [
+        "A throughput or disk test shorter than 60 s can show a burst instead of the sustained rate. If a command asks "
+        "for less, make it longer."
+    ]
+    return Table("What to run", columns, rows, notes, lambda row: row.refs())
 
 
-def unquantified(study: Study) -> Table | Note:
-    """Commands that the study's source runs without saying what they should show."""
+def _command(row: OpenExpectation) -> str:
+    return str(row.expectation.get("command") or row.expectation.get("conditions") or "not said")
+
+
+def unquantified(study: Study) -> Table[Mapping[str, Any]] | Note:
+    """Return the commands that the study's source runs without saying what they should show."""
     commands = study.info.get("unquantified") or []
     if not commands:
         return Note("The source of this study gives no command without a number to expect.")
-    rows = [(text(each.get("name")), text(each.get("tool")), text(each.get("command"))) for each in commands]
-    notes = ["What such a run shows can be described and kept for later comparison; it cannot pass or fail."]
-    headers = ("what", "tool", "command, as the source gives it")
-    origins = [{0: (Stated("baseline", "name", row[0]),)} for row in rows]
-    return Table("Commands without an expectation", headers, rows, notes=notes, origins=origins)
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column("what", lambda command: command.get("name")),
+        Column("tool", lambda command: command.get("tool")),
+        Column("command, as the source gives it", lambda command: command.get("command")),
+    ]
+    notes = ["You can describe what such a run shows and keep it for comparison; it cannot pass or fail."]
+
+    def source(command: Mapping[str, Any]) -> list[Ref]:
+        return [FileRef("baseline", "name", text(command.get("name")))]
+
+    return Table("Commands without an expectation", columns, commands, notes, source)
 
 
-def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table:
-    """How many VMs must be measured before their worst is a limit that a share of all VMs keeps."""
-    rows = [(f"{100 * share:g} % of all VMs", whole(count)) for share, count in vms]
-    headers = ("the worst measured value is kept by", f"VMs to measure, at {100 * confidence:g} % confidence")
-    notes = [formula("the share and the confidence level")]
-    return Table("From these VMs to every VM", headers, rows, frozenset({1}), notes)
+def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table[tuple[float, int]]:
+    """Return how many VMs to measure before their worst value is a limit that a share of all VMs keeps."""
+    columns: list[Column[tuple[float, int]]] = [
+        Column("the worst measured value is kept by", itemgetter(0), Text(lambda share: f"{level(share)} of all VMs")),
+        Column(f"VMs to measure, at {level(confidence)} confidence", itemgetter(1), COUNT),
+    ]
+    notes = [computed_from("the share and the confidence level")]
+    return Table("From these VMs to every VM", columns, vms, notes)

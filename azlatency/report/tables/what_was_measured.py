@@ -2,112 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.report.objects import Note, Origin, Runs, Stated, Table
-from azlatency.report.tables.common import MANY_FILES, PRINTED, in_unit, text, whole
+from azlatency.report.objects import Note
+from azlatency.report.table import Column, FileRef, Interval, Number, Ref, RunsRef, Table, Text, text
+from azlatency.report.tables.common import (
+    COUNT,
+    MANY_FILES,
+    METHOD,
+    PRINTED,
+    from_runs,
+    in_unit,
+    whole_file,
+    words,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.studies.store import Study
 
-
 _MANY_PLACES = 20
+_NOT_SAID = "not said"
+_SEVERITIES = {"error": 0, "warning": 1, "info": 2}
+_MANIFEST = {
+    "question": "Question",
+    "region": "Region",
+    "vm_size": "VM size",
+    "accelerated_networking": "Accelerated networking",
+    "placement": "Placement",
+    "date": "Date",
+    "source": "Source",
+    "notes": "Notes",
+}
 
 
-def about(study: Study) -> Table:
-    """What the study's manifest says."""
-    names = {
-        "question": "Question",
-        "region": "Region",
-        "vm_size": "VM size",
-        "accelerated_networking": "Accelerated networking",
-        "placement": "Placement",
-        "date": "Date",
-        "source": "Source",
-        "notes": "Notes",
-    }
-    rows = [(title, text(study.info.get(key)) or "not said") for key, title in names.items()]
+def about(study: Study) -> Table[tuple[str, str, str]]:
+    """Return what the study's manifest says about it."""
+    rows = [(key, title, text(study.info.get(key)) or _NOT_SAID) for key, title in _MANIFEST.items()]
     if study.info.get("emulated"):
-        rows.insert(1, ("Emulated", "yes: an emulated lab with known delays, not a cloud"))
-    keys = {title: key for key, title in names.items()}
-    origins = [{0: (Stated("study.toml", keys.get(row[0], "emulated")),)} for row in rows]
-    return Table(str(study.info.get("title", study.name)), ("what", "as the manifest says"), rows, origins=origins)
-
-
-def inventory(runs: pd.DataFrame) -> Table | Note:
-    """Number of runs by path (rows) and method (columns); ``runs`` as `azlatency.studies.runs.run_table`."""
-    if not len(runs):
-        return Note("This study holds no logs: its numbers stand only in a text or a specification (below).")
-    counts = runs.groupby(["path", "method"], sort=False).size().unstack(fill_value=0)
-    counts = counts.loc[list(dict.fromkeys(runs["path"]))]
-    rows = [
-        (str(path), *(whole(count) if count else "–" for count in row))
-        for path, row in zip(counts.index, counts.values, strict=True)
+        rows.insert(1, ("emulated", "Emulated", "yes: a lab with configured delays, not a cloud"))
+    columns: list[Column[tuple[str, str, str]]] = [
+        Column("what", lambda row: row[1]),
+        Column("as the manifest says", lambda row: row[2]),
     ]
-    columns = range(1, len(counts.columns) + 1)
-    return Table("Runs by path and method", ("path", *counts.columns), rows, frozenset(columns))
+    title = str(study.info.get("title", study.name))
+    return Table(title, columns, rows, source=lambda row: [FileRef("study.toml", row[0])])
 
 
-def quantities(evidence: pd.DataFrame) -> Table | Note:
-    """What each latency method printed, and the proof; ``evidence`` as `evidence.printed_quantities` gives it."""
+def inventory(runs: pd.DataFrame) -> Table[tuple[str, dict[str, list[str]]]] | Note:
+    """Return the number of runs by path (rows) and method (columns); ``runs`` as `run_table` returns them."""
+    if not len(runs):
+        return Note("This study has no logs: its numbers come from a text or a specification (below).")
+    rows: dict[str, dict[str, list[str]]] = {path: {} for path in runs["path"]}
+    for run_id, path, method in zip(runs.index, runs["path"], runs["method"], strict=True):
+        rows[path].setdefault(method, []).append(str(run_id))
+    columns: list[Column[tuple[str, dict[str, list[str]]]]] = [
+        Column("path", lambda row: row[0]),
+        *(_count_of(method) for method in dict.fromkeys(runs["method"])),
+    ]
+    return Table("Runs by path and method", columns, list(rows.items()), source=_inventoried)
+
+
+def _count_of(method: str) -> Column[tuple[str, dict[str, list[str]]]]:
+    return Column(method, lambda row: len(row[1].get(method, ())) or None, Number(",.0f", missing="–"))
+
+
+def _inventoried(row: tuple[str, dict[str, list[str]]]) -> list[Ref]:
+    return [RunsRef(tuple(run_id for run_ids in row[1].values() for run_id in run_ids))]
+
+
+def quantities(evidence: pd.DataFrame) -> Table[Any] | Note:
+    """Return what each latency method printed, and the evidence for it.
+
+    ``evidence`` as `azlatency.stats.unit_checks.printed_quantities` returns it.
+    """
     if not len(evidence):
         return Note("No log of this study prints a latency.")
-    rows = [
-        (
-            row.method,
-            PRINTED.get(row.printed_as, row.printed_as),
-            "× 2" if row.printed_as == "half_round_trip" else "× 1",
-            whole(row.runs),
-            "" if text(row.share_low) == "" else f"{row.share_low:.3f} – {row.share_high:.3f}",
-            row.verdict,
-        )
-        for row in evidence.itertuples(index=False)
+    columns: list[Column[Any]] = [
+        METHOD,
+        Column("the log prints", lambda row: PRINTED.get(row.printed_as, row.printed_as)),
+        Column("to RTT", lambda row: "× 2" if row.printed_as == "half_round_trip" else "× 1", align="right"),
+        Column("runs", lambda row: row.runs, COUNT),
+        Column("n · mean ÷ duration", lambda row: (row.share_low, row.share_high), Interval(".3f")),
+        Column("what the text proves", lambda row: row.verdict),
     ]
-    headers = ("method", "the log prints", "to a round trip", "runs", "n · mean ÷ duration", "what the text proves")
     note = (
-        "A closed loop sends the next probe when the last is answered: n · mean ÷ duration is near 1 for round trips, "
-        "near ½ for halves."
+        "A closed loop sends the next probe when the last one is answered: n · mean ÷ duration is near 1 if the tool "
+        "prints round-trip times, and near ½ if it prints RTT/2."
     )
-    origins = [{0: (Runs("latency", printed_as=str(row.printed_as)),)} for row in evidence.itertuples(index=False)]
-    return Table("What each tool printed", headers, rows, frozenset({2, 3, 4}), (note,), origins)
+    rows = list(evidence.itertuples(index=False))
+    return Table("What each tool printed", columns, rows, [note], from_runs("latency"))
 
 
-def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table | Note:
-    """The numbers people quote, as printed, and what may be concluded from them.
+class Headlines(NamedTuple):
+    """The first numbers that the tools printed for a path, by "method, quantity"."""
+
+    path: str
+    numbers: dict[str, Any]
+    conclusion: str
+
+
+def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table[Headlines] | Note:
+    """Return the numbers that people quote, as printed, and what may be concluded from them.
 
     ``headlines``: `azlatency.stats.unit_checks.headline_numbers` of ``runs``.
     """
     if not len(headlines):
         return Note("No run of this study prints a headline number.")
-    tools = list(headlines.columns)
-    rows = [
-        (str(path), *(text(cell) or "–" for cell in row), _repeated(runs[runs["path"] == path]))
-        for path, row in zip(headlines.index, headlines.values, strict=True)
-    ]
-    note = "Printed tokens, unchanged. Columns must not be compared with one another: they hold different quantities."
-    headers = ("path", *tools, "what may be concluded")
-    origins = [_printed_first(str(path), row) for path, row in headlines.iterrows()]
-    return Table(
-        "The headline numbers as printed", headers, rows, frozenset(range(1, len(tools) + 1)), (note,), origins
-    )
+    numbers: dict[str, dict[str, Any]] = {}
+    for row in headlines.itertuples(index=False):
+        numbers.setdefault(str(row.path), {})[f"{row.method}, {row.quantity}"] = row
+    rows = [Headlines(path, cells, _repeated(runs[runs["path"] == path])) for path, cells in numbers.items()]
+    columns: list[Column[Headlines]] = [Column("path", lambda row: row.path)]
+    columns += [_headline_column(name) for name in dict.fromkeys(name for row in rows for name in row.numbers)]
+    columns.append(Column("what may be concluded", lambda row: row.conclusion))
+    note = "Printed tokens, unchanged. Do not compare columns: they are different quantities."
+    return Table("The headline numbers as printed", columns, rows, [note])
 
 
-def _printed_first(path: str, row: pd.Series) -> dict[int, Sequence[Origin]]:
-    """Where the numbers of a path's first runs are printed, by the column of "method, mean" or "method, goodput"."""
-    values = {"mean": "printed mean_ns", "goodput": "printed throughput"}
-    found: dict[int, Sequence[Origin]] = {}
-    for column, (tool, cell) in enumerate(row.items(), start=1):
-        method, _, what = str(tool).rpartition(", ")
-        if text(cell) and what in values:
-            found[column] = (Runs(values[what], path, method),)
-    return found
+def _headline_column(name: str) -> Column[Headlines]:
+    def source(row: Headlines) -> list[Ref]:
+        number = row.numbers.get(name)
+        line = None if number is None or text(number.line) == "" else int(number.line)
+        return [] if number is None else [RunsRef((number.run_id,), "printed", line)]
+
+    def printed(row: Headlines) -> str:
+        return row.numbers[name].printed if name in row.numbers else ""
+
+    return Column(name, printed, Text(missing="–"), align="right", source=source)
 
 
 def _repeated(runs: pd.DataFrame) -> str:
-    """What the first runs of a path's methods allow to say."""
+    """What the first runs of a path's methods allow to conclude."""
     counts = runs.groupby("method").size()
     several = int((counts > 1).sum())
     if not several:
@@ -115,27 +144,122 @@ def _repeated(runs: pd.DataFrame) -> str:
     return f"first of several runs by {several} of {len(counts)} methods: see the intervals of the path"
 
 
-def reported(study: Study) -> Table | Note:
-    """Numbers that stand only in a text."""
+_LINES = ("lines", "lines_data", "lines_known", "lines_blank", "lines_prose", "lines_unknown")
+
+
+def ledger(study: Study) -> Table[Any] | Note:
+    """Return how every line of every file was accounted for; of many files, those with unknown lines."""
+    sources = study.sources
+    if not len(sources):
+        return Note("No files.")
+    unknown = sources["lines_unknown"]
+    notes = [f"{len(sources)} files, {sources['lines'].sum():,} lines, {unknown.sum():,} unknown."]
+    listed = sources
+    if len(sources) > MANY_FILES:
+        listed = sources[unknown > 0].head(MANY_FILES)
+        notes.append(f"Files without unknown lines ({(unknown == 0).sum()}) are only in the total.")
+    total = {"path": "all files", **{name: sources[name].sum() for name in _LINES}}
+    columns = [
+        Column("file", itemgetter("path")),
+        *(Column(name.removeprefix("lines_"), itemgetter(name), COUNT) for name in _LINES),
+    ]
+
+    def source(row: Any) -> list[Ref]:
+        return [whole_file(file) for file in (sources.itertuples(index=False) if row is total else [row])]
+
+    rows = [*(row for _, row in listed.iterrows()), total]
+    return Table("Every line accounted for", columns, rows, notes, source)
+
+
+class EventGroup(NamedTuple):
+    """The events of one code and severity."""
+
+    code: str
+    severity: str
+    events: pd.DataFrame
+    first_place: str
+
+
+def events(study: Study) -> Table[EventGroup] | Note:
+    """Return the parsers' events: code, count, and the first place."""
+    if not len(study.events):
+        return Note("The parsers reported no events.")
+    paths = dict(zip(study.sources["source_id"], study.sources["path"], strict=True))
+    rows = []
+    for (code, severity), group in study.events.groupby(["code", "severity"], sort=False):
+        first = group.iloc[0]
+        place = f"{paths.get(first['source_id'], '')}:{first['line']}"
+        rows.append(EventGroup(str(code), str(severity), group, place))
+    columns: list[Column[EventGroup]] = [
+        Column("code", lambda row: row.code),
+        Column("severity", lambda row: row.severity),
+        Column("times", lambda row: len(row.events), COUNT),
+        Column("first place", lambda row: row.first_place),
+        Column("text there", lambda row: str(row.events.iloc[0]["text"])),
+    ]
+    rows.sort(key=lambda row: (_SEVERITIES[row.severity], row.code))
+    return Table("Events of the parsers", columns, rows, source=_event_places)
+
+
+def _event_places(row: EventGroup) -> list[Ref]:
+    first = row.events.head(_MANY_PLACES)
+    return [FileRef(event.source_id, line=int(event.line)) for event in first.itertuples(index=False)]
+
+
+_NEEDED_FOR = {
+    "zone": "comparing zones",
+    "peer_zone": "comparing zones",
+    "physical_zone": "comparing with another subscription",
+    "vm_size": "comparing with the VM's specification",
+    "accelerated_networking": "explaining latencies of 100 µs and more",
+    "placement": "telling a path that left the host from one that did not",
+    "repeat": "telling a repeat from another experiment",
+    "started_at": "ordering the runs in time",
+}
+
+
+class Missing(NamedTuple):
+    """A column of ``runs`` and the runs for which the manifest does not give it."""
+
+    column: str
+    run_ids: tuple[str, ...]
+
+
+def missing(study: Study) -> Table[Missing] | Note:
+    """Return the metadata that the manifest does not give, and what cannot be asked of the study as a result."""
+    runs = study.runs
+    if not len(runs):
+        return Note("No runs, so no metadata is missing.")
+    rows = [Missing(column, tuple(runs.loc[runs[column].isna(), "run_id"])) for column in _NEEDED_FOR]
+    rows = [row for row in rows if row.run_ids]
+    if not rows:
+        return Note("The manifest gives zones, VM size, placement, repeat and time of every run.")
+    columns: list[Column[Missing]] = [
+        Column("what", lambda row: row.column),
+        Column("runs without it", lambda row: f"{len(row.run_ids)} of {len(runs)}", align="right"),
+        Column("needed for", lambda row: _NEEDED_FOR[row.column]),
+    ]
+    return Table("Missing metadata", columns, rows, source=from_runs("run"))
+
+
+_REPORTED = ("scenario", "tool", "metric", "q", "segment", "printed", "vm_size", "accelerated_networking", "notes")
+
+
+def reported(study: Study) -> Table[Mapping[str, Any]] | Note:
+    """Return the numbers that an author reports without their logs."""
     frame = study.reported
     if not len(frame):
         return Note("No numbers outside the logs.")
-    columns = ("scenario", "tool", "metric", "q", "segment", "printed", "vm_size", "accelerated_networking", "notes")
-    wanted = [name for name in columns if name in frame]
-    rows = [
-        (*(text(value) for value in row), _quotable(text(metric), text(segment)))
-        for row, metric, segment in zip(
-            frame[wanted].itertuples(index=False),
-            frame["metric"],
-            frame["segment"] if "segment" in frame else [None] * len(frame),
-            strict=True,
-        )
-    ]
-    note = "Reported in prose or tables: no log behind them, no spread. They can be quoted, not tested."
+    columns: list[Column[Mapping[str, Any]]] = [Column(name, itemgetter(name)) for name in _REPORTED if name in frame]
+    columns.append(Column("what may be concluded", _conclusion))
+    note = "Reported in prose or tables: no log, no spread. You can quote them, but not test them."
     file = str(study.info.get("reported"))
-    origins = [{0: (f"{file}:{line}",)} for line in frame["line"]] if "line" in frame else []
-    headers = (*wanted, "what may be concluded")
-    return Table("Numbers that stand only in the text", headers, rows, notes=(note,), origins=origins)
+
+    def source(row: Mapping[str, Any]) -> list[Ref]:
+        return [FileRef(file, line=int(row["line"]))] if "line" in row else []
+
+    rows = [row for _, row in frame.iterrows()]
+    return Table("Numbers reported without a log", columns, rows, [note], source)
 
 
 _QUOTABLE = {
@@ -145,112 +269,37 @@ _QUOTABLE = {
     "rtt_max": "one packet: says nothing about the path",
     "rtt_mean_ratio": "ratio of two single measurements: no interval",
     "rtt_mean_change": "one change among few: tested on the page Stability",
-    "failed_at": "a moment; three failures are no rate",
+    "failed_at": "a moment; three failures are not a rate",
 }
 
 
-def _quotable(metric: str, segment: str) -> str:
-    """What a number without its log allows to say."""
-    if metric == "rtt_mean" and segment:
-        return "may be quoted; a stretch of one connection, no spread"
-    return _QUOTABLE.get(metric, "a circumstance, no measurement")
+def _conclusion(row: Mapping[str, Any]) -> str:
+    """What a number without its log allows to conclude."""
+    metric = text(row["metric"])
+    if metric == "rtt_mean" and "segment" in row and text(row["segment"]):
+        return "may be quoted; a segment of one connection, no spread"
+    return _QUOTABLE.get(metric, "context, not a measurement")
 
 
-def expectations(study: Study) -> Table | Note:
-    """What the study's baseline expects."""
+def expectations(study: Study) -> Table[Mapping[str, Any]] | Note:
+    """Return what the study's baseline expects."""
     if not study.expectations:
         return Note("This study has no baseline.")
-    rows = [
-        (
-            text(each.get("name")),
-            text(each.get("tool")),
-            text(each.get("relation")).replace("_", " "),
-            text(each.get("printed")),
-            in_unit(each.get("low"), each.get("high"), text(each.get("unit"))),
-            text(each.get("conditions")),
-            text(each.get("notes")),
-        )
-        for each in study.expectations
+
+    def stated(key: str) -> Any:
+        return lambda row: [FileRef("baseline", key, text(row.get("name")))]
+
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column("what", lambda row: row.get("name")),
+        Column("tool", lambda row: row.get("tool")),
+        Column("relation", lambda row: words(row.get("relation"))),
+        Column("as printed", lambda row: row.get("printed"), source=stated("printed")),
+        Column(
+            "read as",
+            lambda row: in_unit(row.get("low"), row.get("high"), text(row.get("unit"))),
+            source=lambda row: stated("high" if row.get("low") is None else "low")(row),
+        ),
+        Column("conditions", lambda row: row.get("conditions")),
+        Column("notes", lambda row: row.get("notes")),
     ]
-    headers = ("what", "tool", "relation", "as printed", "read as", "conditions", "remarks")
-    origins = [_expected_at(text(each.get("name")), "high" if each.get("low") is None else "low")
-               for each in study.expectations]  # fmt: skip
-    return Table("What the baseline expects", headers, rows, origins=origins)
-
-
-def _expected_at(name: str, limit: str) -> dict[int, Sequence[Origin]]:
-    """Where a baseline says an expectation: its name, the number as printed, and what it is read as."""
-    columns = {0: "name", 3: "printed", 4: limit}
-    return {column: (Stated("baseline", key, name),) for column, key in columns.items()}
-
-
-def ledger(study: Study) -> Table | Note:
-    """How every line of every source was accounted for; files with unknown lines first where there are many."""
-    sources = study.sources
-    if not len(sources):
-        return Note("No files.")
-    columns = ["lines", "lines_data", "lines_known", "lines_blank", "lines_prose", "lines_unknown"]
-    chosen = sources
-    notes = [
-        f"{len(sources)} files, {whole(sources['lines'].sum())} lines, {whole(sources['lines_unknown'].sum())} unknown."
-    ]
-    if len(sources) > MANY_FILES:
-        chosen = sources[sources["lines_unknown"] > 0].head(MANY_FILES)
-        notes.append(f"Files without unknown lines ({(sources['lines_unknown'] == 0).sum()}) are only in the total.")
-    rows = [(str(row["path"]), *(whole(row[name]) for name in columns)) for _, row in chosen.iterrows()]
-    origins: list[dict[int, Sequence[Origin]]]
-    origins = [{0: (f"{row['source_id']}:1-{row['lines']}",)} for _, row in chosen.iterrows()]
-    origins.append({0: (Runs("file", every=True),)})
-    rows.append(("all files", *(whole(sources[name].sum()) for name in columns)))
-    headers = ("file", "lines", "data", "known", "blank", "prose", "unknown")
-    return Table("Every line accounted for", headers, rows, frozenset(range(1, 7)), notes, origins)
-
-
-def events(study: Study) -> Table | Note:
-    """What the parsers remarked: code, how often, and the first place."""
-    if not len(study.events):
-        return Note("The parsers had nothing to remark.")
-    order = {"error": 0, "warning": 1, "info": 2}
-    paths = dict(zip(study.sources["source_id"], study.sources["path"], strict=True))
-    groups = []
-    for (code, severity), group in study.events.groupby(["code", "severity"], sort=False):
-        first = group.iloc[0]
-        shown = f"{paths.get(first['source_id'], '')}:{first['line']}"
-        places = [f"{row.source_id}:{row.line}" for row in group.head(_MANY_PLACES).itertuples()]
-        groups.append(
-            (
-                order[severity],
-                str(code),
-                (str(code), str(severity), whole(len(group)), shown, str(first["text"])),
-                places,
-            )
-        )
-    groups.sort(key=lambda each: each[:3])
-    headers = ("code", "severity", "times", "first place", "text there")
-    rows, origins = [each[2] for each in groups], [{0: each[3]} for each in groups]
-    return Table("Remarks of the parsers", headers, rows, frozenset({2}), origins=origins)
-
-
-def missing(study: Study) -> Table | Note:
-    """What the manifest does not say, and what cannot be asked of the study therefore."""
-    needs = {
-        "zone": "comparing zones",
-        "peer_zone": "comparing zones",
-        "physical_zone": "comparing with another subscription",
-        "vm_size": "comparing with the VM's specification",
-        "accelerated_networking": "explaining latency of some 100 µs and more",
-        "placement": "telling a path that left the host from one that did not",
-        "repeat": "telling a repeat from another experiment",
-        "started_at": "ordering the runs in time",
-    }
-    runs = study.runs
-    if not len(runs):
-        return Note("No runs, so no metadata is missing.")
-    rows = [
-        (key, f"{runs[key].isna().sum()} of {len(runs)}", why) for key, why in needs.items() if runs[key].isna().any()
-    ]
-    if not rows:
-        return Note("Every run says its zones, VM size, placement, repeat and time.")
-    origins = [{0: (Runs("run", every=True, without=row[0]),)} for row in rows]
-    headers = ("what", "runs without it", "needed for")
-    return Table("Metadata that is missing", headers, rows, frozenset({1}), origins=origins)
+    return Table("What the baseline expects", columns, study.expectations, source=stated("name"))

@@ -286,18 +286,20 @@ def _one(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Se
     elif min(each.value for each in runs) <= 0:
         codes.append("not_positive")
     fatal = [each for each in codes if each != "host_wide_counter"]
-    return _refused(what, metric, setting, tuple(codes)) if fatal else _answer(
-        runs, zones, metric, setting, codes, left_out
-    )  # fmt: skip
+    if fatal:
+        return _refused(what, metric, setting, tuple(codes), run_ids_of(frame[column].dropna()))
+    return _answer(runs, zones, metric, setting, codes, left_out)
 
 
-def _refused(what: str, metric: Metric, setting: Setting, codes: tuple[str, ...]) -> Asymmetry:
+def _refused(
+    what: str, metric: Metric, setting: Setting, codes: tuple[str, ...], run_ids: tuple[str, ...]
+) -> Asymmetry:
     import numpy as np
 
     none = np.zeros((0, 0))
     return Asymmetry(
         what, metric, setting.unit, (), none, none, none, None, (), (), (), (), None, (), (), 0,
-        setting.confidence, codes=tuple(dict.fromkeys(codes)), labels=setting.labels,
+        setting.confidence, codes=tuple(dict.fromkeys(codes)), labels=setting.labels, run_ids=run_ids,
     )  # fmt: skip
 
 

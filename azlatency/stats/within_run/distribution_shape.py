@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.stats.across_runs.comparison import shift_function
-from azlatency.stats.result import Comparison, Estimate
+from azlatency.stats.result import Comparison, Computed, Estimate
 from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
 
@@ -51,7 +51,7 @@ class RunShape:
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftFunction:
+class ShiftFunction(Computed):
     """Quantile by quantile, one run over another of the same path and method: `azlatency.shift_function`."""
 
     path: str
@@ -129,6 +129,14 @@ def shift_functions(
         )
         names = [f"round {each['round']}" for each in ends]
         found.append(
-            ShiftFunction(str(path), str(method), names[0], names[1], (len(before), len(after)), tuple(levels))
+            ShiftFunction(
+                path=str(path),
+                method=str(method),
+                first=names[0],
+                last=names[1],
+                sizes=(len(before), len(after)),
+                levels=tuple(levels),
+                run_ids=(str(ends[0].name), str(ends[1].name)),
+            )
         )
     return found

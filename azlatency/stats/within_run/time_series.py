@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.result import Estimate
@@ -89,7 +89,8 @@ def connections(found: Sequence[RunInTime], *, confidence: float = 0.95) -> Life
     """How long connections lived: runs cut off are losses, runs that ended as planned are censored."""
     known = [each for each in found if each.seconds is not None and "TCP" in each.method]
     seconds = [each.seconds or 0.0 for each in known]
-    return lifetimes(seconds, [each.status in CUT_OFF for each in known], confidence=confidence)
+    life = lifetimes(seconds, [each.status in CUT_OFF for each in known], confidence=confidence)
+    return replace(life, run_ids=tuple(each.run_id for each in known))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
 from azlatency.report import charts, tables
-from azlatency.report.objects import Chart, Note, Table
+from azlatency.report.objects import Chart, Note
+from azlatency.report.table import Table
 
 
 def numbers_of(chart: Chart, *needed: float | None) -> None:
@@ -56,8 +57,8 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
         tables.zone_pair_asymmetry.configured_delays(links, found),
     )
     assert isinstance(rates, Table) and isinstance(delays, Table)
-    assert {row[-1] for row in rates.rows} == {"yes"}
-    assert not any(row[-1].startswith("different") for row in delays.rows)
+    assert {row[-1] for row in rates.cells} == {"yes"}
+    assert not any(row[-1].startswith("different") for row in delays.cells)
     matrix = charts.zone_matrices(found)
     assert isinstance(matrix, Chart)
     for each in found:
@@ -86,7 +87,7 @@ def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Cal
     study = results.study
     table = tables.vm_baseline.still_to_run(results.conformances, study.expectations)
     assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
-    assert any(row[-1].startswith("fio --name=4-disks") for row in table.rows)
+    assert any(row[-1].startswith("fio --name=4-disks") for row in table.cells)
     assert "12 of 12 expectations were measured by no run" in repr(
         az.findings.vm_baseline.conclude(results.conformances)
     )
@@ -105,7 +106,7 @@ def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float])
 
 def test_how_many_vms_speak_for_all() -> None:
     table = tables.vm_baseline.vms_needed(az.vms_by_share(0.95), 0.95)
-    assert ("95 % of all VMs", "59") in table.rows
+    assert ("95 % of all VMs", "59") in table.cells
 
 
 # --- planning
@@ -177,10 +178,13 @@ def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[
     assert found and all(each.ratio.estimate is None for each in found)
     assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(found[0].codes)
     table = tables.before_after.changes(found)
-    assert isinstance(table, Table) and {row[2] for row in table.rows} == {"refused"}
+    assert isinstance(table, Table) and {row[2] for row in table.cells} == {"not estimable"}
     assert isinstance(charts.changes_forest(found), Note)
     assert "cannot tell a change of the network" in repr(az.findings.before_after.conclude(found, []))
 
 
 def test_the_verdicts_are_explained() -> None:
-    assert [row[0] for row in tables.before_after.lattice("5%").rows] == [*tables.common.VERDICTS.values(), "refused"]
+    assert [row[0] for row in tables.before_after.lattice("5%").cells] == [
+        *tables.common.VERDICTS.values(),
+        "not estimable",
+    ]

@@ -87,7 +87,9 @@ const forCsv = text => {
   const safe = /^[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? "'" + text : text;  // text from a log must not become a formula
   return /[",\n\r;]/.test(safe) || safe !== text ? '"' + safe.replace(/"/g, '""') + '"' : safe;
 };
-const lines = (table, cell, between) => [one("thead tr", table), ...rowsOf(table)].map(row => [...row.cells].map(each => cell(plain(each))).join(between));
+const lines = (table, values, between) => [one("thead tr", table), ...rowsOf(table)].map(row => [...row.cells].flatMap(values).join(between));
+// A cell's own CSV values (full precision, the ends of an interval), else its text.
+const csvOf = cell => (cell.dataset.csv ?? plain(cell)).split("\t").map(forCsv);
 function sortable(table) {
   const heads = [...one("thead tr", table).cells], body = one("tbody", table), original = rowsOf(table);
   const titles = heads.map(plain);
@@ -126,14 +128,14 @@ function sortable(table) {
 function tableTools(box) {
   const caption = box.getAttribute("aria-label"), table = () => { unfold(box); return one("table", box); };
   const copy = async () => {
-    const text = lines(table(), cell => (isNumber(cell) ? asNumber(cell) : cell).replace(/\s+/g, " "), "\t").join("\n");
+    const text = lines(table(), cell => (isNumber(plain(cell)) ? asNumber(plain(cell)) : plain(cell)).replace(/\s+/g, " "), "\t").join("\n");
     try { await navigator.clipboard.writeText(text); } catch {
       const area = make("textarea", {"aria-label": "Copy"});
       area.value = text; document.body.append(area); area.select(); document.execCommand("copy"); area.remove();
     }
     say("Table copied");
   };
-  const csv = () => { save(fileName(caption) + ".csv", new Blob(["\ufeff" + lines(table(), forCsv, ",").join("\r\n") + "\r\n"], {type: "text/csv"})); say("CSV saved"); };
+  const csv = () => { save(fileName(caption) + ".csv", new Blob(["\ufeff" + lines(table(), csvOf, ",").join("\r\n") + "\r\n"], {type: "text/csv"})); say("CSV saved"); };
   all("table", box).forEach(sortable);
   box.before(make("div", {class: "tools", role: "group", "aria-label": "Table: " + caption}, button("Copy", copy), button("CSV", csv)));
 }

@@ -1,0 +1,451 @@
+"""Tables that are declared once: typed rows, columns with a format and a unit, and where each number comes from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from azlatency.stats.result import Estimate
+
+Row = TypeVar("Row")
+
+#: Ends the note below numbers that follow from a formula and its parameters only.
+NO_LOG = "no log is behind"
+#: Characters above which a cell may be broken into lines, and columns above which a table is set closer.
+_LONG_CELL, _MANY_COLUMNS = 36, 6
+#: Significant digits of a number in a CSV file: all that a float64 holds on any machine.
+_CSV_DIGITS = 12
+
+
+# --- where a number comes from
+
+
+@dataclass(frozen=True)
+class RunsRef:
+    """The runs that a number was computed from.
+
+    Parameters
+    ----------
+    run_ids : tuple of str
+        The runs.
+    value : str
+        What each run contributed: a metric, ``"median_ns"``, ``"mean_ns"``, ``"throughput"``, ``"n"``, ``"typical"``
+        (the median, else the mean), ``"samples"``, ``"intervals"``, ``"percentiles"``, or ``"run"``: the whole run.
+    line : int, optional
+        Line of the log that prints the number, where it is known.
+    q : float, optional
+        Quantile that the number is, between 0 and 1.
+    """
+
+    run_ids: tuple[str, ...]
+    value: str = ""
+    line: int | None = None
+    q: float | None = None
+
+
+@dataclass(frozen=True)
+class FileRef:
+    """A place in a log (``file`` is its source_id) or in a file of the study's folder.
+
+    Parameters
+    ----------
+    file : str
+        A source_id, the name of a file, or ``"baseline"`` for the file that the manifest names so.
+    key, entry : str
+        Key whose line is meant, and the name of the entry that it belongs to.
+    line, last : int, optional
+        Line, or first and last line, where they are known.
+    before : bool
+        Whether the file belongs to the study that the manifest names as the one before.
+    """
+
+    file: str
+    key: str = ""
+    entry: str = ""
+    line: int | None = None
+    last: int | None = None
+    before: bool = False
+
+
+@dataclass(frozen=True)
+class ReportedRef:
+    """A number that an author reports without its log, by scenario, metric and quantile.
+
+    ``segment`` selects the numbers of segments of a run instead of those of whole runs.
+    """
+
+    scenario: str
+    metric: str
+    q: str = ""
+    segment: bool = False
+
+
+Ref = RunsRef | FileRef | ReportedRef
+_UNSET = (None, "", False)
+
+
+def ref_record(ref: Ref) -> dict[str, Any]:
+    """Return a reference as JSON: the name of its class under ``ref``, and the fields that are set."""
+    return {"ref": type(ref).__name__, **{name: value for name, value in asdict(ref).items() if value not in _UNSET}}
+
+
+# --- cells
+
+
+class Unit(NamedTuple):
+    """A unit that people read: how many canonical units it is, and its name."""
+
+    scale: float
+    name: str
+
+
+PLAIN = Unit(1.0, "")
+MICROSECONDS = Unit(1e3, "µs")
+SECONDS = Unit(1e9, "s")
+GIGABITS = Unit(1e9, "Gbit/s")
+PERCENT = Unit(0.01, "%")
+
+
+class Format(Protocol):
+    """How a column's values become text, and which CSV columns they fill."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What each CSV column is: ``""`` for the value itself, ``"low"``, ``"high"``."""
+
+    def text(self, value: Any, scale: float) -> str:
+        """Return the cell that a reader sees."""
+
+    def numbers(self, value: Any) -> tuple[Any, ...]:
+        """Return the values of the CSV columns in canonical units."""
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value is missing: ``None``, pandas' NA, or NaN."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value))
+
+
+def text(value: object) -> str:
+    """Return a cell: empty where the value is missing, yes or no for a truth value, else its text."""
+    if is_missing(value):
+        return ""
+    if type(value).__name__ in ("bool", "bool_"):
+        return "yes" if value else "no"
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A value in words; ``missing`` where there is none."""
+
+    words: Callable[[Any], str] = text
+    missing: str = ""
+    parts: tuple[str, ...] = ("",)
+
+    def text(self, value: Any, scale: float) -> str:
+        """Return the words."""
+        return self.words(value) or self.missing
+
+    def numbers(self, value: Any) -> tuple[Any, ...]:
+        """Return the words as the only CSV value."""
+        return (self.words(value),)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number under a format specification; ``missing`` where there is none."""
+
+    spec: str = ",.0f"
+    missing: str = ""
+    parts: tuple[str, ...] = ("",)
+
+    def text(self, value: Any, scale: float) -> str:
+        """Return the number in the column's unit."""
+        return self.missing if is_missing(value) else f"{float(value) / scale:{self.spec}}".replace("inf", "∞")
+
+    def numbers(self, value: Any) -> tuple[Any, ...]:
+        """Return the number."""
+        return (value,)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A pair (low, high) as "low – high"; one number where both print alike and ``join_equal``; else ``missing``."""
+
+    spec: str = ",.4g"
+    missing: str = ""
+    no_low: str = ""
+    no_high: str = ""
+    join_equal: bool = False
+    parts: tuple[str, ...] = ("low", "high")
+
+    def text(self, value: Any, scale: float) -> str:
+        """Return both ends in the column's unit."""
+        low, high = value
+        ends = [Number(self.spec, end).text(at, scale) for at, end in ((low, self.no_low), (high, self.no_high))]
+        if not all(ends):
+            return self.missing
+        return ends[0] if self.join_equal and ends[0] == ends[1] else " – ".join(ends)
+
+    def numbers(self, value: Any) -> tuple[Any, ...]:
+        """Return both ends."""
+        return tuple(value)
+
+
+@dataclass(frozen=True)
+class WithInterval:
+    """An `Estimate` as "value (low – high)": the value alone without an interval, ``missing`` without a value."""
+
+    spec: str = ",.1f"
+    ends: str = ""
+    missing: str = "–"
+    no_low: str = ""
+    no_high: str = ""
+    parts: tuple[str, ...] = ("", "low", "high")
+
+    def text(self, value: Estimate | None, scale: float) -> str:
+        """Return the estimate and its interval in the column's unit."""
+        if value is None or value.estimate is None:
+            return self.missing
+        interval = Interval(self.ends or self.spec, "", self.no_low, self.no_high)
+        ends = "" if value.low is None and value.high is None else interval.text((value.low, value.high), scale)
+        return Number(self.spec).text(value.estimate, scale) + (f" ({ends})" if ends else "")
+
+    def numbers(self, value: Estimate | None) -> tuple[Any, ...]:
+        """Return the estimate and both ends."""
+        return (None, None, None) if value is None else (value.estimate, value.low, value.high)
+
+
+# --- tables
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """A column of a table.
+
+    Parameters
+    ----------
+    header : str
+        What the column shows, without its unit.
+    value : callable
+        Takes a row, returns the value in canonical units (ns, bit/s, fraction).
+    format : Format
+        How the value is shown, and what a CSV file holds.
+    unit : Unit
+        Unit of the header and the cells.
+    align : {"left", "right"}, optional
+        Alignment; by default text is set left and numbers right.
+    source : callable, optional
+        Takes a row, returns where this cell's number comes from.
+    names_row : bool
+        Whether the cell is part of the row's name (path, method); where no column is marked, the first one names it.
+    """
+
+    header: str
+    value: Callable[[Row], Any]
+    format: Format = Text()
+    unit: Unit = PLAIN
+    align: Literal["left", "right"] | None = None
+    source: Callable[[Row], Iterable[Ref]] | None = None
+    names_row: bool = False
+
+    @property
+    def title(self) -> str:
+        """The header with its unit."""
+        return f"{self.header}, {self.unit.name}" if self.unit.name else self.header
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the cells are set flush right."""
+        return isinstance(self.format, Number | Interval) if self.align is None else self.align == "right"
+
+    def csv_headers(self) -> list[str]:
+        """Return the header of each CSV column, such as "interval low, µs"."""
+        unit = f", {self.unit.name}" if self.unit.name else ""
+        return [f"{self.header} {part}".rstrip() + unit for part in self.format.parts]
+
+    def csv_values(self, row: Row) -> list[str]:
+        """Return the value of each CSV column: numbers in the column's unit, in full precision."""
+        return [_csv_value(value, self.unit.scale) for value in self.format.numbers(self.value(row))]
+
+
+def _csv_value(value: Any, scale: float) -> str:
+    if is_missing(value) or isinstance(value, str | bool):
+        return text(value)
+    number = float(value) / scale
+    return f"{number:.0f}" if number.is_integer() else f"{number:.{_CSV_DIGITS}g}"
+
+
+@dataclass(frozen=True)
+class Table(Generic[Row]):
+    """A table: rows of any type, and the columns that show them.
+
+    Parameters
+    ----------
+    caption : str
+        What the table shows.
+    columns : sequence of Column
+        The columns; the first one heads each row.
+    rows : sequence
+        The rows, usually results of the statistics.
+    notes : sequence of str
+        Sentences below the table. `NO_LOG` is part of one where the numbers follow from parameters alone.
+    source : callable, optional
+        Takes a row, returns where its numbers come from.
+
+    Examples
+    --------
+    >>> Table("Round trips", [Column("path", lambda row: row[0]), Column("mean", lambda row: row[1], Number(",.1f"),
+    ...                                                                  MICROSECONDS)], [("a → b", 1234567.0)])
+    Round trips
+    <BLANKLINE>
+    path   mean, µs
+    a → b   1,234.6
+    """
+
+    caption: str
+    columns: Sequence[Column[Row]]
+    rows: Sequence[Row]
+    notes: Sequence[str] = ()
+    source: Callable[[Row], Iterable[Ref]] | None = None
+
+    @property
+    def headers(self) -> list[str]:
+        """The headers with their units."""
+        return [column.title for column in self.columns]
+
+    @cached_property
+    def cells(self) -> list[tuple[str, ...]]:
+        """The cells of each row as a reader sees them."""
+        return [tuple(c.format.text(c.value(row), c.unit.scale) for c in self.columns) for row in self.rows]
+
+    def record(self) -> dict[str, Any]:
+        """Return what a page needs to show the table: cells, CSV values, and where each number comes from."""
+        columns = [
+            {"header": c.title, "right": c.is_right, "names_row": c.names_row, "csv": c.csv_headers()}
+            for c in self.columns
+        ]
+        rows = [
+            {"cells": list(cells), "csv": [column.csv_values(row) for column in self.columns], **self._refs(row)}
+            for row, cells in zip(self.rows, self.cells, strict=True)
+        ]
+        return {"caption": self.caption, "columns": columns, "rows": rows, "notes": list(self.notes)}
+
+    def _refs(self, row: Row) -> dict[str, Any]:
+        """The references of a row and of its cells by column."""
+        whole = [ref_record(ref) for ref in self.source(row)] if self.source else []
+        cells = {
+            str(index): [ref_record(ref) for ref in column.source(row)]
+            for index, column in enumerate(self.columns) if column.source
+        }  # fmt: skip
+        return {"refs": whole, "cell_refs": {index: refs for index, refs in cells.items() if refs}}
+
+    def html(self) -> str:
+        """Return the table as one ``<table>`` element, all text escaped."""
+        return table_html(self.record())
+
+    def __repr__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(self.headers, *self.cells, strict=True)]
+
+        def line(cells: Sequence[str]) -> str:
+            return "  ".join(
+                cell.rjust(width) if column.is_right else cell.ljust(width)
+                for column, cell, width in zip(self.columns, cells, widths, strict=True)
+            ).rstrip()
+
+        return "\n".join([self.caption, "", line(self.headers), *map(line, self.cells), *self.notes])
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        data = {"text/plain": repr(self), "text/html": self.html()}
+        return data, {"azlatency": {"kind": "table", **self.record()}}
+
+
+class RowLinks(Protocol):
+    """Where the link of a row leads, and the line behind each of its cells, by column; ids of a page."""
+
+    @property
+    def target(self) -> str:
+        """Id of a line, a file or a group."""
+
+    @property
+    def at(self) -> Mapping[int, str]:
+        """Ids of lines by column."""
+
+
+def table_html(
+    record: Mapping[str, Any], links: Callable[[Mapping[str, Any], str], RowLinks | None] | None = None,
+    most_rows: int | None = None,
+) -> str:  # fmt: skip
+    """Write a table as one ``<table>`` element, all text escaped.
+
+    Parameters
+    ----------
+    record : mapping
+        As `Table.record` returns it.
+    links : callable, optional
+        Takes a row of the record and its name; returns the ids of a page that the row and its cells lead to.
+    most_rows : int, optional
+        Rows that are written; the caption mentions the others.
+
+    Returns
+    -------
+    str
+        HTML. With ``links``, rows have a link, cells the id of their line (``data-at``), and cells whose CSV values
+        differ from their text have these, too (``data-csv``).
+    """
+    columns, rows = record["columns"], record["rows"]
+    caption = escape(str(record["caption"]))
+    if most_rows is not None and len(rows) > most_rows:
+        caption += f" (the first {most_rows:,} of {len(rows):,} rows; all are in the notebook behind this page)"
+        rows = rows[:most_rows]
+    head = "".join(
+        f'<th scope="col"{_classes("number" * bool(column["right"]))}{_csv_attribute(column["csv"], header, links)}>'
+        f"{escape(header)}</th>"
+        for column in columns for header in [str(column["header"])]
+    )  # fmt: skip
+    body = "\n".join(_row_html(row, columns, links) for row in rows)
+    notes = "".join(f"<p>{escape(str(note))}</p>" for note in record["notes"])
+    foot = f'<tfoot><tr><td colspan="{len(columns)}">{notes}</td></tr></tfoot>' if notes else ""
+    wide = " wide" if len(columns) > _MANY_COLUMNS else ""
+    return (
+        f'<table class="az{wide}"><caption><span class="stay">{caption}</span></caption>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}</table>"
+    )
+
+
+def _row_html(
+    row: Mapping[str, Any], columns: Sequence[Mapping[str, Any]],
+    links: Callable[[Mapping[str, Any], str], RowLinks | None] | None,
+) -> str:  # fmt: skip
+    cells = [str(cell) for cell in row["cells"]]
+    names = [cell for cell, column in zip(cells, columns, strict=True) if column["names_row"] and cell]
+    trail = links(row, ", ".join(names) or cells[0]) if links is not None else None
+    written = []
+    for index, (cell, column) in enumerate(zip(cells, columns, strict=True)):
+        attributes = "" if index else ' scope="row"'
+        attributes += _classes("number" * bool(column["right"]), "long" * (len(cell) > _LONG_CELL))
+        attributes += _csv_attribute(row["csv"][index], cell, links)
+        if trail is not None and index in trail.at:
+            attributes += f' data-at="{escape(trail.at[index])}"'
+        link = f' <a class="from" href="#{escape(trail.target)}">log</a>' if trail is not None and not index else ""
+        tag = "td" if index else "th"
+        written.append(f"<{tag}{attributes}>{escape(cell)}{link}</{tag}>")
+    return f"<tr>{''.join(written)}</tr>"
+
+
+def _classes(*names: str) -> str:
+    used = " ".join(filter(None, names))
+    return f' class="{used}"' if used else ""
+
+
+def _csv_attribute(values: Sequence[str], cell: str, links: object) -> str:
+    """Return, for a page, the CSV values of a cell separated by tabs, unless its text is the value already."""
+    joined = "\t".join(map(str, values))
+    return "" if links is None or joined in (cell, cell.replace(",", "")) else f' data-csv="{escape(joined)}"'

@@ -1,0 +1,138 @@
+"""Tables declared by columns: text, HTML, CSV values, and the references that they carry."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from helpers.tables import text_table
+
+from azlatency.report.table import (
+    MICROSECONDS,
+    PERCENT,
+    Column,
+    FileRef,
+    Format,
+    Interval,
+    Number,
+    ReportedRef,
+    RunsRef,
+    Table,
+    Text,
+    WithInterval,
+    ref_record,
+    table_html,
+)  # fmt: skip
+from azlatency.stats.result import Estimate
+
+HOSTILE = "</td><script>alert(1)</script>"
+
+
+class Row(NamedTuple):
+    """A row of results."""
+
+    path: str
+    value: float | None
+    low: float | None
+    high: float | None
+    run_ids: tuple[str, ...] = ("r-01",)
+
+
+COLUMNS: list[Column[Row]] = [
+    Column("path", lambda row: row.path),
+    Column("RTT", lambda row: row.value, Number(",.1f"), MICROSECONDS),
+    Column("interval", lambda row: (row.low, row.high), Interval(",.0f"), MICROSECONDS),
+]
+ROWS = [Row("a → b", 1234567.8, 1e6, 2e6), Row("b → a", None, None, 5.0)]
+
+
+def estimate(value: float | None, low: float | None = None, high: float | None = None) -> Estimate:
+    return Estimate(
+        what="x", estimate=value, low=low, high=high, unit="ns", n=3, scope="across_runs", confidence=0.95, method="m"
+    )
+
+
+def test_a_table_in_text_is_aligned() -> None:
+    assert repr(Table("Title", COLUMNS, ROWS)).splitlines() == [
+        "Title", "", "path   RTT, µs   interval, µs", "a → b  1,234.6  1,000 – 2,000", "b → a",
+    ]  # fmt: skip
+    table = text_table("Title", ("path", "µs"), [("A", "1,000"), ("Bcd", "2")], {1}, ("Note.",))
+    assert repr(table).splitlines() == ["Title", "", "path     µs", "A     1,000", "Bcd       2", "Note."]
+
+
+def test_a_table_is_one_semantic_table_and_escapes_everything() -> None:
+    table = text_table(HOSTILE, ("path", HOSTILE), [("A", HOSTILE), ("B", "2")], {1}, (HOSTILE,))
+    soup = BeautifulSoup(table.html(), "html.parser")
+    assert soup.script is None
+    assert soup.caption is not None and soup.caption.text == HOSTILE
+    assert [cell["scope"] for cell in soup.find_all("th")] == ["col", "col", "row", "row"]
+    assert [cell.text for cell in soup.find_all("td", class_="number")] == [HOSTILE, "2"]
+
+
+def test_an_empty_table() -> None:
+    assert "path" in repr(Table("Title", COLUMNS, []))
+    assert "<tbody>" in Table("Title", COLUMNS, []).html()
+
+
+@pytest.mark.parametrize(
+    ("shown", "value", "scale", "cell"),
+    [
+        (Text(), pd.NA, 1, ""),
+        (Text(), True, 1, "yes"),
+        (Text(missing="–"), None, 1, "–"),
+        (Number(",.1f"), 1234.56, 1, "1,234.6"),
+        (Number(",.1f"), float("inf"), 1, "∞"),
+        (Number(",.0f", missing="none"), float("nan"), 1, "none"),
+        (Interval(".2f"), (1.0, 2.0), 1, "1.00 – 2.00"),
+        (Interval(".2f", "none"), (1.0, None), 1, "none"),
+        (Interval(".2f", no_high="no bound"), (1.0, None), 1, "1.00 – no bound"),
+        (Interval(".0f", join_equal=True), (1.2, 1.3), 1, "1"),
+        (WithInterval(",.1f"), estimate(1e3, 5e2, 2e3), 1e3, "1.0 (0.5 – 2.0)"),
+        (WithInterval(",.1f"), estimate(1e3), 1e3, "1.0"),
+        (WithInterval(",.1f"), estimate(None), 1e3, "–"),
+    ],
+)
+def test_formats_show_values_and_what_is_missing(shown: Format, value: object, scale: float, cell: str) -> None:
+    assert shown.text(value, scale) == cell
+    assert len(shown.numbers(value)) == len(shown.parts)
+
+
+def test_csv_values_are_precise_and_an_interval_has_two() -> None:
+    assert COLUMNS[2].csv_headers() == ["interval low, µs", "interval high, µs"]
+    assert [value for column in COLUMNS for value in column.csv_values(ROWS[0])] == [
+        "a → b",
+        "1234.5678",
+        "1000",
+        "2000",
+    ]
+    assert COLUMNS[1].csv_values(ROWS[1]) == [""]
+    share: Column[float] = Column("lost", lambda row: row, Number(".1f"), PERCENT)
+    assert share.csv_values(1 / 3) == ["33.3333333333"] and share.title == "lost, %"
+
+
+def test_references_travel_with_rows_and_cells() -> None:
+    columns = [*COLUMNS, Column[Row]("x", lambda row: "1", source=lambda row: [FileRef("study.toml", "region")])]
+    record = Table("T", columns, ROWS, source=lambda row: [RunsRef(row.run_ids, "median_ns")]).record()
+    assert record["rows"][0]["refs"] == [{"ref": "RunsRef", "run_ids": ("r-01",), "value": "median_ns"}]
+    assert record["rows"][0]["cell_refs"] == {"3": [{"ref": "FileRef", "file": "study.toml", "key": "region"}]}
+    assert ref_record(ReportedRef("A", "rtt_mean")) == {"ref": "ReportedRef", "scenario": "A", "metric": "rtt_mean"}
+
+
+def test_a_page_gets_links_and_csv_values() -> None:
+    class Links(NamedTuple):
+        target: str
+        at: dict[int, str]
+
+    names = []
+
+    def links(row: object, name: str) -> Links:
+        names.append(name)
+        return Links("g_0", {1: "q_0_4"})
+
+    soup = BeautifulSoup(table_html(Table("T", COLUMNS, ROWS).record(), links, most_rows=1), "html.parser")
+    assert names == ["a → b"] and [link["href"] for link in soup.select("a.from")] == ["#g_0"]
+    assert [cell.get("data-at") for cell in soup.select("td")] == ["q_0_4", None]
+    assert [cell.get("data-csv") for cell in soup.select("td")] == ["1234.5678", "1000\t2000"]
+    assert soup.caption is not None and "the first 1 of 2 rows" in soup.caption.text
