@@ -1,5 +1,5 @@
-# `make` lists the targets. `make report` and `make test` need Python >= 3.11 and a package index, nothing else.
-# Other Python: make report PYTHON=/path/to/python3.12
+# `make` lists the targets. `make report` and `make test` need only Python >= 3.11 and a package index.
+# To use another Python: make report PYTHON=/path/to/python3.12
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -15,7 +15,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 
-# Where this is set, Python stores no bytecode, and every notebook kernel compiles pandas anew (about four times slower).
+# If this variable is set, Python stores no bytecode and every notebook kernel compiles pandas again (about four times slower).
 export PYTHONDONTWRITEBYTECODE :=
 
 # ---------------------------------------------------------------------------------------------------- environment
@@ -25,17 +25,17 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
-setup: $(STAMP) ## make or update .venv from requirements.lock
+setup: $(STAMP) ## create or update .venv from requirements.lock
 
-# One line if there is no usable Python, and nothing else happens.
+# If there is no usable Python, print one line and stop.
 search = sh tools/find-python.sh $(PYTHON)
 find_python = $(or $(shell $(search) 2>/dev/null),$(error $(shell $(search) 2>&1)))
 
 $(PY):
-	@echo "Making $(VENV) with $(find_python)"
+	@echo "Creating $(VENV) with $(find_python)"
 	@$(find_python) -m venv --clear $(VENV)
 
-# uv does not read pip's configuration: an index that is set for pip is handed on.
+# uv does not read the configuration of pip, so pass the index of pip on.
 $(STAMP): pyproject.toml requirements.lock Makefile | $(PY)
 	@echo "Installing into $(VENV) (about half a minute the first time)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
@@ -46,7 +46,7 @@ $(STAMP): pyproject.toml requirements.lock Makefile | $(PY)
 	@touch $@
 
 .PHONY: lock
-lock: | $(PY) ## resolve the dependencies anew into requirements.lock (UPGRADE=1 for the newest versions)
+lock: | $(PY) ## update requirements.lock (UPGRADE=1 for the newest versions)
 	@$(PY) -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --all-extras \
 	    --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
@@ -59,26 +59,26 @@ data: setup ## import every study of data/raw into data/processed
 	@$(PY) -m azlatency import --all
 
 .PHONY: report
-report: data ## import the data, run the notebooks, write build/site/index.html
+report: data ## import the data, execute the notebooks, build build/site/index.html
 	@$(PY) -m azlatency report --out build/site
 
 .PHONY: picture
-picture: report ## take the picture of the README anew, from the report (Chromium)
+picture: report ## take the screenshot for the README from the report (needs Chromium)
 	@$(PY) tools/picture.py build/site docs/images/report.png
 
 .PHONY: notebooks
-notebooks: data ## run the notebooks and store their outputs in notebooks/
+notebooks: data ## execute the notebooks and store their outputs in notebooks/
 	@$(PY) -m azlatency.site.build --store
 
 .PHONY: lab
-lab: ## open the notebooks in JupyterLab (environment of its own, .venv-lab: JupyterLab slows every kernel)
+lab: ## open the notebooks in JupyterLab (in a separate environment, .venv-lab)
 	@$(MAKE) setup VENV=.venv-lab EXTRAS=test,lab
 	@.venv-lab/bin/python -m jupyterlab notebooks
 
 # ----------------------------------------------------------------------------------------------------------- tests
 
 .PHONY: test
-test: lint data ## lint, types, tests, and the stored outputs of the notebooks
+test: lint data ## run ruff, mypy, the tests and the notebooks
 	@echo "Tests"
 	@$(PY) -m pytest -q -n $(JOBS) -m "not slow" tests
 ifneq ($(NOTEBOOKS),)
@@ -87,30 +87,30 @@ ifneq ($(NOTEBOOKS),)
 endif
 
 .PHONY: test-slow
-test-slow: data ## the tests that take long
+test-slow: data ## run the tests that take long
 	@$(PY) -m pytest -q -n $(JOBS) -m slow tests
 
 .PHONY: bench
-bench: data ## what the project costs, as ratios to peers measured in the same run
+bench: data ## compare the cost of parsing and statistics with other libraries
 	@$(PY) -m benchmarks
 
 .PHONY: loading
-loading: report ## how long every page of the report takes to open, and its size (Chromium; some minutes)
+loading: report ## measure load time and size of every page of the report (needs Chromium; takes minutes)
 	@$(PY) tools/loading.py build/site
 
 .PHONY: fixtures
-fixtures: setup ## run the real tools between network namespaces and read what they print (root; tools from the system)
+fixtures: setup ## run the installed tools between network namespaces and parse their output (needs root)
 	@$(PY) tools/real_tools.py
 
 .PHONY: conformance
-conformance: setup ## compare the parsers with every log of ../shared/corpus, where it is
+conformance: setup ## check the parsers against every log of ../shared/corpus, if it exists
 	@$(PY) tools/conformance
 
 .PHONY: lint
-lint: setup ## ruff and mypy
+lint: setup ## run ruff and mypy
 	@echo "Lint and types"
 	@$(PY) -m ruff check --quiet .
-	@$(PY) -m ruff format --quiet --check . || { echo "not formatted as above: make format"; exit 1; }
+	@$(PY) -m ruff format --quiet --check . || { echo "some files are not formatted; run make format"; exit 1; }
 	@$(PY) -m mypy --no-error-summary azlatency
 
 .PHONY: format
@@ -119,7 +119,7 @@ format: setup ## format the code and sort the imports
 	@$(PY) -m ruff format --quiet .
 
 .PHONY: clean
-clean: ## remove everything that is built, but keep .venv
+clean: ## remove all generated files except .venv
 	@rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find data/processed -mindepth 1 -not -name README.md -delete
 	@find . -path './.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +

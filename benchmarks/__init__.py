@@ -1,1 +1,1 @@
-"""What the project costs, as ratios to peers measured in the same run: ``make bench``."""
+"""Measure the cost of the project relative to other libraries: ``make bench``."""

@@ -1,7 +1,7 @@
-"""``python -m benchmarks``: CPU seconds of the project and of a peer, side by side; never a bare time.
+"""``python -m benchmarks``: compare the CPU time of the project with that of another library.
 
-Each row runs the code of the project and of the peer in one process, in turns, and prints the ratio of the least CPU
-times and the goal. On a busy machine a ratio wavers by some ten per cent.
+Each row runs both in one process, alternately, and prints the ratio of the smallest CPU times and the goal. On a busy
+machine a ratio varies by about ten per cent.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ PING_LINES, FPING_LINES, ROWS, SMALL_LOGS, TURNS = 1_000_000, 500_000, 2_000_000
 
 
 def both(own: Callable[[], object], peer: Callable[[], object], turns: int = TURNS) -> tuple[float, float]:
-    """The least CPU seconds of each of the two, run in turns."""
+    """Run both functions alternately; return the smallest CPU time of each in seconds."""
     times = [(cpu(own), cpu(peer)) for _ in range(turns)]
     return min(own for own, _ in times), min(peer for _, peer in times)
 
 
 def child(code: str) -> float:
-    """CPU seconds of a fresh interpreter that runs ``code``."""
+    """Return the CPU seconds of a new interpreter that runs ``code``."""
     import resource
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -37,13 +37,13 @@ def child(code: str) -> float:
 
 
 def row(what: str, own: float, peer: float, against: str, goal: str) -> None:
-    """Print one comparison: how many times the peer's cost, or how many times faster."""
+    """Print one comparison with the ratio of the CPU times."""
     ratio = f"{own / peer:.2f}x its cost" if own >= peer else f"{peer / own:.1f}x faster"
     print(f"{what:44} {own:8.2f} s   {against:34} {peer:8.2f} s   {ratio:>16}   goal {goal}", flush=True)
 
 
 def ping(folder: Path) -> None:
-    """A ping log of a million replies against the compiled regular expression that everybody writes."""
+    """Parse a ping log with a million replies; compare with a loop over one compiled regular expression."""
     import numpy  # noqa: F401
     import pyarrow.csv  # noqa: F401
 
@@ -67,7 +67,7 @@ def ping(folder: Path) -> None:
 
 
 def fping(folder: Path) -> None:
-    """As `ping`, for the replies of fping."""
+    """Parse an fping log; compare as in `ping`."""
     import azlatency as az
 
     path = folder / "fping.log"
@@ -89,7 +89,7 @@ def fping(folder: Path) -> None:
 
 
 def full_log(folder: Path) -> None:
-    """A sockperf full log, exact to the nanosecond, against pyarrow reading it as floats."""
+    """Parse a sockperf full log, exact to the nanosecond; compare with pyarrow, which reads floats."""
     from pyarrow import csv
 
     import azlatency as az
@@ -104,7 +104,7 @@ def full_log(folder: Path) -> None:
 
 
 def small_logs() -> None:
-    """Many small logs of all tools: CPU of each, and of reading them with one regular expression a line."""
+    """Parse many small logs of all tools; compare with one regular expression per line."""
     from azlatency.logs.decode import source_from_bytes
     from azlatency.logs.parse import parse_source
 
@@ -112,29 +112,29 @@ def small_logs() -> None:
         for raw in logs:
             parse_source(source_from_bytes(raw, "x"))
 
-    found: dict[str, list[bytes]] = {}
+    logs_by_tool: dict[str, list[bytes]] = {}
     for path in sorted(FIXTURES.glob("*/*")):
         if path.stat().st_size <= 5_000 and not path.name.endswith((".expected.json", ".md", ".gz")):
-            found.setdefault(path.parent.name, []).append(path.read_bytes())
-    logs = [raw for of_tool in found.values() for raw in of_tool]
+            logs_by_tool.setdefault(path.parent.name, []).append(path.read_bytes())
+    logs = [raw for tool_logs in logs_by_tool.values() for raw in tool_logs]
     parse(logs)
     many = [logs[index % len(logs)] for index in range(SMALL_LOGS)]
     number = re.compile(r"([\d.]+) ?(us|ms|usec|sec|Gbits/sec|Gbps)")
     own, peer = both(
         lambda: parse(many),
         lambda: [number.findall(line) for raw in many for line in raw.decode("latin-1").splitlines()],
-        turns=1,  # so many logs are an average already
+        turns=1,  # the number of logs already averages
     )
-    row(f"{SMALL_LOGS} small logs, parse only", own, peer, "one regex a line", "<= 0.5 ms a log")
-    print(f"{'':44} {own / SMALL_LOGS * 1e3:8.3f} ms CPU a log, by tool:")
-    for tool, of_tool in found.items():
-        times = max(200 // len(of_tool), 1)
-        least = min(cpu(lambda of_tool=of_tool, times=times: parse(of_tool * times)) for _ in range(TURNS))
-        print(f"{'':34} {tool:9} {least / times / len(of_tool) * 1e3:8.3f}")
+    row(f"{SMALL_LOGS} small logs, parse only", own, peer, "one regex per line", "<= 0.5 ms per log")
+    print(f"{'':44} {own / SMALL_LOGS * 1e3:8.3f} ms CPU per log, by tool:")
+    for tool, tool_logs in logs_by_tool.items():
+        times = max(200 // len(tool_logs), 1)
+        least = min(cpu(lambda tool_logs=tool_logs, times=times: parse(tool_logs * times)) for _ in range(TURNS))
+        print(f"{'':34} {tool:9} {least / times / len(tool_logs) * 1e3:8.3f}")
 
 
 def imports(folder: Path) -> None:
-    """The import of all studies, and again when nothing changed."""
+    """Import all studies, then import them again without changes."""
     from azlatency.studies.store import import_study, list_studies
 
     first = cpu(lambda: [import_study(name, out=folder / "out") for name in list_studies()])
@@ -144,7 +144,7 @@ def imports(folder: Path) -> None:
 
 
 def start() -> None:
-    """What `import azlatency` and ``--help`` cost."""
+    """Measure `import azlatency` and ``--help``."""
     own, peer = child("import azlatency"), child("import numpy")
     row("import azlatency", own, peer, "import numpy", "<= 1.3x")
     quiet = "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    "
@@ -153,7 +153,7 @@ def start() -> None:
 
 
 def main() -> None:
-    """All rows."""
+    """Run all benchmarks."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         start()

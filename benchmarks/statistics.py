@@ -1,5 +1,6 @@
-"""What the statistics cost: CPU beside a sort of the same values, and the peak memory of a process that does nothing
-else. ``python -m benchmarks.statistics`` runs these rows alone.
+"""Measure the statistics: CPU time relative to a sort of the same values, and peak memory.
+
+``python -m benchmarks.statistics`` runs only these rows.
 """
 
 from __future__ import annotations
@@ -11,25 +12,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-#: Packets of a long run; resamples of the bootstrap that order statistics replace, and how many are timed.
+#: Packets of a long run; resamples of the bootstrap used for comparison, and how many of them are timed.
 N, RESAMPLES, TIMED = 1_000_000, 9_999, 20
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
 
 
 def cpu(work: Callable[[], object]) -> float:
-    """CPU seconds of one call."""
+    """Return the CPU seconds of one call."""
     begin = time.process_time()
     work()
     return time.process_time() - begin
 
 
 def least(work: Callable[[], object], turns: int = 3) -> float:
-    """The least CPU seconds of some calls."""
+    """Return the smallest CPU time of several calls in seconds."""
     return min(cpu(work) for _ in range(turns))
 
 
 def packets(n: int, seed: int = 1, rho: float = 0.9) -> np.ndarray:
-    """Dependent lognormal round trips (n,) in ns, with a heavy tail."""
+    """Simulate n dependent lognormal round-trip times in ns, with a heavy tail."""
     from scipy.signal import lfilter
 
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -38,7 +39,7 @@ def packets(n: int, seed: int = 1, rho: float = 0.9) -> np.ndarray:
 
 
 def whole_report(x: np.ndarray) -> None:
-    """All that is said of one run: five quantiles, the mean, the tail, shifts."""
+    """Compute everything that the report shows of one run: five quantiles, the mean, the tail, level shifts."""
     import azlatency as az
 
     az.quantiles(x, LEVELS)
@@ -48,14 +49,14 @@ def whole_report(x: np.ndarray) -> None:
 
 
 def compared(x: np.ndarray, y: np.ndarray) -> None:
-    """Two runs level by level."""
+    """Compare two runs quantile by quantile."""
     import azlatency as az
 
     az.shift_function(az.quantiles(x, LEVELS), az.quantiles(y, LEVELS))
 
 
 def matrix() -> None:
-    """Three zones, eight rounds, exact max-T."""
+    """Test the asymmetry of three zones in eight rounds with the exact max-T test."""
     import pandas as pd
 
     import azlatency as az
@@ -70,7 +71,7 @@ def matrix() -> None:
 
 
 def histogram(x: np.ndarray) -> tuple[float, float]:
-    """CPU seconds of five quantiles of a histogram, and the largest relative distance of an end from the exact one."""
+    """Return the CPU seconds of five quantiles of a histogram, and the largest relative error of an interval end."""
     import azlatency as az
 
     bins, counts = np.unique(np.floor(np.log2(x) * 1024), return_counts=True)
@@ -84,36 +85,36 @@ def histogram(x: np.ndarray) -> tuple[float, float]:
 
 
 def peak_megabytes(code: str) -> float:
-    """Peak memory of a fresh interpreter that runs ``code``, its imports and data included."""
+    """Return the peak memory in MB of a new interpreter that runs ``code``, including imports and data."""
     tail = "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
     done = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
 
 
-def told(what: str, own: float, peer: float, goal: str) -> None:
-    """One row: CPU seconds and how many sorts of a million values that is."""
+def print_row(what: str, own: float, peer: float, goal: str) -> None:
+    """Print one row: CPU seconds, and the ratio to a sort of a million values."""
     print(
         f"{what:44} {own:8.3f} s   {'np.sort of 1e6':34} {peer:8.3f} s   {own / peer:14.1f}x   goal {goal}", flush=True
     )
 
 
 def statistics() -> None:
-    """All rows."""
+    """Run all benchmarks of statistics."""
     from scipy.stats import bootstrap
 
     import azlatency as az
 
     x, y = packets(N), packets(N, 2)
-    whole_report(x[:20_000])  # imports
+    whole_report(x[:20_000])  # loads the modules
     compared(x[:20_000], y[:20_000])
     matrix()
     sort = least(lambda: np.sort(x))
     report = least(lambda: whole_report(x))
-    told("whole report of a run of 1e6", report, sort, "<= 2 s CPU")
+    print_row("whole report of a run of 1e6", report, sort, "<= 2 s CPU")
     peak = peak_megabytes("from benchmarks.statistics import N, packets, whole_report; whole_report(packets(N))")
     print(f"{'  its peak memory, imports included':44} {peak:8.0f} MB{'':59} goal <= 300 MB")
-    told("two runs of 1e6, level by level", least(lambda: compared(x, y)), sort, "<= 4 s CPU")
-    told("three zones, eight rounds, exact max-T", least(matrix), sort, "<= 0.2 s")
+    print_row("two runs of 1e6, level by level", least(lambda: compared(x, y)), sort, "<= 4 s CPU")
+    print_row("three zones, eight rounds, exact max-T", least(matrix), sort, "<= 0.2 s")
     own = least(lambda: az.quantiles(x, 0.99))
     one = cpu(lambda: bootstrap((x,), lambda v, axis: np.quantile(v, 0.99, axis=axis), n_resamples=TIMED, batch=1,
                                 method="percentile", random_state=1)) / TIMED  # fmt: skip

@@ -1,10 +1,10 @@
-"""Emulated zones: network namespaces whose packets are held back for programmed times (root, Linux, /dev/net/tun).
+"""Emulate zones with network namespaces and configured one-way delays (needs root, Linux, /dev/net/tun).
 
-    with emulated(hosts, delays): ...      every host is a namespace; what runs in it reaches the others late
+    with emulated(hosts, delays): ...      every host is a namespace
 
-Packets pass through this process: each host has a TUN device, and a packet that is read from one is written into its
-receiver's after the delay of that direction, first in, first out, at a bounded rate. No traffic leaves the machine.
-``python tools/emulated_zones.py`` holds three zones until it is interrupted, for trying things by hand.
+Packets pass through this process: each host has a TUN device, and a packet read from one device is written to the
+device of its receiver after the delay of that direction, in order and at a limited rate. No traffic leaves the
+machine. ``python tools/emulated_zones.py`` keeps three zones running until it is interrupted, for manual tests.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from contextlib import contextmanager, suppress
 
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _CLONE_NEWNET = 0x40000000
-#: Packets that are due sooner than this are waited for without sleeping: the kernel wakes sleepers too late.
+#: For shorter waits, poll instead of sleeping: the kernel wakes a sleeping process too late.
 _SPIN_NS = 300_000
-#: Bytes under way in one direction; more are dropped, as by a full queue.
+#: Bytes in flight per direction; further packets are dropped, as by a full queue.
 _QUEUE_BYTES = 2_000_000
 _MTU = 1500
 
-#: Hosts of the tutorial: name -> address; and one-way delays in µs between zones 1, 2 and 3.
+#: Hosts of the tutorial (name -> address), and the one-way delays in µs between zones 1, 2 and 3.
 HOSTS = {"az1a": "10.66.1.4", "az2a": "10.66.2.4", "az3a": "10.66.3.4"}
 DELAYS_US = {("az1a", "az2a"): 200.0, ("az1a", "az3a"): 500.0, ("az2a", "az3a"): 350.0}
 
@@ -49,7 +49,7 @@ def _enter(namespace: str) -> None:
 
 
 def _open_tun(namespace: str) -> int:
-    """A TUN device ``az0`` inside the namespace; its handle works from anywhere."""
+    """Open a TUN device ``az0`` inside the namespace; the handle can be used from any namespace."""
     _enter(namespace)
     handle = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(handle, _TUNSETIFF, struct.pack("16sH", b"az0", _IFF_TUN | _IFF_NO_PI))
@@ -59,15 +59,15 @@ def _open_tun(namespace: str) -> int:
 def _carry(
     hosts: Mapping[str, str], delays_us: Mapping[tuple[str, str], float], jitter_us: float, mbit_s: float, ready: object
 ) -> None:
-    """Read, hold back, write; for ever."""
+    """Forward packets with their delays until the process is killed."""
     handles = {name: _open_tun(name) for name in hosts}
     names = {handle: name for name, handle in handles.items()}
     addresses = {bytes(map(int, address.split("."))): name for name, address in hosts.items()}
-    chance = random.Random(1)
+    generator = random.Random(1)
     both = {**delays_us, **{(to, start): delay for (start, to), delay in delays_us.items()}}
     free_at = dict.fromkeys(both, 0)
     last_due = dict.fromkeys(both, 0)
-    under_way = dict.fromkeys(both, 0)
+    in_flight = dict.fromkeys(both, 0)
     waiting: list[tuple[int, int, tuple[str, str], bytes]] = []
     count = 0
     ready.set()  # type: ignore[attr-defined]
@@ -75,8 +75,8 @@ def _carry(
         now = time.monotonic_ns()
         while waiting and waiting[0][0] <= now:
             _, _, way, packet = heapq.heappop(waiting)
-            under_way[way] -= len(packet)
-            with suppress(BlockingIOError):  # a full device drops, as a full queue does
+            in_flight[way] -= len(packet)
+            with suppress(BlockingIOError):  # drop the packet if the device is full
                 os.write(handles[way[1]], packet)
         left = (waiting[0][0] - now) / 1e9 if waiting else 1.0
         readable, _, _ = select.select(list(names), [], [], 0 if left < _SPIN_NS / 1e9 else left - _SPIN_NS / 1e9)
@@ -84,14 +84,14 @@ def _carry(
             packet = os.read(handle, 65_536)
             receiver = addresses.get(packet[16:20]) if packet[:1] and packet[0] >> 4 == 4 else None
             way = (names[handle], receiver or "")
-            if way not in both or under_way[way] + len(packet) > _QUEUE_BYTES:
+            if way not in both or in_flight[way] + len(packet) > _QUEUE_BYTES:
                 continue
             start = max(time.monotonic_ns(), free_at[way])
             free_at[way] = start + int(len(packet) * 8e3 / mbit_s)
-            held = both[way] + chance.lognormvariate(0, 0.6) * jitter_us
+            held = both[way] + generator.lognormvariate(0, 0.6) * jitter_us
             count += 1
-            under_way[way] += len(packet)
-            # First in, first out: a packet never overtakes the one before it.
+            in_flight[way] += len(packet)
+            # Keep the order of the packets.
             last_due[way] = max(last_due[way], free_at[way] + int(held * 1e3))
             heapq.heappush(waiting, (last_due[way], count, way, packet))
 
@@ -104,7 +104,7 @@ def emulated(
     jitter_us: float = 3.0,
     mbit_s: float = 400.0,
 ) -> Iterator[None]:
-    """Namespaces named as ``hosts``, with their addresses, joined with one-way delays in µs; removed at the end."""
+    """Create a namespace per host, connected with one-way delays in µs; remove them at the end."""
     process = None
     try:
         for name in hosts:
@@ -114,7 +114,7 @@ def emulated(
         process = multiprocessing.Process(target=_carry, args=(hosts, delays_us, jitter_us, mbit_s, ready), daemon=True)
         process.start()
         if not ready.wait(10):
-            raise OSError("the TUN devices could not be made")
+            raise OSError("cannot create the TUN devices; check /dev/net/tun")
         for name, address in hosts.items():
             _ip("-n", name, "addr", "add", f"{address}/32", "dev", "az0")
             _ip("-n", name, "link", "set", "az0", "mtu", str(_MTU), "up")
@@ -129,9 +129,9 @@ def emulated(
 
 
 def main() -> int:
-    """Hold the three zones until interrupted."""
+    """Keep the three zones running until interrupted."""
     if os.geteuid() != 0:
-        print("needs root", file=sys.stderr)
+        print("network namespaces need root; run with sudo", file=sys.stderr)
         return 1
     with emulated(HOSTS, DELAYS_US):
         print("try: ip netns exec az1a ping", HOSTS["az2a"])

@@ -1,12 +1,12 @@
-"""What other readers get out of the project's own fixtures, beside this library: the measured part of docs/peers.md.
+"""Compare other readers with this library on the fixtures of this project: the measured part of docs/peers.md.
 
     python -m venv /tmp/peers && /tmp/peers/bin/pip install jc pingparsing mslisa
     python tools/peers.py /tmp/peers/bin/python
 
-Every fixture with one run of ping, sockperf or lagscope whose mean round trip was read by hand is given to each reader
-that is installed there. The mean that it returns is the same (to the last printed digit), another, or none; so are the
-packets sent and received, where they were read by hand. Each reader is called as its own documentation or its own code
-calls it; a peer that is not installed is left out. What is not the same is listed on standard error.
+Each installed reader gets every fixture that contains one run of ping, sockperf or lagscope and whose mean RTT was
+read by hand. The mean that it returns is equal (to the last printed digit), different, or none; the same holds for
+the packets sent and received, if they were read by hand. Each reader is called as its documentation or its own code
+calls it. Readers that are not installed are skipped. Differences are listed on standard error.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
 TOOLS = ("ping", "sockperf", "lagscope")
-_ENDINGS = (".log", ".txt")
+_EXTENSIONS = (".log", ".txt")
 Values = dict[str, float | None]
 
 
-# --- in the peers' Python: FILE... on standard input, one JSON object out
+# --- runs in the Python of the other readers: paths on standard input, one JSON object on standard output
 
 
 def _jc(text: str, tool: str) -> Values:
@@ -47,7 +47,7 @@ def _pingparsing(text: str, tool: str) -> Values:
 
 
 def _lisa(text: str, tool: str) -> Values:
-    """LISA's methods want a machine; what reads text does not, so they are called without one."""
+    """Call the methods of LISA that read text, without the machine that its classes need."""
     from types import SimpleNamespace
 
     if tool == "sockperf":
@@ -60,7 +60,7 @@ def _lisa(text: str, tool: str) -> Values:
     reader = Lagscope.__new__(Lagscope)
     reader._log = SimpleNamespace(debug=lambda *_: None)  # type: ignore[attr-defined]
     mean = float(reader.get_average(SimpleNamespace(stdout=text)))
-    # -1 is its way to say that there is none.
+    # -1 means that there is no mean.
     return {"mean_us": None if mean < 0 else mean}
 
 
@@ -72,32 +72,32 @@ PEERS: dict[str, tuple[str, tuple[str, ...], Callable[[str, str], Values]]] = {
 
 
 def read_as_peer(name: str) -> None:
-    """Read ``{tool: [path, …]}`` from standard input; print the version and, by path, the values or the error."""
+    """Read ``{tool: [path, …]}`` from standard input; print the version and the values or the error of each path."""
     from importlib.metadata import version
 
     package, _, reader = PEERS[name]
-    found: dict[str, Any] = {"version": version(package), "files": {}}
+    result: dict[str, Any] = {"version": version(package), "files": {}}
     for tool, paths in json.load(sys.stdin).items():
         for path in paths:
             try:
                 text = Path(path).read_text("utf-8", "replace")
-                found["files"][path] = reader(text, tool)
+                result["files"][path] = reader(text, tool)
             except (Exception, SystemExit) as error:
-                found["files"][path] = {"error": type(error).__name__}
-    # A reader may have taken sys.stdout for itself.
-    print(json.dumps(found), file=sys.__stdout__)
+                result["files"][path] = {"error": type(error).__name__}
+    # A reader may have replaced sys.stdout.
+    print(json.dumps(result), file=sys.__stdout__)
 
 
-# --- here
+# --- runs here
 
 
-def expected(tool: str) -> dict[str, Values]:
-    """By path of each fixture with one run: what was read by hand."""
+def read_by_hand(tool: str) -> dict[str, Values]:
+    """Return the values read by hand, by path, for each fixture with one run."""
     found: dict[str, Values] = {}
     for file in sorted((FIXTURES / tool).glob("*.expected.json")):
         log = file.with_name(file.name.removesuffix(".expected.json"))
         content = json.loads(file.read_text("utf-8"))
-        if log.suffix not in _ENDINGS or len(content["runs"]) != 1:
+        if log.suffix not in _EXTENSIONS or len(content["runs"]) != 1:
             continue
         metrics = {row["metric"]: row["value"] for row in content.get("metrics", []) if row.get("run", 0) == 0}
         if "rtt_mean" in metrics:
@@ -107,7 +107,7 @@ def expected(tool: str) -> dict[str, Values]:
 
 
 def ours(tool: str, paths: list[str]) -> dict[str, Values]:
-    """The same of this library."""
+    """Return the values of this library, by path."""
     import azlatency as az
 
     found: dict[str, Values] = {}
@@ -120,59 +120,59 @@ def ours(tool: str, paths: list[str]) -> dict[str, Values]:
     return found
 
 
-def grade(due: float, got: float | None) -> str:
-    """The same, another value, or none."""
-    if got is None:
+def grade(expected: float, value: float | None) -> str:
+    """Return whether two values are equal, different, or one is missing."""
+    if value is None:
         return "none"
-    return "the same" if abs(got - due) <= max(0.0006 * abs(due), 0.06) else "another"
+    return "equal" if abs(value - expected) <= max(0.0006 * abs(expected), 0.06) else "different"
 
 
-_GRADES = ("the same", "another", "none")
+_GRADES = ("equal", "different", "none")
 
 
-def row(tool: str, name: str, due: dict[str, Values], files: dict[str, Any]) -> str:
-    """One row of the table; what is not the same goes to standard error."""
+def row(tool: str, name: str, expected: dict[str, Values], files: dict[str, Any]) -> str:
+    """Return one row of the table; print differences on standard error."""
     means: Counter[str] = Counter()
     counts: Counter[str] = Counter()
-    for path, wanted in due.items():
-        got = files[path]
-        means[found := grade(wanted["mean_us"] or 0.0, got.get("mean_us"))] += 1
-        if found != "the same":
-            told = got.get("error", got.get("mean_us"))
-            print(f"{name}: {Path(path).name}: {told}, not {wanted['mean_us']}", file=sys.stderr)
+    for path, values in expected.items():
+        answer = files[path]
+        means[result := grade(values["mean_us"] or 0.0, answer.get("mean_us"))] += 1
+        if result != "equal":
+            actual = answer.get("error", answer.get("mean_us"))
+            print(f"{name}: {Path(path).name}: {actual}, expected {values['mean_us']}", file=sys.stderr)
         for key in ("sent", "received"):
-            if wanted[key] is not None:
-                counts[grade(wanted[key] or 0.0, got.get(key))] += 1
-    numbers = [str(means[each]) for each in _GRADES]
-    numbers += [str(counts[each]) if tool == "ping" else "" for each in _GRADES]
-    return "| " + " | ".join([tool, name, str(len(due)), *numbers]) + " |"
+            if values[key] is not None:
+                counts[grade(values[key] or 0.0, answer.get(key))] += 1
+    numbers = [str(means[result]) for result in _GRADES]
+    numbers += [str(counts[result]) if tool == "ping" else "" for result in _GRADES]
+    return "| " + " | ".join([tool, name, str(len(expected)), *numbers]) + " |"
 
 
 def main() -> int:
-    """The table in Markdown."""
+    """Print the table in Markdown."""
     if len(sys.argv) == 3 and sys.argv[1] == "--read-as":
         read_as_peer(sys.argv[2])
         return 0
     if len(sys.argv) != 2:
         print(__doc__)
         return 2
-    print("| logs of | reader | logs | mean: the same | another | none | counts: the same | another | none |")
+    print("| tool | reader | logs | mean: equal | different | none | counts: equal | different | none |")
     print("|---|---|---|---|---|---|---|---|---|")
     for tool in TOOLS:
-        due = expected(tool)
-        print(row(tool, "azlatency", due, ours(tool, list(due))))
+        values = read_by_hand(tool)
+        print(row(tool, "azlatency", values, ours(tool, list(values))))
         for name, (_, tools, _) in PEERS.items():
             if tool not in tools:
                 continue
             words = [sys.argv[1], __file__, "--read-as", name]
             done = subprocess.run(
-                words, input=json.dumps({tool: list(due)}), capture_output=True, text=True, check=False
+                words, input=json.dumps({tool: list(values)}), capture_output=True, text=True, check=False
             )
             if done.returncode:
-                print(f"{name}: not installed there", file=sys.stderr)
+                print(f"{name}: not installed; skipped", file=sys.stderr)
                 continue
             answer = json.loads(done.stdout[done.stdout.index("{") :])
-            print(row(tool, f"{name} {answer['version']}", due, answer["files"]))
+            print(row(tool, f"{name} {answer['version']}", values, answer["files"]))
     return 0
 
 

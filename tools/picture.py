@@ -1,8 +1,8 @@
-"""The picture of the README, of a real page: ``make picture`` (needs Chromium, and the test environment).
+"""Take the screenshot for the README: ``make picture`` (needs Chromium and the test environment).
 
     python tools/picture.py SITE OUT.png
 
-SITE is a folder that ``azlatency report`` wrote. The page is opened from the file, in the window of a laptop.
+SITE is a folder written by ``azlatency report``. The page is opened from its file, in a window of laptop size.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+_TESTS = Path(__file__).parents[1] / "tests"
+sys.path[:0] = [str(_TESTS), str(_TESTS / "site")]
 
 _PAGE = "emulated-zones/04_zone_pair_asymmetry.html"
 _SECTION = "is-a-transfer-slower-in-one-direction"
-#: What the README may cost.
+#: Maximum size of the image.
 _MOST_BYTES = 300_000
 _WIDTH, _HEIGHT = 1180, 880
 
 
 def main() -> int:
-    """Open, scroll to the section, take the picture."""
+    """Open the page, scroll to the section, take the screenshot."""
     if len(sys.argv) != 3:
         print(__doc__)
         return 2
@@ -30,7 +31,7 @@ def main() -> int:
 
     page, out = Path(sys.argv[1]).resolve() / _PAGE, Path(sys.argv[2])
     if not page.is_file():
-        print(f"{page}: not there; run make report first", file=sys.stderr)
+        print(f"{page}: not found; run make report first", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as profile:
         browser = Browser(Path(profile))
@@ -40,7 +41,7 @@ def main() -> int:
             browser.call("Page.navigate", url=page.as_uri())
             browser.until(f"document.readyState == 'complete' && document.getElementById('{_SECTION}')")
             scroll = f"document.getElementById('{_SECTION}').scrollIntoView({{behavior: 'instant'}})"
-            # Twice: what comes into view only then gets its size.
+            # Scroll twice: elements get their final size only when they become visible.
             for _ in range(2):
                 browser.evaluate(f"{scroll}; new Promise(done => setTimeout(() => done(1), 500))")
             picture = base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"])

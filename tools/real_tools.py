@@ -1,8 +1,8 @@
-"""Run the real tools between two network namespaces and read what they print: ``make fixtures`` (root, Linux).
+"""Run the installed tools between two network namespaces and parse their output: ``make fixtures`` (needs root, Linux).
 
-A new version of a tool that prints something new shows itself here as an unknown line. Traffic stays inside the two
-namespaces that this script makes and removes. A tool that is not installed is left out and named; without root or
-without network namespaces nothing runs and the exit code is 0.
+If a new version of a tool prints something new, it is reported as an unknown line. Traffic stays inside the two
+namespaces that this script creates and removes. Tools that are not installed are listed and skipped. Without root or
+network namespaces, nothing runs and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import azlatency as az
 
 CLIENT, SERVER = "azlatency-client", "azlatency-server"
 ADDRESS = {CLIENT: "10.231.7.1", SERVER: "10.231.7.2"}
-#: (expected tool, command in the client's namespace, server started before it, output file's ending)
+#: (expected tool, command in the namespace of the client, server to start first, extension of the output file)
 RUNS = [
     ("ping", "ping -c 5 -i 0.2 {server}", "", "log"),
     ("ping", "ping -D -O -q -c 5 -i 0.2 {server}", "", "log"),
@@ -42,13 +42,13 @@ RUNS = [
 
 
 def sh(*words: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
-    """Run a command quietly."""
+    """Run a command and capture its output."""
     return subprocess.run(words, check=check, capture_output=True)
 
 
 @contextmanager
 def namespaces() -> Iterator[None]:
-    """Two namespaces joined by a pair of virtual interfaces; removed whatever happens."""
+    """Create two namespaces connected by a pair of virtual interfaces; remove them at the end."""
     try:
         for name in (CLIENT, SERVER):
             sh("ip", "netns", "add", name)
@@ -64,7 +64,7 @@ def namespaces() -> Iterator[None]:
 
 
 def run(command: str, server: str, output: Path) -> None:
-    """One tool from the client to the server; both outputs in one file, as a terminal shows them."""
+    """Run one tool from the client to the server; write standard output and standard error to one file."""
     inside = ["ip", "netns", "exec"]
     daemon = None
     if server:
@@ -83,41 +83,41 @@ def run(command: str, server: str, output: Path) -> None:
             daemon.wait()
 
 
-def verdict(tool: str, output: Path) -> str:
-    """Empty if the output was read whole; else what is wrong with it."""
+def check_output(tool: str, output: Path) -> str:
+    """Return what is wrong with the parsed output; empty if everything was read."""
     tables = az.parse(output)
     (source,) = tables.rows["sources"]
     runs = tables.rows["runs"]
     if not runs or {row["tool"] for row in runs} != {tool}:
-        return f"read as {[row['tool'] for row in runs]}"
+        return f"recognised as {[row['tool'] for row in runs]}"
     if source["lines_unknown"]:
         line = next(row for row in tables.rows["events"] if row["code"] == "unknown_line")
-        return f"{source['lines_unknown']} unknown lines, the first: {line['line']}: {line['text']}"
+        return f"{source['lines_unknown']} unknown lines, the first is {line['line']}: {line['text']}"
     if any(row["status"] not in ("complete",) for row in runs):
         return f"status {[row['status'] for row in runs]}"
     return "; ".join(tables.errors())
 
 
 def main() -> int:
-    """Run everything that is installed; 1 if any output was not read whole."""
+    """Run all installed tools; return 1 if any output was not read completely."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
-        print("needs root and the command ip: nothing was run")
+        print("this script needs root and the command ip; nothing was run")
         return 0
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         try:
             with namespaces():
-                for index, (tool, command, server, ending) in enumerate(RUNS):
+                for index, (tool, command, server, extension) in enumerate(RUNS):
                     if shutil.which(command.split()[0]) is None:
                         print(f"not installed  {command}")
                         continue
-                    output = Path(folder) / f"{index:02d}.{ending}"
+                    output = Path(folder) / f"{index:02d}.{extension}"
                     run(command, server, output)
-                    wrong = verdict(tool, output)
-                    failures += bool(wrong)
-                    print(f"{'WRONG' if wrong else 'ok':13}  {command}{': ' + wrong if wrong else ''}")
+                    problem = check_output(tool, output)
+                    failures += bool(problem)
+                    print(f"{'FAILED' if problem else 'ok':13}  {command}{': ' + problem if problem else ''}")
         except subprocess.CalledProcessError as error:
-            print(f"no network namespaces here ({error.stderr.decode().strip()}): nothing was run")
+            print(f"network namespaces are not available ({error.stderr.decode().strip()}); nothing was run")
             return 0
     return 1 if failures else 0
 

@@ -1,9 +1,9 @@
-"""Record the logs of the tutorial and of the comparison tests anew: the real tools between emulated zones (root).
+"""Record the logs of the tutorial and of the comparison tests: real tools between emulated zones (needs root).
 
     python tools/record_logs.py tutorial      docs/tutorial/dump.zip: three zones, five rounds, logs only
     python tools/record_logs.py compare       tests/compare/{base,slower}.zip: one pair, ten rounds, manifest included
 
-The measuring is done by the script that ``azlatency plan`` writes.
+The logs are measured by a script that ``azlatency plan`` writes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from emulated_zones import DELAYS_US, HOSTS, emulated
 
 ROOT = Path(__file__).parents[1]
 _PAIR = {name: HOSTS[name] for name in ("az1a", "az2a")}
-#: Between base and slower the one-way delay grows by 60 µs, the round trip by about a fifth.
+#: One-way delay of the slower recording in µs: 60 µs more than the base, which adds about a fifth to the RTT.
 _SLOWER_US = 260.0
 
 
@@ -28,7 +28,7 @@ def record(
     target: Path, hosts: Mapping[str, str], delays: Mapping[tuple[str, str], float], tools: list[str], rounds: int,
     *, logs_only: bool,
 ) -> None:  # fmt: skip
-    """Plan, measure, pack. ``logs_only``: without what the plan wrote beside the logs, as an analyst's dump is."""
+    """Plan, measure and pack. ``logs_only``: pack only the logs, without the manifest that the script wrote."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         words = [sys.executable, "-m", "azlatency", "plan", "--rounds", str(rounds), "--seconds", "1", "--study",
@@ -49,9 +49,9 @@ def record(
 
 
 def main() -> int:
-    """What the first argument names."""
+    """Record what the argument names."""
     what = sys.argv[1:]
-    # Other work on the machine would show up as latency.
+    # Raise the priority: other load on the machine would appear as latency.
     os.nice(-12)
     if what == ["tutorial"]:
         record(ROOT / "docs/tutorial/dump.zip", HOSTS, DELAYS_US, ["sockperf", "ping", "iperf3"], 5, logs_only=True)
