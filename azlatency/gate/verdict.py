@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
-from azlatency.stats.across_runs.beforeafter import Pairing, compare_pairing, elsewhere, pairings
+from azlatency.stats.across_runs.before_after import Pairing, compare_pairing, elsewhere, pairings
 from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.multiplicity import adjust_p

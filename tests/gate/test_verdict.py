@@ -292,7 +292,7 @@ def test_a_change_is_claimed_in_at_most_one_of_twenty_comparisons_without_one(
     import pandas as pd
 
     from azlatency.gate.verdict import Compared, assign_verdicts
-    from azlatency.stats.across_runs.beforeafter import compare_pairing, pairings
+    from azlatency.stats.across_runs.before_after import compare_pairing, pairings
 
     random = np.random.default_rng(1)
 

@@ -40,7 +40,7 @@ class StudyResults:
 
     @cached_property
     def medians(self) -> Any:
-        return az.by_path(self.runs, "median_ns")
+        return az.summarize(self.runs, "median_ns")
 
     @cached_property
     def conditions(self) -> Any:
@@ -103,10 +103,10 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
         "shapes": lambda: charts.run_shapes(of.run_shapes),
         "medians": lambda: charts.latency_forest(of.runs, of.medians, az.shapes.medians(of.printed + of.sampled)),
-        "means": lambda: charts.latency_forest(of.runs, az.by_path(of.runs, "mean_ns"), value="mean_ns"),
+        "means": lambda: charts.latency_forest(of.runs, az.summarize(of.runs, "mean_ns"), value="mean_ns"),
         "goodput": lambda: charts.throughput_forest(
             of.streams,
-            az.by_path(of.streams, "throughput", unit="bit/s"),
+            az.summarize(of.streams, "throughput", unit="bit/s"),
             expected=az.evidence.expected_bandwidth(study),
         ),
         "intervals": lambda: charts.throughput_series(study.intervals, of.streams),

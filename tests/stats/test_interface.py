@@ -144,7 +144,7 @@ def test_lists_of_results_are_tables() -> None:
     assert isinstance(found, Results) and len(found.to_frame()) == 4
     assert len(str(found).splitlines()) == 4 and found._repr_html_().count("<tr>") == 5
     for made in (az.asymmetry(runs()), az.agreement(runs(mean_ns=1.0)), az.repeats_by_path(runs(), "median_ns"),
-                 az.plans_by_path(runs()), az.by_path(runs(), "median_ns"),
+                 az.plans_by_path(runs()), az.summarize(runs(), "median_ns"),
                  az.check_baseline(pd.DataFrame({"metric": []}), []),
                  az.adjust([]), az.shift_function(found, found)):  # fmt: skip
         assert isinstance(made, Results)

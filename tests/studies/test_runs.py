@@ -74,7 +74,7 @@ def test_four_connections_are_no_repeat_of_one(tmp_path: Path) -> None:
     az.import_study("mine", logs, out=tmp_path)
     runs = az.throughput(az.load("mine", processed=tmp_path))
     assert sorted(runs["method"]) == ["iperf3 TCP 1 connection", "iperf3 TCP 4 connections"]
-    assert [each.codes for each in az.by_path(runs, "throughput", unit="bit/s")] == [("no_replication",)] * 2
+    assert [each.codes for each in az.summarize(runs, "throughput", unit="bit/s")] == [("no_replication",)] * 2
 
 
 def test_methods_keep_their_names_where_nothing_divides_them(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_runs_of_unknown_ends_are_not_pooled(tmp_path: Path) -> None:
     logs = [ROOT / "tests" / "fixtures" / "qperf" / f"0.4.11-{name}.log" for name in ("vvt", "vv")]
     az.import_study("mine", logs, out=tmp_path)
     runs = az.latency(az.load("mine", processed=tmp_path))
-    found = {each.labels["method"]: each for each in az.by_path(runs, "mean_ns")}
+    found = {each.labels["method"]: each for each in az.summarize(runs, "mean_ns")}
     assert set(runs["path"]) == {"? → ?"}
     assert [each.codes for each in found.values() if each.n > 1] == [("path_unknown",)]
     assert all(each.estimate is None for each in found.values())

@@ -174,11 +174,11 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     found = study(tmp_path, "bad", linux(good), linux([*good, 1.5]), linux(bad))
     runs = az.latency(found)
     assert runs["median_ns"].tolist() == [1_049_500, 1_050_000, np.inf]
-    (typical,) = az.by_path(runs, "median_ns")
+    (typical,) = az.summarize(runs, "median_ns")
     assert (typical.estimate, typical.n, typical.codes) == (None, 3, ("loss_censored",))
     assert az.tables.latency.paths(runs, [typical]).cells[0][2:4] == ("3", "1,049.5 – ∞")
     for chosen in (runs, runs.iloc[[2]]):
-        chart = az.charts.latency_forest(chosen, az.by_path(chosen, "median_ns"))
+        chart = az.charts.latency_forest(chosen, az.summarize(chosen, "median_ns"))
         assert isinstance(chart, Chart)
         assert "a run that lost most of its probes" in chart.caption and "∞" in chart.alt
         assert_fit_to_print("lost", chart)

@@ -37,7 +37,7 @@ def latency_forest(
 ) -> Chart | Note:
     """Each path's run values (µs, round trip) and, where runs repeat, the path's interval; one panel a method.
 
-    ``runs``: `runs.latency`; ``estimates``: `means.by_path` of the same column.
+    ``runs``: `runs.latency`; ``estimates``: `means.summarize` of the same column.
     ``within``: intervals of single runs (label run_id), drawn thin: the other scope, and mostly the narrower one.
     """
     name = {"median_ns": "median", "mean_ns": "mean"}[value]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.across_runs.asymmetry import Asymmetry
-    from azlatency.stats.across_runs.emulation_check import KnownStep
+    from azlatency.stats.across_runs.emulation_check import ConfiguredDifference
     from azlatency.stats.result import Comparison, Estimate
 
 #: The value of a run that each metric compares, as `RunsRef` names it.
@@ -369,32 +369,34 @@ def configured_delays(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Tabl
     return Table("Measured round trips and configured one-way delays", columns, rows, notes, source)
 
 
-def configured_differences(links: pd.DataFrame, results: Sequence[KnownStep]) -> Table[KnownStep] | Note:
+def configured_differences(
+    links: pd.DataFrame, results: Sequence[ConfiguredDifference]
+) -> Table[ConfiguredDifference] | Note:
     """Return how much longer each path is than the shortest pair, as measured and as configured.
 
-    ``links``: `azlatency.configured_links`; ``results``: `azlatency.known_steps`.
+    ``links``: `azlatency.configured_links`; ``results``: `azlatency.configured_differences`.
     """
     rows = [step for step in results if step.difference.low is not None and step.difference.high is not None]
     if not results:
         return Note(_NOT_EMULATED)
     if not rows:
         return Note("No method measured the shortest pair and another one in several runs, so there is no interval.")
-    columns: list[Column[KnownStep]] = [
+    columns: list[Column[ConfiguredDifference]] = [
         METHOD,
         PATH,
         Column("runs", attrgetter("difference.n"), COUNT),
         Column("longer by", attrgetter("difference.estimate"), TENTHS, MICROSECONDS),
         Column("interval", lambda step: (step.difference.low, step.difference.high), Interval(",.1f"), MICROSECONDS,
                align="left"),
-        Column("configured", attrgetter("programmed"), TENTHS, MICROSECONDS),
-        Column("inside", lambda step: step.holds(step.programmed)),
+        Column("configured", attrgetter("configured"), TENTHS, MICROSECONDS),
+        Column("inside", lambda step: step.holds(step.configured)),
         Column("achieved idle", attrgetter("achieved"), TENTHS, MICROSECONDS),
         Column("inside, too", lambda step: step.holds(step.achieved)),
     ]  # fmt: skip
     counts = []
     for method in dict.fromkeys(step.method for step in rows):
         steps = [step for step in rows if step.method == method]
-        configured = sum(bool(step.holds(step.programmed)) for step in steps)
+        configured = sum(bool(step.holds(step.configured)) for step in steps)
         achieved = sum(bool(step.holds(step.achieved)) for step in steps)
         counts.append(
             f"{method}: {configured} of {len(steps)} configured and {achieved} of {len(steps)} achieved differences "
@@ -407,7 +409,7 @@ def configured_differences(links: pd.DataFrame, results: Sequence[KnownStep]) ->
         "are left out.",
     ]
 
-    def source(step: KnownStep) -> list[Ref]:
+    def source(step: ConfiguredDifference) -> list[Ref]:
         ends = [(links.loc[path, "sender"], links.loc[path, "receiver"]) for path in (step.path, step.reference)]
         refs = [ref for start, end in ends for key in (_MEAN, _ACHIEVED) for ref in _link_refs(start, end, key)]
         return [RunsRef(step.run_ids, "mean_ns"), *refs]

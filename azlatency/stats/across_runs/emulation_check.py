@@ -1,8 +1,8 @@
-"""Measured differences between paths of an emulated network, held against the programmed ones.
+"""Measured differences between paths of an emulated network, compared with the configured ones.
 
-A round trip holds the programmed delay of both directions and the time that the two hosts take, which nobody
-programmed. In the *difference* to the pair of hosts with the shortest delay that part drops out, as far as the hosts
-take as long on either path; what remains can be held against what was programmed.
+A round-trip time is the configured delay of both directions plus the time that the two hosts take, which is not
+configured. In the *difference* to the pair of hosts with the shortest delay the host time cancels, as far as the hosts
+take as long on either path; what remains can be compared with the configuration.
 """
 
 from __future__ import annotations
@@ -18,19 +18,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True)
-class KnownStep:
-    """How much longer one path is than the shortest pair, by one method, and how much longer it was made; all in ns.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredDifference:
+    """How much longer a path is than the shortest pair, measured by one method and as configured; all in ns.
 
-    ``programmed``: sum over both directions with the mean of the jitter, less that of the shortest pair; ``achieved``:
-    the same of what the emulator noted when idle, ``None`` where it did not look. ``difference``: mean of the runs'
-    means, less that of the shortest pair's runs, both directions of it together (Welch, ``across_runs``).
+    Attributes
+    ----------
+    path, method, reference : str
+        The path, the method that measured it, and the shortest pair.
+    configured : float
+        Delay of both directions with the mean of the jitter, minus that of the shortest pair.
+    achieved : float or None
+        The same for the delays that the emulator recorded when idle; ``None`` if it did not record them.
+    difference : Estimate
+        Mean of the runs' means, minus that of the runs of the shortest pair in both directions (Welch).
     """
 
     path: str
     method: str
     reference: str
-    programmed: float
+    configured: float
     achieved: float | None
     difference: Estimate
 
@@ -39,40 +46,61 @@ class KnownStep:
         """The runs of the path and of the shortest pair."""
         return self.difference.run_ids
 
-    def holds(self, known: float | None) -> bool | None:
-        """Whether the interval contains a known value; ``None`` where there is no interval or nothing is known."""
+    def holds(self, truth: float | None) -> bool | None:
+        """Return whether the interval contains a true value; ``None`` without an interval or a true value."""
         low, high = self.difference.low, self.difference.high
-        return None if known is None or low is None or high is None else low <= known <= high
+        return None if truth is None or low is None or high is None else low <= truth <= high
 
 
-def known_steps(links: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[KnownStep]:
-    """Every path of every method that measured the shortest pair too; [] for a real network.
+def configured_differences(
+    links: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95
+) -> list[ConfiguredDifference]:
+    """Compare the measured differences between paths with the configured ones.
 
-    ``links``: `azlatency.configured_links`; ``runs``: `azlatency.latency`. A run enters by its mean, as only
-    means of delays add up.
+    Parameters
+    ----------
+    links : DataFrame
+        One row per link, as returned by `azlatency.configured_links`; without rows for a real network.
+    runs : DataFrame
+        One row per run, as returned by `azlatency.latency`. Means are compared, since only means of delays add up.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of ConfiguredDifference
+        Every path of every method that also measured the shortest pair; empty for a real network.
+
+    Notes
+    -----
+    Welch's t interval of the difference of mean run values.
     """
     if not len(links):
         return []
     sums = {str(name): (_both(links, name, "mean_ns"), _both(links, name, "achieved_ns")) for name in links.index}
     shortest = min(sums, key=lambda name: sums[name][0] or 0.0)
+    base, base_achieved = sums[shortest]
     both = {shortest, _back(shortest)}
-    found = []
-    for method, own in runs[runs["mean_ns"].notna()].groupby("method", sort=False):
-        near = own[own["path"].isin(both)]
+    differences = []
+    for method, of_method in runs[runs["mean_ns"].notna()].groupby("method", sort=False):
+        near = of_method[of_method["path"].isin(both)]
         if not len(near):
             continue
-        for path, far in own[own["path"].isin(set(sums) - both)].groupby("path", sort=True):
-            (programmed, achieved), (base, base_achieved) = sums[str(path)], sums[shortest]
+        for path, far in of_method[of_method["path"].isin(set(sums) - both)].groupby("path", sort=True):
+            configured, achieved = sums[str(path)]
             what = f"{path} less {shortest}, {method}"
-            compared = compare(far, near, value="mean_ns", statistic="mean", confidence=confidence, what=what)
-            found.append(
-                KnownStep(
-                    str(path), str(method), shortest, float(programmed or 0.0) - float(base or 0.0),
-                    None if achieved is None or base_achieved is None else achieved - base_achieved,
-                    compared.difference or compared.ratio,
+            comparison = compare(far, near, value="mean_ns", statistic="mean", confidence=confidence, what=what)
+            differences.append(
+                ConfiguredDifference(
+                    path=str(path),
+                    method=str(method),
+                    reference=shortest,
+                    configured=float(configured or 0.0) - float(base or 0.0),
+                    achieved=None if achieved is None or base_achieved is None else achieved - base_achieved,
+                    difference=comparison.difference or comparison.ratio,
                 )
-            )  # fmt: skip
-    return found
+            )
+    return differences
 
 
 def _back(name: str) -> str:
@@ -80,8 +108,8 @@ def _back(name: str) -> str:
 
 
 def _both(links: pd.DataFrame, name: str, column: str) -> float | None:
-    """The sum over both directions of a link; ``None`` where one is not known."""
+    """Return the sum over both directions of a link; ``None`` if one is unknown."""
     import pandas as pd
 
-    there, back = (links[column].get(each) for each in (name, _back(name)))
+    there, back = (links[column].get(link) for link in (name, _back(name)))
     return None if there is None or back is None or pd.isna(there) or pd.isna(back) else float(there) + float(back)

@@ -7,10 +7,11 @@ covers the truth one time in six; t on the five run values covers it 94 % of the
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from azlatency.stats.across_runs.run_values import refusals, run_values
+from azlatency.stats.across_runs.run_values import refusals, run_values, unit_of, value_column
 from azlatency.stats.result import Estimate, Results
 
 if TYPE_CHECKING:
@@ -67,20 +68,68 @@ def across_runs(
     return result(math.exp(mean), math.exp(mean - half), math.exp(mean + half), *codes)
 
 
-def by_path(runs: pd.DataFrame, value: str, *, unit: str = "ns", confidence: float = 0.95) -> Results[Estimate]:
-    """`across_runs` for each path and method of a frame of runs (`azlatency.studies.runs`), in order of appearance.
+def summarize(
+    runs: pd.DataFrame,
+    value: str | None = None,
+    *,
+    by: str | Sequence[str] = "path",
+    unit: str | None = None,
+    confidence: float = 0.95,
+) -> Results[Estimate]:
+    """Summarize runs across repeats: the typical run of each path and method, with its interval.
 
-    ``value``: the column that holds one number a run, in ``unit``; runs without it are left out.
+    Parameters
+    ----------
+    runs : DataFrame
+        One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
+    value : str, optional
+        Column with one number per run; runs without it are left out. By default each method's median, else its mean,
+        else its throughput.
+    by : str or sequence of str
+        Columns to group by. Runs of different methods are never pooled, so ``method`` is always added.
+    unit : str, optional
+        Canonical unit of the column; by default the unit of a known column, else ``"ns"``.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    Results[Estimate]
+        One estimate per group, in order of appearance. Labels: the grouping columns and ``placement``.
+
+    Raises
+    ------
+    KeyError
+        If a column does not exist. The message lists the columns.
+
+    Notes
+    -----
+    See `across_runs` for the method.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [450e3, 440e3, 460e3]})
+    >>> print(summarize(runs))
+    a → b, ping: 450 µs, 95 % CI 426–475 µs, 3 runs
     """
-    known = runs[runs[value].notna()]
-    return Results(
-        across_runs(
-            group,
-            unit=unit,
-            value=value,
-            confidence=confidence,
-            what=f"{path}, {method}",
-            labels={"path": path, "method": method, "placement": group["placement"].iloc[0]},
-        )
-        for (path, method), group in known.groupby(["path", "method"], sort=False)
-    )
+    keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
+    if value is not None:
+        runs = runs[runs[value_column(runs, value)].notna()]
+    columns = {method: value_column(group, value) for method, group in runs.groupby("method", sort=False)}
+    estimates = []
+    for group_keys, group in runs.groupby(keys, sort=False):
+        labels = dict(zip(keys, group_keys, strict=True))
+        column = columns[labels["method"]]
+        known = group[group[column].notna()]
+        if not len(known):
+            continue
+        if "placement" in known.columns:
+            labels["placement"] = known["placement"].iloc[0]
+        estimates.append(
+            across_runs(
+                known, value=column, unit=unit or unit_of(column) or "ns", confidence=confidence,
+                what=", ".join(map(str, group_keys)), labels=labels,
+            )
+        )  # fmt: skip
+    return Results(estimates)

@@ -81,7 +81,7 @@ def test_three_files_of_one_chart(tmp_path: Path) -> None:
     runs = pd.DataFrame(
         {"path": "A → B", "method": "ping", "median_ns": [5e4, 6e4], "placement": None}, index=["a", "b"]
     )
-    chart = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     paths = chart.save(tmp_path / "forest.svg")
     assert [path.suffix for path in paths] == [".svg", ".pdf", ".png"]
@@ -113,7 +113,7 @@ def test_few_equal_and_zero_values(values: list[float]) -> None:
     runs = pd.DataFrame(
         {"path": "A → B", "method": "iperf3 TCP", "throughput": values, "placement": "cross_zone"}
     ).convert_dtypes()
-    estimates = az.by_path(runs, "throughput", unit="bit/s")
+    estimates = az.summarize(runs, "throughput", unit="bit/s")
     chart = charts.throughput_forest(runs, estimates, expected=4e9)
     assert isinstance(chart, Chart)
     assert chart.svg()

@@ -54,7 +54,7 @@ def test_a_chart_says_that_it_shortens_names() -> None:
     runs = pd.DataFrame(
         {"path": path, "method": "ping 56 B", "median_ns": [5e4, 6e4], "placement": None}, index=["a", "b"]
     )
-    chart = az.charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+    chart = az.charts.latency_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     assert_fit_to_print("forest", chart)
     assert "Long names are shortened" in chart.caption and path in chart.alt

@@ -61,7 +61,7 @@ def test_charts_are_saved_where_that_is_wanted(tmp_path: Path) -> None:
     charts.export("pdf, png", tmp_path / "figures")
     try:
         for _ in range(2):
-            charts.throughput_forest(runs, az.by_path(runs, "throughput", unit="bit/s"))
+            charts.throughput_forest(runs, az.summarize(runs, "throughput", unit="bit/s"))
     finally:
         charts.export("", tmp_path)
     charts.throughput_forest(runs, [])
@@ -133,7 +133,7 @@ def test_run_values_of_every_size(values: list[float]) -> None:
         {"path": "A → B", "method": "ping", "median_ns": values, "placement": "cross_zone"},
         index=[f"r{i}" for i in range(len(values))],
     )
-    chart = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
     if all(np.isnan(values)):
         assert isinstance(chart, Note)
         return
@@ -189,7 +189,7 @@ def test_letters_that_no_font_has(monkeypatch: pytest.MonkeyPatch, recwarn: pyte
         monkeypatch.setattr(module, "fonts", lambda: ("DejaVu Sans",))
     for path, told in (("上海 → 東京", True), ("Zürich → Łódź, Οία µ", False)):
         runs = pd.DataFrame({"path": path, "method": "ping 56 B", "median_ns": [5e4], "placement": None})
-        chart = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+        chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
         assert isinstance(chart, Chart)
         chart.svg(), chart.png()
         assert ("missing from the installed fonts" in chart.caption) == told
@@ -210,7 +210,7 @@ def test_dollars_are_letters() -> None:
     """A name out of a log is no formula, and a broken one no error."""
     names = {"path": r"$\frac{a → b_1^2$ $x$", "method": r"ping $\bad{ 56 B"}
     runs = pd.DataFrame({**names, "median_ns": [5e4, 6e4, 7e4], "placement": None}, index=["a", "b", "c"])
-    chart = charts.latency_forest(runs, az.by_path(runs, "median_ns"))
+    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     assert set(names.values()) <= {text for text, _ in texts(chart)}
     assert chart.svg() and chart.pdf()

@@ -9,8 +9,8 @@ from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.baseline import check_baseline
 from azlatency.stats.across_runs.comparison import compare
-from azlatency.stats.across_runs.emulation_check import known_steps
-from azlatency.stats.across_runs.means import across_runs, by_path
+from azlatency.stats.across_runs.emulation_check import configured_differences
+from azlatency.stats.across_runs.means import across_runs, summarize
 from azlatency.stats.across_runs.planning import percentile_sizes, plans_by_path, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.repeats import repeats_by_path
 from azlatency.stats.across_runs.run_values import run_values
@@ -54,7 +54,7 @@ def test_run_values_name_the_runs_with_a_value(runs: pd.DataFrame) -> None:
 
 
 def test_estimates_and_plans_by_path(runs: pd.DataFrame) -> None:
-    for result in (*by_path(runs, "mean_ns"), *repeats_by_path(runs, "mean_ns"), *plans_by_path(runs)):
+    for result in (*summarize(runs, "mean_ns"), *repeats_by_path(runs, "mean_ns"), *plans_by_path(runs)):
         assert set(result.run_ids) == ids(result.labels["method"], result.labels["path"])
     assert percentile_sizes(runs["n"])[0].run_ids == tuple(runs.index)
     group = runs[runs["path"] == "a → b"]
@@ -106,5 +106,5 @@ def test_baseline_and_configured_differences(runs: pd.DataFrame) -> None:
     for check in check_baseline(metrics, expected):
         assert set(check.run_ids) == ids(check.labels["method"], check.labels["path"])
     links = pd.DataFrame({"mean_ns": range(1, 7), "achieved_ns": range(1, 7)}, index=list(PATHS))
-    for step in known_steps(links, runs):
+    for step in configured_differences(links, runs):
         assert set(step.run_ids) == ids(step.method, step.path, "a → b", "b → a")
