@@ -1,13 +1,14 @@
-"""Raw bytes to text lines: compression, archives, encodings, escape sequences, carriage returns; all within bounds.
+"""Turns raw bytes into text lines: compression, archives, encodings, escape sequences, carriage returns.
 
-A file, an archive or a folder becomes a stream of `Source` objects, one for each log file or archive member. The raw
-bytes are never changed; their SHA-256 names the source. Line numbers count line feeds, as editors and ``grep -n`` do;
-where a terminal's carriage return rewrote a line, its pieces share the number.
+A file, an archive or a folder becomes a stream of `Source` objects, one per log file or archive member. The SHA-256 of
+the raw bytes identifies the source. Line numbers count line feeds, as editors and ``grep -n`` do; where a carriage
+return overwrites a line on a terminal, all its pieces have the same number.
 
-What is undone, and why: byte order marks and UTF-16 (PowerShell redirection), colour and cursor escapes (sockperf
-colours files too; ``script``), backspaces (flood ping), carriage returns (progress lines). Bounds: no source larger
-than `LARGEST_SOURCE` after decompression, no archive with more than `MOST_MEMBERS` members; members are read in memory
-and never written, so an archive cannot write anywhere.
+Removed are byte order marks and UTF-16 (PowerShell redirection), colour and cursor escapes (``script``, and sockperf,
+which colours files too), backspaces (flood ping) and carriage returns (progress lines).
+
+Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression, no archive may have more than
+`MOST_MEMBERS` members, and members are read in memory and never written to disk.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from azlatency.logs.parsers import code_page_phrases
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000
-#: Stands for a line end that a program spelled out as two characters; the pieces of such a line keep its number.
+#: Replaces a line end that a program spelled out as two characters; the pieces of such a line keep its number.
 SPELLED_END = "\x1e"
 _PIECE = 1024**2
-#: Smaller texts are made lines at once.
-_FOLDED_FROM = 1024**2
+#: Lines of larger texts are grouped into blocks of uniform lines.
+_GROUPED_FROM = 1024**2
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
@@ -48,19 +49,32 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff
 
 
 class SourceError(ValueError):
-    """Input that cannot be read as text; the message names the file and says what to do."""
+    """Input that cannot be read as text. The message names the file and what to do."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """One input file or archive member: where it is, what it is, its text."""
+    """One input file or archive member.
+
+    Attributes
+    ----------
+    path : str
+        Path as given; an archive member follows after ``!``.
+    sha256 : str
+        SHA-256 of the raw bytes.
+    size_bytes : int
+        Number of bytes after decompression.
+    encoding : str
+        Name of the encoding.
+    text : str
+        Decoded text with line feeds only, before `lines` removes escape sequences.
+    """
 
     path: str
     sha256: str
     size_bytes: int
     encoding: str
     text: str
-    """Decoded text with line feeds only, before `lines` cleans it."""
 
     @property
     def source_id(self) -> str:
@@ -74,35 +88,35 @@ class Source:
 
     @cached_property
     def lines(self) -> Sequence[Line]:
-        """The cleaned lines; pieces between carriage returns of one physical line share its number."""
+        """The cleaned lines; the pieces of one physical line between carriage returns share its number."""
         text = self.text
-        if len(text) >= _FOLDED_FROM:
-            return group_lines(text, _lines_of)
+        if len(text) >= _GROUPED_FROM:
+            return group_lines(text, _clean_line)
         raws = text.split("\n")[: self.line_count]
         if not _has_control(text):
             return list(map(Line._make, enumerate(raws, start=1)))
-        return [line for number, raw in enumerate(raws, start=1) for line in _lines_of(number, raw)]
+        return [line for number, raw in enumerate(raws, start=1) for line in _clean_line(number, raw)]
 
 
 def _has_control(text: str) -> bool:
-    """Whether a text has a character that `_pieces` undoes."""
+    """Return whether a text contains a character that `_split_pieces` removes."""
     return "\r" in text or "\x1b" in text or "\x08" in text or SPELLED_END in text
 
 
-def _lines_of(number: int, raw: str) -> list[Line]:
-    """The lines that one physical line shows."""
+def _clean_line(number: int, raw: str) -> list[Line]:
+    """Return the lines that one physical line shows."""
     if _has_control(raw):
-        return [Line(number, piece) for piece in _pieces(raw)]
+        return [Line(number, piece) for piece in _split_pieces(raw)]
     return [Line(number, raw)]
 
 
-def _pieces(raw: str) -> list[str]:
-    """What one physical line showed, piece by piece between carriage returns; blank pieces only if all are.
+def _split_pieces(raw: str) -> list[str]:
+    """Return what a physical line shows between its carriage returns; a blank piece only if all pieces are blank.
 
-    Line ends that a program spelled out (see `azlatency.logs.unwrap`) were no carriage returns: blank lines stay.
+    Between line ends that a program spelled out (`azlatency.logs.unwrap`), blank pieces are kept.
     """
     if SPELLED_END in raw:
-        return [text for piece in raw.split(SPELLED_END) for text in _pieces(piece)]
+        return [text for piece in raw.split(SPELLED_END) for text in _split_pieces(piece)]
     text = _ESCAPES.sub("", raw) if "\x1b" in raw else raw
     while "\x08" in text:
         shorter = _BACKSPACE.sub("", text)
@@ -114,7 +128,7 @@ def _pieces(raw: str) -> list[str]:
 
 
 def source_from_bytes(raw: bytes, path: str, *, sha256: str | None = None) -> Source:
-    """Decode bytes (decompressed already) into a `Source`. Raises `SourceError` for what is no text."""
+    """Decode bytes that are already decompressed. Raises `SourceError` for binary data."""
     digest = sha256 or hashlib.sha256(raw).hexdigest()
     text, encoding = decode(raw, path)
     if "\r" in text:
@@ -125,13 +139,13 @@ def source_from_bytes(raw: bytes, path: str, *, sha256: str | None = None) -> So
 
 
 def decode(raw: bytes, path: str = "input") -> tuple[str, str]:
-    """Text and the name of its encoding. Raises `SourceError` for binary data."""
+    """Return the text and the name of its encoding. Raises `SourceError` for binary data."""
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             try:
                 return raw[len(mark) :].decode(encoding.removesuffix("-sig")), encoding
             except UnicodeDecodeError:
-                # A cut in the middle of a character: what can be read is read, the rest is marked.
+                # Truncated in the middle of a character.
                 return raw[len(mark) :].decode(encoding.removesuffix("-sig"), "replace"), encoding
     head = raw[:4096]
     if b"\x00" in head:
@@ -151,7 +165,7 @@ def decode(raw: bytes, path: str = "input") -> tuple[str, str]:
 
 
 def _decode_without_mark(raw: bytes, head: bytes, path: str) -> tuple[str, str]:
-    """UTF-16 without a byte order mark, told by where the zero bytes of ASCII text stand; anything else is binary."""
+    """Decode UTF-16 without a byte order mark, recognised by the positions of zero bytes; other data is binary."""
     even, odd = head[0::2].count(0), head[1::2].count(0)
     half = len(head) // 2
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
@@ -161,28 +175,37 @@ def _decode_without_mark(raw: bytes, head: bytes, path: str) -> tuple[str, str]:
 
 
 def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | SourceError]:
-    """Every log under ``path``: a file, a compressed file, a zip or tar archive, or a folder of those.
+    """Yield every log under a path, in order of name.
 
-    Yields sources in order of name; what cannot be read comes as a `SourceError` in its place, so that one bad file
-    does not hide the others. ``name`` is the path shown instead of ``path``.
+    Parameters
+    ----------
+    path : path-like
+        A file, a compressed file, a zip or tar archive, or a folder of those. Hidden files are skipped.
+    name : str, optional
+        Path to show instead of ``path``.
+
+    Yields
+    ------
+    Source or SourceError
+        An error takes the place of a file that cannot be read, so that it does not hide the others.
     """
     path = Path(path)
     shown = name or path.as_posix()
     if path.is_dir():
-        for child in sorted(entry for entry in path.rglob("*") if entry.is_file() and not _hidden(entry, path)):
+        for child in sorted(entry for entry in path.rglob("*") if entry.is_file() and not _is_hidden(entry, path)):
             yield from expand(child, name=(Path(shown) / child.relative_to(path)).as_posix())
         return
     try:
         size = path.stat().st_size
         if size > LARGEST_SOURCE:
-            raise SourceError(f"{shown}:1: {size} bytes, over the bound of {LARGEST_SOURCE}; split it")
+            raise SourceError(f"{shown}:1: {size} bytes, more than the limit of {LARGEST_SOURCE}; split it")
         yield from expand_bytes(path.read_bytes(), shown)
     except OSError as error:
         yield SourceError(f"{shown}: {os.strerror(error.errno) if error.errno else error}; check the path")
 
 
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
-    """As `expand`, for bytes already read (standard input)."""
+    """Yield every log in bytes that are already read, for example from standard input; see `expand`."""
     try:
         if zipfile.is_zipfile(io.BytesIO(raw)):
             yield from _zip_members(raw, shown)
@@ -193,18 +216,18 @@ def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
             yield from _tar_members(plain, shown)
             return
         source = source_from_bytes(plain, shown, sha256=digest)
-        del raw, plain  # the text is all that is needed from here on
+        del raw, plain  # only the text is needed from here
         yield source
     except SourceError as error:
         yield error
 
 
-def _hidden(entry: Path, root: Path) -> bool:
+def _is_hidden(entry: Path, root: Path) -> bool:
     return any(part.startswith(".") for part in entry.relative_to(root).parts)
 
 
 def _decompress(raw: bytes, shown: str) -> bytes:
-    """The bytes of a gzip, bzip2, xz or zstandard file, bounded; other bytes as they are."""
+    """Decompress gzip, bzip2, xz and zstandard, within bounds; return other bytes as they are."""
     readers: dict[bytes, Any] = {
         b"\x1f\x8b": gzip.open,
         b"BZh": bz2.open,
@@ -222,7 +245,7 @@ def _decompress(raw: bytes, shown: str) -> bytes:
 
 
 def _read_bounded(stream: Any, shown: str) -> bytes:
-    """Everything in the stream, piece by piece: a small file that unpacks to a huge one stops at the bound."""
+    """Read a stream piece by piece; stop at the limit if a small file unpacks to a huge one."""
     plain = bytearray()
     while piece := stream.read(_PIECE):
         plain += piece
@@ -263,7 +286,7 @@ def _tar_members(plain: bytes, shown: str) -> Iterator[Source | SourceError]:
 
 
 def _member(raw: bytes, shown: str, member: str) -> Iterator[Source | SourceError]:
-    """One archive member; an archive inside an archive is not opened."""
+    """Yield one archive member. An archive inside an archive is not opened."""
     label = f"{shown}!{member}"
     if any(part.startswith(".") and part != ".." for part in Path(member).parts):
         return
@@ -275,6 +298,6 @@ def _member(raw: bytes, shown: str, member: str) -> Iterator[Source | SourceErro
 
 def _check_bounds(shown: str, sizes: list[int]) -> None:
     if len(sizes) > MOST_MEMBERS:
-        raise SourceError(f"{shown}:1: {len(sizes)} members, over the bound of {MOST_MEMBERS}; split the archive")
+        raise SourceError(f"{shown}:1: {len(sizes)} members, more than the limit of {MOST_MEMBERS}; split the archive")
     if sum(sizes) > LARGEST_SOURCE:
-        raise SourceError(f"{shown}:1: {sum(sizes)} bytes unpacked, over the bound of {LARGEST_SOURCE}; split it")
+        raise SourceError(f"{shown}:1: {sum(sizes)} bytes unpacked, more than the limit of {LARGEST_SOURCE}; split it")

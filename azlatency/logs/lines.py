@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
 _DIGITS = b"0123456789."
 _PIECE = 2**20
-#: Shorter runs cost more as columns than line by line.
+#: Shorter blocks are faster to read line by line.
 _FEWEST = 64
 _BETWEEN = b"\x1f"
 _CONTROL = (b"\r", b"\x1b", b"\x08", _BETWEEN)
-#: Up to here a product of a double and a power of ten is exact to less than half.
+#: Below this, the product of a double and a power of ten has an error of less than one half.
 _EXACT = 2**51
 
 
@@ -38,9 +39,9 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class UniformBlock(Sequence[Line]):
-    """Consecutive lines that differ in their digits only: ``length`` of them from line ``first`` on.
+    """Consecutive lines that differ only in their digits: ``length`` lines from number ``first``.
 
-    They are ``whole[start:stop]``, every one of them with its line feed.
+    The lines are ``whole[start:stop]``, each with its line feed.
     """
 
     first: int
@@ -51,7 +52,7 @@ class UniformBlock(Sequence[Line]):
 
     @property
     def last(self) -> int:
-        """Number of the last line."""
+        """1-based number of the last line."""
         return self.first + self.length - 1
 
     def _pieces(self) -> Iterator[str]:
@@ -63,11 +64,10 @@ class UniformBlock(Sequence[Line]):
 
     @cached_property
     def _lines(self) -> list[Line]:
-        """All rows, for those who ask for some in the middle."""
-        return list(self)
+        return list(self)  # built on the first access to a row in the middle
 
     def _offset(self, index: int) -> int:
-        """Where a row begins, found without looking at those behind it."""
+        """Return where a row starts, without reading the rows after it."""
         if index >= self.length:
             return self.stop
         start = self.start
@@ -110,12 +110,23 @@ class UniformBlock(Sequence[Line]):
 
     def columns(
         self, match: re.Match[str], *, widths: Sequence[str] = (), **decimals: int
-    ) -> dict[str, np.ndarray] | None:
-        """The groups of ``match``, a match of the first row as it stands, in all rows; None where rows differ else.
+    ) -> dict[str, NDArray[np.int64]] | None:
+        """Read the numbers of all rows as columns.
 
-        ``decimals``: by which power of ten the number of a group is multiplied to be whole, ``time=6`` for milliseconds
-        that are wanted in nanoseconds. Groups that take no part in the match are left out. Arrays of int64, exact.
-        ``widths``: groups of which the number of characters is wanted too, as "time width".
+        Parameters
+        ----------
+        match : re.Match
+            Match of the first row. Its named groups say where the numbers are.
+        widths : sequence of str
+            Groups whose number of characters is needed too, as the column ``"NAME width"``.
+        **decimals : int
+            Groups to read, each with the power of ten that turns its number into an integer: ``time=6`` converts
+            milliseconds to nanoseconds. Groups that took no part in the match are skipped.
+
+        Returns
+        -------
+        dict of str to ndarray or None
+            One exact int64 array of shape (length,) per group. None if rows differ in more than these numbers.
         """
         import numpy as np
 
@@ -129,33 +140,35 @@ class UniformBlock(Sequence[Line]):
         columns = [np.empty(self.length, dtype=np.int64) for _ in [*groups, *widths]]
         done = 0
         for piece in self._pieces():
-            found = _numbers(piece.encode(), shared, [decimals[name] for name in groups], measured)
-            if found is None:
+            parts = _read_numbers(piece.encode(), shared, [decimals[name] for name in groups], measured)
+            if parts is None:
                 return None
-            for column, part in zip(columns, found, strict=True):
+            for column, part in zip(columns, parts, strict=True):
                 column[done : done + len(part)] = part
-            done += len(found[0])
+            done += len(parts[0])
         return dict(zip([*groups, *(f"{name} width" for name in widths)], columns, strict=True))
 
 
 def shape_of(text: str) -> bytes:
-    """What is left of a text without the digits and points of its numbers."""
+    """Return a text without digits and points, as bytes."""
     return text.encode(errors="surrogatepass").translate(None, _DIGITS)
 
 
 def _piece_end(text: str, start: int, stop: int) -> int:
-    """End of the piece that begins at ``start``: behind a line feed, or at ``stop``."""
+    """Return the end of the piece that starts at ``start``: after a line feed, or ``stop``."""
     if start + _PIECE >= stop:
         return stop
     end = text.rfind("\n", start, start + _PIECE) + 1
     return end or text.find("\n", start, stop) + 1 or stop
 
 
-def _numbers(body: bytes, shared: list[bytes], decimals: list[int], measured: list[int]) -> list[np.ndarray] | None:
-    """The numbers between what all rows share, times their powers of ten; None where a row is not so.
+def _read_numbers(
+    body: bytes, shared: list[bytes], decimals: list[int], measured: list[int]
+) -> list[NDArray[np.int64]] | None:
+    """Return the numbers of all rows, multiplied by their powers of ten; None if a row has another form.
 
-    ``shared``: what stands before the first number, between two, and behind the last. ``measured``: the columns whose
-    widths follow the numbers.
+    ``shared`` is the text before the first number, between two numbers, and after the last. ``measured`` are the
+    columns whose widths are appended.
     """
     import pyarrow as pa
 
@@ -163,26 +176,26 @@ def _numbers(body: bytes, shared: list[bytes], decimals: list[int], measured: li
     opening, closing = shared[0], shared[-1] + b"\n"
     if not body.startswith(opening) or not body.endswith(closing):
         return None
-    body = _separated(body[len(opening) :] + opening, shared[1:-1], closing + opening)
+    body = _separate(body[len(opening) :] + opening, shared[1:-1], closing + opening)
     if not body:
         return None
-    if any(decimals) and _bare_point(body):
+    if any(decimals) and _has_bare_point(body):
         return None
     try:
         columns = _read(body, [pa.float64() if digits else pa.int64() for digits in decimals])
         if any(len(column) != count or column.null_count for column in columns):
             return None
-        exact = [_times(column, digits) for column, digits in zip(columns, decimals, strict=True)]
+        exact = [_scale_exactly(column, digits) for column, digits in zip(columns, decimals, strict=True)]
         if any(array is None for array in exact):
             columns = _read(body, [pa.decimal128(38, digits) if digits else pa.int64() for digits in decimals])
             exact = [_unscaled(column, digits) for column, digits in zip(columns, decimals, strict=True)]
     except (pa.ArrowInvalid, OverflowError):
         return None
-    return [*exact, *_widths(body, len(decimals), measured)]
+    return [*exact, *_measure_widths(body, len(decimals), measured)]
 
 
-def _separated(body: bytes, between: list[bytes], ends: bytes) -> bytes:
-    """The rows with one character between two numbers, and a line feed behind the last; nothing where they differ."""
+def _separate(body: bytes, between: list[bytes], ends: bytes) -> bytes:
+    """Return the rows with one separator between two numbers and a line feed at the end; b"" if they differ."""
     fixed = [part for part in between if not set(part).isdisjoint(_DIGITS)]
     free = [part for part in between if part not in fixed]
     marks = [
@@ -195,7 +208,7 @@ def _separated(body: bytes, between: list[bytes], ends: bytes) -> bytes:
             if part != b"\n":
                 body = body.replace(part, b"\n" if part == ends else _BETWEEN)
         return body
-    # All rows have the same characters beside their digits: one that stands once between any two numbers stays.
+    # All rows have the same characters apart from digits. One that occurs once between two numbers is the separator.
     mark = bytes(marks[:1])
     for part in set(fixed):
         if body.count(part) != body.count(b"\n") * fixed.count(part):
@@ -205,19 +218,19 @@ def _separated(body: bytes, between: list[bytes], ends: bytes) -> bytes:
     return body.translate(bytes.maketrans(mark, _BETWEEN), others)
 
 
-def _widths(body: bytes, columns: int, measured: list[int]) -> list[np.ndarray]:
+def _measure_widths(body: bytes, columns: int, measured: list[int]) -> list[NDArray[np.int64]]:
     import numpy as np
 
     if not measured:
         return []
     characters = np.frombuffer(body, dtype=np.uint8)
     ends = np.flatnonzero((characters == ord(_BETWEEN)) | (characters == ord("\n")))
-    found = np.diff(ends, prepend=-1).reshape(-1, columns) - 1
-    return [found[:, column] for column in measured]
+    widths = np.diff(ends, prepend=-1).reshape(-1, columns) - 1
+    return [widths[:, column] for column in measured]
 
 
-def _bare_point(body: bytes) -> bool:
-    """Whether a decimal point has no digit on one side: what readers of numbers take, but no tool prints."""
+def _has_bare_point(body: bytes) -> bool:
+    """Return whether a decimal point lacks a digit on one side: valid for number parsers, but printed by no tool."""
     import numpy as np
 
     characters = np.frombuffer(body, dtype=np.uint8)
@@ -242,8 +255,8 @@ def _read(body: bytes, types: list[Any]) -> list[Any]:
     return [table[name].combine_chunks() for name in names]
 
 
-def _times(column: Any, digits: int) -> Any:
-    """A column of doubles times a power of ten as whole numbers; None where that is not exact."""
+def _scale_exactly(column: Any, digits: int) -> Any:
+    """Return a column of doubles times a power of ten as integers; None if that is not exact."""
     import numpy as np
 
     values = column.to_numpy()
@@ -254,7 +267,7 @@ def _times(column: Any, digits: int) -> Any:
 
 
 def _unscaled(column: Any, digits: int) -> Any:
-    """A column of decimals times its power of ten; raises `OverflowError` where that is beyond 64 bits."""
+    """Return a column of decimals times its power of ten; raises `OverflowError` beyond 64 bits."""
     import numpy as np
 
     if not digits:
@@ -266,7 +279,7 @@ def _unscaled(column: Any, digits: int) -> Any:
 
 
 class Lines(Sequence[Line]):
-    """The lines of a large source: single ones, and `UniformBlock` whose lines are made when they are asked for."""
+    """The lines of a large source: lists of lines, and `UniformBlock` objects whose lines are built on access."""
 
     def __init__(self, parts: list[list[Line] | UniformBlock]) -> None:
         self.parts = parts
@@ -295,17 +308,16 @@ class Lines(Sequence[Line]):
             yield from part
 
     def positions(self) -> Iterator[int]:
-        """Positions of the lines that show what there is: of `UniformBlock` the first stands for all."""
+        """Yield the positions of all lines, but only the first one of each `UniformBlock`."""
         for part, start in zip(self.parts, self._starts, strict=False):
             yield from range(start, start + 1 if isinstance(part, UniformBlock) else start + len(part))
 
 
 def iter_blocks(lines: Sequence[Line]) -> Iterator[Line | UniformBlock]:
-    """The lines one by one, but runs of alike rows in one piece."""
-    return _iter_parts(lines) if isinstance(lines, Lines) else iter(lines)
-
-
-def _iter_parts(lines: Lines) -> Iterator[Line | UniformBlock]:
+    """Yield the lines one by one, but each `UniformBlock` as a whole."""
+    if not isinstance(lines, Lines):
+        yield from lines
+        return
     for part in lines.parts:
         if isinstance(part, UniformBlock):
             yield part
@@ -314,65 +326,65 @@ def _iter_parts(lines: Lines) -> Iterator[Line | UniformBlock]:
 
 
 def unique_lines(lines: Sequence[Line]) -> tuple[str, Sequence[int]]:
-    """The text of all lines, of alike rows the first only; and the position of each of its lines."""
+    """Return the text of all lines, of a `UniformBlock` only the first row, and the position of each line in it."""
     if not isinstance(lines, Lines):
         return "\n".join([line.text for line in lines]), range(len(lines))
     positions = list(lines.positions())
     return "\n".join([lines[position].text for position in positions]), positions
 
 
-def find_lines_with(hint: str, joined: str) -> list[int]:
-    """Indexes of the lines that contain ``hint``; one pass of `str.find`, so that large files cost little."""
+def find_lines_with(hint: str, text: str) -> list[int]:
+    """Return the indexes of the lines that contain ``hint``, in one pass of `str.find`."""
     indexes: list[int] = []
-    position, index, counted = joined.find(hint), 0, 0
+    position, index, counted = text.find(hint), 0, 0
     while position >= 0:
-        index += joined.count("\n", counted, position)
+        index += text.count("\n", counted, position)
         counted = position
         indexes.append(index)
-        end = joined.find("\n", position)
-        position = joined.find(hint, end) if end >= 0 else -1
+        end = text.find("\n", position)
+        position = text.find(hint, end) if end >= 0 else -1
     return indexes
 
 
 def texts_by_number(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, str]:
-    """The texts of the lines with these numbers."""
-    found: dict[int, str] = {}
+    """Return the texts of the lines with these numbers."""
+    texts: dict[int, str] = {}
     if not numbers:
-        return found
-    for entry in iter_blocks(lines):
-        if isinstance(entry, Line):
-            if entry.number in numbers:
-                found[entry.number] = entry.text
-        elif inside := numbers.intersection(range(entry.first, entry.last + 1)):
-            found.update((number, entry[number - entry.first].text) for number in inside)
-    return found
+        return texts
+    for item in iter_blocks(lines):
+        if isinstance(item, Line):
+            if item.number in numbers:
+                texts[item.number] = item.text
+        elif inside := numbers.intersection(range(item.first, item.last + 1)):
+            texts.update((number, item[number - item.first].text) for number in inside)
+    return texts
 
 
-def group_lines(text: str, cleaned: Callable[[int, str], list[Line]]) -> Lines:
-    """The lines of a large text; ``cleaned(number, raw)`` gives the lines that a physical one shows."""
+def group_lines(text: str, clean: Callable[[int, str], list[Line]]) -> Lines:
+    """Return the lines of a large text; ``clean(number, raw)`` returns the lines that a physical line shows."""
     parts: list[list[Line] | UniformBlock] = []
-    last: bytes | None = None  # the shape of the run that was the last part
+    last: bytes | None = None  # shape of the block that is the last part
     number, start = 1, 0
     while start < len(text):
-        for shape, count, end in _alike(text, start, _piece_end(text, start, len(text))):
+        for shape, count, end in _find_uniform(text, start, _piece_end(text, start, len(text))):
             if shape is None:
                 texts = text[start:end].split("\n")[:count]
-                parts.append([line for at, raw in enumerate(texts, start=number) for line in cleaned(at, raw)])
-            elif shape == last and isinstance(run := parts[-1], UniformBlock):
-                parts[-1] = UniformBlock(run.first, run.length + count, text, run.start, end)
+                parts.append([line for at, raw in enumerate(texts, start=number) for line in clean(at, raw)])
+            elif shape == last and isinstance(block := parts[-1], UniformBlock):
+                parts[-1] = UniformBlock(block.first, block.length + count, text, block.start, end)
             else:
                 parts.append(UniformBlock(number, count, text, start, end))
             number, start, last = number + count, end, shape
     return Lines(parts)
 
 
-def _alike(text: str, start: int, stop: int) -> Iterator[tuple[bytes | None, int, int]]:
-    """The lines between two places as (shape, number of lines, end): alike ones, and the rest without a shape."""
+def _find_uniform(text: str, start: int, stop: int) -> Iterator[tuple[bytes | None, int, int]]:
+    """Yield the lines between two positions as (shape, number of lines, end), with the shape None if they differ."""
     piece = text[start:stop]
     shapes = piece.encode().translate(None, _DIGITS)
     count = shapes.count(b"\n")
     shape = shapes[: shapes.find(b"\n") + 1]
-    if _foldable(shape) and piece.endswith("\n") and shapes == shape * count:
+    if _can_be_grouped(shape) and piece.endswith("\n") and shapes == shape * count:
         yield shape, count, stop
         return
     raw = piece.split("\n")
@@ -384,7 +396,7 @@ def _alike(text: str, start: int, stop: int) -> Iterator[tuple[bytes | None, int
     for shape, group in groupby(shapes.split(b"\n")[:count]):
         length = sum(1 for _ in group)
         begun, done = done, done + length
-        if length < _FEWEST or not _foldable(shape + b"\n") or (done == count and not piece.endswith("\n")):
+        if length < _FEWEST or not _can_be_grouped(shape + b"\n") or (done == count and not piece.endswith("\n")):
             waiting += length
             continue
         if waiting:
@@ -395,6 +407,6 @@ def _alike(text: str, start: int, stop: int) -> Iterator[tuple[bytes | None, int
         yield None, waiting, stop
 
 
-def _foldable(shape: bytes) -> bool:
-    """Whether lines of this shape may be folded: they have a text, and no character that `decode` undoes."""
-    return len(shape) > 1 and not shape.isspace() and not any(odd in shape for odd in _CONTROL)
+def _can_be_grouped(shape: bytes) -> bool:
+    """Return whether lines of this shape can form a block: not blank, and without characters that `decode` removes."""
+    return len(shape) > 1 and not shape.isspace() and not any(character in shape for character in _CONTROL)

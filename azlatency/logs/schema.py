@@ -1,8 +1,8 @@
-"""The tables of the data set: column names, types, units. The contract between parsers, files, statistics and users.
+"""The tables of the data set: the names, types and units of their columns.
 
-Declared here without pyarrow, so that the command line starts fast; `arrow_schema` builds the pyarrow schema with each
-column's unit and description in the field metadata. Times are nanoseconds, sizes bytes, rates bit/s, fractions 0..1;
-latencies are round trips, whatever the tool printed.
+Parsers write these tables; files, statistics and users read them. Times are in nanoseconds, sizes in bytes, rates in
+bit/s, fractions between 0 and 1; latencies are round-trip times, whatever the tool prints. The declaration needs no
+pyarrow, so that the command line starts fast; `arrow_schema` builds the pyarrow schema from it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name, its type (string, int64, float64, bool or timestamp), its unit and what it holds."""
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    type : str
+        ``"string"``, ``"int64"``, ``"float64"``, ``"bool"`` or ``"timestamp"``.
+    unit : str
+        Unit of the values; empty if they have none.
+    doc : str
+        Description.
+    """
 
     name: str
     type: str
@@ -26,12 +38,12 @@ class Column:
 
 
 def _columns(text: str) -> tuple[Column, ...]:
-    """Columns from lines ``name | type | unit | description``."""
+    """Parse lines of the form ``name | type | unit | description``."""
     rows = [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
     return tuple(Column(*row) for row in rows)
 
 
-#: What only a manifest can say about a run; every name is also a key of study.toml and a column of runs.csv.
+#: Facts about a run that only a manifest contains; every name is also a key of study.toml and a column of runs.csv.
 MANIFEST_COLUMNS = _columns("""
 study                  | string |  | folder of the study
 scenario               | string |  | the author's name for what was compared
@@ -46,9 +58,9 @@ peer_zone              | string |  | logical zone of the server, per subscriptio
 peer_physical_zone     | string |  | physical zone of the server
 vm_size                | string |  | VM size of the client
 peer_vm_size           | string |  | VM size of the server
-accelerated_networking | bool   |  | whether accelerated networking was on
-placement              | string |  | same_host, availability_set, same_zone, … (see manifest.py)
-notes                  | string |  | what the manifest says about this log
+accelerated_networking | bool   |  | accelerated networking enabled
+placement              | string |  | same_host, availability_set, same_zone, cross_zone and so on
+notes                  | string |  | remarks of the manifest about this log
 """)
 
 TABLES: dict[str, tuple[Column, ...]] = {
@@ -59,8 +71,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
         size_bytes     | int64     | bytes |
         encoding       | string    |       | as decoded
         lines          | int64     |       | lines = data + known + blank + prose + unknown
-        lines_data     | int64     |       | lines that gave a number or a fact
-        lines_known    | int64     |       | lines of the tool that carry nothing to keep
+        lines_data     | int64     |       | lines with a number or fact that is kept
+        lines_known    | int64     |       | lines of the tool without anything to keep
         lines_blank    | int64     |       |
         lines_prose    | int64     |       | text around the logs of a transcript or notes file
         lines_unknown  | int64     |       | lines inside a log that no rule matches
@@ -78,7 +90,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         dialect               | string    |       |
         test                  | string    |       |
         protocol              | string    |       |
-        command               | string    |       | command line where the log or the prompt shows it
+        command               | string    |       | command line, if the log or its prompt shows it
         heading               | string    |       | headings above the log in a notes file, outermost first
         client                | string    |       |
         server                | string    |       |
@@ -98,10 +110,10 @@ TABLES: dict[str, tuple[Column, ...]] = {
         run_id     | string  | |
         metric     | string  | |
         side       | string  | | client, server, sender, receiver, local, remote, device, or null
-        stream     | string  | | null = the run as a whole
+        stream     | string  | | null for the run as a whole
         value      | float64 | | in the canonical unit
         unit       | string  | |
-        printed    | string  | | token exactly as in the log; null where the value follows from others
+        printed    | string  | | token exactly as in the log; null if the value follows from others
         printed_unit | string | | unit as the log spells it
         resolution | float64 | | half-width of the rounding interval, canonical unit; null if exact
         scope      | string  | | run, stream, process or host
@@ -120,7 +132,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         rank          | int64   |    | 1-based order statistic that the value is
         beyond        | float64 |    | n (1 - q): observations above
         origin        | string  |    | printed, samples or histogram
-        resolved      | bool    |    | false where the value is just the maximum in disguise
+        resolved      | bool    |    | false if the value is the sample maximum reported as a percentile
         line          | int64   |    | 1-based
     """),
     "intervals": _columns("""
@@ -131,7 +143,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         end_ns             | int64   | ns    |
         bytes              | float64 | bytes |
         bytes_resolution   | float64 | bytes |
-        throughput         | float64 | bit/s | recomputed from bytes and time where the log allows
+        throughput         | float64 | bit/s | recomputed from bytes and time if possible
         throughput_printed | float64 | bit/s |
         retransmits        | int64   |       |
         cwnd_bytes         | float64 | bytes |
@@ -147,17 +159,17 @@ TABLES: dict[str, tuple[Column, ...]] = {
         tool    | string |    |
         seq     | int64  |    |
         sent_ns | int64  | ns | since the run's first probe
-        rtt_ns  | int64  | ns | null where there was no answer
-        status  | string |    | ok, lost, duplicate, out_of_order, unreachable, warmup, or void (answered, time unknown)
-        low_ns  | int64  | ns | only where the value is known as an interval
-        high_ns | int64  | ns | only where the value is known as an interval
+        rtt_ns  | int64  | ns | null if there was no reply
+        status  | string |    | ok, lost, duplicate, out_of_order, unreachable, warmup, or void (time invalid)
+        low_ns  | int64  | ns | only for interval-censored values
+        high_ns | int64  | ns | only for interval-censored values
     """),
     "histograms": _columns("""
         run_id  | string |    |
         metric  | string |    |
         stream  | string |    |
         low_ns  | int64  | ns |
-        high_ns | int64  | ns | null = open-ended
+        high_ns | int64  | ns | null if open-ended
         count   | int64  |    |
         line    | int64  |    | 1-based
     """),
@@ -172,12 +184,33 @@ TABLES: dict[str, tuple[Column, ...]] = {
 }
 
 
-#: Statuses of samples that no statistic counts: neither a time nor a probe without answer.
+#: Statuses of samples that no statistic counts, neither as a time nor as a loss.
 UNCOUNTED = ("warmup", "duplicate", "void")
 
 
 def names(table: str) -> tuple[str, ...]:
-    """Column names of a table, in order. Raises `KeyError` with the known tables for an unknown one."""
+    """Return the column names of a table, in order.
+
+    Parameters
+    ----------
+    table : str
+        A key of `TABLES`.
+
+    Returns
+    -------
+    tuple of str
+        The names.
+
+    Raises
+    ------
+    KeyError
+        If there is no table of that name. The message lists the tables.
+
+    Examples
+    --------
+    >>> names("histograms")
+    ('run_id', 'metric', 'stream', 'low_ns', 'high_ns', 'count', 'line')
+    """
     if table not in TABLES:
         raise KeyError(f"no table {table!r}; tables: {', '.join(TABLES)}")
     return tuple(column.name for column in TABLES[table])
@@ -185,7 +218,18 @@ def names(table: str) -> tuple[str, ...]:
 
 @cache
 def arrow_schema(table: str) -> pa.Schema:
-    """The table as a pyarrow schema, unit and description in each field's metadata."""
+    """Return the pyarrow schema of a table.
+
+    Parameters
+    ----------
+    table : str
+        A key of `TABLES`.
+
+    Returns
+    -------
+    pyarrow.Schema
+        The schema. The metadata of each field contains its ``unit`` and ``description``.
+    """
     import pyarrow as pa
 
     types = {

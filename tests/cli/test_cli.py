@@ -84,7 +84,7 @@ def test_explain_names_the_line_that_convinced(log: Path) -> None:
         ("empty.log", b"", "empty.log:1: empty file"),
         ("unknown.log", b"hello\nworld\n", "unknown.log:1: no log of a known tool (echo, "),
         ("binary.log", bytes(range(256)) * 9, "binary.log:1: binary file"),
-        ("cut.log", b"sockperf: == version #3.7 ==\nsockperf: Starting test...\n", "cut.log:2: the log stops before"),
+        ("cut.log", b"sockperf: == version #3.7 ==\nsockperf: Starting test...\n", "cut.log:2: the log ends before"),
     ],
 )
 def test_what_is_useless_is_one_line_and_exit_1(tmp_path: Path, name: str, content: bytes, says: str) -> None:

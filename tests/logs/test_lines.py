@@ -41,7 +41,7 @@ def both(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> tuple[dict[str, Any], d
     """The tables line by line, and with everything folded: from three rows on, in pieces of a few lines."""
     single = plain(tables_of(raw))
     with monkeypatch.context() as patched:
-        patched.setattr(decode, "_FOLDED_FROM", 0)
+        patched.setattr(decode, "_GROUPED_FROM", 0)
         patched.setattr(lines, "_FEWEST", 3)
         patched.setattr(lines, "_PIECE", 400)
         return single, plain(tables_of(raw))
@@ -111,13 +111,13 @@ def test_rows_of_a_sockperf_full_log_are_exact(monkeypatch: pytest.MonkeyPatch) 
 
 @given(st.text(alphabet="ab1\n.\r\x1b \x08é", max_size=200))
 def test_folded_lines_are_the_lines(text: str) -> None:
-    eager = [line for number, raw in enumerate(text.split("\n"), start=1) for line in decode._lines_of(number, raw)]
+    eager = [line for number, raw in enumerate(text.split("\n"), start=1) for line in decode._clean_line(number, raw)]
     if not text or text.endswith("\n"):
         eager.pop()
     kept = lines._FEWEST, lines._PIECE
     lines._FEWEST, lines._PIECE = 2, 10
     try:
-        found = lines.group_lines(text, decode._lines_of)
+        found = lines.group_lines(text, decode._clean_line)
         assert list(found) == eager
         assert [found[index] for index in range(len(found))] == eager
         for start, stop in ((0, 3), (1, 5), (2, 100)):
