@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 
+from azlatency.logs.parse import parse
 from azlatency.studies.manifest import Manifest, ManifestError, read_baseline, read_manifest, read_reported
 
 STUDY = '[study]\nname = "toy"\nregion = "westeurope"\nvm_size = "Standard_D8ds_v4"\n'
@@ -113,3 +115,12 @@ def test_the_slip_of_the_pen_in_the_baseline_is_told(raw: Path) -> None:
     assert (latency["low"], latency["high"], latency["unit"]) == (40_000, 50_000, "ns")
     assert latency["printed"] == "40-50ms"
     assert "µs" in latency["notes"]
+
+
+def test_reported_numbers_without_logs_are_not_runs() -> None:
+    """The author published tables but no logs."""
+    study = ROOT / "data" / "raw" / "uksouth-echo-latency"
+    manifest = read_manifest(study)
+    assert len(read_reported(manifest)) > 10
+    logs = [path for path in study.rglob("*") if path.is_file() and not manifest.is_own_file(path.name)]
+    assert not [path for path in logs if parse(path).rows["runs"]]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from helpers.logs import event_codes, metric_values, read_text
+
 HEADER = "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us\n"
 ROWS = """\
 1,2026-11-21 01:47:31.837115,1795225651837134845,1795225651857078090,19943.245
@@ -54,3 +56,29 @@ def test_the_packet_that_ended_the_run_is_lost(read) -> None:
     assert list(log.samples[0].status) == ["ok", "lost"]
     assert log.runs[0]["status"] == "interrupted"
     assert log.codes("warning") == ["connection_drop"]
+
+
+def test_lines_that_the_console_lost_are_not_lost_packets() -> None:
+    """Composed from echo_client.py: the lines with a μ are missing, the counts are complete."""
+    line = "2026-11-21 01:47:19.701 - INFO - "
+    tables = read_text(
+        line
+        + "Starting Echo Client\n"
+        + line
+        + "Sending packet #1 (1400 bytes)...\n"
+        + line
+        + "Sending packet #2 (1400 bytes)...\n"
+        "--- Echo Client Statistics ---\n" + line + "Packets: Sent = 2, Received = 2, Lost = 0 (0.0% loss)\n"
+    )
+    assert tables.sample_blocks == []
+    assert metric_values(tables) == {"sent": 2, "received": 2, "lost": 0, "loss": 0, "observations": 2}
+    assert "lines_missing" in event_codes(tables)
+
+
+def test_one_flow_is_one_connection_and_one_run() -> None:
+    tables = read_text(
+        "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us\n"
+        "1,2026-11-21 01:47:19.701664,1795225639701692776,1795225639702037188,344.412\n"
+        "2,2026-11-21 01:47:20.701664,1795225640701692776,1795225640702037188,344.412\n"
+    )
+    assert [row["connections"] for row in tables.rows["runs"]] == [1]

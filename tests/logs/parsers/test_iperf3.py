@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.logs import event_codes, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
@@ -282,3 +283,28 @@ def test_totals_of_the_generated_logs() -> None:
                 assert row["bits_per_second"] in {found["value"] for found in lines.values()}, log.name
                 compared += 1
     assert compared > 250
+
+
+ROWS = """\
+Connecting to host 10.99.0.2, port 5301
+[  5] local 10.99.0.1 port 53736 connected to 10.99.0.2 port 5301
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-10.00  sec   334 MBytes   280 Mbits/sec    0    266 KBytes
+[  5]  10.00-10.01  sec   128 KBytes   105 Mbits/sec    0    266 KBytes
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-10.01  sec   334 MBytes   280 Mbits/sec    0             sender
+[  5]   0.00-79.51  sec   332 MBytes  35.0 Mbits/sec                  receiver
+
+iperf Done.
+"""
+
+
+def test_a_short_last_interval_and_a_long_drain_are_reported() -> None:
+    assert {"tail_interval", "duration_overrun"} <= set(event_codes(read_text("$ iperf3 -c 10.99.0.2 -t 10\n" + ROWS)))
+
+
+def test_the_closing_rows_alone_are_read() -> None:
+    tables = read_text("".join(line + "\n" for line in ROWS.splitlines()[6:9]))
+    assert [row["value"] for row in tables.rows["metrics"] if row["metric"] == "throughput"] == [280e6, 35e6]
+    assert tables.rows["intervals"] == []

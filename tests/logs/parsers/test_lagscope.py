@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from helpers.logs import first_run, read_text
 from helpers.places import SHARED
 
 import azlatency as az
@@ -154,3 +155,30 @@ def test_published_tables() -> None:
     shown = public("readme__hist_0.1.1.log")
     assert shown.rows["runs"][0]["client"] == "NODE2"
     assert "count_mismatch" in {row["code"] for row in shown.rows["events"]}
+
+
+LAGSCOPE = "lagscope 1.0.1\n---------------------------------------------------------\n"
+
+
+def test_times_are_multiples_of_the_clock_resolution() -> None:
+    tables = read_text(
+        LAGSCOPE + "01:00:00 INFO: New connection: local:25001 [socket:3] --> 10.0.0.5:6001\n"
+        "01:00:00 DBG : Reply from 10.0.0.5: bytes=4 time=68.500us\n"
+        "01:00:00 DBG : Reply from 10.0.0.5: bytes=4 time=71.250us\n"
+        "01:00:00 INFO: TEST COMPLETED.\n01:00:00 INFO: Ping statistics for 10.0.0.5:\n"
+        "01:00:00 INFO: \t  Number of successful Pings: 2\n"
+        "01:00:00 INFO: \t  Minimum = 68.500us, Maximum = 71.250us, Average = 69.875us\n"
+    )
+    (block,) = tables.sample_blocks
+    assert list(zip(block.low_ns or (), block.high_ns or (), strict=True)) == [(68_250, 68_750), (71_000, 71_500)]
+    widths = {row["metric"]: row["resolution"] for row in tables.rows["metrics"]}
+    assert (widths["rtt_min"], widths["rtt_max"], widths["rtt_mean"]) == (250, 250, 0.5)
+
+
+def test_a_help_text_is_a_truncated_log() -> None:
+    """``lagscope -p 16001``, with a blank, prints its usage."""
+    tables = read_text(
+        LAGSCOPE + "Usage: lagscope -[r|s|D|f|6|u|p|b|B|z|t|n|i|R|P|H|a|l|c|V|h]\n\t-p   [port number]\n"
+    )
+    assert (first_run(tables)["status"], tables.rows["metrics"]) == ("truncated", [])
+    assert [row["severity"] for row in tables.rows["events"] if row["code"] == "truncated"] == ["error"]

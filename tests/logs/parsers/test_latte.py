@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from helpers.logs import event_codes, first_run, metric_values, read_text
+
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.studies.quality import check
 from azlatency.studies.store import import_study
 
 BLOCK = """\
@@ -123,3 +126,35 @@ def test_a_manifest_names_the_tool_of_a_dump(tmp_path: Path) -> None:
     summary = import_study("s", [tmp_path], out=tmp_path / "out")
     assert summary.runs_by_tool == {"latte": 1, "ping": 1}
     assert any("tool = 'ping'" in problem for problem in summary.problems)
+
+
+LATTE = (
+    "Protocol      TCP\nSendMethod    Blocking\nReceiveMethod Blocking\nSO_SNDBUF     Default\nSO_RCVBUF     Default\n"
+    "MsgSize(byte) 4\nIterations    10000\nLatency(usec) 69.98\nCPU(%)        2.8\n"
+)
+
+
+def test_the_rates_of_hrtt_are_halved() -> None:
+    block = (
+        "Protocol      TCP\nSendMethod    Blocking\nReceiveMethod Blocking\n"
+        "SO_SNDBUF     Default\nSO_RCVBUF     Default\nMsgSize(byte) 4\nIterations    10000\n"
+        "Half Round-Trip Latency(usec) 34.99\nCPU(%)        2.8\n"
+        "CtxSwitch/sec {}     (2.29/iteration)\n"
+    )
+    doubled, plain = read_text(block.format(65566)), read_text(block.format(32783))
+    assert [metric_values(each)["context_switch_rate"] for each in (doubled, plain)] == [32_783, 32_783]
+    assert ("rate_halved" in event_codes(doubled), "rate_halved" in event_codes(plain)) == (True, False)
+
+
+def test_the_duration_is_not_derived_from_the_iterations() -> None:
+    """latte prints no duration; 10,000 iterations of 70 us take less than a second."""
+    tables = read_text("$ latte.exe -c -a 10.2.2.4:5005\n" + LATTE)
+    found = metric_values(tables)
+    assert found["observations"] * found["rtt_mean"] < 0.7e9
+    assert first_run(tables).get("duration_ns") is None
+
+
+def test_a_block_without_a_histogram_has_no_percentiles() -> None:
+    tables = read_text(LATTE)
+    assert tables.rows["quantiles"] == []
+    assert check(tables)[0].uses == ("the mean round trip",)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.logs import first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
@@ -232,3 +233,11 @@ def test_sixteen_columns_of_windows_on_one_line(read) -> None:
     assert log.value("cpu_busy") == 0.0431
     assert log.runs[0]["duration_ns"] == 300_005_000_000
     assert (log.unknown(), log.codes("error")) == (0, [])
+
+
+def test_a_log_without_totals_is_truncated() -> None:
+    tables = read_text(
+        "NTTTCP for Linux 1.4.0\n---------------------------------------------------------\n"
+        "01:00:00 INFO: 17 threads created\n"
+    )
+    assert (first_run(tables)["status"], tables.rows["metrics"]) == ("truncated", [])

@@ -4,6 +4,7 @@ from collections import Counter
 from math import sqrt
 
 import pytest
+from helpers.logs import event_codes, metric_values, read_text
 
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
@@ -388,3 +389,41 @@ def test_a_sequence_number_that_no_ping_has_is_an_unknown_line(read, seq: str) -
     log = read("".join(replies))
     assert list(log.samples[0].seq) == [1]
     assert log.codes() == ["truncated", "unknown_line"]
+
+
+PING = "PING h (10.2.2.4) 56(84) bytes of data.\n"
+REPLY = "64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms"
+
+
+def test_a_clock_set_back_makes_the_sample_void_and_the_summary_unusable() -> None:
+    """Composed from ping_common.c, which prints 0 for a negative time and writes the warning to standard error."""
+    warning = "ping: Warning: time of day goes back (-12us), taking countermeasures\n"
+    lines = [REPLY, REPLY.replace("=1 ", "=2 ").replace("0.338", "0.000"), REPLY.replace("=1 ", "=3 ")]
+    end = "\n--- h ping statistics ---\n3 packets transmitted, 3 received, 0% packet loss, time 2003ms\n"
+    times = "rtt min/avg/max/mdev = 0.000/0.225/0.338/0.159 ms\n"
+    for text in (PING + warning + "\n".join(lines) + "\n", PING + "\n".join(lines) + "\n"):
+        tables = read_text(text + end + times)
+        (block,) = tables.sample_blocks
+        assert [*block.rtt_ns] == [338_000, None, 338_000]
+        assert [*block.status] == ["ok", "void", "ok"]
+        assert "clock_step" in event_codes(tables)
+        assert tables.rows["sources"][0]["lines_unknown"] == 0
+        found = metric_values(tables)
+        assert found["rtt_max"] == 338_000
+        assert not {"rtt_min", "rtt_mean", "rtt_sd"} & set(found)
+    quiet = metric_values(read_text(PING + end + times))
+    assert "rtt_mean" not in quiet and quiet["rtt_max"] == 338_000
+
+
+def test_icmp_req_duplicates_and_recorded_routes_are_read() -> None:
+    lines = [
+        REPLY.replace("icmp_seq", "icmp_req"),
+        REPLY + " (DUP!)",
+        "RR: \t10.0.0.1",
+        "\tgateway (10.0.0.2)",
+        "",
+        REPLY.replace("=1", "=2") + "\t(same route)",
+    ]
+    tables = read_text(PING + "\n".join(lines) + "\n")
+    assert [*tables.sample_blocks[0].status] == ["ok", "duplicate", "ok"]
+    assert tables.rows["sources"][0]["lines_unknown"] == 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from helpers.logs import first_run, read_text
 
 
 def test_the_five_pairs_of_the_zone_notes(seed) -> None:
@@ -68,3 +69,24 @@ def test_message_size_from_the_command_or_from_the_counts(read) -> None:
     assert read("# qperf h -m 64K tcp_lat\n" + block).runs[0]["message_bytes"] is None
     counts = "    loc_send_bytes  =  8.23 KB\n    loc_send_msgs   =  8,228 \n"
     assert read(block + counts).runs[0]["message_bytes"] == 1
+
+
+def test_a_stopped_qperf_is_recognised_by_its_duration_only() -> None:
+    """A stopped qperf prints the same block as a complete one; -vvt adds the time that it took."""
+    block = (
+        "tcp_lat:\n    latency        =    125 us\n    msg_rate       =   7.99 K/sec\n    loc_real_time  =   {} sec\n"
+    )
+    row = first_run(read_text("$ qperf 10.2.2.4 -t 10 -vvt tcp_lat\n" + block.format("3.2")))
+    assert (row["status"], row["duration_ns"], row["requested_duration_ns"]) == ("interrupted", 3_200_000_000, 10**10)
+    assert first_run(read_text("$ qperf 10.2.2.4 -t 10 -vvt tcp_lat\n" + block.format("10")))["status"] == "complete"
+    assert first_run(read_text(block.format("3.2")))["status"] == "complete", "the requested duration is unknown"
+
+
+def test_two_blocks_are_two_runs_without_a_start_time() -> None:
+    tables = read_text(
+        "$ qperf 10.2.2.4 tcp_bw tcp_lat\ntcp_bw:\n    bw  =  2.82 GB/sec\ntcp_lat:\n    latency  =  125 us\n"
+    )
+    assert [(row["test"], row.get("started_at")) for row in tables.rows["runs"]] == [
+        ("tcp_bw", None),
+        ("tcp_lat", None),
+    ]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from helpers.logs import event_codes, first_run, metric_values, read_text
 
 BANNER = "sockperf: == version #3.7-no.git ==\n"
 THROUGHPUT = """\
@@ -122,3 +123,55 @@ def test_what_is_no_percentile_is_left_out(read, level: str) -> None:
     )
     assert log.quantile(0.5) == 1_800_000
     assert len(log.tables.rows["quantiles"]) == 1 and "no_percentile" in log.codes("error")
+
+
+BLOCK = (
+    "sockperf: [Valid Duration] RunTime={0} sec; SentMessages={1}; ReceivedMessages={1}\n"
+    "sockperf: ====> avg-latency=47.395 (std-dev=1.345)\n"
+    "sockperf: # dropped messages = {2}; # duplicated messages = 0; # out-of-order messages = 0\n"
+    "sockperf: ---> <MAX> observation = {3}\n"
+)
+
+
+def test_replies_after_the_end_are_not_losses() -> None:
+    assert "false_drops" in event_codes(read_text(BANNER + BLOCK.format("9.580", 469, 8, "120228.998")))
+    assert "false_drops" not in event_codes(read_text(BANNER + BLOCK.format("9.580", 469, 8, "228.998")))
+
+
+def test_a_lost_datagram_ends_a_ping_pong_test_without_numbers() -> None:
+    tables = read_text(
+        BANNER + "sockperf: [Total Run] RunTime=3.000 sec; Warm up time=400 msec; SentMessages=6; ReceivedMessages=5\n"
+        "sockperf: No valid observations found. Try tuning parameters: --time/--mps/--reply-every\n"
+    )
+    assert first_run(tables)["status"] == "failed"
+    assert "rtt_mean" not in metric_values(tables)
+
+
+def test_a_run_that_signal_2_ends_is_complete() -> None:
+    end = "sockperf: Test end (interrupted by {})\nsockperf: Test ended\n"
+    tail = BLOCK.format("9.550", 100, 0, "61.253") + "sockperf: ---> <MIN> observation =   40.511\n"
+    assert first_run(read_text(BANNER + end.format("signal 2") + tail))["status"] == "complete"
+    assert first_run(read_text(BANNER + end.format("user") + tail))["status"] == "interrupted"
+
+
+def test_playback_has_no_warm_up() -> None:
+    total = "sockperf: [Total Run] RunTime=3.000 sec; Warm up time=400 msec; SentMessages=60; ReceivedMessages=60\n"
+    warm_up = [
+        first_run(read_text(f"$ sockperf {test} -i 10.2.2.4\n" + BANNER + total))["warmup_ns"]
+        for test in ("playback", "under-load")
+    ]
+    assert warm_up == [0, 400_000_000]
+
+
+def test_ping_pong_is_a_closed_loop_with_14_byte_messages_by_default() -> None:
+    row = first_run(read_text("$ sockperf pp -i 10.2.2.4\n" + BANNER + BLOCK.format("9.550", 100, 0, "61.253")))
+    assert (row["closed_loop"], row["message_bytes"]) == (True, 14)
+    row = first_run(read_text("$ sockperf ul -i 10.2.2.4\n" + BANNER + BLOCK.format("9.550", 100, 0, "61.253")))
+    assert row["closed_loop"] is False
+
+
+def test_each_server_is_a_run() -> None:
+    server = "sockperf: ========= Printing statistics for Server No: {}\n" + BLOCK.format("9.550", 100, 0, "61.253")
+    tables = read_text(BANNER + server.format(0) + server.format(1))
+    assert [row["tool"] for row in tables.rows["runs"]] == ["sockperf"] * 2
+    assert [metric_values(tables, ordinal)["rtt_mean"] for ordinal in (0, 1)] == [94_790, 94_790]

@@ -239,3 +239,13 @@ def test_the_traffic_within_a_host_is_no_network(raw: Path, tmp_path: Path) -> N
     assert found and not any("single" in str(each.labels.get("path", "")).lower() for each in found)
     assert all(each.status == "inconclusive" and "no_replication" in each.codes for each in found)
     assert all(each.ratio is not None and each.ratio > 1 for each in found)
+
+
+def test_traffic_inside_one_host_is_not_compared_with_a_baseline() -> None:
+    """15 Gbit/s through a 10 Gbit/s card: the two ends of that run are on one host."""
+    runs = pd.DataFrame(
+        {"metric": ["throughput"] * 2, "value": [15.1e9, 9.4e9], "placement": ["same_host", "cross_zone"]}
+    )
+    expected = [{"metric": "throughput", "relation": "at_most", "high": 10e9, "unit": "bit/s"}]
+    (result,) = check_baseline(runs, expected)
+    assert result.mean == 9.4e9
