@@ -76,15 +76,15 @@ class StudyResults:
 
     @cached_property
     def tails(self) -> Any:
-        return az.runtails.tails_of_runs(self.study, self.runs, limit=1e6)
+        return az.runtails.fit_tails(self.study, self.runs, limit=1e6)
 
     @cached_property
     def in_time(self) -> Any:
-        return az.intime.runs_in_time(self.study, self.runs)
+        return az.intime.run_time_series(self.study, self.runs)
 
     @cached_property
     def run_shapes(self) -> Any:
-        return az.shapes.shapes_of_runs(self.study, self.runs)
+        return az.shapes.run_histograms(self.study, self.runs)
 
     @cached_property
     def shift_functions(self) -> Any:
@@ -102,7 +102,9 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "printed curves": lambda: charts.percentile_curves(of.printed),
         "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
         "shapes": lambda: charts.run_shapes(of.run_shapes),
-        "medians": lambda: charts.latency_forest(of.runs, of.medians, az.shapes.medians(of.printed + of.sampled)),
+        "medians": lambda: charts.latency_forest(
+            of.runs, of.medians, az.shapes.select_medians(of.printed + of.sampled)
+        ),
         "means": lambda: charts.latency_forest(of.runs, az.summarize(of.runs, "mean_ns"), value="mean_ns"),
         "goodput": lambda: charts.throughput_forest(
             of.streams,

@@ -117,7 +117,7 @@ def everything() -> list[Any]:
         az.mean(values), az.mean([]), az.compare(frame, frame), az.compare([1.0], [2.0]), az.rank_effect(frame, frame),
         az.repeats(frame), az.runs_needed(frame), az.history(values[:40]), az.fit_tail(values),
         az.stability(values), az.event_test(values, 20), az.trend(values), az.lifetimes([5.0, 6.0], [True, False]),
-        az.throttling(values[:80]), az.closed_loop(values), az.heterogeneity([]),
+        az.throttling(values[:80]), az.coordinated_omission(values), az.heterogeneity([]),
         az.check_percentile(20, 40_000, 0.999), az.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
         az.superiority_bounds(None, None), *az.asymmetry(frame), *az.rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
         az.two_level([values, values]), az.return_level(values),

@@ -97,9 +97,9 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     found = study(tmp_path, "below", windows(["<1", "<1", "=2", "<1"] * 300))
     runs = az.latency(found)
     assert runs["median_ns"].isna().tolist() == [True]
-    assert not az.shapes.shapes_of_runs(found, runs)
-    assert not az.intime.runs_in_time(found, runs)
-    assert not az.runtails.tails_of_runs(found, runs, limit=1e6)
+    assert not az.shapes.run_histograms(found, runs)
+    assert not az.intime.run_time_series(found, runs)
+    assert not az.runtails.fit_tails(found, runs, limit=1e6)
     middle, late = az.quantiles(found.samples, [0.5, 0.9])
     assert (middle.estimate, late.estimate) == (0.5e6, 2.5e6)
     told = az.findings.what_was_measured.conclude(found, az.evidence.printed_quantities(runs)).findings
@@ -145,11 +145,11 @@ def test_loss_in_every_list_of_runs(tmp_path: Path) -> None:
     ordered = sorted(each for each in times if each is not None)
     assert runs["median_ns"].tolist() == [pytest.approx(5e5 * (ordered[599] + ordered[600]))]
     assert runs["n"].tolist() == [1080]
-    (shape,) = az.shapes.shapes_of_runs(found, runs)
+    (shape,) = az.shapes.run_histograms(found, runs)
     assert (shape.n, shape.lost, int(shape.counts.sum()) + shape.beyond) == (1080, 120, 1080)
-    (in_time,) = az.intime.runs_in_time(found, runs)
+    (in_time,) = az.intime.run_time_series(found, runs)
     assert in_time.lost == 120
-    (tail,) = az.runtails.tails_of_runs(found, runs, limit=10e6)
+    (tail,) = az.runtails.fit_tails(found, runs, limit=10e6)
     assert tail.slower.estimate == pytest.approx(0.1)
 
 

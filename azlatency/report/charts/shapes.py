@@ -20,7 +20,7 @@ from azlatency.report.charts.base import (
 )
 from azlatency.report.charts.zones import ratio_reach
 from azlatency.report.objects import Chart, Note
-from azlatency.stats.within_run.distribution_shape import RunShape, ShiftFunction
+from azlatency.stats.within_run.distribution_shape import RunHistogram, ShiftFunction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,15 +32,15 @@ _PANELS = 6
 
 
 @styled
-def run_shapes(found: Sequence[RunShape]) -> Chart | Note:
+def run_shapes(found: Sequence[RunHistogram]) -> Chart | Note:
     """One ridge a run, runs of one path together, one panel a method; median and p99 of the run as ticks.
 
-    ``found``: `azlatency.shapes.shapes_of_runs`. Of more than 36 runs those with the most packets of each method.
+    ``found``: `azlatency.shapes.run_histograms`. Of more than 36 runs those with the most packets of each method.
     """
     if not found:
         return Note("No chart: no log of this study holds samples of a run that is long enough for a shape.")
     shown = _chosen(found)
-    panels: dict[str, list[RunShape]] = {}
+    panels: dict[str, list[RunHistogram]] = {}
     for each in sorted(shown, key=lambda each: each.path):
         panels.setdefault(each.method, []).append(each)
     tall = lines(*(label(each.path, 30) for each in shown))
@@ -65,7 +65,7 @@ def run_shapes(found: Sequence[RunShape]) -> Chart | Note:
     return Chart(figure, caption, "\n".join(_words(each) for own in panels.values() for each in own))
 
 
-def _chosen(found: Sequence[RunShape]) -> list[RunShape]:
+def _chosen(found: Sequence[RunHistogram]) -> list[RunHistogram]:
     """At most 36 runs, an equal number of each method, those with the most packets."""
     if len(found) <= _RIDGES:
         return list(found)
@@ -77,7 +77,7 @@ def _chosen(found: Sequence[RunShape]) -> list[RunShape]:
     return [each for each in found if each.run_id in kept]
 
 
-def _ridges(axis: Axes, own: Sequence[RunShape]) -> None:
+def _ridges(axis: Axes, own: Sequence[RunHistogram]) -> None:
     names: list[str] = []
     for row, each in enumerate(own):
         x = each.edges / MICROSECOND
@@ -95,7 +95,7 @@ def _ridges(axis: Axes, own: Sequence[RunShape]) -> None:
     axis.tick_params(axis="y", length=0)
 
 
-def _words(each: RunShape) -> str:
+def _words(each: RunHistogram) -> str:
     beyond = f", {each.beyond:,} beyond the axis" if each.beyond else ""
     lost = f", {each.lost:,} lost" if each.lost else ""
     p99 = "lost" if math.isinf(each.p99) else f"{each.p99 / MICROSECOND:,.5g} µs"

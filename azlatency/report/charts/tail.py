@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.charts.axes import plain_log_ticks, power_ticks
 from azlatency.report.charts.base import MICROSECOND, new_figure, side_by_side, sizes, styled
 from azlatency.report.objects import Chart, Note
-from azlatency.stats.within_run.tail_by_run import RunTail, fitted_shares
+from azlatency.stats.within_run.tail_by_run import RunTail, fitted_exceedances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ _PANELS = 4
 def tail_curves(found: Sequence[RunTail], *, limit: float | None = None) -> Chart | Note:
     """Share of packets slower than a value (log-log) with quantile intervals and the fitted tail, the longest runs.
 
-    ``found``: `azlatency.stats.within_run.tail_by_run.tails_of_runs`; ``limit`` in ns is drawn as a dotted line.
+    ``found``: `azlatency.stats.within_run.tail_by_run.fit_tails`; ``limit`` in ns is drawn as a dotted line.
     """
     chosen = sorted(found, key=lambda each: -len(each.rtt))[:_PANELS]
     if not chosen:
@@ -82,7 +82,7 @@ def _fit(axis: Axes, each: RunTail) -> float:
     assert each.fit.threshold is not None
     n, level = len(each.rtt), each.own_level
     x = np.geomspace(each.fit.threshold, each.largest * 1e4, 400)
-    shares = np.array(fitted_shares(each.fit, list(x)))
+    shares = np.array(fitted_exceedances(each.fit, list(x)))
     for kept, line in ((shares >= 1 / n, "-"), ((shares <= 1 / n) & (shares >= 0.1 / n), "--")):
         axis.plot(x[kept] / MICROSECOND, shares[kept], color=_RED, linewidth=1.2, linestyle=line, zorder=4)
     axis.plot([each.fit.threshold / MICROSECOND], [float(shares[0])], "o", color=_RED, markersize=4, zorder=5)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.charts.axes import plain_log_ticks, stretches
 from azlatency.report.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, sizes, styled
 from azlatency.report.objects import Chart, Note
-from azlatency.stats.within_run.time_series import CUT_OFF, RunInTime, Segments
+from azlatency.stats.within_run.time_series import CUT_OFF, ReportedSegments, RunTimeSeries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,10 +20,10 @@ _FEWEST, _PANELS, _COLUMNS = 400, 6, 240
 
 
 @styled
-def run_series(found: Sequence[RunInTime]) -> Chart | Note:
+def run_series(found: Sequence[RunTimeSeries]) -> Chart | Note:
     """Round trips over time: range and median of each stretch, level shifts with their time intervals, losses.
 
-    ``found``: `time_series.runs_in_time`. The longest runs with send times, at most six of 400 probes or
+    ``found``: `time_series.run_time_series`. The longest runs with send times, at most six of 400 probes or
     more; the cost of drawing does not grow with their length.
     """
     timed = [each for each in found if each.sent is not None and len(each.rtt) >= _FEWEST and each.lost < len(each.rtt)]
@@ -50,7 +50,7 @@ def run_series(found: Sequence[RunInTime]) -> Chart | Note:
     return Chart(figure, caption, "\n".join(_words(each) for each in chosen))
 
 
-def _series(axis: Axes, each: RunInTime) -> None:
+def _series(axis: Axes, each: RunTimeSeries) -> None:
     import numpy as np
 
     assert each.sent is not None
@@ -74,7 +74,7 @@ def _series(axis: Axes, each: RunInTime) -> None:
     _ticks(axis)
 
 
-def _blocks(axis: Axes, each: RunInTime) -> None:
+def _blocks(axis: Axes, each: RunTimeSeries) -> None:
     """Short ticks where the blocks begin whose medians were searched for shifts."""
     from matplotlib.ticker import FixedLocator
 
@@ -85,7 +85,7 @@ def _blocks(axis: Axes, each: RunInTime) -> None:
         axis.tick_params(axis="x", which="minor", length=3.5, color="#555555", direction="in")
 
 
-def _end(axis: Axes, each: RunInTime) -> None:
+def _end(axis: Axes, each: RunTimeSeries) -> None:
     """How a connection ended: cut off, or alive when its test was over, so that its life is censored."""
     if "TCP" not in each.method:
         return
@@ -110,7 +110,7 @@ def _ticks(axis: Axes) -> None:
     axis.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _words(each: RunInTime) -> str:
+def _words(each: RunTimeSeries) -> str:
     import numpy as np
 
     answered = each.rtt[np.isfinite(each.rtt)] / MICROSECOND
@@ -127,7 +127,7 @@ def _words(each: RunInTime) -> str:
 
 
 @styled
-def last_segments(found: Sequence[Segments]) -> Chart | Note:
+def last_segments(found: Sequence[ReportedSegments]) -> Chart | Note:
     """Reported means of consecutive segments before a connection broke, one panel a path, the last one filled.
 
     ``found``: `azlatency.stats.within_run.time_series.reported_segments`.

@@ -6,29 +6,29 @@ from collections.abc import Mapping, Sequence
 
 from azlatency.report.findings.common import MICROSECOND, act, info
 from azlatency.report.objects import Finding, Findings
-from azlatency.stats.within_run.time_series import Ends, Rate, RunInTime, Segments
+from azlatency.stats.within_run.time_series import ConnectionEnds, ReportedSegments, RunTimeSeries, ThroughputSeries
 
 
 def conclude(
-    runs: Sequence[RunInTime],
-    segments: Sequence[Segments],
-    ends: Ends | None,
+    runs: Sequence[RunTimeSeries],
+    segments: Sequence[ReportedSegments],
+    ends: ConnectionEnds | None,
     spread: Sequence[Mapping[str, object]],
-    rates: Sequence[Rate],
+    rates: Sequence[ThroughputSeries],
 ) -> Findings:
     """Summarize level shifts, broken connections, the spread of reported percentiles, and throttling.
 
     Parameters
     ----------
-    runs : sequence of RunInTime
+    runs : sequence of RunTimeSeries
         One per run with samples in time.
-    segments : sequence of Segments
+    segments : sequence of ReportedSegments
         Reported means of the last minutes of connections that broke.
-    ends : Ends or None
+    ends : ConnectionEnds or None
         When the reported connections broke.
     spread : sequence of mapping
         One per path with the reported ``mean`` and ``p99`` (ns), where known.
-    rates : sequence of Rate
+    rates : sequence of ThroughputSeries
         Throughput in time, one per stream.
 
     Returns
@@ -58,7 +58,7 @@ def conclude(
     return Findings.of(findings)
 
 
-def _level_shifts(runs: Sequence[RunInTime]) -> list[Finding]:
+def _level_shifts(runs: Sequence[RunTimeSeries]) -> list[Finding]:
     """Count confirmed level shifts and losses; name the longest run."""
     if not runs:
         return []
@@ -78,7 +78,7 @@ def _level_shifts(runs: Sequence[RunInTime]) -> list[Finding]:
     return [*findings, info(text)]
 
 
-def _broken_connections(segments: Sequence[Segments], ends: Ends | None) -> list[Finding]:
+def _broken_connections(segments: Sequence[ReportedSegments], ends: ConnectionEnds | None) -> list[Finding]:
     """Say what the last segments of broken connections show, and whether the connections broke together."""
     findings = []
     for connection in segments:

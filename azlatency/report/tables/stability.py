@@ -25,17 +25,18 @@ from azlatency.report.table import (
 from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, level
 
 if TYPE_CHECKING:
-    from azlatency.stats.within_run.stability import Lifetime, Shift
-    from azlatency.stats.within_run.time_series import Ends, Rate, RunInTime, Segments
+    from azlatency.stats.within_run.lifetimes import Lifetime
+    from azlatency.stats.within_run.stability import Shift
+    from azlatency.stats.within_run.time_series import ConnectionEnds, ReportedSegments, RunTimeSeries, ThroughputSeries
 
 _SECONDS = Unit(1.0, "s")
 
 
-def runs_in_time(results: Sequence[RunInTime]) -> Table[RunInTime] | Note:
-    """Return the duration, loss, jitter and level shifts of each run with samples; ``results``: `runs_in_time`."""
+def runs_in_time(results: Sequence[RunTimeSeries]) -> Table[RunTimeSeries] | Note:
+    """Return the duration, loss, jitter and level shifts of each run with samples; ``results``: `run_time_series`."""
     if not results:
         return Note("No log of this study has samples in time, so the stability of its runs cannot be tested.")
-    columns: list[Column[RunInTime]] = [
+    columns: list[Column[RunTimeSeries]] = [
         RUN,
         Column("probes", lambda run: len(run.rtt), COUNT),
         Column("duration", attrgetter("seconds"), TENTHS, _SECONDS),
@@ -52,7 +53,7 @@ def runs_in_time(results: Sequence[RunInTime]) -> Table[RunInTime] | Note:
     return Table("Every run with samples, in time", columns, results, notes, from_run("samples"))
 
 
-def _level(run: RunInTime) -> str:
+def _level(run: RunTimeSeries) -> str:
     shifts, stable = run.stability.shifts, run.stability.stable
     if stable is None:
         return "too short to tell"
@@ -64,12 +65,12 @@ def _level(run: RunInTime) -> str:
 class ShiftRow(NamedTuple):
     """A level shift of a run."""
 
-    run: RunInTime
+    run: RunTimeSeries
     shift: Shift
 
 
-def shifts(results: Sequence[RunInTime]) -> Table[ShiftRow] | Note:
-    """Return each level shift with size, time and confirmation; ``results`` as `runs_in_time` returns them."""
+def shifts(results: Sequence[RunTimeSeries]) -> Table[ShiftRow] | Note:
+    """Return each level shift with size, time and confirmation; ``results`` as `run_time_series` returns them."""
     if not results:
         return Note("Without samples, level shifts cannot be searched for.")
     rows = [ShiftRow(run, shift) for run in results for shift in run.stability.shifts]
@@ -158,8 +159,8 @@ class ReportedEnd(NamedTuple):
     lasted: str
 
 
-def ends(reported: Ends | None) -> Table[ReportedEnd] | Note:
-    """Return when connections broke, as an author reports it; ``reported`` as `reported_ends` returns it."""
+def ends(reported: ConnectionEnds | None) -> Table[ReportedEnd] | Note:
+    """Return when connections broke, as an author reports it; ``reported`` as `reported_connection_ends` returns it."""
     if reported is None:
         return Note("No text of this study reports when a connection broke.")
     rows = [
@@ -181,11 +182,11 @@ def ends(reported: Ends | None) -> Table[ReportedEnd] | Note:
     return Table("How the connections ended, as reported", columns, rows, notes, source)
 
 
-def segments(results: Sequence[Segments]) -> Table[Segments] | Note:
+def segments(results: Sequence[ReportedSegments]) -> Table[ReportedSegments] | Note:
     """Return the event test on reported segments; ``results`` as `reported_segments` returns them."""
     if not results:
         return Note("No text of this study reports segments of a run, and no connection of its logs broke.")
-    columns: list[Column[Segments]] = [
+    columns: list[Column[ReportedSegments]] = [
         Column("connection", attrgetter("path")),
         Column("last change", attrgetter("event.change"), Number(",.2f"), MICROSECONDS),
         Column("changes before", _earlier_changes, Text(_list_of_changes), MICROSECONDS),
@@ -199,13 +200,13 @@ def segments(results: Sequence[Segments]) -> Table[Segments] | Note:
         *explain(codes_of(result.event for result in results)),
     ]
 
-    def source(result: Segments) -> list[ReportedRef]:
+    def source(result: ReportedSegments) -> list[ReportedRef]:
         return [ReportedRef(result.path, "rtt_mean", segment=True)]
 
     return Table("Was the last change unusual?", columns, results, notes, source)
 
 
-def _earlier_changes(result: Segments) -> list[float]:
+def _earlier_changes(result: ReportedSegments) -> list[float]:
     return [later - earlier for earlier, later in pairwise(result.values[:-1])]
 
 
@@ -217,7 +218,7 @@ _REPORTED_METRICS = {"min": "rtt_min", "mean": "rtt_mean", "max": "rtt_max"}
 
 
 def reported_spread(results: Sequence[Mapping[str, Any]]) -> Table[Mapping[str, Any]] | Note:
-    """Return the reported percentiles and means; ``results`` as `spread_of_reported` returns them."""
+    """Return the reported percentiles and means; ``results`` as `reported_spread` returns them."""
     if not results:
         return Note("No text of this study reports percentiles of a run in time.")
     names = [name for name in ("min", "mean", "p95", "p99", "max") if any(name in row for row in results)]
@@ -253,11 +254,11 @@ def _over_mean(name: str) -> Column[Mapping[str, Any]]:
     return Column(f"{name} ÷ mean", value, Number(".2f"))
 
 
-def rates(results: Sequence[Rate]) -> Table[Rate] | Note:
-    """Return each stream in time; ``results`` as `rates_in_time` returns them."""
+def rates(results: Sequence[ThroughputSeries]) -> Table[ThroughputSeries] | Note:
+    """Return each stream in time; ``results`` as `throughput_series` returns them."""
     if not results:
         return Note("No log of this study reports throughput by interval.")
-    columns: list[Column[Rate]] = [
+    columns: list[Column[ThroughputSeries]] = [
         RUN,
         Column("intervals", attrgetter("intervals"), COUNT),
         Column("duration", attrgetter("seconds"), COUNT, _SECONDS),
@@ -271,6 +272,6 @@ def rates(results: Sequence[Rate]) -> Table[Rate] | Note:
     return Table("Throughput in time (scope: within run)", columns, results, notes, from_run("intervals"))
 
 
-def _fall(rate: Rate) -> str:
+def _fall(rate: ThroughputSeries) -> str:
     throttled = rate.throttled
     return {True: f"after {throttled.at_s or 0:,.0f} s", False: "no", None: "too few to tell"}[throttled.found]

@@ -20,7 +20,7 @@ _QUANTILE = WithInterval(",.1f", no_low="0", no_high="no bound")
 
 
 def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
-    """Return the percentiles of runs with samples; ``tails`` as `tails_of_runs` returns them."""
+    """Return the percentiles of runs with samples; ``tails`` as `fit_tails` returns them."""
     if not tails:
         return Note(_NO_TAILS)
 
@@ -70,7 +70,7 @@ _BOUNDED = _Bounded(",.1f", no_low="0", no_high="no bound")
 
 
 def fits(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
-    """Return the fitted tails, or why there is none; ``tails`` as `tails_of_runs` returns them."""
+    """Return the fitted tails, or why there is none; ``tails`` as `fit_tails` returns them."""
     if not tails:
         return Note(_NO_TAILS)
     columns: list[Column[RunTail]] = [
@@ -157,7 +157,7 @@ def slowest_of(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
 
 
 def by_time(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
-    """Return the percentiles of closed loops by request and by time; ``tails`` as `tails_of_runs` returns them."""
+    """Return the percentiles of closed loops by request and by time; ``tails`` as `fit_tails` returns them."""
     closed = [tail for tail in tails if tail.loop is not None]
     if not closed:
         return Note("No run of this study with samples is a closed loop.")

@@ -1,7 +1,7 @@
-"""How the round trips of each run are distributed, and where two distributions of one path differ.
+"""Histograms of every run, and the quantiles at which two runs of one path differ.
 
-Shapes are counts on a logarithmic axis, not smoothed: a tool that prints whole microseconds shows its steps, and two
-modes that lie close stay two. What is said of two runs is said of these two connections (``within_run``).
+Histograms are counts on a logarithmic axis without smoothing: a tool that prints whole microseconds shows its steps,
+and two modes close to each other remain two. Comparisons of two runs describe these two connections (``within_run``).
 """
 
 from __future__ import annotations
@@ -18,24 +18,37 @@ from azlatency.studies.samples import numbered_by_run, order_statistic, round_tr
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
+    from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store import Study
 
-#: Fewest samples of a run with a shape, bins of the axis, and the share of packets that the axis leaves to the text.
+#: Fewest samples of a run, bins of the axis, and the share of packets beyond the axis.
 FEWEST, BINS, BEYOND = 100, 160, 0.002
-#: Levels at which two runs are held against each other: the deciles, and the tail as far as a short run resolves it.
+#: Levels at which two runs are compared: the deciles, and the tail as far as a short run resolves it.
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-#: Levels of a curve that is drawn from samples: eight a nine, and the median.
+#: Levels of a curve that is drawn from samples: the median, and eight per nine.
 CURVE = tuple(sorted([0.1, 0.5, *(round(1 - 10 ** (-step / 8), 12) for step in range(1, 49))]))
 
 
-@dataclass(frozen=True, slots=True)
-class RunShape:
-    """The histogram of one run's answered round trips on an axis that all runs share.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHistogram:
+    """Histogram of one run's round-trip times, on an axis that all runs share.
 
-    ``edges``: (BINS + 1,) bounds in ns, evenly spaced in logarithms; ``counts``: (BINS,); ``beyond``: answered packets
-    right of the last edge. ``n`` counts the answered, ``lost`` those without answer. ``median`` and ``p99`` in ns are
-    observations of the run; a lost packet counts as infinitely late.
+    Attributes
+    ----------
+    run_id, path, method : str
+        The run, and how it was measured.
+    n, lost : int
+        Answered and lost probes.
+    edges : ndarray of float64, shape (BINS + 1,)
+        Bounds in ns, evenly spaced in logarithms.
+    counts : ndarray of int, shape (BINS,)
+        Answered probes per bin.
+    beyond : int
+        Answered probes right of the last edge.
+    median, p99 : float
+        Order statistics in ns; a lost probe counts as infinite.
     """
 
     run_id: str
@@ -43,16 +56,28 @@ class RunShape:
     method: str
     n: int
     lost: int
-    edges: np.ndarray
-    counts: np.ndarray
+    edges: FloatArray
+    counts: NDArray[np.int64]
     beyond: int
     median: float
     p99: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftFunction(Computed):
-    """Quantile by quantile, one run over another of the same path and method: `azlatency.shift_function`."""
+    """One run compared with another of the same path and method, quantile by quantile.
+
+    Attributes
+    ----------
+    path, method : str
+        Path and method of both runs.
+    first, last : str
+        Names of the rounds.
+    sizes : tuple of int
+        Probes of the first and the last run.
+    levels : tuple of Comparison
+        Last over first at each level.
+    """
 
     path: str
     method: str
@@ -62,81 +87,105 @@ class ShiftFunction(Computed):
     levels: tuple[Comparison, ...]
 
 
-def shapes_of_runs(study: Study, runs: pd.DataFrame) -> list[RunShape]:
-    """The shape of every run of ``runs`` (`azlatency.studies.runs`) with at least 100 answered samples, in their order.
+def run_histograms(study: Study, runs: pd.DataFrame) -> list[RunHistogram]:
+    """Count the round-trip times of every run with at least 100 answered samples on a shared axis.
 
-    The axis reaches from the smallest positive value of all runs to the largest of their 99.8th percentiles;
-    round trips of 0 (a clock that was set back) stand in its first bin.
+    The axis reaches from the smallest positive value of all runs to the largest of their 99.8th percentiles.
+    Round-trip times of 0 (a clock that was set back) are counted in its first bin.
+
+    Parameters
+    ----------
+    study : Study
+        Data set with samples.
+    runs : DataFrame
+        Runs to use, one row per run, indexed by run_id.
+
+    Returns
+    -------
+    list of RunHistogram
+        In the order of ``runs``.
     """
     import numpy as np
 
-    values = {run_id: each for run_id, each in _values(study, runs).items() if np.isfinite(each).sum() >= FEWEST}
+    values = {run_id: rtt for run_id, rtt in _round_trips(study, runs).items() if np.isfinite(rtt).sum() >= FEWEST}
     if not values:
         return []
-    ordered = {run_id: np.sort(each) for run_id, each in values.items()}
-    low = min((float(each[each > 0][0]) for each in ordered.values() if (each > 0).any()), default=1.0)
-    high = max(low, *(order_statistic(each[np.isfinite(each)], 1 - BEYOND) for each in ordered.values()))
-    # A constant run still has a bin to stand in.
+    sorted_rtts = {run_id: np.sort(rtt) for run_id, rtt in values.items()}
+    low = min((float(rtt[rtt > 0][0]) for rtt in sorted_rtts.values() if (rtt > 0).any()), default=1.0)
+    high = max(low, *(order_statistic(rtt[np.isfinite(rtt)], 1 - BEYOND) for rtt in sorted_rtts.values()))
+    # Widened by 2 %, so that a constant run has a bin as well.
     edges = np.geomspace(low / 1.02, high * 1.02, BINS + 1)
-    return [_shape(run_id, runs.loc[run_id], each, edges) for run_id, each in ordered.items()]
+    return [_histogram(run_id, runs.loc[run_id], rtt, edges) for run_id, rtt in sorted_rtts.items()]
 
 
-def _shape(run_id: str, run: pd.Series, ordered: np.ndarray, edges: np.ndarray) -> RunShape:
+def _histogram(run_id: str, run: pd.Series, ordered: FloatArray, edges: FloatArray) -> RunHistogram:
+    """Count one run's sorted round-trip times."""
     import numpy as np
 
     answered = ordered[np.isfinite(ordered)]
     places = np.searchsorted(answered, edges)
     places[0] = 0
-    return RunShape(
-        run_id, str(run["path"]), str(run["method"]), len(answered), len(ordered) - len(answered), edges,
-        np.diff(places), int(len(answered) - places[-1]), order_statistic(ordered, 0.5), order_statistic(ordered, 0.99),
+    return RunHistogram(
+        run_id=run_id, path=str(run["path"]), method=str(run["method"]), n=len(answered),
+        lost=len(ordered) - len(answered), edges=edges, counts=np.diff(places),
+        beyond=int(len(answered) - places[-1]), median=order_statistic(ordered, 0.5),
+        p99=order_statistic(ordered, 0.99),
     )  # fmt: skip
 
 
-def _values(study: Study, runs: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Round trips in ns in the order of sending, ``inf`` where there was no answer, by run_id in the runs' order."""
-    return {run_id: round_trips(own) for run_id, own in numbered_by_run(study, runs).items()}
+def _round_trips(study: Study, runs: pd.DataFrame) -> dict[str, FloatArray]:
+    """Return round-trip times in ns in the order of sending by run_id; ``inf`` for lost probes."""
+    return {run_id: round_trips(samples) for run_id, samples in numbered_by_run(study, runs).items()}
 
 
-def medians(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Of percentiles (label q) the medians; of a run that has both a printed and a sampled one, the first."""
-    found: dict[object, Estimate] = {}
-    for each in estimates:
-        if each.labels["q"] == 0.5:
-            found.setdefault(each.labels["run_id"], each)
-    return list(found.values())
+def select_medians(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the medians among quantile estimates; the first one of a run that has several."""
+    by_run: dict[object, Estimate] = {}
+    for estimate in estimates:
+        if estimate.labels["q"] == 0.5:
+            by_run.setdefault(estimate.labels["run_id"], estimate)
+    return list(by_run.values())
 
 
 def shift_functions(
     study: Study, runs: pd.DataFrame, *, margin: float | str = "5%", confidence: float = 0.95
 ) -> list[ShiftFunction]:
-    """For each path and method with samples of several rounds: the last round's run over the first's, level by level.
+    """Compare the last round of each path and method with the first, quantile by quantile.
 
-    Of a path measured several times in a round: the first run of the first round, the last of the last.
+    Parameters
+    ----------
+    study : Study
+        Data set with samples.
+    runs : DataFrame
+        Runs with the columns ``path``, ``method`` and ``round``, indexed by run_id.
+    margin : float or str
+        Relative change that matters in practice.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of ShiftFunction
+        One entry per path and method with samples of several rounds. If a path was measured several times in a round,
+        the first run of the first round and the last run of the last round are compared.
     """
     if "round" not in runs.columns:
         return []
-    known = runs[runs["round"].notna()]
-    values = {run_id: each for run_id, each in _values(study, known).items() if len(each) >= FEWEST}
-    found = []
-    for (path, method), own in known[known.index.isin(values)].groupby(["path", "method"], sort=False):
-        ends: Sequence[pd.Series] = [own.sort_values("round", kind="stable").iloc[place] for place in (0, -1)]
-        before, after = (values[str(each.name)] for each in ends)
-        if ends[0]["round"] == ends[1]["round"]:
+    in_rounds = runs[runs["round"].notna()]
+    values = {run_id: rtt for run_id, rtt in _round_trips(study, in_rounds).items() if len(rtt) >= FEWEST}
+    functions = []
+    for (path, method), group in in_rounds[in_rounds.index.isin(values)].groupby(["path", "method"], sort=False):
+        first, last = (group.sort_values("round", kind="stable").iloc[place] for place in (0, -1))
+        if first["round"] == last["round"]:
             continue
+        before, after = (values[str(run.name)] for run in (first, last))
         levels = shift_function(
             quantiles(after, LEVELS, confidence), quantiles(before, LEVELS, confidence), margin=margin
         )
-        names = [f"round {each['round']}" for each in ends]
-        found.append(
+        functions.append(
             ShiftFunction(
-                path=str(path),
-                method=str(method),
-                first=names[0],
-                last=names[1],
-                sizes=(len(before), len(after)),
-                levels=tuple(levels),
-                run_ids=(str(ends[0].name), str(ends[1].name)),
+                path=str(path), method=str(method), first=f"round {first['round']}", last=f"round {last['round']}",
+                sizes=(len(before), len(after)), levels=tuple(levels), run_ids=(str(first.name), str(last.name)),
             )
-        )
-    return found
+        )  # fmt: skip
+    return functions

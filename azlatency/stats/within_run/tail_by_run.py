@@ -1,4 +1,4 @@
-"""The tails of a whole study: every run with enough samples, and what a printed table says of a limit."""
+"""The tail of every run of a study, and what printed percentile tables allow above a limit."""
 
 from __future__ import annotations
 
@@ -8,88 +8,127 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.stats.result import Estimate
+from azlatency.stats.within_run.coordinated_omission import CoordinatedOmission, coordinated_omission
 from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
+from azlatency.stats.within_run.fan_out import fan_out
+from azlatency.stats.within_run.printed_quantiles import percentile_tables
 from azlatency.stats.within_run.quantiles import quantiles
-from azlatency.stats.within_run.tail import ClosedLoop, TailFit, closed_loop, fan_out, fit_tail, return_level
+from azlatency.stats.within_run.return_levels import return_level
+from azlatency.stats.within_run.tail import TailFit, fit_tail
 from azlatency.studies.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
+    from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store import Study
 
-#: Fewest samples of a run whose tail is looked at, most points of its curve, and the percentiles of the page.
+#: Fewest samples of a run whose tail is analysed, most points of its curve, and the levels that are estimated.
 FEWEST = 1000
 POINTS = 250
 LEVELS = (0.5, 0.99, 0.999, 0.9999, 0.999999)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunTail:
-    """The tail of one run: round trips in ns in the order of sending (``inf``: lost) and what is known of it.
+    """The tail of one run.
 
-    ``own_level``: what the fit says is passed once in the run's length, to hold against the largest value seen;
-    passed once in a million; both ``None`` where the fit is refused. ``loop``: of closed loops only.
-    ``curve``: at most 250 round trips in ns, falling, and the share of packets at least as slow, evenly spaced in the
-    logarithm of that share.
+    Attributes
+    ----------
+    run_id, path, method : str
+        The run, and how it was measured.
+    rtt : ndarray of float64, shape (n,)
+        Round-trip times in ns in the order of sending; ``inf`` for lost probes.
+    quantiles : tuple of Estimate
+        Quantiles at `LEVELS`.
+    fit : TailFit
+        The fitted tail.
+    own_level, million : Estimate or None
+        Return levels for the run's length (to compare with the observed maximum) and for a million packets; None if
+        the fit was refused.
+    slower : Estimate
+        Share above the limit.
+    slowest : Estimate
+        Median of the slowest of many parallel calls.
+    loop : CoordinatedOmission or None
+        Closed loops only.
+    curve : tuple of ndarray
+        At most 250 round-trip times in ns, falling, and the share of packets at least as slow.
     """
 
     run_id: str
     path: str
     method: str
-    rtt: np.ndarray
+    rtt: FloatArray
     quantiles: tuple[Estimate, ...]
     fit: TailFit
     own_level: Estimate | None
     million: Estimate | None
     slower: Estimate
     slowest: Estimate
-    loop: ClosedLoop | None
-    curve: tuple[np.ndarray, np.ndarray]
+    loop: CoordinatedOmission | None
+    curve: tuple[FloatArray, FloatArray]
 
     @property
     def largest(self) -> float:
-        """The largest answered round trip in ns."""
+        """The largest answered round-trip time in ns."""
         import numpy as np
 
         return float(self.rtt[np.isfinite(self.rtt)].max())
 
 
-def tails_of_runs(
+def fit_tails(
     study: Study, runs: pd.DataFrame, *, limit: float, calls: int = 100, confidence: float = 0.95
 ) -> list[RunTail]:
-    """Every run of ``runs`` (`studies.runs`) with at least 1,000 samples; ``limit`` in ns; ``calls`` at once."""
+    """Analyse the tail of every run with at least 1,000 samples.
+
+    Parameters
+    ----------
+    study : Study
+        Data set with samples.
+    runs : DataFrame
+        Runs to analyse, one row per run, indexed by run_id.
+    limit : float
+        Limit in ns, of which the exceedance is estimated.
+    calls : int
+        Number of parallel calls.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of RunTail
+        In the order of ``runs``; runs without an answered probe are left out.
+    """
     import numpy as np
 
-    found = []
-    for run_id, own in numbered_by_run(study, runs).items():
-        run, rtt = runs.loc[run_id], round_trips(own)
+    tails = []
+    for run_id, samples in numbered_by_run(study, runs).items():
+        run, rtt = runs.loc[run_id], round_trips(samples)
         if len(rtt) < FEWEST or not np.isfinite(rtt).any():
             continue
         fit = fit_tail(rtt, confidence=confidence)
         closed = str(run["closed_loop"]) == "True"
-        found.append(
+        tails.append(
             RunTail(
-                run_id,
-                str(run["path"]),
-                str(run["method"]),
-                rtt,
-                tuple(quantiles(rtt, LEVELS, confidence)),
-                fit,
-                None if fit.refused else return_level(fit, float(len(rtt)), confidence=confidence),
-                None if fit.refused else return_level(fit, 1e6, confidence=confidence),
-                exceedance(rtt, limit, confidence=confidence),
-                fan_out(rtt, calls, confidence=confidence),
-                closed_loop(rtt, (0.5, 0.99), confidence=confidence) if closed else None,
-                share_slower(rtt),
+                run_id=run_id, path=str(run["path"]), method=str(run["method"]), rtt=rtt,
+                quantiles=tuple(quantiles(rtt, LEVELS, confidence)), fit=fit,
+                own_level=None if fit.refused else return_level(fit, float(len(rtt)), confidence=confidence),
+                million=None if fit.refused else return_level(fit, 1e6, confidence=confidence),
+                slower=exceedance(rtt, limit, confidence=confidence),
+                slowest=fan_out(rtt, calls, confidence=confidence),
+                loop=coordinated_omission(rtt, (0.5, 0.99), confidence=confidence) if closed else None,
+                curve=exceedance_curve(rtt),
             )
-        )
-    return found
+        )  # fmt: skip
+    return tails
 
 
-def share_slower(rtt: np.ndarray, most: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """At most ``most`` answered round trips, falling, and the share of all packets (n,) at least as slow."""
+def exceedance_curve(rtt: FloatArray, most: int = POINTS) -> tuple[FloatArray, FloatArray]:
+    """Return round-trip times, falling, and the share of all packets at least as slow.
+
+    At most ``most`` points, evenly spaced in the logarithm of the share; lost probes have no point.
+    """
     import numpy as np
 
     n = len(rtt)
@@ -99,51 +138,61 @@ def share_slower(rtt: np.ndarray, most: int = POINTS) -> tuple[np.ndarray, np.nd
     return values[answered], ranks[answered] / n
 
 
-def fitted_shares(fit: TailFit, values: Sequence[float]) -> list[float]:
-    """Clusters above each of ``values`` (beyond the threshold) a packet, under the fitted tail; empty where refused.
+def fitted_exceedances(fit: TailFit, values: Sequence[float]) -> list[float]:
+    """Return the clusters per packet above each of ``values`` under the fitted tail; empty if the fit was refused.
 
-    Late packets come in clusters and the law is that of their maxima: each cluster counts once, as in `return_level`.
+    The fit describes cluster maxima, so each cluster counts once, as in `return_level`.
     """
     if fit.refused or fit.threshold is None or fit.scale is None or fit.shape.estimate is None:
         return []
     shape, scale, rate = fit.shape.estimate, fit.scale, fit.zeta * fit.theta
-    excesses = [max(each - fit.threshold, 0.0) / scale for each in values]
+    excesses = [max(value - fit.threshold, 0.0) / scale for value in values]
     if abs(shape) < 1e-9:
-        return [rate * math.exp(-each) for each in excesses]
-    return [rate * max(1 + shape * each, 0.0) ** (-1 / shape) if 1 + shape * each > 0 else 0.0 for each in excesses]
+        return [rate * math.exp(-excess) for excess in excesses]
+    return [
+        rate * max(1 + shape * excess, 0.0) ** (-1 / shape) if 1 + shape * excess > 0 else 0.0 for excess in excesses
+    ]
 
 
 def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confidence: float = 0.95) -> list[Estimate]:
-    """Share above ``limit`` (ns) that each printed percentile table allows, labelled with run_id, path and method."""
-    printed = study.quantiles[(study.quantiles["metric"] == "rtt") & study.quantiles["rank"].notna()]
-    extremes = study.metrics[study.metrics["metric"].isin(["rtt_min", "rtt_max"])]
-    tables = {str(run_id): table for run_id, table in printed.groupby("run_id", sort=False)}
-    found = []
+    """Bound the share above a limit from every printed percentile table.
+
+    Parameters
+    ----------
+    study : Study
+        Data set with printed percentiles.
+    runs : DataFrame
+        Runs to use, one row per run, indexed by run_id.
+    limit : float
+        Limit in ns.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of Estimate
+        Shares, labelled with run_id, path and method.
+    """
+    tables = {table.run_id: table for table in percentile_tables(study.quantiles, study.metrics)}
+    shares = []
     for run_id, run in runs[runs.index.isin(set(tables))].iterrows():
         table = tables[str(run_id)]
-        n = int(table["n"].iloc[0])
-        known = dict(zip(table["rank"].astype(int), table["value_ns"].astype(float), strict=True))
-        for metric, value in extremes.loc[extremes["run_id"] == run_id, ["metric", "value"]].itertuples(index=False):
-            known[1 if metric == "rtt_min" else n] = float(value)
-        ranks = sorted(known)
-        labels: dict[str, object] = {"run_id": str(run_id), "path": str(run["path"]), "method": str(run["method"])}
-        values = [known[rank] for rank in ranks]
-        found.append(table_exceedance(limit, n, ranks, values, confidence=confidence, labels=labels))
-    return found
+        labels = {"run_id": str(run_id), "path": str(run["path"]), "method": str(run["method"])}
+        shares.append(table_exceedance(limit, table.n, table.ranks, table.values, confidence=confidence, labels=labels))
+    return shares
 
 
-def rarest(curves: Sequence[Estimate], most: int = 24) -> list[Estimate]:
-    """Of printed percentiles (labels path, method, run_id, q) those of the runs with most packets, in their order.
+def select_longest_runs(estimates: Sequence[Estimate], most: int = 24) -> list[Estimate]:
+    """Return the percentiles from p99 up of the runs with most packets, at most ``most`` estimates in their order.
 
-    At most ``most`` estimates.
+    The estimates are labelled with path, method, run_id and q.
     """
     runs: dict[str, list[Estimate]] = {}
-    for each in curves:
-        if each.labels["q"] >= 0.99:
-            runs.setdefault(str(each.labels["run_id"]), []).append(each)
-    longest = sorted(runs, key=lambda run: -runs[run][0].n)
-    kept: set[str] = set()
-    for run in longest:
-        if sum(len(runs[each]) for each in kept) + len(runs[run]) <= most:
-            kept.add(run)
-    return [each for run, own in runs.items() if run in kept for each in own]
+    for estimate in estimates:
+        if estimate.labels["q"] >= 0.99:
+            runs.setdefault(str(estimate.labels["run_id"]), []).append(estimate)
+    selected: set[str] = set()
+    for run_id in sorted(runs, key=lambda run_id: -runs[run_id][0].n):
+        if sum(len(runs[other]) for other in selected) + len(runs[run_id]) <= most:
+            selected.add(run_id)
+    return [estimate for run_id, of_run in runs.items() if run_id in selected for estimate in of_run]

@@ -1,53 +1,65 @@
-"""Whole studies in time: every run with samples, the segments that a text reports, the intervals of every stream."""
+"""Whole studies in time: every run with samples, reported segments and broken connections, throughput intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from azlatency.stats.result import Estimate
-from azlatency.stats.within_run.stability import (
-    EventTest,
-    Lifetime,
-    Stability,
-    Throttling,
-    Trend,
-    clock_steps,
-    event_test,
-    interval_mean,
-    lifetimes,
-    stability,
-    throttling,
-    trend,
-)
+from azlatency.stats.within_run.clock_steps import clock_steps
+from azlatency.stats.within_run.events import EventTest, event_test
+from azlatency.stats.within_run.lifetimes import Lifetime, lifetimes
+from azlatency.stats.within_run.stability import Stability, stability
+from azlatency.stats.within_run.throttling import Throttling, throttling
+from azlatency.stats.within_run.throughput_intervals import interval_mean
+from azlatency.stats.within_run.trend import Trend, trend
 from azlatency.studies.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
+    from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store import Study
 
-#: A run that ended so was cut off; any other outlived its test.
+#: Statuses of a run that was cut off; any other run outlived its test.
 CUT_OFF = ("failed", "truncated")
 _NS = 1e9
 
 
-@dataclass(frozen=True, slots=True)
-class RunInTime:
-    """One run with samples: send times (s, ``None`` where the log has none) and round trips (ns, ``inf`` if lost).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTimeSeries:
+    """One run with samples, over time.
 
-    ``jitter``: median difference of neighbouring round trips in ns, ``None`` for fewer than two; ``steps``: packets at
-    which the clock was set; ``seconds``: how long the run lasted.
+    Attributes
+    ----------
+    run_id, path, method, status : str
+        The run, how it was measured and how it ended.
+    sent : ndarray of float64 or None
+        Send times in s; None if the log has none.
+    rtt : ndarray of float64, shape (n,)
+        Round-trip times in ns; ``inf`` for lost probes.
+    lost : int
+        Lost probes.
+    jitter : float or None
+        Median absolute difference of neighbouring round-trip times in ns; None for fewer than two.
+    steps : int
+        Packets at which the clock was set.
+    seconds : float or None
+        Duration of the run in s.
+    stability : Stability
+        Level shifts.
+    drift : Trend
+        Drift over the run.
     """
 
     run_id: str
     path: str
     method: str
     status: str
-    sent: np.ndarray | None
-    rtt: np.ndarray
+    sent: FloatArray | None
+    rtt: FloatArray
     lost: int
     jitter: float | None
     steps: int
@@ -56,46 +68,78 @@ class RunInTime:
     drift: Trend
 
 
-def runs_in_time(
+def run_time_series(
     study: Study, runs: pd.DataFrame, *, block_ns: float = 60e9, margin: float = 0.05, confidence: float = 0.95
-) -> list[RunInTime]:
-    """Every run of ``runs`` (`studies.runs`) that left samples, in their order; warm-up and duplicates left out."""
+) -> list[RunTimeSeries]:
+    """Analyse every run with samples over time.
+
+    Parameters
+    ----------
+    study : Study
+        Data set with samples.
+    runs : DataFrame
+        Runs to analyse, one row per run, indexed by run_id.
+    block_ns : float
+        Length of a block in ns (see `stability`).
+    margin : float
+        Relative change that matters in practice.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of RunTimeSeries
+        In the order of ``runs``, without warm-up and duplicates.
+    """
     import numpy as np
     import pandas as pd
 
-    found = []
-    for run_id, group in numbered_by_run(study, runs).items():
+    series = []
+    for run_id, samples in numbered_by_run(study, runs).items():
         run = runs.loc[run_id]
-        rtt = round_trips(group)
-        timed = bool(group["sent_ns"].notna().all())
-        sent = group["sent_ns"].to_numpy(dtype="float64") if timed else None
+        rtt = round_trips(samples)
+        sent = samples["sent_ns"].to_numpy(dtype="float64") if samples["sent_ns"].notna().all() else None
         answered = rtt[np.isfinite(rtt)]
-        lasted = run["duration_ns"]
-        found.append(
-            RunInTime(
-                run_id, str(run["path"]), str(run["method"]), str(run["status"]),
-                None if sent is None else sent / _NS, rtt, len(rtt) - len(answered),
-                float(np.median(np.abs(np.diff(answered)))) if len(answered) > 1 else None,
-                len(clock_steps(sent, rtt)) if sent is not None else 0,
-                None if pd.isna(lasted) else float(lasted) / _NS,
-                stability(rtt, sent, block_ns=block_ns, margin=margin, confidence=confidence),
-                trend(rtt, confidence=confidence),
+        duration = run["duration_ns"]
+        series.append(
+            RunTimeSeries(
+                run_id=run_id, path=str(run["path"]), method=str(run["method"]), status=str(run["status"]),
+                sent=None if sent is None else sent / _NS, rtt=rtt, lost=len(rtt) - len(answered),
+                jitter=float(np.median(np.abs(np.diff(answered)))) if len(answered) > 1 else None,
+                steps=len(clock_steps(sent, rtt)) if sent is not None else 0,
+                seconds=None if pd.isna(duration) else float(duration) / _NS,
+                stability=stability(rtt, sent, block_ns=block_ns, margin=margin, confidence=confidence),
+                drift=trend(rtt, confidence=confidence),
             )
         )  # fmt: skip
-    return found
+    return series
 
 
-def connections(found: Sequence[RunInTime], *, confidence: float = 0.95) -> Lifetime:
-    """How long connections lived: runs cut off are losses, runs that ended as planned are censored."""
-    known = [each for each in found if each.seconds is not None and "TCP" in each.method]
-    seconds = [each.seconds or 0.0 for each in known]
-    life = lifetimes(seconds, [each.status in CUT_OFF for each in known], confidence=confidence)
-    return replace(life, run_ids=tuple(each.run_id for each in known))
+def connection_lifetimes(series: Sequence[RunTimeSeries], *, confidence: float = 0.95) -> Lifetime:
+    """Estimate how long TCP connections live: runs that were cut off are losses, the others are right-censored."""
+    timed = [(run.seconds, run) for run in series if run.seconds is not None and "TCP" in run.method]
+    lost = [run.status in CUT_OFF for _, run in timed]
+    lifetime = lifetimes([seconds for seconds, _ in timed], lost, confidence=confidence)
+    return replace(lifetime, run_ids=tuple(run.run_id for _, run in timed))
 
 
-@dataclass(frozen=True, slots=True)
-class Segments:
-    """Means of consecutive segments of one run as a text reports them, oldest first, and what a test makes of them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedSegments:
+    """Reported means of consecutive segments of one run, oldest first.
+
+    Attributes
+    ----------
+    path : str
+        Scenario of the report.
+    names : tuple of str
+        Names of the segments.
+    values : tuple of float
+        Means in ns.
+    event : EventTest
+        Test of the last change.
+    drift : Trend
+        Drift over the segments.
+    """
 
     path: str
     names: tuple[str, ...]
@@ -104,26 +148,51 @@ class Segments:
     drift: Trend
 
 
-def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> list[Segments]:
-    """The reported segment means of each path, in the order of the text, with the event test on the last of them."""
+def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> list[ReportedSegments]:
+    """Test the reported segment means of each path for a change before the end and for drift.
+
+    Parameters
+    ----------
+    reported : DataFrame
+        Reported numbers of a study.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of ReportedSegments
+        One entry per scenario, in the order of the report.
+    """
     if not len(reported):
         return []
-    own = reported[(reported["metric"] == "rtt_mean") & reported["segment"].notna() & (reported["segment"] != "")]
-    found = []
-    for path, group in own.groupby("scenario", sort=False):
-        values = tuple(float(each) for each in group["value_low"])
-        found.append(
-            Segments(
-                str(path), tuple(map(str, group["segment"])), values, event_test(values, statistic="mean"),
-                trend(values, confidence=confidence),
+    means = reported[(reported["metric"] == "rtt_mean") & reported["segment"].notna() & (reported["segment"] != "")]
+    segments = []
+    for path, group in means.groupby("scenario", sort=False):
+        values = tuple(float(value) for value in group["value_low"])
+        segments.append(
+            ReportedSegments(
+                path=str(path), names=tuple(map(str, group["segment"])), values=values,
+                event=event_test(values, statistic="mean"), drift=trend(values, confidence=confidence),
             )
         )  # fmt: skip
-    return found
+    return segments
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """What a text says of the end of each connection: ``gaps`` in s to the end of the first one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionEnds:
+    """Reported times at which connections broke, in time order.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Scenarios.
+    printed : tuple of str
+        Times as printed.
+    gaps : tuple of float
+        Seconds after the first break.
+    lasted : tuple of str
+        Durations as printed; empty if unknown.
+    """
 
     paths: tuple[str, ...]
     printed: tuple[str, ...]
@@ -132,12 +201,18 @@ class Ends:
 
     @property
     def together(self) -> int:
-        """Neighbouring ends within a minute of each other: hardly independent events."""
-        return sum(later - earlier < 60 for earlier, later in zip(self.gaps, self.gaps[1:], strict=False))
+        """Number of neighbouring breaks within a minute of each other, which are hardly independent."""
+        return sum(later - earlier < 60 for earlier, later in pairwise(self.gaps))
 
 
-def reported_ends(reported: pd.DataFrame) -> Ends | None:
-    """When connections broke, as a text says it, in the order of time; ``None`` where no text does."""
+def reported_connection_ends(reported: pd.DataFrame) -> ConnectionEnds | None:
+    """Return when connections broke according to a report, in time order; None if no report says so.
+
+    Parameters
+    ----------
+    reported : DataFrame
+        Reported numbers of a study.
+    """
     import pandas as pd
 
     if not len(reported):
@@ -148,15 +223,33 @@ def reported_ends(reported: pd.DataFrame) -> Ends | None:
     times = pd.to_datetime(ends["printed"])
     order = times.sort_values().index
     gaps = (times.loc[order] - times.min()).dt.total_seconds()
-    lasted = reported[reported["metric"] == "duration"].drop_duplicates("scenario").set_index("scenario")["printed"]
-    paths = [str(each) for each in ends.loc[order, "scenario"]]
-    printed = tuple(str(each) for each in ends.loc[order, "printed"])
-    return Ends(tuple(paths), printed, tuple(map(float, gaps)), tuple(str(lasted.get(each, "")) for each in paths))
+    durations = reported[reported["metric"] == "duration"].drop_duplicates("scenario").set_index("scenario")["printed"]
+    paths = tuple(str(path) for path in ends.loc[order, "scenario"])
+    return ConnectionEnds(
+        paths=paths, printed=tuple(str(time) for time in ends.loc[order, "printed"]), gaps=tuple(map(float, gaps)),
+        lasted=tuple(str(durations.get(path, "")) for path in paths),
+    )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """One stream in time: its mean rate with an interval, the spread of its intervals, and whether it was throttled."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThroughputSeries:
+    """One throughput run over its reporting intervals.
+
+    Attributes
+    ----------
+    run_id, path, method : str
+        The run, and how it was measured.
+    intervals : int
+        Number of reporting intervals.
+    seconds : float
+        Their total length in s.
+    mean : Estimate
+        Mean rate in bit/s.
+    spread : float or None
+        Standard deviation of the interval rates over their mean.
+    throttled : Throttling
+        Whether the rate fell to a lower level.
+    """
 
     run_id: str
     path: str
@@ -168,41 +261,60 @@ class Rate:
     throttled: Throttling
 
 
-def rates_in_time(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[Rate]:
-    """Every stream with reporting intervals, omitted ones left out. ``runs``: `azlatency.studies.runs.throughput`.
+def throughput_series(
+    intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95
+) -> list[ThroughputSeries]:
+    """Analyse every throughput run with reporting intervals.
 
-    ``spread``: standard deviation of the intervals' rates over their mean. Where both sides report, the receiver's.
+    Parameters
+    ----------
+    intervals : DataFrame
+        Reporting intervals of a study; omitted ones are left out. If both sides report, the receiver's are used.
+    runs : DataFrame
+        Throughput runs, one row per run, indexed by run_id.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of ThroughputSeries
+        One entry per run.
     """
-    kept = intervals[
+    counted = intervals[
         intervals["stream"].isna() & intervals["throughput"].notna() & intervals["run_id"].isin(runs.index)
     ]
-    kept = kept[~kept["omitted"].fillna(False).astype(bool)]
-    found = []
-    for run_id, group in kept.groupby("run_id", sort=False):
-        sides = set(group["side"].dropna())
-        own = group[group["side"] == "receiver"] if "receiver" in sides else group
-        rates = own["throughput"].to_numpy(dtype="float64")
-        seconds = ((own["end_ns"] - own["start_ns"]) / _NS).to_numpy(dtype="float64")
+    counted = counted[~counted["omitted"].fillna(False).astype(bool)]
+    series = []
+    for run_id, group in counted.groupby("run_id", sort=False):
+        side = group[group["side"] == "receiver"] if "receiver" in set(group["side"].dropna()) else group
+        rates = side["throughput"].to_numpy(dtype="float64")
+        seconds = ((side["end_ns"] - side["start_ns"]) / _NS).to_numpy(dtype="float64")
         run = runs.loc[str(run_id)]
-        spread = float(rates.std(ddof=1) / rates.mean()) if len(rates) > 1 and rates.mean() > 0 else None
-        found.append(
-            Rate(
-                str(run_id), str(run["path"]), str(run["method"]), len(rates), float(seconds.sum()),
-                interval_mean(rates, list(seconds), confidence=confidence), spread,
-                throttling(rates, float(seconds.mean())),
+        series.append(
+            ThroughputSeries(
+                run_id=str(run_id), path=str(run["path"]), method=str(run["method"]), intervals=len(rates),
+                seconds=float(seconds.sum()), mean=interval_mean(rates, list(seconds), confidence=confidence),
+                spread=float(rates.std(ddof=1) / rates.mean()) if len(rates) > 1 and rates.mean() > 0 else None,
+                throttled=throttling(rates, float(seconds.mean())),
             )
         )  # fmt: skip
-    return found
+    return series
 
 
-def spread_of_reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
-    """Per path the reported minimum, mean, percentiles and maximum (ns) of a whole run, keyed by their names."""
+def reported_spread(reported: pd.DataFrame) -> list[dict[str, float | str]]:
+    """Return per path the reported minimum, mean, percentiles and maximum (ns) of whole runs, keyed by their names.
+
+    Parameters
+    ----------
+    reported : DataFrame
+        Reported numbers of a study. Paths without p99 are left out.
+    """
     if not len(reported) or "rtt_mean" not in set(reported["metric"]):
         return []
     names = {"rtt_min": "min", "rtt_mean": "mean", "rtt_max": "max"}
-    found: dict[str, dict[str, Any]] = {}
+    by_path: dict[str, dict[str, float | str]] = {}
     for _, row in reported[reported["segment"].isna() | (reported["segment"] == "")].iterrows():
         name = f"p{100 * float(row['q']):g}" if row["metric"] == "rtt" else names.get(row["metric"])
         if name:
-            found.setdefault(str(row["scenario"]), {"path": str(row["scenario"])})[name] = float(row["value_low"])
-    return [each for each in found.values() if "p99" in each]
+            by_path.setdefault(str(row["scenario"]), {"path": str(row["scenario"])})[name] = float(row["value_low"])
+    return [spread for spread in by_path.values() if "p99" in spread]

@@ -18,12 +18,12 @@ from azlatency.stats.across_runs.tablebounds import mean_bounds
 from azlatency.stats.unit_checks import closed_loop_shares
 from azlatency.stats.within_run import dependence as dep
 from azlatency.stats.within_run.exceedance import table_counts, table_exceedance
+from azlatency.stats.within_run.fan_out import fan_out, fan_out_level
 from azlatency.stats.within_run.means import mean_from_summary
 from azlatency.stats.within_run.order_statistics import effective_ranks, order_statistic_ranks
 from azlatency.stats.within_run.printed_quantiles import bracket, interpolated
 from azlatency.stats.within_run.proportions import clopper_pearson, wilson
 from azlatency.stats.within_run.quantiles import quantiles
-from azlatency.stats.within_run.tail import fan_out, fan_out_level
 from helpers.cases import content, generated, table
 from helpers.oracle_answers import Either, answers, array
 

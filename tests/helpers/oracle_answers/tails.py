@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import optimize, stats
 
-from azlatency.stats.within_run.tail import (
-    Gpd,
-    extremal_index,
-    fit_gpd,
-    fit_tail,
-    profile_level,
-    profile_shape,
-)
+from azlatency.stats.within_run.clusters import extremal_index
+from azlatency.stats.within_run.gpd import Gpd, fit_gpd, profile_level, profile_shape
+from azlatency.stats.within_run.tail import fit_tail
 from helpers.cases import generated
 from helpers.oracle_answers import Differs, Refused, answers, array
 

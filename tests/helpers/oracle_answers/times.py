@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from azlatency.stats.across_runs.history import e_divisive
-from azlatency.stats.within_run import stability as st
+from azlatency.stats.within_run import change_points
+from azlatency.stats.within_run.coordinated_omission import backfill, coordinated_omission
 from azlatency.stats.within_run.dependence import newey_west
-from azlatency.stats.within_run.tail import backfilled, closed_loop
+from azlatency.stats.within_run.events import event_test
+from azlatency.stats.within_run.stability import stability
+from azlatency.stats.within_run.throttling import throttling
+from azlatency.stats.within_run.throughput_intervals import interval_mean
 from helpers.cases import generated
 from helpers.oracle_answers import answers, array
 
@@ -24,12 +28,12 @@ def series(given: dict[str, Any]) -> np.ndarray:
 @answers("changepoint", "pelt|", residual_lag1_acf="objective_rel", objective_="objective_rel")
 def partition(given: dict[str, Any]) -> dict[str, Any]:
     x, penalty = series(given), given["penalty_value"]
-    changes, objective = st.optimal_partition(x, penalty, given.get("min_size", 1))
-    ten, objective_ten = st.optimal_partition(x, penalty, 10) if len(x) > 20 else ([], 0.0)
-    residual = st.without_levels(x, changes)
+    changes, objective = change_points.optimal_partition(x, penalty, given.get("min_size", 1))
+    ten, objective_ten = change_points.optimal_partition(x, penalty, 10) if len(x) > 20 else ([], 0.0)
+    residual = change_points.remove_segment_means(x, changes)
     r = float(residual[1:] @ residual[:-1] / (residual @ residual)) if len(x) > 20 else 0.0
     # The search that knows the dependence finds the three true shifts of one case and nothing in any other.
-    assert len(st.find_changes(x)[0]) == (3 if "rep(1.5" in given.get("generator", "") else 0)
+    assert len(change_points.find_level_shifts(x)[0]) == (3 if "rep(1.5" in given.get("generator", "") else 0)
     return {
         "optimal_partition_last_index_of_segment": changes, "objective": objective, "optimal_minseg10": ten,
         "objective_minseg10": objective_ten, "changepoint_pkg_PELT": changes, "residual_lag1_acf": r,
@@ -40,10 +44,10 @@ def partition(given: dict[str, Any]) -> dict[str, Any]:
 @answers("changepoint", "bai-perron", ci95_="index", bic_="index")
 def best_partitions(given: dict[str, Any]) -> dict[str, Any]:
     x, n = series(given), 400
-    found = st.best_partitions(x, n // given["h"] - 2, given["h"])
+    found = change_points.best_partitions(x, n // given["h"] - 2, given["h"])
     bic = [n * math.log(rss / n) + (2 * m + 1) * math.log(n) for m, (_, rss) in enumerate(found)]
     # The time interval of the public result, rounded outwards as strucchange does: one block for each value here.
-    (shift,) = st.stability(np.repeat(x, 20)).shifts
+    (shift,) = stability(np.repeat(x, 20)).shifts
     return {
         "bic_breaks": found[int(np.argmin(bic))][0], "rss_by_m": [rss for _, rss in found],
         "ci95": {"1": [math.floor(shift.at_low / 20), shift.at / 20, math.ceil(shift.at_high / 20)]},
@@ -59,23 +63,23 @@ def energy(given: dict[str, Any]) -> dict[str, Any]:
 
 
 @answers("project_methods", "self-normalised")
-def self_normalised(given: dict[str, Any]) -> dict[str, Any]:
-    statistic, at = st.self_normalised(series(given), given["trim"])
-    assert given["critical_5pct"] == st.CRITICAL
-    return {"G": statistic, "argmax": at, "reject_5pct": statistic > st.CRITICAL}
+def self_normalised_statistic(given: dict[str, Any]) -> dict[str, Any]:
+    statistic, at = change_points.self_normalised_statistic(series(given), given["trim"])
+    assert given["critical_5pct"] == change_points.CRITICAL
+    return {"G": statistic, "argmax": at, "reject_5pct": statistic > change_points.CRITICAL}
 
 
 @answers("project_methods", "event-window")
 def event(given: dict[str, Any]) -> dict[str, Any]:
-    found = st.event_test(series(given), given["window"], statistic="mean")
+    found = event_test(series(given), given["window"], statistic="mean")
     return {"last_change": found.change, "n_windows": found.windows, "p": found.p}
 
 
 @answers("misc_latency", "iperf-intervals")
 def intervals(given: dict[str, Any]) -> dict[str, Any]:
     x = array(given["gbps"])
-    found = st.interval_mean(x, unit="Gbit/s")
-    assert {"short_series", "burst_test"} <= set(found.codes) and st.throttling(x).found is False
+    found = interval_mean(x, unit="Gbit/s")
+    assert {"short_series", "burst_test"} <= set(found.codes) and throttling(x).found is False
     mean, sd = float(found.estimate or 0), x.std(ddof=1)
     return {
         "mean": mean, "sd": sd, "ci95_t": [found.low, found.high], "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),
@@ -86,8 +90,8 @@ def intervals(given: dict[str, Any]) -> dict[str, Any]:
 @answers("misc_latency", "co|")
 def omission(given: dict[str, Any]) -> dict[str, Any]:
     x, interval = array(given["x"]), given["expected_interval"]
-    values = backfilled(x, interval)
-    report = closed_loop(x, (0.5,), interval=interval)
+    values = backfill(x, interval)
+    report = coordinated_omission(x, (0.5,), interval=interval)
     assert report.added == len(values) - len(x)
     return {
         "n_raw": len(x), "n_corrected": len(values), "added": np.sort(values[len(x) :]),

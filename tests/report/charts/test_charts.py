@@ -15,7 +15,7 @@ from helpers.chart_checks import assert_fit_to_print, texts
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.objects import Chart, Note
-from azlatency.stats.within_run.time_series import RunInTime
+from azlatency.stats.within_run.time_series import RunTimeSeries
 
 MOST_BYTES = 500_000
 
@@ -126,7 +126,10 @@ def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
     x[[10, 20, 150_000]] = np.inf
     sent = np.arange(len(x)) * 1e-2
     moved = az.stability(x, sent * 1e9, block_ns=10e9)
-    run = RunInTime("a", "A → B", "echo TCP", "complete", sent, x, 3, 1e4, 0, 2000.0, moved, az.trend(x))
+    run = RunTimeSeries(
+        run_id="a", path="A → B", method="echo TCP", status="complete", sent=sent, rtt=x, lost=3, jitter=1e4, steps=0,
+        seconds=2000.0, stability=moved, drift=az.trend(x),
+    )  # fmt: skip
     chart = charts.run_series([run])
     assert isinstance(chart, Chart)
     assert_fit_to_print("long run", chart)

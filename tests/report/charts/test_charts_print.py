@@ -96,8 +96,8 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
     values = hard_samples()[name]
     study, runs = study_of({name: values})
     curves = az.quantiles(study.samples, az.shapes.CURVE, labels=runs[["path", "method"]])
-    shapes, shifts = az.shapes.shapes_of_runs(study, runs), az.shapes.shift_functions(study, runs)
-    tails, timed = az.runtails.tails_of_runs(study, runs, limit=1e6), az.intime.runs_in_time(study, runs)
+    shapes, shifts = az.shapes.run_histograms(study, runs), az.shapes.shift_functions(study, runs)
+    tails, timed = az.runtails.fit_tails(study, runs, limit=1e6), az.intime.run_time_series(study, runs)
     draw = {
         "curves": lambda: charts.percentile_curves(curves, "samples"),
         "shapes": lambda: charts.run_shapes(shapes),
@@ -119,7 +119,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
 def test_more_runs_than_a_page_holds() -> None:
     values = hard_samples()["two modes"]
     study, runs = study_of({f"host {number}": values for number in range(30)})
-    chart = charts.run_shapes(az.shapes.shapes_of_runs(study, runs))
+    chart = charts.run_shapes(az.shapes.run_histograms(study, runs))
     assert isinstance(chart, Chart)
     assert_fit_to_print("many runs", chart)
     assert "36 of 60 runs" in chart.caption and len(chart.alt.splitlines()) == 36
@@ -164,7 +164,10 @@ def test_more_samples_make_no_larger_drawing(n: int) -> None:
     def size(samples: int) -> int:
         rtt = 1e5 * np.exp(0.2 * np.random.default_rng(3).standard_normal(samples))
         sent, trend = np.linspace(0, 1_000, samples), az.trend(rtt[:2_000])
-        run = az.intime.RunInTime("a", "A → B", "echo TCP", "complete", sent, rtt, 0, 1e4, 0, 1e3, few, trend)
+        run = az.intime.RunTimeSeries(
+            run_id="a", path="A → B", method="echo TCP", status="complete", sent=sent, rtt=rtt, lost=0, jitter=1e4,
+            steps=0, seconds=1e3, stability=few, drift=trend,
+        )  # fmt: skip
         chart = charts.run_series([run])
         assert isinstance(chart, Chart)
         return len(chart.svg())

@@ -9,23 +9,22 @@ import pytest
 from helpers.cases import BOTH, correlated, fails, stream
 
 import azlatency as az
-from azlatency.stats.within_run.dependence import long_run_variance
-from azlatency.stats.within_run.stability import (
+from azlatency.stats.within_run.change_points import (
     CRITICAL,
-    blocked,
-    clock_steps,
-    event_test,
-    find_changes,
-    hodges_lehmann,
-    interval_mean,
-    lifetimes,
+    find_level_shifts,
     optimal_partition,
-    self_normalised,
-    stability,
-    throttling,
-    trend,
-    warm_up,
+    self_normalised_statistic,
 )
+from azlatency.stats.within_run.clock_steps import clock_steps
+from azlatency.stats.within_run.dependence import long_run_variance
+from azlatency.stats.within_run.events import event_test
+from azlatency.stats.within_run.hodges_lehmann import hodges_lehmann
+from azlatency.stats.within_run.lifetimes import lifetimes
+from azlatency.stats.within_run.stability import block_quantiles, stability
+from azlatency.stats.within_run.throttling import throttling
+from azlatency.stats.within_run.throughput_intervals import interval_mean
+from azlatency.stats.within_run.trend import trend
+from azlatency.stats.within_run.warm_up import warm_up
 
 
 def test_the_article_cannot_show_that_the_vm_moved() -> None:
@@ -113,7 +112,7 @@ def test_a_clock_that_runs_backwards_is_not_used() -> None:
 
 def test_blocks_of_time_skip_gaps() -> None:
     times = np.concatenate([np.arange(2000), np.arange(2000) + 6000]) * 10**9
-    medians, begins = blocked(np.ones(4000), times)
+    medians, begins = block_quantiles(np.ones(4000), times)
     assert len(medians) == len(begins)
     assert not ((begins > 2050e9) & (begins < 5900e9)).any()
 
@@ -208,13 +207,13 @@ def test_c11_false_alarms(rho: float, n: int, made: int) -> None:
     search, plain, iid, prewhitened = [], [], [], []
     for _ in range(made):
         x = correlated(rng, n, rho)
-        search.append(bool(find_changes(x)[0]))
+        search.append(bool(find_level_shifts(x)[0]))
         sigma = 1.4826 * float(np.median(np.abs(np.diff(x) - np.median(np.diff(x))))) / math.sqrt(2)
         plain.append(bool(optimal_partition(x, 3 * math.log(n) * sigma**2)[0]))
         iid.append(cusum(x, float(x.var())) > 1.358)
         prewhitened.append(cusum(x, long_run_variance(x)) > 1.358)
     # Cheap, so more of them. Above 6 % at n = 500 from rho = .7 on (6.5 and 12.7 % in 6,000 series): see CRITICAL.
-    confirmed = [self_normalised(correlated(rng, n, rho), n // 20)[0] > CRITICAL for _ in range(4 * made)]
+    confirmed = [self_normalised_statistic(correlated(rng, n, rho), n // 20)[0] > CRITICAL for _ in range(4 * made)]
     oversized = {(500, 0.7): 0.065, (500, 0.95): 0.127}
     for name, alarms, most in (
         ("search", search, 0.06),

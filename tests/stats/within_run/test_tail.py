@@ -12,21 +12,17 @@ from scipy.special import ndtri
 from scipy.stats import chi2, genpareto
 
 import azlatency as az
-from azlatency.stats.within_run.tail import (
-    backfilled,
-    closed_loop,
-    cluster_maxima,
-    fan_out,
-    fan_out_level,
-    fit_gpd,
-    fit_tail,
+from azlatency.stats.within_run.clusters import cluster_maxima
+from azlatency.stats.within_run.coordinated_omission import (
+    backfill,
+    coordinated_omission,
     mean_residual_wait,
-    overshoots,
-    profile_level,
-    profile_shape,
-    return_level,
     time_weighted_quantiles,
 )
+from azlatency.stats.within_run.fan_out import fan_out, fan_out_level
+from azlatency.stats.within_run.gpd import exceeds_observed_maximum, fit_gpd, profile_level, profile_shape
+from azlatency.stats.within_run.return_levels import return_level
+from azlatency.stats.within_run.tail import fit_tail
 
 
 def peaks(case: dict[str, Any]) -> tuple[np.ndarray, float]:
@@ -75,8 +71,8 @@ def test_hard_tails_are_refused(values: list[float], code: str) -> None:
 def test_a_law_that_expects_more_than_was_seen_is_refused() -> None:
     """A tail cut off at its top: every excess fits but the largest ones are missing."""
     excesses = np.sort(genpareto.rvs(0.5, size=2000, random_state=stream(45)))
-    assert not overshoots(excesses)
-    assert overshoots(excesses[:-20]) and overshoots(np.minimum(excesses, excesses[-20]))
+    assert not exceeds_observed_maximum(excesses)
+    assert exceeds_observed_maximum(excesses[:-20]) and exceeds_observed_maximum(np.minimum(excesses, excesses[-20]))
 
 
 def test_return_levels_know_their_reach() -> None:
@@ -128,13 +124,13 @@ def test_time_weighting_counts_long_waits_longer() -> None:
     assert quarter.estimate == 1.0
     for values, code in (([], "no_values"), ([0.0, 1.0], "not_positive"), ([1.0, math.inf], "loss_censored")):
         assert time_weighted_quantiles(values, (0.5,))[0].codes == (code,)
-    report = closed_loop(x, (0.5, 0.9))
+    report = coordinated_omission(x, (0.5, 0.9))
     assert report.back_filled == () and report.added == 0
     assert len(report.to_frame()) == 4 and "random moment" in str(report)
     with pytest.raises(ValueError, match="full-speed"):
-        backfilled(x, 0.0)
+        backfill(x, 0.0)
     with pytest.raises(ValueError, match="unit"):
-        backfilled([1e12], 1e-3)
+        backfill([1e12], 1e-3)
 
 
 # ---------------------------------------------------------------------------------------------------------- coverage

@@ -6,13 +6,13 @@ import pytest
 
 import azlatency as az
 from azlatency.stats.within_run import tail_by_run as runtails
-from azlatency.stats.within_run.tail import return_level
+from azlatency.stats.within_run.return_levels import return_level
 
 
 def test_tails_of_the_emulated_study() -> None:
     study = az.load("emulated-zones")
     runs = az.latency(study)
-    found = runtails.tails_of_runs(study, runs, limit=1e6, calls=10)
+    found = runtails.fit_tails(study, runs, limit=1e6, calls=10)
     assert all(len(each.rtt) >= runtails.FEWEST for each in found)
     for each in found:
         assert each.slower.estimate == pytest.approx((each.rtt > 1e6).mean())
@@ -23,11 +23,11 @@ def test_tails_of_the_emulated_study() -> None:
 
 def test_the_fitted_share_is_the_return_level_turned_around() -> None:
     study = az.load("emulated-zones")
-    found = runtails.tails_of_runs(study, az.latency(study), limit=1e6)
+    found = runtails.fit_tails(study, az.latency(study), limit=1e6)
     fit = next(each.fit for each in found if each.million is not None and each.own_level and not each.own_level.refused)
     level = return_level(fit, float(fit.n))
     assert level.estimate is not None
-    assert runtails.fitted_shares(fit, [level.estimate]) == pytest.approx([1 / fit.n])
+    assert runtails.fitted_exceedances(fit, [level.estimate]) == pytest.approx([1 / fit.n])
     # Its shape is above 1: a law without a mean, which is not carried beyond the run.
     assert fit.shape.estimate is not None and fit.shape.estimate >= 1
     beyond = return_level(fit, 1e5)
@@ -46,6 +46,6 @@ def test_the_rarest_are_of_the_longest_runs() -> None:
     study = az.load("emulated-zones")
     runs = az.latency(study)
     curves = az.printed_quantiles(study.quantiles, study.metrics, labels=runs[["path", "method"]])
-    kept = runtails.rarest(curves, 12)
+    kept = runtails.select_longest_runs(curves, 12)
     assert 0 < len(kept) <= 12 and max(each.n for each in curves) in {each.n for each in kept}
     assert min(each.labels["q"] for each in kept) >= 0.99

@@ -19,20 +19,20 @@ def test_the_fifth_seeds_segments_cannot_show_an_event() -> None:
 
 
 def test_the_fifth_seeds_ends() -> None:
-    ends = intime.reported_ends(az.load("uksouth-echo-latency").reported)
+    ends = intime.reported_connection_ends(az.load("uksouth-echo-latency").reported)
     assert ends is not None and ends.paths == ("Same AZ", "Cross Region", "Cross AZ")
     assert ends.gaps == (0.0, 11_983.0, 11_986.0) and ends.together == 1
-    assert intime.reported_ends(az.load("westeurope-azure-cni").reported) is None
+    assert intime.reported_connection_ends(az.load("westeurope-azure-cni").reported) is None
 
 
 def test_runs_with_samples() -> None:
     study = az.load("emulated-zones")
-    found = intime.runs_in_time(study, az.latency(study))
+    found = intime.run_time_series(study, az.latency(study))
     assert sum(len(each.rtt) for each in found) == len(study.samples)
     echo = next(each for each in found if each.method == "echo TCP" and len(each.rtt) == 7000)
     assert echo.sent is not None and echo.lost == 0 and echo.jitter is not None
     assert echo.stability.n == 7000
-    life = intime.connections(found)
+    life = intime.connection_lifetimes(found)
     assert life.losses == 0 and life.n == sum("TCP" in each.method for each in found)
 
 
@@ -51,19 +51,19 @@ def test_lost_probes_are_late_and_warm_up_is_left_out() -> None:
         {"path": "A → B", "method": "ping", "status": "complete", "duration_ns": pd.array([pd.NA], dtype="Int64")},
         index=["r"],
     )
-    (run,) = intime.runs_in_time(Made(), runs)  # type: ignore[arg-type]
+    (run,) = intime.run_time_series(Made(), runs)  # type: ignore[arg-type]
     assert run.rtt.tolist() == [1.0, np.inf, 3.0] and run.lost == 1 and run.jitter == 2 and run.seconds is None
     assert run.stability.stable is None
 
 
 def test_streams_in_time_leave_omitted_intervals_out() -> None:
     study = az.load("westeurope-azure-cni")
-    rates = intime.rates_in_time(study.intervals, az.throughput(study))
+    rates = intime.throughput_series(study.intervals, az.throughput(study))
     assert {each.intervals for each in rates} == {10}
     assert all("burst_test" in each.mean.codes and each.throttled.found is False for each in rates)
 
 
 def test_reported_percentiles() -> None:
-    found = {each["path"]: each for each in intime.spread_of_reported(az.load("uksouth-echo-latency").reported)}
+    found = {each["path"]: each for each in intime.reported_spread(az.load("uksouth-echo-latency").reported)}
     assert found["Cross AZ"]["p99"] / found["Cross AZ"]["mean"] == pytest.approx(2250 / 1425)
-    assert intime.spread_of_reported(az.load("canadacentral-proximity-placement").reported) == []
+    assert intime.reported_spread(az.load("canadacentral-proximity-placement").reported) == []

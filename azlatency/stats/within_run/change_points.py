@@ -1,0 +1,189 @@
+"""Change points of a dependent series: exact partitions, a penalty that knows the dependence, a confirming test.
+
+A search that takes packets as independent finds change points in every stationary series at rho = 0.7 (coverage
+experiment C11). Here the penalty is multiplied by the long-run variance, and every change point must be confirmed by a
+self-normalised test.
+
+Sources: Killick, Fearnhead & Eckley, JASA 107:1590 (2012), optimal partitioning; Bai & Perron, J. Applied Econometrics
+18:1 (2003); Andrews & Monahan, Econometrica 60:953 (1992); Shao & Zhang, JASA 105:1228 (2010).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from azlatency.stats.within_run.dependence import long_run_variance
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from azlatency.stats.arrays import FloatArray
+
+#: 5 % point of the self-normalised statistic (Shao & Zhang 2010). Its size in 6,000 simulated AR(1) series of 500
+#: blocks is 5.3, 5.1, 6.5, 12.7 % at rho = 0, 0.3, 0.7, 0.95; of 100 blocks 4.8, 5.6, 10, 31 %. It only confirms.
+CRITICAL = 40.1
+#: Most blocks of the exact search, fewest blocks of a segment, most change points of the search.
+MOST_BLOCKS, SEGMENT, MOST_CHANGES = 5000, 5, 10
+#: Effective blocks that each segment must have on average.
+EFFECTIVE = 6
+
+
+def _cumulative_sums(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the cumulative sums of the centred values and of their squares, each with a leading 0."""
+    import numpy as np
+
+    centred = x - x.mean()
+    return np.concatenate([[0.0], np.cumsum(centred)]), np.concatenate([[0.0], np.cumsum(centred**2)])
+
+
+def optimal_partition(x: FloatArray, penalty: float, min_segment: int = 1) -> tuple[list[int], float]:
+    """Minimise the sum of squared residuals plus ``penalty`` per change point, exactly, in O(B^2).
+
+    Returns the change points (0-based first index of the next segment) and the minimum. ``min_segment`` is a constraint
+    of the dynamic programme. Raises `ValueError` for more than 5,000 values.
+    """
+    import numpy as np
+
+    n = len(x)
+    if n > MOST_BLOCKS:
+        raise ValueError(f"{n} values: at most {MOST_BLOCKS}; take block medians")
+    sums, squares = _cumulative_sums(np.asarray(x, dtype="float64"))
+    best = np.full(n + 1, np.inf)
+    best[0] = -penalty
+    last = np.zeros(n + 1, dtype="int64")
+    for end in range(min_segment, n + 1):
+        starts = np.arange(0, end - min_segment + 1)
+        lengths = end - starts
+        cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / lengths
+        total = best[starts] + cost + penalty
+        last[end] = int(total.argmin())
+        best[end] = total[last[end]]
+    changes, at = [], n
+    while at > 0 and last[at] > 0:
+        at = int(last[at])
+        changes.append(at)
+    return changes[::-1], float(best[n])
+
+
+def best_partitions(x: FloatArray, most: int, min_segment: int = 1) -> list[tuple[list[int], float]]:
+    """Return the best partition with 0, 1, ... ``most`` change points and its sum of squared residuals (Bai & Perron).
+
+    O(most B^2); fewer entries if the segments do not fit.
+    """
+    import numpy as np
+
+    n = len(x)
+    sums, squares = _cumulative_sums(np.asarray(x, dtype="float64"))
+    most = max(min(most, n // min_segment - 1), 0)
+    best = np.full((most + 1, n + 1), np.inf)
+    last = np.zeros((most + 1, n + 1), dtype="int64")
+    for end in range(min_segment, n + 1):
+        starts = np.arange(0, end - min_segment + 1)
+        cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / (end - starts)
+        best[0, end] = cost[0]
+        if most and end >= 2 * min_segment:
+            total = best[:-1, starts] + cost
+            last[1:, end] = total.argmin(axis=1)
+            best[1:, end] = total.min(axis=1)
+    return [(_trace_back(last, k, n), float(best[k, n])) for k in range(most + 1) if math.isfinite(best[k, n])]
+
+
+def _trace_back(last: NDArray[np.int64], changes: int, n: int) -> list[int]:
+    """Return the change points of the best partition with that many."""
+    points, at = [], n
+    for k in range(changes, 0, -1):
+        at = int(last[k, at])
+        points.append(at)
+    return points[::-1]
+
+
+def remove_segment_means(x: FloatArray, changes: Sequence[int]) -> FloatArray:
+    """Return the residuals of ``x`` after the mean of each segment is subtracted."""
+    import numpy as np
+
+    edges = [0, *changes, len(x)]
+    return np.concatenate([x[start:end] - x[start:end].mean() for start, end in pairwise(edges)])
+
+
+def find_level_shifts(x: FloatArray, min_segment: int = SEGMENT) -> tuple[list[int], float]:
+    """Find the level shifts of a dependent series, and the long-run variance that the penalty uses.
+
+    The variance must come from residuals without the shifts, and the shifts need the variance. So one or two shifts are
+    added as long as they gain more than 3 log(B) times the long-run variance of what remains without them; then the
+    whole partition is searched again, exactly, at that penalty.
+    """
+    n = len(x)
+    if n < 2 * min_segment or float(x.max()) == float(x.min()):
+        return [], 0.0
+    most = max(min(MOST_CHANGES, n // (4 * min_segment)), 1)
+    partitions = best_partitions(x, most, min_segment)
+    variances = [_residual_variance(x, changes) for changes, _ in partitions]
+    accepted = 0
+    while more := _count_worthwhile(partitions, variances, accepted, 3 * math.log(n)):
+        accepted += more
+    if not accepted:
+        return [], variances[0]
+    penalty = 3 * math.log(n) * variances[accepted]
+    return optimal_partition(x, max(penalty, 1e-300), min_segment)[0], variances[accepted]
+
+
+def _residual_variance(x: FloatArray, changes: list[int]) -> float:
+    """Return the long-run variance without the shifts, adjusted for degrees of freedom.
+
+    Infinite with fewer than `EFFECTIVE` independent blocks per segment, where drift and shift look alike.
+    """
+    residual = remove_segment_means(x, changes)
+    variance, segments, n = float(residual.var()), len(changes) + 1, len(x)
+    long_run = long_run_variance(residual)
+    if segments > 1 and n * variance < EFFECTIVE * segments * long_run:
+        return math.inf
+    return long_run * n / max(n - 3 * segments, 1)
+
+
+def _count_worthwhile(
+    partitions: list[tuple[list[int], float]], variances: list[float], accepted: int, penalty: float
+) -> int:
+    """Return how many further shifts, one or two (up and down again), gain more than their penalty; 0 for none."""
+    for more in (1, 2):
+        if accepted + more < len(partitions):
+            gain = partitions[accepted][1] - partitions[accepted + more][1]
+            if gain > more * penalty * variances[accepted + more]:
+                return more
+    return 0
+
+
+def self_normalised_statistic(x: FloatArray, trim: int) -> tuple[float, int]:
+    """Return Shao & Zhang's statistic for one change of mean, and the last 1-based index of the left part.
+
+    It needs no estimate of the long-run variance: the change is compared with the spread of the partial sums on either
+    side. Splits closer than ``trim`` to an end are excluded. Above `CRITICAL` it rejects at 5 %. O(n).
+    """
+    import numpy as np
+
+    n = len(x)
+    k = np.arange(trim, n - trim)
+    centred = x - x.mean()
+    if not len(k) or not centred.any():
+        return 0.0, 0
+    sums = np.cumsum(centred)
+    spread = _partial_sum_spread(centred)[k - 1] + _partial_sum_spread(centred[::-1])[n - k - 1]
+    change = (sums[k - 1] - k / n * sums[-1]) ** 2 / n
+    with np.errstate(divide="ignore"):
+        ratio = np.where(spread > 0, change * n**2 / spread, np.inf)
+    best = int(ratio.argmax())
+    return float(ratio[best]), int(k[best])
+
+
+def _partial_sum_spread(x: FloatArray) -> FloatArray:
+    """Return for each k the sum over t <= k of (S_t - t/k S_k)^2, from running sums."""
+    import numpy as np
+
+    t = np.arange(1, len(x) + 1, dtype="float64")
+    sums = np.cumsum(x)
+    slope = sums / t
+    total = np.cumsum(sums**2) - 2 * slope * np.cumsum(t * sums) + slope**2 * np.cumsum(t**2)
+    return np.maximum(total, 0.0)

@@ -1,0 +1,89 @@
+"""Fan-out: the latency of a request that waits for the slowest of many calls (Dean & Barroso, CACM 56(2):74, 2013)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from azlatency.stats.arrays import to_array
+from azlatency.stats.result import Estimate
+from azlatency.stats.within_run.quantiles import quantiles
+
+if TYPE_CHECKING:
+    from azlatency.stats.arrays import Values
+
+
+def fan_out_level(n_calls: int, p: float = 0.5) -> float:
+    """Return the single-call level p ** (1/N) of the p-quantile of the slowest of N independent calls.
+
+    Raises
+    ------
+    ValueError
+        If ``n_calls`` is below 1 or ``p`` lies outside (0, 1).
+    """
+    if n_calls < 1 or not 0 < p < 1:
+        raise ValueError(f"n_calls = {n_calls}, p = {p}: need at least one call and 0 < p < 1")
+    return p ** (1 / n_calls)
+
+
+def fan_out(
+    data: Values,
+    n_calls: int,
+    p: float = 0.5,
+    *,
+    confidence: float = 0.95,
+    independent: bool = False,
+    unit: str = "ns",
+    labels: Mapping[str, object] | None = None,
+) -> Estimate:
+    """Estimate the p-quantile of the slowest of ``n_calls`` parallel calls from single round trips.
+
+    Parameters
+    ----------
+    data : array_like, Series or DataFrame, shape (n,)
+        Values in ``unit`` in the order of sending, or the samples of one run.
+    n_calls : int
+        Number of parallel calls, at least 1.
+    p : float
+        Level of the quantile, between 0 and 1.
+    confidence : float
+        Level of the interval, between 0 and 1.
+    independent : bool
+        Use exact binomial ranks, for values that are independent by design.
+    unit : str
+        Unit of the values.
+    labels : mapping, optional
+        Labels of the result.
+
+    Returns
+    -------
+    Estimate
+        The quantile, for calls that are independent of each other; if calls are slow together, the truth is lower.
+        ``diagnostics["block_maxima"]`` is the same quantile over blocks of ``n_calls`` consecutive packets, which
+        contain the dependence. ``tail_unresolved``: less than one observation above the single-call quantile.
+
+    Raises
+    ------
+    ValueError
+        If ``n_calls`` is below 1 or ``p`` lies outside (0, 1).
+
+    Notes
+    -----
+    The p-quantile of the slowest of N calls is the p ** (1/N)-quantile of one call (Dean & Barroso 2013).
+    """
+    import numpy as np
+
+    level = fan_out_level(n_calls, p)
+    (single,) = quantiles(data, level, confidence, independent=independent, unit=unit)
+    x, _ = to_array(data)
+    blocks = len(x) // n_calls
+    diagnostics = {**single.diagnostics, "single_call_level": level}
+    if blocks:
+        maxima = np.sort(x[: blocks * n_calls].reshape(blocks, n_calls).max(axis=1))
+        diagnostics["block_maxima"] = float(maxima[max(int(np.ceil(blocks * p)) - 1, 0)])
+    return replace(
+        single, what=f"p{100 * p:g} of the slowest of {n_calls} calls", diagnostics=diagnostics,
+        assumptions=(*single.assumptions, "calls independent of each other"),
+        labels={**(labels or {}), "n_calls": n_calls, "q": p},
+    )  # fmt: skip

@@ -1,0 +1,145 @@
+"""How long connections live, when some were still alive at the end of the test (right-censored).
+
+Sources: Kaplan & Meier, JASA 53:457 (1958); Brookmeyer & Crowley, Biometrics 38:29 (1982); Garwood, Biometrika 28:437
+(1936).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from azlatency.stats.result import Estimate, Result, Row
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from azlatency.stats.arrays import FloatArray
+
+KAPLAN_MEIER = "Kaplan & Meier 1958, log-log interval (Brookmeyer & Crowley 1982)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifetime(Result):
+    """Lifetime of connections, with those counted that outlived the test.
+
+    Attributes
+    ----------
+    median : Estimate
+        Median lifetime in s.
+    rate : Estimate
+        Lost connections per second.
+    curve : tuple of (float, float, float, float)
+        Time in s, surviving share, and the ends of its interval, at each loss.
+    n, losses : int
+        Connections, and those that were lost.
+    seconds : float
+        Total time of all connections.
+    """
+
+    median: Estimate
+    rate: Estimate
+    curve: tuple[tuple[float, float, float, float], ...]
+    n: int
+    losses: int
+    seconds: float
+    codes: tuple[str, ...] = ()
+    scope: Literal["across_runs"] = "across_runs"
+
+    ROW: ClassVar[Row] = (
+        ("what", "median.what"), ("estimate", "median.estimate"), ("low", "median.low"), ("high", "median.high"),
+        ("unit", "median.unit"), "n", "losses", "seconds", ("rate", "rate.estimate"), ("rate_low", "rate.low"),
+        ("rate_high", "rate.high"), "scope", ("confidence", "median.confidence"), ("method", "median.method"),
+    )  # fmt: skip
+
+    def __str__(self) -> str:
+        counts = f"{self.losses} of {self.n} connections were lost in {self.seconds:.6g} s together"
+        high = self.rate.high
+        return f"{counts}; {self.median}" + (f"; at most one in {1 / high:.6g} s" if high and not self.losses else "")
+
+
+def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: float = 0.95) -> Lifetime:
+    """Estimate the lifetime of connections of which some were still alive when the test ended.
+
+    Parameters
+    ----------
+    seconds : iterable of float
+        Duration of each connection in s.
+    lost : iterable of bool
+        Whether the connection was lost; False if it outlived the test (right-censored).
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    Lifetime
+        Median and loss rate. The median has no upper end while more than half survive (``unbounded_upper``);
+        ``no_values`` and ``no_replication`` for no and one connection.
+
+    Raises
+    ------
+    ValueError
+        If the two sequences differ in length.
+
+    Notes
+    -----
+    Kaplan & Meier (1958) with the log-log interval (Brookmeyer & Crowley 1982); rate with the exact Poisson interval
+    (Garwood 1936), for a constant hazard.
+
+    Examples
+    --------
+    >>> from azlatency.stats.within_run.lifetimes import lifetimes
+    >>> lifetimes([3600.0, 3600.0, 1210.0], [False, False, True]).curve[0][:2]
+    (1210.0, 0.6666666666666667)
+    """
+    import numpy as np
+    from scipy.stats import chi2
+
+    times, ends = np.asarray(list(seconds), dtype="float64"), np.asarray(list(lost), dtype=bool)
+    if times.shape != ends.shape:
+        raise ValueError(f"{len(times)} lifetimes, {len(ends)} ends; pass one end per lifetime")
+    n, losses, total = len(times), int(ends.sum()), float(times.sum())
+    curve = _survival_curve(times, ends, confidence)
+    codes: tuple[str, ...] = () if n else ("no_values",)
+    codes += ("no_replication",) if n == 1 else ()
+    estimate, low, high = (next((point[0] for point in curve if point[column] <= 0.5), None) for column in (1, 2, 3))
+    codes += ("unbounded_upper",) if n and high is None else ()
+    median = Estimate(
+        what="median lifetime", estimate=estimate, low=low, high=high, unit="s", n=n, scope="across_runs",
+        confidence=confidence, method=KAPLAN_MEIER, codes=codes,
+        assumptions=("connections independent", "the test's end does not depend on the connection"),
+    )  # fmt: skip
+    tail = (1 - confidence) / 2
+    rate_low = float(chi2.ppf(tail, 2 * losses)) / 2 / total if losses and total else 0.0
+    rate_high = float(chi2.ppf(1 - tail if losses else confidence, 2 * losses + 2)) / 2 / total if total else None
+    rate = Estimate(
+        what="losses per second", estimate=losses / total if total else None, low=rate_low, high=rate_high, unit="1/s",
+        n=n, scope="across_runs", confidence=confidence, method="exact Poisson (Garwood 1936)",
+        codes=() if n else ("no_values",), assumptions=("constant hazard",),
+    )  # fmt: skip
+    return Lifetime(median=median, rate=rate, curve=tuple(curve), n=n, losses=losses, seconds=total, codes=codes)
+
+
+def _survival_curve(
+    times: FloatArray, ends: NDArray[np.bool_], confidence: float
+) -> list[tuple[float, float, float, float]]:
+    """Return the Kaplan-Meier curve with pointwise log-log intervals, one point per time of a loss."""
+    import numpy as np
+    from scipy.stats import CensoredData, ecdf
+
+    if not ends.any():
+        return []
+    survival = ecdf(CensoredData(uncensored=times[ends], right=times[~ends])).sf
+    with np.errstate(invalid="ignore", divide="ignore"):
+        interval = survival.confidence_interval(confidence, method="log-log")
+    points: list[tuple[float, float, float, float]] = []
+    for time in np.unique(times[ends]):
+        share, low, high = (float(curve.evaluate(time)) for curve in (survival, interval.low, interval.high))
+        # At a share of 0 the log-log interval is undefined; its upper end stays.
+        if math.isnan(low) or math.isnan(high):
+            low, high = 0.0, points[-1][3] if points else 1.0
+        points.append((float(time), share, low, high))
+    return points
