@@ -116,5 +116,5 @@ def test_the_pages_show_what_the_authors_could_not_see() -> None:
     latency, throughput = text_of("01_latency"), text_of("02_throughput")
     assert "p99.999 of 6,738 observations" in latency
     assert "1862.908†" in latency and "1149.838†" in latency
-    assert "half a round trip" in latency
+    assert "RTT/2" in latency
     assert "never left it" in throughput

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 MANY_FILES = 40
 PRINTED = {
-    "round_trip": "round trip",
-    "half_round_trip": "half a round trip",
-    "one_way": "one way",
+    "round_trip": "RTT",
+    "half_round_trip": "RTT/2",
+    "one_way": "one-way delay",
     "unknown": "not said",
 }
 VERDICTS = {
