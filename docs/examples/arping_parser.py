@@ -5,7 +5,7 @@
     Sent 5 probes (1 broadcast(s))
     Received 5 response(s)
 
-Versions seen: iputils 20221126. Every number is a round trip. Ignored: which of the probes were broadcasts.
+Versions seen: iputils 20221126. Every time is a round-trip time. Ignored: the number of broadcasts.
 """
 
 import re
@@ -16,7 +16,9 @@ from azlatency.logs.parsers.common import end_run
 from azlatency.logs.units import count, nanoseconds
 
 
-class _Arping(LineLog):
+class ArpingText(LineLog):
+    """Reads the lines of arping."""
+
     def __init__(self, log, recorder):
         self.run = recorder.start_run("arping", log.first_line, test="echo", protocol="arp", printed_as="round_trip")
         self.rtts = []
@@ -41,11 +43,11 @@ class ArpingParser(Parser):
     signatures = (Signature("ARPING ", re.compile(r"ARPING \S{1,50} from \S{1,50} \S{1,20}")),)
 
     def parse(self, log, recorder):
-        reader = _Arping(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        n = len(reader.rtts)
-        reader.run.add_samples(seq=range(1, n + 1), sent_ns=[None] * n, rtt_ns=reader.rtts, status=["ok"] * n)
-        end_run(reader.run, has_numbers=n > 0, ended=reader.run.value("received") is not None, last_line=log.last_line)
+        text = ArpingText(log, recorder)
+        text.feed(log.lines, recorder.accounting)
+        n = len(text.rtts)
+        text.run.add_samples(seq=range(1, n + 1), sent_ns=[None] * n, rtt_ns=text.rtts, status=["ok"] * n)
+        end_run(text.run, has_numbers=n > 0, ended=text.run.value("received") is not None, last_line=log.last_line)
 
 
 PARSER = ArpingParser()

@@ -1,4 +1,4 @@
-"""The worked example of docs/add-a-parser.md, installed as a plug-in and run as a user would."""
+"""The example of docs/add-a-parser.md, installed as a plug-in and run from the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 
 
 def install(folder: Path, module: str, text: str) -> dict[str, str]:
-    """A package on the path with an entry point, as an installer would leave it; returns the environment."""
+    """Install a module with an entry point into a folder, as pip does, and return the environment."""
     (folder / f"{module}.py").write_text(text, "utf-8")
     info = folder / f"{module}-0.1.dist-info"
     info.mkdir()
@@ -42,7 +42,7 @@ def test_the_example_reads_a_real_log(tmp_path: Path) -> None:
     assert (source["lines"], source["lines_data"], source["lines_unknown"]) == (8, 8, 0)
 
 
-def test_a_cut_log_is_told(tmp_path: Path) -> None:
+def test_a_truncated_log_is_reported(tmp_path: Path) -> None:
     env = install(tmp_path, "arping_parser", (EXAMPLES / "arping_parser.py").read_text("utf-8"))
     (tmp_path / "cut.log").write_text("".join((EXAMPLES / "arping.log").read_text().splitlines(True)[:4]))
     content = json.loads(parse(tmp_path / "cut.log", env).stdout)
@@ -92,7 +92,7 @@ def test_a_parser_that_fails_on_a_log_does_not_hide_the_others(tmp_path: Path, r
     text = (
         (EXAMPLES / "arping_parser.py")
         .read_text("utf-8")
-        .replace("reader = _Arping", "raise KeyError(1); reader = _Arping")
+        .replace("text = ArpingText", "raise KeyError(1); text = ArpingText")
     )
     env = install(tmp_path, "arping_parser", text)
     both = (EXAMPLES / "arping.log").read_bytes() + (
