@@ -44,7 +44,6 @@ _HOMES = {
     "across_runs": "azlatency.stats.across_runs.means",
     "quantiles": "azlatency.stats.within_run.quantiles",
     "histogram_quantiles": "azlatency.stats.within_run.histograms",
-    "two_level": "azlatency.stats.across_runs.bootstrap",
     "history": "azlatency.stats.across_runs.history",
     "median_of_runs": "azlatency.stats.across_runs.quantiles_of_runs",
     "mean": "azlatency.stats.within_run.means",
@@ -67,7 +66,6 @@ _HOMES = {
     "time_weighted_quantiles": "azlatency.stats.within_run.coordinated_omission",
     "dependence": "azlatency.stats.within_run.dependence",
     "compare": "azlatency.stats.across_runs.comparison",
-    "compare_summaries": "azlatency.stats.across_runs.comparison",
     "compare_quantiles": "azlatency.stats.across_runs.comparison",
     "shift_function": "azlatency.stats.across_runs.comparison",
     "adjust": "azlatency.stats.multiplicity",
@@ -93,17 +91,12 @@ _HOMES = {
     "rounds_needed": "azlatency.stats.across_runs.planning",
     "may_stop": "azlatency.stats.across_runs.planning",
     "repeats": "azlatency.stats.across_runs.repeats",
-    "heterogeneity": "azlatency.stats.across_runs.repeats",
     "repeats_by_path": "azlatency.stats.across_runs.repeats",
     "samples_per_run": "azlatency.stats.across_runs.repeats",
     "asymmetry": "azlatency.stats.across_runs.asymmetry",
     "Asymmetry": "azlatency.stats.across_runs.asymmetry",
     "one_way_difference": "azlatency.stats.across_runs.asymmetry",
     "rank_sets": "azlatency.stats.across_runs.ranking",
-    "align_zones": "azlatency.stats.across_runs.matrices",
-    "rank_effect": "azlatency.stats.across_runs.rank_effect",
-    "PrintedTable": "azlatency.stats.across_runs.tablebounds",
-    "superiority_bounds": "azlatency.stats.across_runs.tablebounds",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 

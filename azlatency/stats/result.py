@@ -33,7 +33,6 @@ _CODES = {
     "one_direction": ("one direction", "no pair of zones was measured in both directions"),
     "two_runs": ("two runs", "an interval from two runs is very wide"),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
-    "bootstrap_few_units": ("too few to resample", "fewer than 20 units; a bootstrap interval would be too narrow"),
     "within_run_floor": (
         "lower bound",
         "lower bound on the interval (assumes independent packets); the true interval is wider",
@@ -68,10 +67,6 @@ _CODES = {
     ),
     "cannot_reach_alpha": ("too few for a test", "no data of this size can give a p-value below the level"),
     "ratio_unbounded": ("ratio unbounded", "the denominator may be zero, so the ratio has no bound"),
-    "separation": (
-        "complete separation",
-        "every value of one group lies beyond the other, so only the exact permutation test is valid",
-    ),
     "missing": ("missing values", "some values are missing or could not be read; they are excluded and counted"),
     "constant": ("constant", "all values are equal"),
     "not_positive": ("not positive", "a value is zero or negative, so it has no logarithm"),
@@ -95,8 +90,6 @@ _CODES = {
         "no finite mean",
         "the fitted tail has no finite mean; the data mix several kinds of delay",
     ),
-    "bimodal": ("multimodal", "the values form several groups; a value between them may never occur"),
-    "smoothed_tail": ("smoothed tail", "above p95 this estimator blends the largest values; use the order statistic"),
     "wide": ("wide", "the interval is wider than the estimate"),
 }
 CODES = {code: sentence for code, (_, sentence) in _CODES.items()}

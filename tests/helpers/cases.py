@@ -6,14 +6,13 @@ import json
 import math
 import re
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from scipy.signal import lfilter
 from scipy.special import ndtri
 
-from azlatency.stats.across_runs.tablebounds import PrintedTable
 from helpers.places import TESTS
 
 ORACLES = TESTS / "oracles"
@@ -66,6 +65,14 @@ def generated(text: str) -> np.ndarray:
         "round": lambda x: np.floor(np.abs(x) + 0.5) * np.sign(x), "i": np.arange(1, n + 1),
     }  # fmt: skip
     return np.asarray(eval(text, {"__builtins__": {}}, names))
+
+
+class PrintedTable(NamedTuple):
+    """Printed order statistics of ``n`` observations: ascending ``ranks`` (1 and n among them) and their ``values``."""
+
+    n: int
+    ranks: tuple[int, ...]
+    values: tuple[float, ...]
 
 
 def table(name: str) -> PrintedTable:

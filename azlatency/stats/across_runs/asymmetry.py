@@ -698,31 +698,3 @@ def one_way_difference(
         method="Welch t on run values, widened by twice the bound of the clocks' offset",
         diagnostics={"clock_error": clock_error},
     )  # fmt: skip
-
-
-# --- counts
-
-
-class Dispersion(NamedTuple):
-    """Variance over mean of counts (1 for a Poisson law), chi-squared statistic, degrees of freedom and p."""
-
-    ratio: float
-    chi2: float
-    df: int
-    p: float
-
-
-def count_dispersion(counts: Iterable[float]) -> Dispersion | None:
-    """Are counts of equal intervals as even as a Poisson law? Retransmits hardly ever are: no Poisson test then.
-
-    ``None`` for fewer than two counts or none above 0.
-    """
-    import numpy as np
-    from scipy.stats import chi2
-
-    values = np.asarray([float(each) for each in counts])
-    if values.size < 2 or not values.mean() > 0:
-        return None
-    ratio = float(values.var(ddof=1) / values.mean())
-    df = values.size - 1
-    return Dispersion(ratio, ratio * df, df, float(chi2.sf(ratio * df, df)))

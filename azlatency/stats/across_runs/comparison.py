@@ -36,7 +36,6 @@ RATIO_METHOD = "Welch t on logarithms of run values (ratio of geometric means)"
 MEAN_METHOD = "Fieller interval of the ratio of means, Welch degrees of freedom"
 PAIRED_METHOD = "Student t on log ratios of rounds"
 MOVER_METHOD = "MOVER on the intervals of both connections (Zou & Donner 2008)"
-SUMMARY_METHOD = "Fieller and Welch from n, mean and sd; packets taken as independent"
 
 
 class Summary(NamedTuple):
@@ -151,14 +150,6 @@ def minimum_effect(difference: float, error: float, df: float, margin: float) ->
     from scipy.stats import t as student
 
     return min(1.0, 2 * float(student.sf((abs(difference) - margin) / error, df)))
-
-
-def hedges_g(first: Summary, second: Summary) -> float:
-    """Standardised difference of means with the exact small-sample factor; needs two values a group and a spread."""
-    df = first.n + second.n - 2
-    pooled = math.sqrt(((first.n - 1) * first.sd**2 + (second.n - 1) * second.sd**2) / df)
-    factor = math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
-    return factor * (first.mean - second.mean) / pooled
 
 
 def mover_difference(
@@ -468,59 +459,6 @@ def with_run_ids(result: Comparison, run_ids: Iterable[str]) -> Comparison:
 
 
 # --- one connection each: no claim about paths
-
-
-def compare_summaries(
-    first: Summary,
-    second: Summary,
-    *,
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    unit: str = "ns",
-    what: str = "A against B",
-    labels: dict[str, object] | None = None,
-) -> Comparison:
-    """Two printed lines with n, mean and sd of packets: the floor of the uncertainty, never a verdict.
-
-    Packets of one connection depend on each other, so the true intervals are wider; the verdict stays ``undetermined``
-    and what the floor alone would say stands in ``ratio.diagnostics["verdict_at_floor"]``. There is no p-value.
-    """
-    setting = Setting(margin, confidence, None, unit, what, dict(labels or {}), 0)
-    first, second = Summary(*first), Summary(*second)
-    if min(first.n, second.n) < 1:
-        return _refused(setting, ("no_values",), 0, "within_run")
-    if min(first.n, second.n) < 2:
-        return _refused(setting, ("no_replication",), first.n + second.n, "within_run")
-    outer, inner = (fieller(first, second, level) for level in (confidence, setting.inner))
-    raw = welch(first, second, confidence)
-    if outer is None or inner is None or raw is None:
-        code = "ratio_unbounded" if second.mean == 0 else "constant"
-        return _refused(setting, (code,), first.n + second.n, "within_run")
-    relative = effective_margin(margin, abs(second.mean), unit, None)
-    codes = ("within_run_floor", "no_replication", *(("ratio_unbounded",) if outer.low is None else ()))
-    half = relative * abs(second.mean)
-    diagnostics: dict[str, float | int | str | bool] = {
-        "verdict_at_floor": verdict_of(outer.low, outer.high, inner.low, inner.high, relative),
-        "hedges_g": hedges_g(first, second),
-        "tost_p_at_floor": tost(raw.difference, raw.error, raw.df, -half, half).p,
-    }
-    n = first.n + second.n
-    ends = ("within_run", confidence, SUMMARY_METHOD, codes, setting.labels)
-    ratio = Estimate(what, outer.ratio, outer.low, outer.high, "ratio", n, *ends, None, (), diagnostics)  # type: ignore[arg-type]
-    difference = Estimate(what, raw.difference, raw.low, raw.high, unit, n, *ends)  # type: ignore[arg-type]
-    return Comparison(
-        what,
-        ratio,
-        difference,
-        "undetermined",
-        relative,
-        None,
-        None,
-        "within_run",
-        SUMMARY_METHOD,
-        codes,
-        dict(setting.labels),
-    )
 
 
 def compare_quantiles(

@@ -1,4 +1,4 @@
-"""Matrices between zones: M = S + K, host effects against a cyclic rest, triangles, and the order of two maps.
+"""Matrices between zones: M = S + K, host effects against a cyclic rest, and triangles.
 
 ``M[i, j]`` is a value with initiator (or sender) i and responder (or receiver) j. Closed forms without inference;
 `azlatency.stats.across_runs.asymmetry` puts intervals and tests on them.
@@ -8,7 +8,7 @@ Sources: Jiang, Lim, Yao & Ye, Math. Prog. 127:203, 2011 (HodgeRank); Lumezanu e
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -104,21 +104,3 @@ def triangles(s: FloatArray, own: FloatArray | None = None) -> list[Triangle]:
             detour = float(s[i, via] + s[via, j] - (0.0 if own is None else own[via]))
             found.append(Triangle(i, j, via, float(s[i, j]), detour, float(s[i, j]) - detour, float(s[i, j]) / detour))
     return found
-
-
-def align_zones(a: FloatArray, b: FloatArray) -> list[tuple[tuple[int, ...], float]]:
-    """Orders of the zones of ``b`` by how well they match ``a``: (0-based order, RMS of log differences), best first.
-
-    A guess only: with one slow link the two near zones cannot be told apart, and the first orders nearly tie. The
-    provider's map of logical to physical zones is the authority.
-    """
-    import numpy as np
-
-    first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    upper = np.triu_indices(len(first), 1)
-    found = []
-    for order in permutations(range(len(first))):
-        permuted = second[np.ix_(order, order)]
-        off = np.log(permuted[upper]) - np.log(first[upper])
-        found.append((order, float(np.sqrt(np.mean(off**2)))))
-    return sorted(found, key=lambda each: (each[1], each[0]))

@@ -289,28 +289,6 @@ def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: f
     return Results(plans)
 
 
-class SampleSize(NamedTuple):
-    """Independent observations for a mean: by Student's t, and by the normal law."""
-
-    n: int
-    n_normal: int
-
-
-def n_for_mean(mean: float, sd: float, relative: float, confidence: float = 0.95) -> SampleSize:
-    """Independent observations for a mean within ``relative``: runs or effective samples, never raw packets.
-
-    Raises `ValueError` where the mean is 0 or the spread is not positive.
-    """
-    from scipy.stats import norm
-    from scipy.stats import t as student
-
-    if not mean or not sd > 0 or not relative > 0:
-        raise ValueError(f"mean = {mean}, sd = {sd}, relative = {relative}: need a mean, a spread and a width")
-    ratio = sd / (abs(mean) * relative)
-    found = _smallest(lambda n: float(student.ppf((1 + confidence) / 2, n - 1)) * ratio <= math.sqrt(n), 2)
-    return SampleSize(found or _MOST, math.ceil((float(norm.ppf((1 + confidence) / 2)) * ratio) ** 2))
-
-
 # --- exact CONFIRM
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from azlatency.stats.across_runs.comparison import Summary, summary
+from azlatency.stats.across_runs.comparison import summary
 from azlatency.stats.across_runs.run_values import floats, refusals, run_values
 from azlatency.stats.result import Result, Results, Row, Scope
 
@@ -147,49 +147,6 @@ def repeats_by_path(runs: pd.DataFrame, value: str, *, confidence: float = 0.95)
                 labels={"path": path, "method": method})
         for (path, method), group in runs[runs[value].notna()].groupby(["path", "method"], sort=False)
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Heterogeneity(Result):
-    """Cochran's ``q`` with ``df`` degrees of freedom and I^2 (``share`` of the spread of runs beyond their printed
-    errors, 0 to 1). A floor: errors from packets as if independent make any two connections differ."""
-
-    what: str
-    q: float | None
-    df: int
-    share: float | None
-    runs: int
-    scope: Scope = "across_runs"
-    method: str = "Cochran's Q and I^2 (Higgins & Thompson 2002) from n, mean and sd; packets taken as independent"
-    codes: tuple[str, ...] = ("within_run_floor",)
-    labels: dict[str, Any] = field(default_factory=dict)
-
-    ROW: ClassVar[Row] = ("what", "q", "df", "share", "runs", "scope", "method")
-
-    def __str__(self) -> str:
-        if self.q is None or self.share is None:
-            return f"{self.what}: not estimable{self.flag_note}"
-        return (
-            f"{self.what}: I² {100 * self.share:.0f} %, Q = {self.q:.4g} on {self.df}, {self.runs} runs{self.flag_note}"
-        )
-
-
-def heterogeneity(lines: Sequence[Summary | tuple[int, float, float]], *, what: str = "printed runs") -> Heterogeneity:
-    """Do printed lines (n, mean, sd) of one path's runs agree within their printed errors? Hardly ever; see `repeats`.
-
-    Refused: ``no_values``, ``no_replication``, ``constant`` (a line without spread has no error to weigh it by).
-    """
-    known = [Summary(*each) for each in lines]
-    runs = len(known)
-    code = "no_values" if not runs else "no_replication" if runs < 2 else ""
-    if not code and any(each.n < 2 or not each.sd > 0 for each in known):
-        code = "constant"
-    if code:
-        return Heterogeneity(what, None, max(runs - 1, 0), None, runs, codes=(code,))
-    weights = [each.n / each.sd**2 for each in known]
-    centre = math.fsum(w * each.mean for w, each in zip(weights, known, strict=True)) / math.fsum(weights)
-    q = math.fsum(w * (each.mean - centre) ** 2 for w, each in zip(weights, known, strict=True))
-    return Heterogeneity(what, q, runs - 1, max(0.0, 1 - (runs - 1) / q) if q > 0 else 0.0, runs)
 
 
 def variance_components(groups: Sequence[Sequence[float]] | FloatArray) -> Components | None:

@@ -11,10 +11,8 @@ from scipy import stats
 from scipy.special import ndtri
 
 import azlatency as az
-from azlatency.stats.across_runs.bootstrap import block_length
 from azlatency.stats.across_runs.planning import smallest_n
 from azlatency.stats.across_runs.quantiles_of_runs import median_of_runs
-from azlatency.stats.across_runs.tablebounds import mean_bounds
 from azlatency.stats.unit_checks import closed_loop_shares
 from azlatency.stats.within_run import dependence as dep
 from azlatency.stats.within_run.exceedance import table_counts, table_exceedance
@@ -217,18 +215,6 @@ def table_share(given: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@answers("printed_percentile_tables", "mean-bounds")
-def table_mean(given: dict[str, Any]) -> dict[str, Any]:
-    printed, line = table(given["table"]), content("printed_percentile_tables")["tables"][given["table"]]
-    first, second = mean_bounds(printed), mean_bounds(printed, 2)
-    square = line["mean"] ** 2 + line["sd"] ** 2 * (printed.n - 1) / printed.n
-    return {
-        "mean_lower": first[0], "mean_upper": first[1], "printed_mean": line["mean"],
-        "consistent": first[0] <= line["mean"] <= first[1],
-        "second_moment_lower": second[0], "second_moment_upper": second[1], "printed_second_moment": square,
-    }  # fmt: skip
-
-
 @answers(
     "printed_percentile_tables", "sockperf-ci99", printed_siqr="siqr_printed_abs", se="exact_rel", ci_="exact_rel",
     cv="exact_rel", siqr_from_table="exact_rel",
@@ -302,7 +288,7 @@ def proportion(given: dict[str, Any]) -> dict[str, Any]:
 @answers(
     "autocorrelation_ess", "", ess_ar1_formula="nw_rel", ar1_yule_walker="acf_abs", ljung_box20__="ljung_box_rel",
     long_run_var__newey_="nw_rel", long_run_var__batch_="batch_rel", long_run_var__geyer_="geyer_rel",
-    long_run_var__sample_var="nw_rel", ess_geyer_="geyer_rel", politis_white_b_star__="b_star_rel",
+    long_run_var__sample_var="nw_rel", ess_geyer_="geyer_rel",
     turning_or_runs_median__="acf_abs",
 )  # fmt: skip
 def series(given: dict[str, Any]) -> dict[str, Any]:
@@ -313,7 +299,6 @@ def series(given: dict[str, Any]) -> dict[str, Any]:
     statistic, p = dep.ljung_box(x, 20)
     side = x > np.median(x)
     positive = dep.autocorrelation_time(x, monotone=False)
-    blocks = block_length(x)
     return {
         "acf_lag1_5": r[1:6], "acf_lag20": r[20], "ljung_box20": {"stat": statistic, "p": p}, "ar1_yule_walker": r[1],
         "coda_effectiveSize": _coda(x), "ess_geyer_ips": n / positive, "ess_geyer_ims": n / dep.autocorrelation_time(x),
@@ -323,7 +308,6 @@ def series(given: dict[str, Any]) -> dict[str, Any]:
             "batch_means_b44": 44 * dep.block_means(x, n // 44).var(ddof=1),
             "geyer_ips": variance * positive, "sample_var": float(np.var(x, ddof=1)),
         },
-        "politis_white_b_star": {"stationary": blocks.stationary, "circular": blocks.circular},
         "turning_or_runs_median": {"n_runs": 1 + int((side[1:] != side[:-1]).sum())},
     }  # fmt: skip
 

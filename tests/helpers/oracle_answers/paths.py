@@ -9,7 +9,7 @@ import numpy as np
 
 from azlatency.stats import exact
 from azlatency.stats.across_runs.comparison import pseudomedian, student_interval, summary, tost
-from azlatency.stats.across_runs.matrices import align_zones, curl, decompose, hodge, triangles
+from azlatency.stats.across_runs.matrices import curl, decompose, hodge, triangles
 from azlatency.stats.multiplicity import adjust_p
 from helpers.oracle_answers import answers, array
 from helpers.oracle_answers.times import Note
@@ -93,9 +93,3 @@ def equivalence(given: dict[str, Any]) -> dict[str, Any]:
 def attainable(given: dict[str, Any]) -> dict[str, Any]:
     k = given["runs_per_direction"]
     return {"unpaired_two_sided": exact.attainable_unpaired(k, k), "paired_two_sided": exact.attainable_paired(k)}
-
-
-@answers("asymmetry_matrix", "zone-alignment")
-def alignment(given: dict[str, Any]) -> dict[str, Any]:
-    found = align_zones(_matrix(given["A"]), _matrix(given["B"]))
-    return {"best_permutation_of_B_1based": [each + 1 for each in found[0][0]], "rms_log": [rms for _, rms in found]}

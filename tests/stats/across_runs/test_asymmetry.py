@@ -15,7 +15,7 @@ from helpers.cases import cases, content, stream
 
 import azlatency as az
 from azlatency.stats import exact
-from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry, count_dispersion, data_path
+from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry, data_path
 from azlatency.stats.across_runs.comparison import Setting, compare_rounds, pseudomedian, student_interval
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.multiplicity import adjust_p
@@ -47,16 +47,6 @@ def test_rounds(case: dict[str, Any]) -> None:
         assert result.p == pytest.approx(due["signflip_exact_p_mean_stat"][name], abs=1e-12)
     # The document's case: different and equal within 2 % at once.
     assert result.attainable_p == 2 / 2**8
-
-
-@pytest.mark.parametrize("case", cases("rank_effect_tests", "overdispersion|"))
-def test_retransmits_are_no_poisson_counts(case: dict[str, Any]) -> None:
-    found, due = count_dispersion(case["input"]["counts"]), case["expected"]
-    assert found is not None
-    assert found == pytest.approx(
-        (due["index_of_dispersion"], due["chi2"], due["df"], due["p"]), rel=case["tolerance"]["rel"]
-    )
-    assert count_dispersion([3]) is None and count_dispersion([0, 0, 0]) is None
 
 
 # --- simulated matrices: what is found, what is invisible
