@@ -1,23 +1,25 @@
-"""One function a chart: results and frames in, one `Chart` out. A chart computes nothing but positions on paper.
+"""The charts of the pages: results and frames in, one `Chart` out. A chart computes nothing but positions on paper.
 
 Every chart has a caption that says what is drawn and how uncertainty is shown, and a text alternative with the numbers.
-Where there is nothing to draw the function returns a `Note` with the reason.
+Where there is nothing to draw the function returns a `Note` with the reason. Charts of one page are in a module named
+like the page; the others are in modules named after what they draw.
 """
 
-from azlatency.report.charts.agreement import agreement_plot
 from azlatency.report.charts.axes import spread
 from azlatency.report.charts.base import column, export
-from azlatency.report.charts.baseline import baseline_bullets
+from azlatency.report.charts.before_after import changes_forest, shift_functions
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.forests import latency_forest, throughput_forest
 from azlatency.report.charts.percentiles import percentile_curves
 from azlatency.report.charts.placement import placement_values, single_changes
-from azlatency.report.charts.planning import precision_chart, runs_needed_forest
+from azlatency.report.charts.plan_the_next_run import precision_chart, runs_needed_forest
 from azlatency.report.charts.series import throughput_series
-from azlatency.report.charts.shapes import run_shapes, shift_functions
+from azlatency.report.charts.shapes import run_shapes
+from azlatency.report.charts.stability import last_segments, run_series
 from azlatency.report.charts.tail import tail_curves
-from azlatency.report.charts.time import last_segments, run_series
-from azlatency.report.charts.zones import asymmetry_forest, changes_forest, zone_matrices
+from azlatency.report.charts.tool_agreement import agreement_plot
+from azlatency.report.charts.vm_baseline import baseline_bullets
+from azlatency.report.charts.zone_pair_asymmetry import asymmetry_forest, zone_matrices
 
 __all__ = [
     "agreement_plot",

@@ -24,7 +24,7 @@ _RATIO_TICKS = (
 
 def thinned(ticks: Sequence[float], low: float, high: float, middle: float = 1.0) -> list[float]:
     """The ticks inside the axis; in a column every other one, ``middle`` among them."""
-    inside = [each for each in ticks if low <= each <= high]
+    inside = [tick for tick in ticks if low <= tick <= high]
     if not narrow() or len(inside) < 6:
         return inside
     start = inside.index(middle) % 2 if middle in inside else 0
@@ -32,9 +32,23 @@ def thinned(ticks: Sequence[float], low: float, high: float, middle: float = 1.0
 
 
 def spread(positions: Sequence[float], least: float) -> list[float]:
-    """Ascending positions in 0..1, moved as little as possible (least squares) to stand ``least`` apart.
+    """Move ascending positions as little as possible (least squares) so that they keep a distance.
 
-    With the i-th position lowered by ``i * least`` the wish "ascending by at least that much" becomes "ascending".
+    Parameters
+    ----------
+    positions : sequence of float
+        Ascending positions between 0 and 1.
+    least : float
+        Distance to keep.
+
+    Returns
+    -------
+    list of float
+        The new positions, between 0 and 1 if there is room.
+
+    Notes
+    -----
+    With the i-th position lowered by ``i * least``, the condition becomes "ascending": an isotonic regression.
     """
     from scipy.optimize import isotonic_regression
 

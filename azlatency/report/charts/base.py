@@ -33,9 +33,17 @@ _LINE_STYLES = ("-", "--", ":", "-.")
 
 @contextmanager
 def column(width: Literal["single", "double"]) -> Iterator[None]:
-    """Charts drawn inside are as wide as one column of a journal (3.5 in) or its page (7 in, as without this).
+    """Draw the charts inside this context as wide as one column of a journal (3.5 in) or its page (7 in, the default).
 
-    Letters keep their size; panels that stand side by side on the page stand below each other in one column.
+    Parameters
+    ----------
+    width : {"single", "double"}
+        Letters keep their size; panels that are side by side on the page are stacked in one column.
+
+    Raises
+    ------
+    ValueError
+        If ``width`` is neither of the two.
     """
     if width not in _WIDTHS:
         raise ValueError(f"column = {width!r}: 'single' or 'double'")
@@ -59,7 +67,7 @@ def label(text: str, letters: int = 46) -> str:
 
 def lines(*labels: str) -> int:
     """Lines of the longest of the labels."""
-    return max((each.count("\n") for each in labels), default=0) + 1
+    return max((text.count("\n") for text in labels), default=0) + 1
 
 
 def sizes(counts: Iterable[int], of: str) -> str:
@@ -67,7 +75,7 @@ def sizes(counts: Iterable[int], of: str) -> str:
     ordered = sorted(counts)
     if not ordered:
         return ""
-    ends = [f"{each:,}" for each in dict.fromkeys((ordered[0], ordered[-1]))]
+    ends = [f"{count:,}" for count in dict.fromkeys((ordered[0], ordered[-1]))]
     return f"n = {' to '.join(ends)} {of}"
 
 
@@ -114,13 +122,22 @@ _export: ContextVar[_Export | None] = ContextVar("export", default=None)
 
 
 def export(formats: str, folder: Path | str) -> None:
-    """From here on also save each chart as ``folder``/name of its function; ``formats``: "pdf png svg", "" for none.
+    """Save each chart that is drawn from now on as ``folder``/name of its function.
 
-    A function that is called again counts: latency_forest.pdf, latency_forest-2.pdf. Raises `ValueError` for a format
-    that is none of the three.
+    Parameters
+    ----------
+    formats : str
+        Formats separated by blanks or commas, such as ``"pdf png svg"``; ``""`` saves nothing.
+    folder : Path or str
+        Folder of the files. A function that is called again gets a number: latency_forest.pdf, latency_forest-2.pdf.
+
+    Raises
+    ------
+    ValueError
+        If a format is not one of svg, pdf and png.
     """
     wanted = tuple(formats.replace(",", " ").split())
-    if unknown := [each for each in wanted if each not in ("svg", "pdf", "png")]:
+    if unknown := [name for name in wanted if name not in ("svg", "pdf", "png")]:
         raise ValueError(f"export = {formats!r}: {unknown[0]} is none of svg, pdf, png")
     _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
 

@@ -18,68 +18,79 @@ _PANELS = 4
 
 
 @styled
-def estimation_plot(found: Sequence[Change]) -> Chart | Note:
-    """Run values of a reference and what is held against it (left), and the ratios with their intervals (right).
+def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
+    """Draw run values next to ratios: a reference and its alternatives on the left, their ratios on the right.
 
-    ``found``: `azlatency.placement.changes`; changes with one reference and one method share a panel, the four panels
-    with the most intervals are drawn.
+    Parameters
+    ----------
+    changes : sequence of Change
+        As `azlatency.placement.changes` returns them. Changes with one reference and one method share a panel; the four
+        panels with the most intervals are drawn.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
     """
     groups: dict[tuple[str, str], list[Change]] = {}
-    for each in found:
-        groups.setdefault((each.base.path, each.base.method), []).append(each)
+    for change in changes:
+        groups.setdefault((change.base.path, change.base.method), []).append(change)
     if not groups:
         return Note("No chart: no two measurements of this study differ in one of these things alone.")
-    shown = sorted(groups.values(), key=lambda own: (-sum(map(_known, own)), -len(own)))[:_PANELS]
-    names = [[label(each.path, 30) for each in _rows(own)] for own in shown]
-    counts = [len(each) * lines(*each) for each in names]
+    shown = sorted(groups.values(), key=lambda group: (-sum(map(_known, group)), -len(group)))[:_PANELS]
+    names = [[label(change.path, 30) for change in _rows(group)] for group in shown]
+    counts = [len(change) * lines(*change) for change in names]
     columns = side_by_side(2, 2)
     heights = [count for count in counts for _ in range(2 // columns)]
     figure, axes = new_figure(
         len(heights), columns, 0.7 + sum(0.22 * count + 0.6 for count in heights),
         gridspec_kw={"height_ratios": [count + 1.5 for count in heights], "width_ratios": [1.1, 1][:columns]},
     )  # fmt: skip
-    for index, (own, ticks) in enumerate(zip(shown, names, strict=True)):
+    for index, (group, ticks) in enumerate(zip(shown, names, strict=True)):
         values, effects = axes[2 * index], axes[2 * index + 1]
-        _values(values, _rows(own), ticks)
-        _effects(effects, own, None if columns == 2 else ticks)
+        _values(values, _rows(group), ticks)
+        _effects(effects, group, None if columns == 2 else ticks)
         # Both halves of a row begin at one height, so that data and effect are read together.
         effects.set_ylim(values.get_ylim())
-        values.set_title(f"{own[0].base.method}: {own[0].base.statistic} of a run, µs")
+        values.set_title(f"{group[0].base.method}: {group[0].base.statistic} of a run, µs")
         effects.set_title("times the first row", fontsize=9)
     caption = (
         "Left: a circle is a run (diamonds: from a text). Right: ratio to the panel's first row"
-        + _interval_words(found)
+        + _interval_words(changes)
         + f" Shaded: too small to matter. Hollow: no interval, these connections only; {_runs(shown)}."
     )
     caption += left_out(len(shown), len(groups), "references")
-    return Chart(figure, caption, "\n".join(_words(own) for own in shown))
+    return Chart(figure, caption, "\n".join(_words(group) for group in shown))
 
 
 def _runs(shown: Sequence[Sequence[Change]]) -> str:
-    counts = [len(each.values) for own in shown for each in _rows(own) if each.origin == "log"]
+    counts = [len(condition.values) for group in shown for condition in _rows(group) if condition.origin == "log"]
     return sizes(counts, "runs a row") or "no logs"
 
 
-def _known(each: Change) -> bool:
-    return each.comparison is not None and each.comparison.ratio.low is not None
+def _known(change: Change) -> bool:
+    return change.comparison is not None and change.comparison.ratio.low is not None
 
 
-def _rows(own: Sequence[Change]) -> list[Condition]:
-    return [own[0].base, *(each.other for each in own)]
+def _rows(group: Sequence[Change]) -> list[Condition]:
+    return [group[0].base, *(change.other for change in group)]
 
 
 def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None:
     import seaborn
 
-    for place, each in enumerate(rows):
-        x = [value / MICROSECOND for value in each.values]
-        if each.origin == "reported":
+    for place, condition in enumerate(rows):
+        x = [value / MICROSECOND for value in condition.values]
+        if condition.origin == "reported":
             axis.plot(x, [place] * len(x), color=_GREY, linewidth=1.4, zorder=2)
             axis.plot(x, [place] * len(x), "D", color=_GREY, markersize=4.5, zorder=3)
     logged = [
-        (value / MICROSECOND, place) for place, each in enumerate(rows) if each.origin == "log" for value in each.values
+        (value / MICROSECOND, place)
+        for place, condition in enumerate(rows)
+        if condition.origin == "log"
+        for value in condition.values
     ]
-    everything = [value / MICROSECOND for each in rows for value in each.values]
+    everything = [value / MICROSECOND for condition in rows for value in condition.values]
     if max(everything) > 4 * min(everything):
         axis.set_xscale("log")
         axis.set_xlim(min(everything) / 1.3, max(everything) * 1.3)
@@ -99,20 +110,20 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
     axis.grid(axis="y", visible=False)
 
 
-def _effects(axis: Axes, own: Sequence[Change], names: Sequence[str] | None) -> None:
-    margin = next((each.comparison.margin for each in own if each.comparison), None)
+def _effects(axis: Axes, group: Sequence[Change], names: Sequence[str] | None) -> None:
+    margin = next((change.comparison.margin for change in group if change.comparison), None)
     if margin is not None:
         axis.axvspan(1 / (1 + margin), 1 + margin, color="#DCEBF5", linewidth=0, zorder=0)
     axis.axvline(1, color="black", linewidth=0.8, zorder=1)
     axis.plot([1], [0], "|", color="black", markersize=9, zorder=3)
     ends = [1.0]
-    for row, each in enumerate(own, start=1):
-        low, high, points = _effect(each)
+    for row, change in enumerate(group, start=1):
+        low, high, points = _effect(change)
         bounded = low is not None and high is not None
         if low is not None and high is not None:
             axis.plot([low, high], [row, row], color=_BLUE, linewidth=2.2, zorder=2)
             ends += [end for end in (low, high) if 0.05 < end < 20]
-        shape = "o" if each.comparison is not None else "D"
+        shape = "o" if change.comparison is not None else "D"
         colour = _BLUE if bounded else _GREY
         axis.plot(
             points, [row] * len(points), shape, color=colour, markerfacecolor=colour if bounded else "white",
@@ -120,32 +131,34 @@ def _effects(axis: Axes, own: Sequence[Change], names: Sequence[str] | None) -> 
         )  # fmt: skip
         ends += points
     times_axis(axis, [0.9, 1.1, *ends])
-    axis.set_yticks(range(len(own) + 1), names or [""] * (len(own) + 1))
+    axis.set_yticks(range(len(group) + 1), names or [""] * (len(group) + 1))
     axis.grid(axis="y", visible=False)
 
 
-def _effect(each: Change) -> tuple[float | None, float | None, list[float]]:
+def _effect(change: Change) -> tuple[float | None, float | None, list[float]]:
     """Interval of the ratio where there is one, and its point, or both ends of what was measured."""
-    if each.comparison is not None and each.comparison.ratio.estimate is not None:
-        ratio = each.comparison.ratio
+    if change.comparison is not None and change.comparison.ratio.estimate is not None:
+        ratio = change.comparison.ratio
         return ratio.low, ratio.high, [float(ratio.estimate or 1.0)]
-    return None, None, list(dict.fromkeys((each.ratio_low, each.ratio_high)))
+    return None, None, list(dict.fromkeys((change.ratio_low, change.ratio_high)))
 
 
-def _interval_words(found: Sequence[Change]) -> str:
-    levels = [each.comparison.ratio.confidence for each in found if each.comparison is not None and _known(each)]
+def _interval_words(changes: Sequence[Change]) -> str:
+    levels = [
+        change.comparison.ratio.confidence for change in changes if change.comparison is not None and _known(change)
+    ]
     return f", bar: {100 * levels[0]:g} % interval from repeated runs." if levels else "; no run was repeated."
 
 
-def _words(own: Sequence[Change]) -> str:
+def _words(group: Sequence[Change]) -> str:
     shown = []
-    for each in _rows(own):
-        values = ", ".join(f"{value / MICROSECOND:,.5g}" for value in dict.fromkeys(each.values))
-        shown.append(f"{each.path} {values} µs")
-    for change in own:
+    for condition in _rows(group):
+        values = ", ".join(f"{value / MICROSECOND:,.5g}" for value in dict.fromkeys(condition.values))
+        shown.append(f"{condition.path} {values} µs")
+    for change in group:
         low, high, points = _effect(change)
         ends = "" if low is None or high is None else f" [{low:.3g}, {high:.3g}]"
         shown.append(
             f"{change.other.path} ÷ {change.base.path}: {' – '.join(f'{point:.3g}' for point in points)}{ends}"
         )
-    return f"{own[0].base.method}, {own[0].base.statistic} of a run: " + "; ".join(shown)
+    return f"{group[0].base.method}, {group[0].base.statistic} of a run: " + "; ".join(shown)

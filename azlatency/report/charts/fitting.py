@@ -59,7 +59,7 @@ def _break_long_lines(figure: Figure) -> bool:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(figure).get_renderer()
-    page, found = figure.bbox, False
+    page, changed = figure.bbox, False
     for axis in figure.axes:
         for item in (axis._left_title, axis.xaxis.label, axis.yaxis.label):  # type: ignore[attr-defined]
             box = item.get_window_extent(renderer)
@@ -74,37 +74,37 @@ def _break_long_lines(figure: Figure) -> bool:
                     item.set_x((start - inner.x0) / inner.width)
                     room += box.x0 - start
             if length > room > 0:
-                found = True
+                changed = True
                 letters = max(len(line) for line in item.get_text().split("\n"))
                 shorter = max(int(letters * room / length) - 1, 8)
                 item.set_text("\n".join(textwrap.fill(line, shorter) for line in item.get_text().split("\n")))
-    return found
+    return changed
 
 
 def _pull_titles_in(figure: Figure) -> bool:
     """Titles that were moved left begin on the page, however the layout moved since; whether one had to be moved."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    renderer, found = FigureCanvasAgg(figure).get_renderer(), False
+    renderer, changed = FigureCanvasAgg(figure).get_renderer(), False
     for axis in figure.axes:
         title = axis._left_title  # type: ignore[attr-defined]
         missing = figure.bbox.x0 + 2 - title.get_window_extent(renderer).x0
         if missing > 0:
             title.set_x(title.get_position()[0] + missing / axis.get_window_extent().width)
-            found = True
-    return found
+            changed = True
+    return changed
 
 
 def _centred(axis: Axes, page: Any) -> float:
     """Pixels that a text centred under the axes may be wide."""
-    own = axis.get_window_extent()
-    middle = (own.x0 + own.x1) / 2
+    box = axis.get_window_extent()
+    middle = (box.x0 + box.x1) / 2
     return float(2 * min(middle - page.x0, page.x1 - middle))
 
 
 def _right_end(axis: Axes, figure: Figure) -> float:
     """Where the next panel in the row begins, or the page ends, in pixels."""
-    own = axis.get_window_extent()
+    box = axis.get_window_extent()
     others = [other.get_window_extent() for other in figure.axes if other is not axis and other.get_visible()]
-    beside = [box.x0 for box in others if box.x0 > own.x1 and min(box.y1, own.y1) - max(box.y0, own.y0) > 0]
+    beside = [other.x0 for other in others if other.x0 > box.x1 and min(other.y1, box.y1) - max(other.y0, box.y0) > 0]
     return float(min([figure.bbox.x1, *(edge - 4 for edge in beside)]))

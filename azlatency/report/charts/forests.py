@@ -35,10 +35,23 @@ _MOST_METHODS = 20
 def latency_forest(
     runs: pd.DataFrame, estimates: Sequence[Estimate], within: Sequence[Estimate] = (), *, value: str = "median_ns"
 ) -> Chart | Note:
-    """Each path's run values (µs, round trip) and, where runs repeat, the path's interval; one panel a method.
+    """Draw each path's run values and, where runs repeat, the interval of the path; one panel per method.
 
-    ``runs``: `runs.latency`; ``estimates``: `means.summarize` of the same column.
-    ``within``: intervals of single runs (label run_id), drawn thin: the other scope, and mostly the narrower one.
+    Parameters
+    ----------
+    runs : DataFrame
+        One row per run with the columns ``path``, ``method`` and ``value`` (ns).
+    estimates : sequence of Estimate
+        Estimates of the same column across runs (ns), one per path and method.
+    within : sequence of Estimate
+        Intervals of single runs (ns, label ``run_id``), drawn thin.
+    value : {"median_ns", "mean_ns"}
+        Column to draw.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
     """
     name = {"median_ns": "median", "mean_ns": "mean"}[value]
     return _forest(
@@ -51,7 +64,22 @@ def latency_forest(
 def throughput_forest(
     runs: pd.DataFrame, estimates: Sequence[Estimate], *, expected: float | None = None
 ) -> Chart | Note:
-    """Each path's goodput by run, its interval where runs repeat, and ``expected`` (bit/s) as a dashed line."""
+    """Draw each path's goodput per run, its interval where runs repeat, and what is expected of the VM.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row per run with the columns ``path``, ``method`` and ``throughput`` (bit/s).
+    estimates : sequence of Estimate
+        Typical goodput across runs (bit/s), one per path and method.
+    expected : float or None
+        Rate expected of the VM (bit/s), drawn as a dashed line.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
+    """
     return _forest(
         runs, estimates, "throughput", scale=GIGABIT, axis_label="goodput of a run, Gbit/s", unit="Gbit/s",
         what="goodput", expected=expected,
@@ -78,20 +106,26 @@ def _forest(
         len(methods), 1, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),
         sharex=shared, gridspec_kw={"height_ratios": [count + 1 for count in heights]},
     )  # fmt: skip
-    by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
-    single = {str(each.labels["run_id"]): each for each in within}
+    by_key = {(estimate.labels["path"], estimate.labels["method"]): estimate for estimate in estimates}
+    single = {str(estimate.labels["run_id"]): estimate for estimate in within}
     for axis, method in zip(axes, methods, strict=True):
-        own = runs[runs["method"] == method]
-        names = [path for path in paths if path in set(own["path"])]
+        of_method = runs[runs["method"] == method]
+        names = [path for path in paths if path in set(of_method["path"])]
         for row, path in enumerate(names):
-            values = own.loc[own["path"] == path, value].astype(float) / scale
-            _forest_row(axis, row, [each for each in values if math.isfinite(each)], by_key.get((path, method)), scale)
+            values = of_method.loc[of_method["path"] == path, value].astype(float) / scale
+            _forest_row(
+                axis,
+                row,
+                [estimate for estimate in values if math.isfinite(estimate)],
+                by_key.get((path, method)),
+                scale,
+            )
             if math.inf in values.tolist():
                 # Beyond the end of the axis: most of this run's probes got no answer.
                 axis.plot([1], [row], ">", color="#D55E00", markersize=7, clip_on=False, zorder=4,
                           transform=axis.get_yaxis_transform())  # fmt: skip
             _runs_within(axis, row, [single.get(str(run_id)) for run_id in values.index], scale)
-        axis.set_yticks(range(len(names)), [label(each) for each in names])
+        axis.set_yticks(range(len(names)), [label(estimate) for estimate in names])
         axis.set_ylim(len(names) - 0.5, -0.5)
         axis.set_title(method)
         axis.grid(axis="y", visible=False)
@@ -115,17 +149,17 @@ def _forest(
         if axis is axes[-1] or not shared:
             axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
     level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
-    several = any(not each.refused for each in estimates)
+    several = any(not estimate.refused for estimate in estimates)
     caption = f"{what.capitalize()} by path and method; a dot is a run. " + (
         f"Bar: {level} interval of the path's typical run (t on logarithms of run values)."
         if several
         else "No path was measured twice with one method, so there is no interval: a second run may fall elsewhere."
-        if all(each.n < 2 for each in estimates)
+        if all(estimate.n < 2 for estimate in estimates)
         else "No path has an interval; the table says why."
     )
     caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs a path and method')}."
     drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
-    if any(each.low is not None and each.high is not None for each in drawn):
+    if any(estimate.low is not None and estimate.high is not None for estimate in drawn):
         caption += (
             f" Thin orange: {100 * drawn[0].confidence:g} % interval of the single run (within_run), where its log "
             "allows one; it says nothing about the next run."
@@ -163,11 +197,15 @@ def _scale_values(axis: Axes, values: pd.Series) -> bool:
 
 def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale: float) -> None:
     """The interval of each single run, one above the other, below the path's own."""
-    known = [each for each in within if each is not None and each.low is not None and each.high is not None]
-    for place, each in enumerate(known, start=1):
-        assert each.low is not None and each.high is not None
+    known = [
+        estimate
+        for estimate in within
+        if estimate is not None and estimate.low is not None and estimate.high is not None
+    ]
+    for place, estimate in enumerate(known, start=1):
+        assert estimate.low is not None and estimate.high is not None
         height = row + 0.16 + 0.26 * place / len(known)
-        axis.plot([each.low / scale, each.high / scale], [height] * 2, color="#D55E00", linewidth=0.8, zorder=1)
+        axis.plot([estimate.low / scale, estimate.high / scale], [height] * 2, color="#D55E00", linewidth=0.8, zorder=1)
 
 
 def _forest_row(axis: Axes, row: int, values: list[float], estimate: Estimate | None, scale: float) -> None:
@@ -181,10 +219,10 @@ def _forest_row(axis: Axes, row: int, values: list[float], estimate: Estimate | 
 
 
 def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estimates: list[Estimate]) -> str:
-    by_key = {(each.labels["path"], each.labels["method"]): each for each in estimates}
+    by_key = {(estimate.labels["path"], estimate.labels["method"]): estimate for estimate in estimates}
     lines = []
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
-        values = ", ".join(f"{float(each) / scale:,.5g}".replace("inf", "∞") for each in group[value])
+        values = ", ".join(f"{float(number) / scale:,.5g}".replace("inf", "∞") for number in group[value])
         line = f"{path}, {method}: {values} {unit}"
         estimate = by_key.get((path, method))
         if estimate is not None and not estimate.refused:

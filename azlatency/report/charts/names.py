@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from azlatency.studies.path import Path
+from azlatency.studies.path import Path, route
 
-_ARROW = " → "
+_ARROW = route("", "")
 #: Letters of the longest word that stays as it is: an IPv4 address with a port does.
 _LONGEST = 26
 _WORD = re.compile(r"\S+")
@@ -39,7 +39,7 @@ def short(text: str | Path, letters: int | None = None) -> str:
         return text
     ends = text.split(_ARROW)
     room = (letters - len(_ARROW) * (len(ends) - 1)) // len(ends)
-    return _known(text, *(_ARROW.join(_middle(end, each) for end in ends) for each in range(room, len(text), 4)))
+    return _known(text, *(_ARROW.join(_middle(end, name) for end in ends) for name in range(room, len(text), 4)))
 
 
 def _word(word: str) -> str:
@@ -66,7 +66,7 @@ def _known(whole: str, *shorter: str) -> str:
     taken = _shortened.get()
     if taken is None:
         taken = {}
-    for each in shorter:
-        if taken.setdefault(each, whole) == whole:
-            return each
+    for name in shorter:
+        if taken.setdefault(name, whole) == whole:
+            return name
     return whole

@@ -40,44 +40,56 @@ _PATHS_SIDE_BY_SIDE = 5
 
 @styled
 def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed") -> Chart | Note:
-    """Percentiles as curves on a nines axis: of printed tables and histograms with brackets and staircases between the
-    points; of samples with the band of their intervals.
+    """Draw percentiles as curves, one per run, on an axis that gives each nine the same room.
 
-    ``estimates`` with labels run_id, path, method and q: `azlatency.printed_quantiles`,
-    `azlatency.histogram_quantiles`; for ``source="samples"`` `azlatency.quantiles` of a study's samples at many levels.
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+        Percentiles (ns) with the labels run_id, path, method and q: printed percentiles, percentiles of histograms, or
+        percentiles of samples at many levels.
+    source : {"printed", "samples"}
+        Printed percentiles and those of histograms get brackets, and shading between neighbours. Percentiles of samples
+        get the band of their intervals.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
     """
     # A percentile printed as 0 has no place on a logarithmic axis; the table shows it.
-    drawn = [each for each in estimates if each.estimate is not None and each.estimate > 0]
+    drawn = [estimate for estimate in estimates if estimate.estimate is not None and estimate.estimate > 0]
     if not drawn:
         has = "prints percentiles" if source == "printed" else "holds samples that resolve a percentile"
         return Note(f"No chart: no log of this study {has}.")
-    curves = Counter(str(method) for method, _ in {(each.labels["method"], each.labels["run_id"]) for each in drawn})
-    methods = list(dict.fromkeys(str(each.labels["method"]) for each in drawn))
+    curves = Counter(
+        str(method) for method, _ in {(estimate.labels["method"], estimate.labels["run_id"]) for estimate in drawn}
+    )
+    methods = list(dict.fromkeys(str(estimate.labels["method"]) for estimate in drawn))
     methods, left = most_of(methods, curves.__getitem__, "methods, those with the most runs", MOST_PANELS)
-    drawn = [each for each in drawn if each.labels["method"] in methods]
+    drawn = [estimate for estimate in drawn if estimate.labels["method"] in methods]
     if max(curves[method] for method in methods) > _CURVES_SHOWN:
         left += f" A panel shows at most {_CURVES_SHOWN} runs, those with the most packets."
-    paths = list(dict.fromkeys(each.labels["path"] for each in drawn))
+    paths = list(dict.fromkeys(estimate.labels["path"] for estimate in drawn))
     columns = side_by_side(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     rows = math.ceil(len(methods) / columns)
     figure, axes = new_figure(rows, columns, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
     for axis, method in zip(axes, methods, strict=False):
-        own = [each for each in drawn if each.labels["method"] == method]
-        _curve_panel(axis, own, paths, source, few_ticks=columns > 1 or narrow())
+        of_method = [estimate for estimate in drawn if estimate.labels["method"] == method]
+        _curve_panel(axis, of_method, paths, source, few_ticks=columns > 1 or narrow())
         axis.set_title(method)
     for axis in axes[len(methods) :]:
         axis.set_visible(False)
     for axis in axes[::columns]:
         axis.set_ylabel("round trip, µs (log)")
-    told = drawn if source == "printed" else [each for each in drawn if each.labels["q"] in _NICE]
+    told = drawn if source == "printed" else [estimate for estimate in drawn if estimate.labels["q"] in _NICE]
     return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(told, MICROSECOND, "µs"))
 
 
 def _caption(drawn: Sequence[Estimate], source: Source) -> str:
     level = f"{100 * drawn[0].confidence:g} %"
-    packets = sizes((each.n for each in drawn), "packets a run")
+    packets = sizes((estimate.n for estimate in drawn), "packets a run")
     if source == "samples":
-        held = sum(each.low is not None and each.high is not None for each in drawn)
+        held = sum(estimate.low is not None and estimate.high is not None for estimate in drawn)
         return (
             f"Round-trip percentiles of the samples, one line a run. Band: {level} interval of each percentile by "
             f"itself, which knows how the packets depend on each other; it holds for {held:,} of {len(drawn):,} "
@@ -94,8 +106,8 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
 def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], source: Source, few_ticks: bool) -> None:
     """One method: the runs of all paths, labelled at their right ends."""
     runs: dict[str, list[Estimate]] = {}
-    for each in estimates:
-        runs.setdefault(str(each.labels["run_id"]), []).append(each)
+    for estimate in estimates:
+        runs.setdefault(str(estimate.labels["run_id"]), []).append(estimate)
     kept, _ = most_of(list(runs), lambda run: runs[run][0].n, "runs", _CURVES_SHOWN)
     runs = {run: runs[run] for run in kept}
     # Side by side rather than on top of one another: brackets of several paths stay readable.
@@ -105,8 +117,8 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], so
         path = curve[0].labels["path"]
         colour, style = colour_of(paths.index(path))
         shift = (paths.index(path) - (len(paths) - 1) / 2) * step
-        x = [nines(each.labels["q"]) + shift for each in curve]
-        y = [each.estimate / MICROSECOND for each in curve if each.estimate is not None]
+        x = [nines(estimate.labels["q"]) + shift for estimate in curve]
+        y = [estimate.estimate / MICROSECOND for estimate in curve if estimate.estimate is not None]
         axis.plot(x, y, linestyle=style, color=colour, alpha=0.85 if len(runs) <= len(paths) else 0.5, zorder=3)
         if source == "samples":
             _band(axis, x, curve, colour)
@@ -114,11 +126,11 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], so
             bare = len(runs) > _BRACKETS_SHOWN
             _marks(axis, x, y, curve, colour, 3 if bare else 4)
             if not bare:
-                for position, value, each in zip(x, y, curve, strict=True):
-                    _bracket(axis, position, value, each, colour)
+                for position, value, estimate in zip(x, y, curve, strict=True):
+                    _bracket(axis, position, value, estimate, colour)
                 _staircase(axis, x, y, colour)
         ends.setdefault(path, (y[-1], colour))
-    shown = sorted({each.labels["q"] for each in estimates})
+    shown = sorted({estimate.labels["q"] for estimate in estimates})
     named = shown if source == "printed" else [q for q in shown if q in _NICE]
     axis.set_yscale("log")
     ticks = _apart(named, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if few_ticks else 0.15)
@@ -139,7 +151,7 @@ def _staircase(axis: Axes, x: Sequence[float], y: Sequence[float], colour: str) 
 def _band(axis: Axes, x: Sequence[float], curve: Sequence[Estimate], colour: str) -> None:
     low, high = (
         [math.nan if end is None else end / MICROSECOND for end in ends]
-        for ends in ([each.low for each in curve], [each.high for each in curve])
+        for ends in ([estimate.low for estimate in curve], [estimate.high for estimate in curve])
     )
     if not all(map(math.isnan, low)):
         axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0, zorder=1)
@@ -150,16 +162,16 @@ def _marks(
 ) -> None:
     """A dot for each percentile, hollow where it is the run's maximum in disguise."""
     for disguised, face in ((False, colour), (True, "white")):
-        chosen = [at for at, each in enumerate(curve) if ("maximum_in_disguise" in each.codes) == disguised]
+        chosen = [at for at, estimate in enumerate(curve) if ("maximum_in_disguise" in estimate.codes) == disguised]
         if chosen:
             places = [x[at] for at in chosen], [y[at] for at in chosen]
             axis.plot(*places, "o", color=colour, markersize=size, markerfacecolor=face, zorder=4)
 
 
-def _bracket(axis: Axes, x: float, y: float, each: Estimate, colour: str) -> None:
-    low = y if each.low is None else each.low / MICROSECOND
-    if each.high is not None:
-        axis.plot([x, x], [low, each.high / MICROSECOND], color=colour, linewidth=1, zorder=2)
+def _bracket(axis: Axes, x: float, y: float, estimate: Estimate, colour: str) -> None:
+    low = y if estimate.low is None else estimate.low / MICROSECOND
+    if estimate.high is not None:
+        axis.plot([x, x], [low, estimate.high / MICROSECOND], color=colour, linewidth=1, zorder=2)
         return
     axis.plot([x, x], [low, y], color=colour, linewidth=1, zorder=2)
     axis.annotate(
@@ -208,12 +220,12 @@ def _label_ends(axis: Axes, ends: dict[str, tuple[float, str]]) -> None:
 
 def _alt_of_estimates(estimates: Sequence[Estimate], scale: float, unit: str) -> str:
     lines: dict[str, list[str]] = {}
-    for each in estimates:
-        assert each.estimate is not None
-        low = "" if each.low is None else f"{each.low / scale:,.6g}"
-        high = "∞" if each.high is None else f"{each.high / scale:,.6g}"
-        title = f"{each.labels['path']}, {each.labels['method']}"
-        lines.setdefault(str(each.labels["run_id"]) + title, [title + f", n = {each.n:,}:"]).append(
-            f"{each.what} {each.estimate / scale:,.6g} [{low}, {high}]"
+    for estimate in estimates:
+        assert estimate.estimate is not None
+        low = "" if estimate.low is None else f"{estimate.low / scale:,.6g}"
+        high = "∞" if estimate.high is None else f"{estimate.high / scale:,.6g}"
+        title = f"{estimate.labels['path']}, {estimate.labels['method']}"
+        lines.setdefault(str(estimate.labels["run_id"]) + title, [title + f", n = {estimate.n:,}:"]).append(
+            f"{estimate.what} {estimate.estimate / scale:,.6g} [{low}, {high}]"
         )
     return "\n".join(parts[0] + " " + "; ".join(parts[1:]) + f" {unit}" for parts in lines.values())

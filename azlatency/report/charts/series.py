@@ -20,26 +20,37 @@ _INTERVALS = 300
 
 @styled
 def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | Note:
-    """Throughput of each reporting interval over time, omitted ones hatched, retransmits as bars below.
+    """Draw the throughput of each reporting interval over time, with retransmitted segments below.
 
-    ``intervals``: the study's table; ``runs``: `runs.throughput`. At most 12 runs, the first of each
-    path.
+    Parameters
+    ----------
+    intervals : DataFrame
+        The study's table of intervals.
+    runs : DataFrame
+        One row per run with a throughput. At most 12 runs are drawn, the first of each path and method.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
     """
-    own = intervals[intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput"].notna()]
-    chosen = runs[runs.index.isin(set(own["run_id"]))].drop_duplicates(["path", "method"]).head(_RUNS_SHOWN)
+    reported = intervals[
+        intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput"].notna()
+    ]
+    chosen = runs[runs.index.isin(set(reported["run_id"]))].drop_duplicates(["path", "method"]).head(_RUNS_SHOWN)
     if not len(chosen):
         return Note("No chart: no log of this study reports throughput by interval.")
     columns = side_by_side(3, len(chosen))
     rows = math.ceil(len(chosen) / columns)
     figure, axes = new_figure(2 * rows, columns, 2.1 * rows + 0.4, gridspec_kw={"height_ratios": [3, 1] * rows})
-    top = float(own.loc[own["run_id"].isin(set(chosen.index)), "throughput"].max()) / GIGABIT
-    counted = own.loc[own["run_id"].isin(set(chosen.index)), "retransmits"].dropna()
+    top = float(reported.loc[reported["run_id"].isin(set(chosen.index)), "throughput"].max()) / GIGABIT
+    counted = reported.loc[reported["run_id"].isin(set(chosen.index)), "retransmits"].dropna()
     most = max(float(counted.max()), 1.0) if len(counted) else 1.0
     alts = []
     for index, (run_id, run) in enumerate(chosen.iterrows()):
         row, column = divmod(index, columns)
         upper, lower = axes[2 * row * columns + column], axes[(2 * row + 1) * columns + column]
-        table = own[own["run_id"] == run_id]
+        table = reported[reported["run_id"] == run_id]
         _series_panel(upper, lower, table, top, most)
         upper.set_title(f"{run['path']}\n{run['method']}", fontsize=8.5)
         alts.append(_alt_of_series(run, table))
@@ -52,7 +63,7 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
         row, column = divmod(index, columns)
         axes[2 * row * columns + column].set_visible(False)
         axes[(2 * row + 1) * columns + column].set_visible(False)
-    counts = [int(count) for count in own.loc[own["run_id"].isin(set(chosen.index)), "run_id"].value_counts()]
+    counts = [int(count) for count in reported.loc[reported["run_id"].isin(set(chosen.index)), "run_id"].value_counts()]
     shown = "first run of each path and method; " if len(chosen) < len(runs) else ""
     caption = (
         f"Throughput by reporting interval ({shown}above) and retransmitted segments (below). Grey: omitted by the "

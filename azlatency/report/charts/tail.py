@@ -19,44 +19,54 @@ _PANELS = 4
 
 
 @styled
-def tail_curves(found: Sequence[RunTail], *, limit: float | None = None) -> Chart | Note:
-    """Share of packets slower than a value (log-log) with quantile intervals and the fitted tail, the longest runs.
+def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Chart | Note:
+    """Draw the share of packets slower than a value, on logarithmic axes, with the fitted tail.
 
-    ``found``: `azlatency.stats.within_run.tail_by_run.fit_tails`; ``limit`` in ns is drawn as a dotted line.
+    Parameters
+    ----------
+    tails : sequence of RunTail
+        One per run with samples. The four longest runs are drawn.
+    limit : float or None
+        Latency limit (ns), drawn as a dotted line.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
     """
-    chosen = sorted(found, key=lambda each: -len(each.rtt))[:_PANELS]
+    chosen = sorted(tails, key=lambda tail: -len(tail.rtt))[:_PANELS]
     if not chosen:
         return Note("No chart: no log of this study holds samples of a run that is long enough for a tail.")
     columns = side_by_side(2, len(chosen))
     rows = math.ceil(len(chosen) / columns)
     figure, axes = new_figure(rows, columns, 0.3 + 2.5 * rows, sharey=True)
-    for axis, each in zip(axes, chosen, strict=False):
-        _panel(axis, each, limit)
+    for axis, tail in zip(axes, chosen, strict=False):
+        _panel(axis, tail, limit)
     for axis in axes[len(chosen) :]:
         axis.set_visible(False)
     for axis in axes[::columns]:
         axis.set_ylabel("share slower (log)")
     for axis in axes[max(len(chosen) - columns, 0) : len(chosen)]:
         axis.set_xlabel("round trip, µs (log)")
-    left = "" if len(chosen) == len(found) else f" The longest {len(chosen)} of {len(found)} runs."
+    left = "" if len(chosen) == len(tails) else f" The longest {len(chosen)} of {len(tails)} runs."
     level = f"{100 * chosen[0].fit.shape.confidence:g} %"
     caption = (
         f"Share of packets slower than a round trip. Blue: as measured; blue bars: {level} interval of the percentile, "
         "where one holds. Orange: fitted tail from its threshold (dot) on, each cluster of late packets counted once, "
-        f"dashed beyond the rarest packet seen; orange bar: {level} interval of what is passed once in the run's "
-        "length. No orange: the fit is refused."
+        f"dashed beyond the rarest packet seen; orange bar: {level} interval of what is exceeded once in the run's "
+        "length. No orange: the tail cannot be fitted."
         + (" Dotted: the limit." if limit is not None else "")
-        + f" {sizes((len(each.rtt) for each in chosen), 'packets a run')}."
+        + f" {sizes((len(tail.rtt) for tail in chosen), 'packets a run')}."
         + left
     )
-    return Chart(figure, caption, "\n".join(_words(each) for each in chosen))
+    return Chart(figure, caption, "\n".join(_words(tail) for tail in chosen))
 
 
-def _panel(axis: Axes, each: RunTail, limit: float | None) -> None:
-    n = len(each.rtt)
-    values, shares = each.curve
+def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
+    n = len(tail.rtt)
+    values, shares = tail.curve
     axis.plot(values / MICROSECOND, shares, color=_BLUE, linewidth=1.4, drawstyle="steps-pre", zorder=3)
-    for quantile in each.quantiles:
+    for quantile in tail.quantiles:
         if quantile.low is not None and quantile.high is not None:
             share = 1 - quantile.labels["q"]
             ends = [quantile.low / MICROSECOND, quantile.high / MICROSECOND]
@@ -66,26 +76,26 @@ def _panel(axis: Axes, each: RunTail, limit: float | None) -> None:
     plain_log_ticks(axis.xaxis, decades_only=True)
     power_ticks(axis.yaxis)
     axis.set_ylim(0.1 / n, 1.3)
-    right = each.largest * 3
-    if each.fit.threshold is not None and not each.fit.refused:
-        right = max(right, _fit(axis, each))
+    right = tail.largest * 3
+    if tail.fit.threshold is not None and not tail.fit.refused:
+        right = max(right, _fit(axis, tail))
     axis.set_xlim(values[-1] / MICROSECOND / 1.3, right / MICROSECOND)
     if limit is not None:
         axis.axvline(limit / MICROSECOND, color=_BLACK, linewidth=1, linestyle=":")
-    axis.set_title(f"{each.path}, {each.method}", fontsize=9)
+    axis.set_title(f"{tail.path}, {tail.method}", fontsize=9)
 
 
-def _fit(axis: Axes, each: RunTail) -> float:
+def _fit(axis: Axes, tail: RunTail) -> float:
     """The fitted tail, its interval at the run's length; returns how far to the right it reaches."""
     import numpy as np
 
-    assert each.fit.threshold is not None
-    n, level = len(each.rtt), each.own_level
-    x = np.geomspace(each.fit.threshold, each.largest * 1e4, 400)
-    shares = np.array(fitted_exceedances(each.fit, list(x)))
+    assert tail.fit.threshold is not None
+    n, level = len(tail.rtt), tail.own_level
+    x = np.geomspace(tail.fit.threshold, tail.largest * 1e4, 400)
+    shares = np.array(fitted_exceedances(tail.fit, list(x)))
     for kept, line in ((shares >= 1 / n, "-"), ((shares <= 1 / n) & (shares >= 0.1 / n), "--")):
         axis.plot(x[kept] / MICROSECOND, shares[kept], color=_RED, linewidth=1.2, linestyle=line, zorder=4)
-    axis.plot([each.fit.threshold / MICROSECOND], [float(shares[0])], "o", color=_RED, markersize=4, zorder=5)
+    axis.plot([tail.fit.threshold / MICROSECOND], [float(shares[0])], "o", color=_RED, markersize=4, zorder=5)
     right = float(x[shares >= 0.1 / n].max())
     if level is not None and level.low is not None and level.high is not None:
         ends = [level.low / MICROSECOND, level.high / MICROSECOND]
@@ -94,16 +104,16 @@ def _fit(axis: Axes, each: RunTail) -> float:
     return right
 
 
-def _words(each: RunTail) -> str:
+def _words(tail: RunTail) -> str:
     shown = []
-    for quantile in each.quantiles:
+    for quantile in tail.quantiles:
         if quantile.estimate is not None:
             known = quantile.low is not None and quantile.high is not None
             ends = f" [{(quantile.low or 0) / 1e3:,.5g}, {(quantile.high or 0) / 1e3:,.5g}]" if known else ""
             shown.append(f"{quantile.what} {quantile.estimate / MICROSECOND:,.5g}{ends}")
     line = (
-        f"{each.path}, {each.method}, n = {len(each.rtt):,}: {'; '.join(shown)}; largest {each.largest / 1e3:,.6g} µs"
+        f"{tail.path}, {tail.method}, n = {len(tail.rtt):,}: {'; '.join(shown)}; largest {tail.largest / 1e3:,.6g} µs"
     )
-    if each.fit.refused or each.fit.threshold is None or each.fit.shape.estimate is None:
+    if tail.fit.refused or tail.fit.threshold is None or tail.fit.shape.estimate is None:
         return f"{line}; no fitted tail"
-    return f"{line}; fitted tail above {each.fit.threshold / MICROSECOND:,.5g} µs, shape {each.fit.shape.estimate:.2f}"
+    return f"{line}; fitted tail above {tail.fit.threshold / MICROSECOND:,.5g} µs, shape {tail.fit.shape.estimate:.2f}"

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from azlatency.report.findings.common import MICROSECOND, act, info
 from azlatency.report.objects import Finding, Findings
 from azlatency.studies.emulation import both_directions
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.across_runs.asymmetry import Asymmetry
     from azlatency.stats.result import Comparison
-
-_ARROW = " → "
 
 
 def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
@@ -87,7 +86,7 @@ def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
         start, end, ratio = end, start, 1 / ratio
     verb, quantity = ("carries", "goodput") if asymmetry.metric == "throughput" else ("takes", "round trip")
     method = asymmetry.labels["method"]
-    return f"{start}{_ARROW}{end} {verb} {ratio:.3g} times the {quantity} of the way back ({method})."
+    return f"{Path.between(start, end)} {verb} {ratio:.3g} times the {quantity} of the way back ({method})."
 
 
 def _undetectable_asymmetries(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) -> list[Finding]:

@@ -11,7 +11,6 @@ from azlatency.report.charts.base import (
     MICROSECOND,
     MOST_ROWS,
     label,
-    lines,
     most_of,
     new_figure,
     side_by_side,
@@ -19,9 +18,11 @@ from azlatency.report.charts.base import (
     styled,
 )
 from azlatency.report.charts.names import short
+from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison, Estimate
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,69 +32,72 @@ _METHODS_SHOWN = 5
 _MOST_ENDS = 12
 # Letters of the name of an end, of a line of it, and of all names across before they are set aslant.
 _LABEL, _LABEL_WIDTH, _LETTERS_ACROSS = 21, 14, 48
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#767676"
-_MARKS = {
-    "different": ("o", _ORANGE, _ORANGE),
-    "different_within_margin": ("o", _ORANGE, "white"),
-    "equivalent": ("s", _BLUE, _BLUE),
-    "undetermined": ("s", _GREY, "white"),
-}
+_BLUE, _GREY = "#0072B2", "#767676"
 
 
 # --- the matrix
 
 
 @styled
-def zone_matrices(found: Sequence[Asymmetry]) -> Chart | Note:
-    """Round trips from each initiator (row) to each responder (column), and beside them what each initiator adds.
+def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
+    """Draw the round trips from each initiator (row) to each responder (column), and what each initiator adds.
 
-    ``found``: `azlatency.asymmetry`; methods that were measured in rounds stand first, at most five are drawn,
-    and none of more than twelve ends.
+    Parameters
+    ----------
+    asymmetries : sequence of Asymmetry
+        As `azlatency.asymmetry` returns them. Up to five methods are drawn, those with the most rounds first,
+        and none with more than twelve ends.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
     """
     known = sorted(
-        (each for each in found if each.metric == "latency" and len(each.nodes) > 1), key=lambda each: -each.rounds
+        (asymmetry for asymmetry in asymmetries if asymmetry.metric == "latency" and len(asymmetry.nodes) > 1),
+        key=lambda asymmetry: -asymmetry.rounds,
     )
-    drawn = [each for each in known if len(each.nodes) <= _MOST_ENDS]
+    drawn = [asymmetry for asymmetry in known if len(asymmetry.nodes) <= _MOST_ENDS]
     if known and not drawn:
         return Note(f"No chart: every method has more than {_MOST_ENDS} ends; the table has all. Choose some `pairs`.")
     if not drawn:
         return Note("No chart: no log of this study gives a round trip between two known ends.")
     shown = drawn[:_METHODS_SHOWN]
-    tall = [max(1.7, 0.34 * len(each.nodes) + 0.85) + (1.3 if _crowded(each) else 0) for each in shown]
+    tall = [max(1.7, 0.34 * len(asymmetry.nodes) + 0.85) + (1.3 if _crowded(asymmetry) else 0) for asymmetry in shown]
     columns = side_by_side(2, 2)
     heights = tall if columns == 2 else [side for height in tall for side in (height + 0.6, height)]
     figure, axes = new_figure(
         len(heights), columns, sum(heights),
         gridspec_kw={"height_ratios": heights, "width_ratios": [1.25, 1][:columns]},
     )  # fmt: skip
-    for row, each in enumerate(shown):
-        _matrix_panel(axes[2 * row], each)
-        _initiator_panel(axes[2 * row + 1], each)
+    for row, asymmetry in enumerate(shown):
+        _matrix_panel(axes[2 * row], asymmetry)
+        _initiator_panel(axes[2 * row + 1], asymmetry)
     level = f"{100 * shown[0].confidence:g} %"
     caption = (
         f"Left: typical round trip in µs from initiator (row) to responder (column); below it the {level} interval, or "
         "“1 run”. Hatched: not measured. Right: what an initiator adds to its round trips "
         f"compared with the others, with its {level} interval over rounds (hollow: one round, no interval). "
-        f"{sizes((each.rounds for each in shown), 'rounds a method')}."
+        f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds a method')}."
     )
     if len(known) > len(shown):
         wide = "" if len(known) == len(drawn) else f" and at most {_MOST_ENDS} ends"
         caption += f" The {len(shown)} methods with the most rounds{wide} of {len(known)}; the table has all."
-    return Chart(figure, caption, "\n".join(_matrix_words(each) for each in shown))
+    return Chart(figure, caption, "\n".join(_matrix_words(asymmetry) for asymmetry in shown))
 
 
-def _matrix_panel(axis: Axes, each: Asymmetry) -> None:
+def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
     import numpy as np
     from matplotlib import colormaps
 
-    values = each.m / MICROSECOND
+    values = asymmetry.m / MICROSECOND
     known = values[np.isfinite(values)]
     # Logarithmic shades: a path within one zone and one between zones are ten times apart.
     low, high = math.log(known.min()), math.log(known.max())
     shades = colormaps["Blues"]
-    intervals = {(cell.labels["from"], cell.labels["to"]): cell for cell in each.cells}
-    for row, start in enumerate(each.nodes):
-        for column, end in enumerate(each.nodes):
+    intervals = {(cell.labels["from"], cell.labels["to"]): cell for cell in asymmetry.cells}
+    for row, start in enumerate(asymmetry.nodes):
+        for column, end in enumerate(asymmetry.nodes):
             value = values[row, column]
             if not math.isfinite(value):
                 axis.add_patch(_box(column, row, facecolor="white", edgecolor="#C8C8C8", hatch="////", linewidth=0))
@@ -107,23 +111,23 @@ def _matrix_panel(axis: Axes, each: Asymmetry) -> None:
             )  # fmt: skip
             axis.text(column, row - 0.17, _short(value), ha="center", va="center", fontsize=8.5, color=ink)
             axis.text(column, row + 0.24, below, ha="center", va="center", fontsize=7, color=ink)
-    axis.set_xlim(-0.5, len(each.nodes) - 0.5)
-    axis.set_ylim(len(each.nodes) - 0.5, -0.5)
-    names, crowded = [short(node, _LABEL) for node in each.nodes], _crowded(each)
+    axis.set_xlim(-0.5, len(asymmetry.nodes) - 0.5)
+    axis.set_ylim(len(asymmetry.nodes) - 0.5, -0.5)
+    names, crowded = [short(node, _LABEL) for node in asymmetry.nodes], _crowded(asymmetry)
     axis.set_xticks(range(len(names)), names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
     axis.set_yticks(range(len(names)), [label(name, _LABEL_WIDTH) for name in names])
     axis.tick_params(length=0)
     axis.grid(visible=False)
     for side in ("left", "bottom"):
         axis.spines[side].set_visible(False)
-    axis.set_title(each.labels["method"])
+    axis.set_title(asymmetry.labels["method"])
     axis.set_ylabel("initiator")
     axis.set_xlabel("responder")
 
 
-def _crowded(each: Asymmetry) -> bool:
+def _crowded(asymmetry: Asymmetry) -> bool:
     """Whether the names of the ends do not fit beside one another."""
-    return sum(len(short(node, _LABEL)) for node in each.nodes) > _LETTERS_ACROSS
+    return sum(len(short(node, _LABEL)) for node in asymmetry.nodes) > _LETTERS_ACROSS
 
 
 def _box(column: int, row: int, **look: Any) -> Any:
@@ -132,8 +136,8 @@ def _box(column: int, row: int, **look: Any) -> Any:
     return Rectangle((column - 0.5, row - 0.5), 1, 1, **look)
 
 
-def _initiator_panel(axis: Axes, each: Asymmetry) -> None:
-    effects = each.node_effects
+def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
+    effects = asymmetry.node_effects
     if not effects:
         axis.set_xticks([])
         axis.set_yticks([])
@@ -167,21 +171,25 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _matrix_words(each: Asymmetry) -> str:
+def _matrix_words(asymmetry: Asymmetry) -> str:
     cells = "; ".join(
-        f"{cell.what} {each.matrix().loc[cell.labels['from'], cell.labels['to']] / MICROSECOND:,.5g}"
+        f"{cell.what} {asymmetry.matrix().loc[cell.labels['from'], cell.labels['to']] / MICROSECOND:,.5g}"
         + _ends(cell, MICROSECOND)
-        for cell in each.cells
+        for cell in asymmetry.cells
     )
     effects = ", ".join(
         f"{effect.what} {(effect.estimate or 0.0) / MICROSECOND:+.3g}" + _ends(effect, MICROSECOND)
-        for effect in each.node_effects
+        for effect in asymmetry.node_effects
     )
-    return f"{each.labels['method']}: {cells} µs" + (f"; adds {effects} µs" if effects else "")
+    return f"{asymmetry.labels['method']}: {cells} µs" + (f"; adds {effects} µs" if effects else "")
 
 
-def _ends(each: Estimate, scale: float) -> str:
-    return "" if each.low is None or each.high is None else f" [{each.low / scale:,.5g}, {each.high / scale:,.5g}]"
+def _ends(estimate: Estimate, scale: float) -> str:
+    return (
+        ""
+        if estimate.low is None or estimate.high is None
+        else f" [{estimate.low / scale:,.5g}, {estimate.high / scale:,.5g}]"
+    )
 
 
 # --- the ratio of both directions
@@ -190,12 +198,32 @@ _TITLES = {"latency": "round trip", "throughput": "goodput", "retransmits": "ret
 
 
 @styled
-def asymmetry_forest(found: Sequence[Asymmetry], metric: str = "latency") -> Chart | Note:
-    """Each pair's ratio of both directions by every method, with its interval and the band of practical equality."""
-    own = [each for each in found if each.metric == metric and (each.pairs or each.null)]
-    if not any(each.pairs for each in own):
+def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") -> Chart | Note:
+    """Draw the ratio of both directions of each pair, by method, with the band of practical equivalence.
+
+    Parameters
+    ----------
+    asymmetries : sequence of Asymmetry
+        As `azlatency.asymmetry` returns them.
+    metric : {"latency", "throughput", "retransmits"}
+        What to compare.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
+    """
+    group = [
+        asymmetry for asymmetry in asymmetries if asymmetry.metric == metric and (asymmetry.pairs or asymmetry.null)
+    ]
+    if not any(asymmetry.pairs for asymmetry in group):
         return Note(f"No chart: no log of this study gives a {_TITLES[metric]} in both directions between two zones.")
-    every = [(same, pair) for each in own for same, pairs in ((False, each.pairs), (True, each.null)) for pair in pairs]
+    every = [
+        (same, pair)
+        for asymmetry in group
+        for same, pairs in ((False, asymmetry.pairs), (True, asymmetry.null))
+        for pair in pairs
+    ]
     every, left = most_of(every, lambda one: one[1].ratio.n, "comparisons, those of the most rounds", MOST_ROWS)
     rows: dict[tuple[str, str, bool], list[Comparison]] = {}
     for same, pair in every:
@@ -207,13 +235,16 @@ def asymmetry_forest(found: Sequence[Asymmetry], metric: str = "latency") -> Cha
         gridspec_kw={"height_ratios": [count + 1 for count in counts]},
     )  # fmt: skip
     for axis, key in zip(axes, keys, strict=True):
-        _pair_panel(axis, rows[key])
+        pair_panel(axis, rows[key])
         start, end, same = key
-        axis.set_title(f"{start} → {end} over {end} → {start}" + (" (one zone: nothing is due)" if same else ""))
-    _ratio_axis(axes[-1], [pair for key in keys for pair in rows[key]])
+        axis.set_title(
+            f"{Path.between(start, end)} over {Path.between(end, start)}"
+            + (" (same zone: control pair)" if same else "")
+        )
+    ratio_ticks(axes[-1], ratio_reach([pair for key in keys for pair in rows[key]]))
     axes[-1].set_xlabel(f"ratio of the {_TITLES[metric]}s of both directions (log)")
     margin = next(pair.margin for pair in rows[keys[0]])
-    level = f"{100 * own[0].confidence:g} %"
+    level = f"{100 * group[0].confidence:g} %"
     wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
     caption = (
         f"{_TITLES[metric].capitalize()} one way over the other, by method. Bar: {level} interval over rounds. "
@@ -222,72 +253,4 @@ def asymmetry_forest(found: Sequence[Asymmetry], metric: str = "latency") -> Cha
         "undetermined; no bar: one round. "
         f"{sizes((pair.ratio.n for key in keys for pair in rows[key]), 'rounds a pair')}.{left}"
     )
-    return Chart(figure, caption, "\n".join(_pair_words(pair) for key in keys for pair in rows[key]))
-
-
-def _pair_panel(axis: Axes, pairs: Sequence[Comparison]) -> None:
-    for row, pair in enumerate(pairs):
-        assert pair.ratio.estimate is not None
-        axis.fill_betweenx(
-            [row - 0.5, row + 0.5], 1 / (1 + pair.margin), 1 + pair.margin, color="#DCEBF5", linewidth=0, zorder=0
-        )
-        shape, edge, face = _MARKS[pair.verdict]
-        if pair.ratio.low is not None and pair.ratio.high is not None:
-            axis.plot([pair.ratio.low, pair.ratio.high], [row, row], color=edge, linewidth=1.8, zorder=2)
-        axis.plot([pair.ratio.estimate], [row], shape, color=edge, markerfacecolor=face, markersize=4.5, zorder=3)
-    axis.axvline(1, color="black", linewidth=0.8, zorder=1)
-    axis.set_yticks(range(len(pairs)), [str(pair.labels["method"]) for pair in pairs])
-    axis.set_ylim(len(pairs) - 0.4, -0.6)
-    axis.grid(axis="y", visible=False)
-
-
-def _ratio_axis(axis: Axes, pairs: Sequence[Comparison]) -> None:
-    """As wide as the points and most intervals need."""
-    ratio_ticks(axis, ratio_reach(pairs))
-
-
-def ratio_reach(pairs: Sequence[Comparison]) -> float:
-    """How far an axis of ratios has to reach, in logarithms; an interval of two rounds may leave the page."""
-    points = [pair.ratio.estimate or 1.0 for pair in pairs]
-    ends = [end for pair in pairs for end in (pair.ratio.low, pair.ratio.high) if end]
-    inside = [end for end in ends if 0.2 < end < 5]
-    return max(abs(math.log(each)) for each in [*points, *inside, *(1 + pair.margin for pair in pairs)]) * 1.06
-
-
-def _pair_words(pair: Comparison) -> str:
-    low, high, verdict = pair.ratio.low, pair.ratio.high, pair.verdict.replace("_", " ")
-    ends = "" if low is None or high is None else f" [{low:.4g}, {high:.4g}]"
-    band = f"band {1 / (1 + pair.margin):.4g} – {1 + pair.margin:.4g}"
-    return f"{pair.what}, {pair.labels['method']}: {pair.ratio.estimate:.4g}{ends}, {verdict} ({band})"
-
-
-# --- after over before
-
-
-@styled
-def changes_forest(found: Sequence[Comparison]) -> Chart | Note:
-    """After over before for every comparison that has an answer, with the band of practical equality.
-
-    ``found``: `azlatency.compare_imports` or `azlatency.compare_rounds_of`.
-    """
-    drawn = [each for each in found if each.ratio.estimate is not None]
-    if not drawn:
-        why = f"each of {len(found)} comparisons is refused" if found else "there is nothing to compare"
-        return Note(f"No chart: {why}; the table says why.")
-    drawn, left = most_of(drawn, lambda each: each.ratio.n, "comparisons, those of the most runs", MOST_ROWS)
-    several = len({each.labels["path"] for each in drawn}) > 1
-    names = [
-        label(f"{each.labels['path']}, {each.labels['method']}" if several else each.labels["method"]) for each in drawn
-    ]
-    figure, axes = new_figure(1, 1, 0.2 * len(drawn) * lines(*names) + 0.85)
-    _pair_panel(axes[0], drawn)
-    axes[0].set_yticks(range(len(drawn)), names)
-    _ratio_axis(axes[0], drawn)
-    axes[0].set_xlabel("after ÷ before (log)")
-    level = f"{100 * drawn[0].ratio.confidence:g} %"
-    caption = (
-        f"After over before. Bar: {level} interval. Band: equal in practice. Orange: different (hollow: but within the "
-        "band); blue: equal in practice; hollow grey: undetermined. "
-        f"{sizes((each.ratio.n for each in drawn), 'runs or pairs of runs a comparison')}.{left}"
-    )
-    return Chart(figure, caption, "\n".join(_pair_words(each) for each in drawn))
+    return Chart(figure, caption, "\n".join(pair_words(pair) for key in keys for pair in rows[key]))

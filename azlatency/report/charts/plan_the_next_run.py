@@ -24,31 +24,39 @@ _NOTHING = (
 
 @styled
 def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
-    """Runs that each path needs: at the pilot's spread, and the range in which the true spread may lie.
+    """Draw the runs that each path needs, at the pilot's spread and at the bounds of the true spread.
 
-    ``plans``: `azlatency.plans_by_path`.
+    Parameters
+    ----------
+    plans : sequence of Plan
+        As `azlatency.plans_by_path` returns them.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
     """
-    answered = [each for each in plans if each.at_pilot_spread is not None]
-    shown, left = most_of(answered, lambda each: each.done, "paths and methods, those with the most runs", MOST_ROWS)
+    answered = [plan for plan in plans if plan.at_pilot_spread is not None]
+    shown, left = most_of(answered, lambda plan: plan.done, "paths and methods, those with the most runs", MOST_ROWS)
     panels: dict[str, list[Plan]] = {}
-    for each in shown:
-        panels.setdefault(str(each.labels["method"]), []).append(each)
+    for plan in shown:
+        panels.setdefault(str(plan.labels["method"]), []).append(plan)
     if not panels:
         return Note(_NOTHING)
-    names = [label(str(each.labels["path"])) for each in shown]
+    names = [label(str(plan.labels["path"])) for plan in shown]
     counts = [len(rows) * lines(*names) for rows in panels.values()]
     figure, axes = new_figure(
         len(panels), 1, 0.6 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
         gridspec_kw={"height_ratios": [count + 1 for count in counts]},
     )  # fmt: skip
     for axis, (method, rows) in zip(axes, panels.items(), strict=True):
-        for row, each in enumerate(rows):
-            assert each.at_pilot_spread is not None
-            ends = [each.low or each.at_pilot_spread, each.high or each.at_pilot_spread]
+        for row, plan in enumerate(rows):
+            assert plan.at_pilot_spread is not None
+            ends = [plan.low or plan.at_pilot_spread, plan.high or plan.at_pilot_spread]
             axis.plot(ends, [row, row], color=_BLUE, linewidth=2.2, zorder=2)
-            axis.plot([each.at_pilot_spread], [row], "o", color=_BLUE, markerfacecolor="white", zorder=3)
-            axis.plot([each.done], [row], "|", color=_ORANGE, markersize=11, markeredgewidth=2.2, zorder=4)
-        axis.set_yticks(range(len(rows)), [label(str(each.labels["path"])) for each in rows])
+            axis.plot([plan.at_pilot_spread], [row], "o", color=_BLUE, markerfacecolor="white", zorder=3)
+            axis.plot([plan.done], [row], "|", color=_ORANGE, markersize=11, markeredgewidth=2.2, zorder=4)
+        axis.set_yticks(range(len(rows)), [label(str(plan.labels["path"])) for plan in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_title(method)
         axis.grid(axis="y", visible=False)
@@ -58,14 +66,25 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     caption = (
         "Runs needed, path by path. Circle: if the spread of the runs that exist were the true one; bar: from the "
         "lower to the upper bound of that spread; orange tick: runs done. "
-        f"{sizes((each.done for rows in panels.values() for each in rows), 'runs of a path so far')}.{left}"
+        f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs of a path so far')}.{left}"
     )
-    return Chart(figure, caption, "\n".join(_words(each) for rows in panels.values() for each in rows))
+    return Chart(figure, caption, "\n".join(_words(plan) for rows in panels.values() for plan in rows))
 
 
 @styled
 def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
-    """Runs needed over the precision wanted, one panel a method; ``curves``: `azlatency.precision_curves`."""
+    """Draw the runs needed against the precision wanted, one panel per method.
+
+    Parameters
+    ----------
+    curves : sequence of sequence of Plan
+        As `azlatency.precision_curves` returns them.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
+    """
     if not curves:
         return Note(_NOTHING)
     curves, left = most_of(curves, lambda curve: curve[0].done, "methods, those with the most runs", _CURVES)
@@ -73,10 +92,10 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     rows = math.ceil(len(curves) / columns)
     figure, axes = new_figure(rows, columns, 2.3 * rows + 0.3, sharex=True, sharey=True)
     for axis, curve in zip(axes, curves, strict=False):
-        x = [100 * float(each.labels["relative"]) for each in curve]
-        middle = [float(each.at_pilot_spread or math.nan) for each in curve]
-        low = [float(each.low or math.nan) for each in curve]
-        high = [float(each.high or math.nan) for each in curve]
+        x = [100 * float(plan.labels["relative"]) for plan in curve]
+        middle = [float(plan.at_pilot_spread or math.nan) for plan in curve]
+        low = [float(plan.low or math.nan) for plan in curve]
+        high = [float(plan.high or math.nan) for plan in curve]
         axis.fill_between(x, low, high, color="#CFE3F2", linewidth=0, zorder=1)
         axis.plot(x, high, color=_BLUE, linewidth=1.8, zorder=3)
         axis.plot(x, middle, color=_BLUE, linewidth=1.2, linestyle="--", zorder=2)
@@ -99,7 +118,7 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
         "the upper bound of the spread, the number to plan with; dashed: at the pilot's own spread; band: down to the "
         f"lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
     )
-    return Chart(figure, caption, "\n".join("; ".join(_words(each) for each in curve) for curve in curves))
+    return Chart(figure, caption, "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves))
 
 
 def _few_ticks(axis: Axes) -> None:
@@ -110,7 +129,7 @@ def _few_ticks(axis: Axes) -> None:
     axis.yaxis.set_minor_locator(NullLocator())
 
 
-def _words(each: Plan) -> str:
-    low, high = ("∞" if end is None else f"{end:,}" for end in (each.low, each.high))
-    pilot = "∞" if each.at_pilot_spread is None else f"{each.at_pilot_spread:,}"
-    return f"{each.labels['path']}, {each.labels['method']}: {each.what} {pilot} [{low}, {high}], {each.done} done"
+def _words(plan: Plan) -> str:
+    low, high = ("∞" if end is None else f"{end:,}" for end in (plan.low, plan.high))
+    pilot = "∞" if plan.at_pilot_spread is None else f"{plan.at_pilot_spread:,}"
+    return f"{plan.labels['path']}, {plan.labels['method']}: {plan.what} {pilot} [{low}, {high}], {plan.done} done"

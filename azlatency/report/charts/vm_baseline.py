@@ -25,16 +25,24 @@ _LOGARITHMIC_FROM = 15.0
 
 @styled
 def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
-    """One panel an expectation: the band that it allows, each path's mean run with its bounds, and the verdict.
+    """Draw one panel per expectation: the band that it allows, and each path's mean with its bounds and verdict.
 
-    ``results``: `azlatency.check_baseline`.
+    Parameters
+    ----------
+    results : sequence of Conformance
+        As `azlatency.check_baseline` returns them.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
     """
     if not results:
         return Note("No chart: this study has no baseline, so nothing is expected of its VMs.")
     panels: dict[str, list[Conformance]] = {}
-    for each in results:
-        if each.mean is not None:
-            panels.setdefault(each.what, []).append(each)
+    for result in results:
+        if result.mean is not None:
+            panels.setdefault(result.what, []).append(result)
     if not panels:
         return Note("No chart: no run of this study measured what the baseline expects.")
     counts = [len(rows) * lines(*map(_where, rows)) for rows in panels.values()]
@@ -49,16 +57,16 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
     caption = (
         f"Mean run beside the band that the expectation allows (blue). Bar: one-sided {level} bounds below and above; "
         "no bar: one run. Filled dot: meets, cross: fails, hollow grey: inconclusive. "
-        f"{sizes((each.runs for rows in panels.values() for each in rows), 'runs')}."
+        f"{sizes((result.runs for rows in panels.values() for result in rows), 'runs')}."
     )
-    return Chart(figure, caption, "\n".join(_words(each) for rows in panels.values() for each in rows))
+    return Chart(figure, caption, "\n".join(_words(result) for rows in panels.values() for result in rows))
 
 
 def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
     scale, unit = read_in(rows[0].unit)
     edges = [limit / scale for limit in (rows[0].limit_low, rows[0].limit_high) if limit is not None]
-    points = [each.mean / scale for each in rows if each.mean is not None]
-    ends = [end / scale for each in rows for end in (each.low, each.high) if end is not None]
+    points = [result.mean / scale for result in rows if result.mean is not None]
+    ends = [end / scale for result in rows for end in (result.low, result.high) if end is not None]
     most, least = max([*edges, *points, *ends]), min([*edges, *points])
     logarithmic = least > 0 and most > _LOGARITHMIC_FROM * least
     left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most)
@@ -70,32 +78,36 @@ def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
     band = [left if rows[0].limit_low is None else rows[0].limit_low / scale,
             right if rows[0].limit_high is None else rows[0].limit_high / scale]  # fmt: skip
     axis.axvspan(*band, color="#CFE3F2", linewidth=0, zorder=0)
-    for row, each in enumerate(rows):
-        assert each.mean is not None
-        shape, edge, face = _MARKS[each.status]
-        if each.low is not None and each.high is not None:
-            axis.plot([max(each.low / scale, left), each.high / scale], [row, row], color=edge, linewidth=2, zorder=2)
-        axis.plot([each.mean / scale], [row], shape, color=edge, markerfacecolor=face, markersize=5.5, zorder=3)
+    for row, result in enumerate(rows):
+        assert result.mean is not None
+        shape, edge, face = _MARKS[result.status]
+        if result.low is not None and result.high is not None:
+            axis.plot(
+                [max(result.low / scale, left), result.high / scale], [row, row], color=edge, linewidth=2, zorder=2
+            )
+        axis.plot([result.mean / scale], [row], shape, color=edge, markerfacecolor=face, markersize=5.5, zorder=3)
         axis.annotate(
-            each.status, (1.0, row), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+            result.status, (1.0, row), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
             va="center", fontsize=8, color=edge, annotation_clip=False,
         )  # fmt: skip
-    axis.set_yticks(range(len(rows)), [_where(each) for each in rows])
+    axis.set_yticks(range(len(rows)), [_where(result) for result in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(axis="y", visible=False)
 
 
-def _where(each: Conformance) -> str:
-    return label(", ".join(str(each.labels[key]) for key in ("path", "method") if each.labels.get(key)))
+def _where(result: Conformance) -> str:
+    return label(", ".join(str(result.labels[key]) for key in ("path", "method") if result.labels.get(key)))
 
 
-def _expected(each: Conformance) -> str:
-    return limits(each.limit_low, each.limit_high, each.unit, ("at most ", "at least ", " to "))
+def _expected(result: Conformance) -> str:
+    return limits(result.limit_low, result.limit_high, result.unit, ("at most ", "at least ", " to "))
 
 
-def _words(each: Conformance) -> str:
-    scale, unit = read_in(each.unit)
-    ends = "" if each.low is None or each.high is None else f" [{each.low / scale:,.5g}, {each.high / scale:,.5g}]"
-    where = ", ".join(str(each.labels[key]) for key in ("path", "method") if each.labels.get(key))
-    assert each.mean is not None
-    return f"{each.what}, {where}: {each.mean / scale:,.5g}{ends} {unit}, {_expected(each)}: {each.status}"
+def _words(result: Conformance) -> str:
+    scale, unit = read_in(result.unit)
+    ends = (
+        "" if result.low is None or result.high is None else f" [{result.low / scale:,.5g}, {result.high / scale:,.5g}]"
+    )
+    where = ", ".join(str(result.labels[key]) for key in ("path", "method") if result.labels.get(key))
+    assert result.mean is not None
+    return f"{result.what}, {where}: {result.mean / scale:,.5g}{ends} {unit}, {_expected(result)}: {result.status}"

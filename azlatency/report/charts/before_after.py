@@ -1,0 +1,144 @@
+"""What changed between two imports or between the rounds of one, and where two runs of one path differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.charts.axes import ratio_ticks
+from azlatency.report.charts.base import (
+    MOST_ROWS,
+    label,
+    left_out,
+    lines,
+    most_of,
+    new_figure,
+    side_by_side,
+    sizes,
+    styled,
+)
+from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach
+from azlatency.report.objects import Chart, Note
+from azlatency.stats.result import Comparison
+from azlatency.stats.within_run.distribution_shape import ShiftFunction
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BLUE, _GREY = "#0072B2", "#767676"
+_PANELS = 6
+
+
+@styled
+def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
+    """Draw the ratio after / before of every comparison that has one, with the band of practical equivalence.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        As `azlatency.compare_imports` or `azlatency.compare_rounds_of` return them.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
+    """
+    drawn = [comparison for comparison in comparisons if comparison.ratio.estimate is not None]
+    if not drawn:
+        why = (
+            f"each of {len(comparisons)} comparisons is not estimable" if comparisons else "there is nothing to compare"
+        )
+        return Note(f"No chart: {why}; the table says why.")
+    drawn, left = most_of(
+        drawn, lambda comparison: comparison.ratio.n, "comparisons, those of the most runs", MOST_ROWS
+    )
+    several = len({comparison.labels["path"] for comparison in drawn}) > 1
+    names = [
+        label(f"{comparison.labels['path']}, {comparison.labels['method']}" if several else comparison.labels["method"])
+        for comparison in drawn
+    ]
+    figure, axes = new_figure(1, 1, 0.2 * len(drawn) * lines(*names) + 0.85)
+    pair_panel(axes[0], drawn)
+    axes[0].set_yticks(range(len(drawn)), names)
+    ratio_ticks(axes[0], ratio_reach(drawn))
+    axes[0].set_xlabel("after ÷ before (log)")
+    level = f"{100 * drawn[0].ratio.confidence:g} %"
+    caption = (
+        f"After over before. Bar: {level} interval. Band: equal in practice. Orange: different (hollow: but within the "
+        "band); blue: equal in practice; hollow grey: undetermined. "
+        f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs a comparison')}.{left}"
+    )
+    return Chart(figure, caption, "\n".join(pair_words(comparison) for comparison in drawn))
+
+
+@styled
+def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
+    """Draw the ratio of the last round to the first, quantile by quantile, with the band of practical equivalence.
+
+    Parameters
+    ----------
+    shifts : sequence of ShiftFunction
+        As `azlatency.shapes.shift_functions` returns them. The six with the most packets are drawn.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
+    """
+    answered = [shift for shift in shifts if any(level.ratio.estimate is not None for level in shift.levels)]
+    if not answered:
+        return Note("No chart: no path of this study left samples of two rounds measured by one method.")
+    shown = sorted(answered, key=lambda shift: -min(shift.sizes))[:_PANELS]
+    columns = side_by_side(2, len(shown))
+    rows = math.ceil(len(shown) / columns)
+    figure, axes = new_figure(rows, columns, 0.4 + 2.0 * rows, sharey=True)
+    reach = ratio_reach([level for shift in shown for level in shift.levels])
+    for axis, shift in zip(axes, shown, strict=False):
+        _shift_panel(axis, shift)
+        ratio_ticks(axis, reach, upright=True)
+    for axis in axes[len(shown) :]:
+        axis.set_visible(False)
+    for axis in axes[::columns]:
+        axis.set_ylabel("last ÷ first (log)")
+    level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
+    left = left_out(len(shown), len(shifts), "pairs of runs")
+    caption = (
+        f"The last round over the first, quantile by quantile. Bar: {level} interval for each level by itself, about "
+        "these two connections; hollow: no interval holds. Band: equal in practice. A flat line: everything moved "
+        "alike; a line that rises at its end: the tail moved. "
+        f"{sizes((size for shift in shown for size in shift.sizes), 'packets a run')}." + left
+    )
+    return Chart(figure, caption, "\n".join(_shift_words(shift) for shift in shown))
+
+
+def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
+    margin = shift.levels[0].margin
+    axis.axhspan(1 / (1 + margin), 1 + margin, color="#DCEBF5", linewidth=0, zorder=0)
+    axis.axhline(1, color="black", linewidth=0.8, zorder=1)
+    known = [(x, level.ratio) for x, level in enumerate(shift.levels) if level.ratio.estimate is not None]
+    axis.plot(
+        [x for x, _ in known], [ratio.estimate or 1.0 for _, ratio in known], color=_GREY, linewidth=0.8, zorder=2
+    )
+    for x, ratio in known:
+        bounded = ratio.low is not None and ratio.high is not None
+        if ratio.low is not None and ratio.high is not None:
+            axis.plot([x, x], [ratio.low, ratio.high], color=_BLUE, linewidth=2, zorder=2)
+        face = _BLUE if bounded else "white"
+        axis.plot([x], [ratio.estimate or 1.0], "o", color=_BLUE, markerfacecolor=face, markersize=4.5, zorder=3)
+    names = [f"p{100 * float(level.labels['q']):g}" for level in shift.levels]
+    axis.set_xticks(range(0, len(names), 2), names[::2])
+    axis.set_xlim(-0.5, len(names) - 0.5)
+    axis.set_title(f"{shift.path}, {shift.method}", fontsize=9)
+
+
+def _shift_words(shift: ShiftFunction) -> str:
+    parts = []
+    for level in shift.levels:
+        ratio = level.ratio
+        if ratio.estimate is None:
+            continue
+        ends = "" if ratio.low is None or ratio.high is None else f" [{ratio.low:.4g}, {ratio.high:.4g}]"
+        parts.append(f"p{100 * float(level.labels['q']):g} {ratio.estimate:.4g}{ends}")
+    sizes = " and ".join(f"{size:,}" for size in shift.sizes)
+    return f"{shift.path}, {shift.method}, {shift.last} over {shift.first}, n = {sizes}: {'; '.join(parts)}"

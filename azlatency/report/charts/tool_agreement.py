@@ -1,0 +1,136 @@
+"""Two tools on the same paths: their ratio over the size of what they measured, after Bland and Altman."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.charts.axes import ratio_ticks
+from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, new_figure, sizes, styled
+from azlatency.report.objects import Chart, Note
+from azlatency.stats.across_runs.agreement import Agreement, Pair
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PANELS = 5
+_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#767676"
+_VERDICTS = {
+    "different": "different",
+    "different_within_margin": "different, but within the margin",
+    "equivalent": "equal in practice",
+    "undetermined": "undetermined",
+}
+
+
+@styled
+def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
+    """Draw the ratio of two tools on each path, shortest round trip first.
+
+    Parameters
+    ----------
+    agreements : sequence of Agreement
+        Pairs of methods, as `azlatency.agreement` or `azlatency.against` return them. The first five are drawn.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note with the reason where there is nothing to draw.
+
+    Notes
+    -----
+    The band shows practical equivalence. The mean ratio has its interval, and the dashed bar shows where one more pair
+    would lie (Bland and Altman 1986).
+    """
+    drawn = [agreement for agreement in agreements if agreement.points and agreement.ratio.estimate is not None]
+    if not drawn:
+        return Note("No chart: no two methods of this study measured a round trip on one path.")
+    shown = drawn[:_PANELS]
+    paths = [_by_size(agreement.points) for agreement in shown]
+    counts = [len(group) * lines(*(label(f"{path} (1,000 µs)") for path, _, _ in group)) + 2 for group in paths]
+    figure, axes = new_figure(
+        len(shown), 1, 0.65 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
+        gridspec_kw={"height_ratios": [count + 1 for count in counts]},
+    )  # fmt: skip
+    for axis, agreement, groups in zip(axes, shown, paths, strict=True):
+        _panel(axis, agreement, groups)
+    ratios = [pair.first / pair.second for agreement in shown for pair in agreement.points]
+    wide = [end for agreement in shown for end in (agreement.prediction or ()) if 0.2 < end < 5]
+    reach = max(
+        abs(math.log(agreement)) for agreement in [*ratios, *wide, *(1 + agreement.margin for agreement in shown)]
+    )
+    ratio_ticks(axes[-1], 1.08 * reach)
+    axes[-1].set_xlabel("first tool ÷ second (log)")
+    level = f"{100 * shown[0].ratio.confidence:g} %"
+    margin = f"±{100 * shown[0].margin:g} %"
+    caption = (
+        "First tool over second, path by path, the shortest round trip on top (its typical size beside the name); a "
+        f"dot is a round. Below: the mean ratio with its {level} interval, and where one more pair would lie (either "
+        f"may leave the page). Band: equal in practice, {margin}. Blue: the same kind of packet; grey: packets "
+        f"differ, so this is about definitions. "
+        f"{sizes((agreement.pairs for agreement in shown), 'pairs a comparison')}."
+    )
+    caption += left_out(len(shown), len(drawn), "comparisons")
+    return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown))
+
+
+def _by_size(points: Sequence[Pair]) -> list[tuple[str, float, list[float]]]:
+    """Paths with their typical size (geometric mean of both tools, µs) and the ratios of their rounds."""
+    groups: dict[str, list[Pair]] = {}
+    for pair in points:
+        groups.setdefault(pair.path, []).append(pair)
+    sized = [
+        (
+            path,
+            math.exp(math.fsum(math.log(pair.first * pair.second) / 2 for pair in pairs) / len(pairs)) / MICROSECOND,
+            [pair.first / pair.second for pair in pairs],
+        )
+        for path, pairs in groups.items()
+    ]
+    return sorted(sized, key=lambda pair: pair[1])
+
+
+def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, list[float]]]) -> None:
+    colour = _GREY if agreement.differs_in else _BLUE
+    axis.axvspan(1 / (1 + agreement.margin), 1 + agreement.margin, color="#DCEBF5", linewidth=0, zorder=0)
+    axis.axvline(1, color="black", linewidth=0.8, zorder=1)
+    for row, (_, _, ratios) in enumerate(groups):
+        axis.plot(ratios, [row] * len(ratios), "o", color=_ORANGE, markersize=4.5, markerfacecolor="none", zorder=3)
+    mean, more = len(groups), len(groups) + 1
+    assert agreement.ratio.estimate is not None
+    if agreement.ratio.low is not None and agreement.ratio.high is not None:
+        axis.plot([agreement.ratio.low, agreement.ratio.high], [mean, mean], color=colour, linewidth=2.4, zorder=2)
+    axis.plot([agreement.ratio.estimate], [mean], "|", color=colour, markersize=11, markeredgewidth=2.4, zorder=3)
+    if agreement.prediction is not None:
+        axis.plot(agreement.prediction, [more, more], color=colour, linewidth=1.4, linestyle="--", zorder=2)
+    names = [f"{path} ({size:,.3g} µs)" if size < 1000 else f"{path} ({size:,.0f} µs)" for path, size, _ in groups]
+    axis.set_yticks(
+        range(more + 1),
+        [*map(label, names), "mean ratio", "one more pair" if agreement.prediction else "(one pair only)"],
+    )
+    axis.set_ylim(more + 0.6, -0.6)
+    axis.grid(axis="y", visible=False)
+    axis.set_title(f"{agreement.first} ÷ {agreement.second}: {_subject(agreement)}", fontsize=9)
+
+
+def _subject(agreement: Agreement) -> str:
+    return (
+        f"other packets ({', '.join(agreement.differs_in)})" if agreement.differs_in else _VERDICTS[agreement.verdict]
+    )
+
+
+def _words(agreement: Agreement) -> str:
+    ratio = agreement.ratio
+    ends = "" if ratio.low is None or ratio.high is None else f" [{ratio.low:.4g}, {ratio.high:.4g}]"
+    more = (
+        ""
+        if agreement.prediction is None
+        else f", one more pair in [{agreement.prediction[0]:.4g}, {agreement.prediction[1]:.4g}]"
+    )
+    paths = "; ".join(
+        f"{path} ({size:,.5g} µs): {', '.join(f'{value:.4g}' for value in ratios)}"
+        for path, size, ratios in _by_size(agreement.points)
+    )
+    title = f"{agreement.first} over {agreement.second}: {_subject(agreement)}"
+    return f"{title}; mean {ratio.estimate:.4g}{ends}{more}; {paths}"
