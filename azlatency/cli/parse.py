@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -84,11 +85,15 @@ def parse(
 
 
 def _print_json(logs: Logs, table: str | None, samples: bool) -> None:
-    import msgspec
-
+    """Print one record per line."""
     names = [table] if table else [name for name in schema.TABLES if samples or name != "samples"]
-    content = msgspec.json.encode({name: logs.records(name) for name in names})
-    sys.stdout.write(msgspec.json.format(content, indent=1).decode() + "\n")
+    separator = "{"
+    for name in names:
+        records = [json.dumps(record, ensure_ascii=False, allow_nan=False) for record in logs.records(name)]
+        rows = "\n" + ",\n".join(f"  {record}" for record in records) + "\n " if records else ""
+        sys.stdout.write(f'{separator}\n "{name}": [{rows}]')
+        separator = ","
+    sys.stdout.write("\n}\n")
 
 
 def _print_csv(logs: Logs, table: str) -> None:
