@@ -1,4 +1,4 @@
-"""The command line as a user runs it: what it prints, its exit codes, one line for what is wrong."""
+"""The command line: output, exit codes, and errors in one line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def log(raw: Path) -> Path:
     return raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
 
 
-def test_json_is_the_contract(log: Path) -> None:
+def test_parse_prints_every_table_as_json(log: Path) -> None:
     result = azlatency("parse", log, "--format", "json")
     assert result.returncode == 0
     content = json.loads(result.stdout)
@@ -41,7 +41,7 @@ def test_json_is_the_contract(log: Path) -> None:
     assert (mean["value"], mean["printed"], mean["line"]) == (1_397_890.0, "698.945", 13)
 
 
-def test_samples_on_request(raw: Path) -> None:
+def test_parse_prints_samples_only_on_request(raw: Path) -> None:
     log = raw / "emulated-zones" / "ping" / "az1a-az2a" / "ping_r1.txt"
     assert "samples" not in json.loads(azlatency("parse", log, "--format", "json").stdout)
     content = json.loads(azlatency("parse", log, "--format", "json", "--samples").stdout)
@@ -49,37 +49,37 @@ def test_samples_on_request(raw: Path) -> None:
     assert content["samples"][0]["rtt_ns"] == 655_000
 
 
-def test_one_table_as_csv(log: Path) -> None:
+def test_parse_prints_one_table_as_csv(log: Path) -> None:
     result = azlatency("parse", log, "--format", "csv", "--table", "quantiles")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert [row["q"] for row in rows][:2] == ["0.99999", "0.9999"]
     assert rows[0]["resolved"] == "False"
 
 
-def test_a_readable_table(log: Path) -> None:
+def test_parse_prints_a_summary_with_round_trip_times(log: Path) -> None:
     result = azlatency("parse", log, "--format", "table")
     assert "sockperf.log:2-26" in result.stdout
     assert "1,397.89" in result.stdout, "a round trip, not the printed half"
     assert "complete" in result.stdout
 
 
-def test_standard_input(log: Path) -> None:
+def test_parse_reads_standard_input(log: Path) -> None:
     result = azlatency("parse", "-", "--format", "json", stdin=log.read_bytes())
     assert result.returncode == 0
     assert json.loads(result.stdout)["sources"][0]["path"] == "<stdin>"
 
 
-def test_a_pipe_gets_json_by_default(log: Path) -> None:
+def test_parse_prints_json_to_a_pipe_by_default(log: Path) -> None:
     assert json.loads(azlatency("parse", log).stdout)["runs"]
 
 
-def test_explain_names_the_line_that_convinced(log: Path) -> None:
+def test_explain_prints_the_line_that_identified_the_tool(log: Path) -> None:
     result = azlatency("parse", log, "--explain")
     assert "sockperf.log:2: claim of sockperf: 'sockperf: == version" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "says"),
+    ("name", "content", "message"),
     [
         ("empty.log", b"", "empty.log:1: empty file"),
         ("unknown.log", b"hello\nworld\n", "unknown.log:1: no log of a known tool (echo, "),
@@ -87,20 +87,22 @@ def test_explain_names_the_line_that_convinced(log: Path) -> None:
         ("cut.log", b"sockperf: == version #3.7 ==\nsockperf: Starting test...\n", "cut.log:2: the log ends before"),
     ],
 )
-def test_what_is_useless_is_one_line_and_exit_1(tmp_path: Path, name: str, content: bytes, says: str) -> None:
+def test_an_unusable_file_is_reported_in_one_line_with_exit_code_1(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
     (tmp_path / name).write_bytes(content)
     result = azlatency("parse", name, cwd=tmp_path)
     assert result.returncode == 1
-    assert says in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_missing_file_is_one_line_and_exit_1(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_in_one_line_with_exit_code_1(tmp_path: Path) -> None:
     result = azlatency("parse", "missing.log", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (1, "missing.log: No such file or directory; check the path\n")
 
 
-def test_a_bad_file_does_not_hide_the_good_ones(tmp_path: Path, log: Path) -> None:
+def test_an_unreadable_file_does_not_prevent_parsing_others(tmp_path: Path, log: Path) -> None:
     (tmp_path / "a.bin").write_bytes(bytes(range(256)) * 9)
     shutil.copy(log, tmp_path / "b.log")
     result = azlatency("parse", tmp_path, "--format", "json")
@@ -125,7 +127,7 @@ def test_usage_errors_exit_2(arguments: list[str]) -> None:
     assert azlatency(*arguments).returncode == 2
 
 
-def test_import_and_its_summary(tmp_path: Path, raw: Path) -> None:
+def test_import_prints_a_summary(tmp_path: Path, raw: Path) -> None:
     shutil.copytree(raw / "westeurope-availability-set-vs-zones", tmp_path / "data" / "raw" / "as")
     result = azlatency("import", "--all", cwd=tmp_path)
     assert result.returncode == 0
@@ -134,14 +136,14 @@ def test_import_and_its_summary(tmp_path: Path, raw: Path) -> None:
     assert "unchanged" in azlatency("import", "--study", "as", cwd=tmp_path).stdout
 
 
-def test_an_import_of_nothing_usable_exits_1(tmp_path: Path) -> None:
+def test_an_import_without_usable_logs_exits_1(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text("hello\n")
     result = azlatency("import", "x.log", "--study", "mine", "--out", tmp_path / "out", cwd=tmp_path)
     assert result.returncode == 1
     assert "not recognised: x.log:1:" in result.stderr
 
 
-def test_a_broken_manifest_is_one_line(tmp_path: Path) -> None:
+def test_an_invalid_manifest_is_reported_in_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "raw" / "broken"
     folder.mkdir(parents=True)
     (folder / "study.toml").write_text("[study\n", "utf-8")
@@ -158,7 +160,7 @@ def test_a_broken_manifest_is_one_line(tmp_path: Path) -> None:
         ('[[run]]\nlog = "*"\nzone = "1"\n[[run]]\nlog = "a*"\nzone = "2"\n', "study.toml:6; keep one"),
     ],
 )
-def test_a_log_that_the_manifest_misses_or_matches_twice_is_told(
+def test_a_log_without_or_with_contradicting_manifest_entries_is_an_error(
     tmp_path: Path, log: Path, entries: str, says: str
 ) -> None:
     folder = tmp_path / "data" / "raw" / "mine"
@@ -170,15 +172,15 @@ def test_a_log_that_the_manifest_misses_or_matches_twice_is_told(
     assert says in line
 
 
-def test_an_unknown_study_lists_the_known(tmp_path: Path, raw: Path) -> None:
+def test_import_of_an_unknown_study_lists_the_known_studies(tmp_path: Path, raw: Path) -> None:
     shutil.copytree(raw / "uksouth-echo-latency", tmp_path / "data" / "raw" / "uksouth-echo-latency")
     result = azlatency("import", "--study", "nothing", cwd=tmp_path)
     assert result.returncode == 1
     assert "studies in data/raw: uksouth-echo-latency" in result.stderr
 
 
-def test_hostile_text_is_shown_as_text(tmp_path: Path, log: Path) -> None:
-    """Escape sequences and markup in a log reach neither the terminal nor the table."""
+def test_control_characters_and_markup_in_logs_are_escaped(tmp_path: Path, log: Path) -> None:
+    """Escape sequences do not reach the terminal, and markup is printed as text."""
     hostile = log.read_bytes().replace(b"sockperf: Test ended", b"\x1b]0;owned\x07\x1b[2J[red]not markup[/red]")
     (tmp_path / "h.log").write_bytes(hostile)
     result = azlatency("parse", "h.log", "--format", "table", cwd=tmp_path)
@@ -191,21 +193,21 @@ def test_version_and_help() -> None:
     assert "Examples:" in azlatency("parse", "--help").stdout
 
 
-def test_check_says_what_a_folder_is_good_for(raw: Path) -> None:
+def test_check_prints_what_each_file_can_be_used_for(raw: Path) -> None:
     result = azlatency("check", raw / "westeurope-azure-cni")
     assert result.returncode == 0
     assert result.stdout.splitlines()[-1] == "20 files: 17 usable, 3 usable with caveats, 0 unusable"
     assert "percentiles up to p99.9\n" in result.stdout
 
 
-def test_check_of_a_useless_file_exits_1(tmp_path: Path) -> None:
+def test_check_of_an_unusable_file_exits_1(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text("hello\n")
     result = azlatency("check", "x.log", cwd=tmp_path)
     assert result.returncode == 1
     assert result.stdout.startswith("x.log: cannot be used")
 
 
-def test_a_manifest_is_drafted_and_never_written_over(tmp_path: Path, raw: Path) -> None:
+def test_manifest_writes_a_draft_and_never_overwrites(tmp_path: Path, raw: Path) -> None:
     shutil.copytree(raw / "westeurope-azure-cni", tmp_path / "mine", ignore=shutil.ignore_patterns("*.toml"))
     printed = azlatency("manifest", "mine", cwd=tmp_path)
     assert 'log = "az1-az3/*"' in printed.stdout
@@ -214,11 +216,11 @@ def test_a_manifest_is_drafted_and_never_written_over(tmp_path: Path, raw: Path)
     assert azlatency("import", "mine", "--study", "mine", cwd=tmp_path).returncode == 0
 
 
-# --- from a dump to a study
+# --- import of a dump
 
 
-def test_a_dump_is_taken_in_and_a_manifest_drafted(tmp_path: Path, raw: Path) -> None:
-    """An archive is kept as it is, its logs are imported, and what only a person knows is asked for."""
+def test_import_copies_a_dump_and_drafts_a_manifest(tmp_path: Path, raw: Path) -> None:
+    """The archive is copied unchanged, its logs are imported, and missing metadata is requested."""
     source = tmp_path / "source"
     shutil.copytree(raw / "westeurope-azure-cni", source, ignore=shutil.ignore_patterns("*.toml"))
     dump = Path(shutil.make_archive(str(tmp_path / "dump"), "zip", source))
@@ -238,7 +240,7 @@ def test_a_dump_is_taken_in_and_a_manifest_drafted(tmp_path: Path, raw: Path) ->
     assert "unchanged" in azlatency("import", dump, "--study", "mine", cwd=tmp_path).stdout
 
 
-def test_folders_notes_and_standard_input_are_taken_in(tmp_path: Path, raw: Path) -> None:
+def test_import_accepts_folders_notes_and_standard_input(tmp_path: Path, raw: Path) -> None:
     log = raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
     (tmp_path / "logs").mkdir()
     shutil.copy(log, tmp_path / "logs")
@@ -250,7 +252,7 @@ def test_folders_notes_and_standard_input_are_taken_in(tmp_path: Path, raw: Path
     assert kept == ["notes.md", "sockperf.log", "stdin.log", "study.toml"]
 
 
-def test_evidence_is_never_written_over(tmp_path: Path, log: Path) -> None:
+def test_import_never_overwrites_a_log(tmp_path: Path, log: Path) -> None:
     (tmp_path / "run.log").write_bytes(log.read_bytes())
     assert azlatency("import", "run.log", "--study", "mine", cwd=tmp_path).returncode == 0
     (tmp_path / "run.log").write_bytes(log.read_bytes() + b"\n")
@@ -263,7 +265,7 @@ def test_evidence_is_never_written_over(tmp_path: Path, log: Path) -> None:
     assert not (kept / "other.log").exists(), "all or nothing"
 
 
-def test_what_is_useless_is_not_kept(tmp_path: Path) -> None:
+def test_import_does_not_keep_unusable_logs(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text("hello\n")
     result = azlatency("import", "x.log", "--study", "mine", cwd=tmp_path)
     assert result.returncode == 1 and "nothing was copied" in result.stderr
@@ -271,7 +273,7 @@ def test_what_is_useless_is_not_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("top", ["", "packed/"])
-def test_a_packed_study_keeps_its_manifest(tmp_path: Path, log: Path, top: str) -> None:
+def test_import_keeps_the_manifest_of_an_archive(tmp_path: Path, log: Path, top: str) -> None:
     with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
         archive.write(log, f"{top}a.log")
         archive.writestr(f"{top}study.toml", '[[run]]\nlog = "a.log"\nzone = "7"\npeer_zone = "8"\n')
@@ -281,7 +283,7 @@ def test_a_packed_study_keeps_its_manifest(tmp_path: Path, log: Path, top: str) 
 
 
 @pytest.mark.parametrize("name", ["../study.toml", "/study.toml", "..\\study.toml"])
-def test_an_archive_reaches_nothing_outside(tmp_path: Path, log: Path, name: str) -> None:
+def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, log: Path, name: str) -> None:
     (tmp_path / "inner").mkdir()
     with zipfile.ZipFile(tmp_path / "inner" / "s.zip", "w") as archive:
         archive.write(log, "a.log")
@@ -296,14 +298,13 @@ def test_an_archive_reaches_nothing_outside(tmp_path: Path, log: Path, name: str
     assert not list((tmp_path / "inner" / "data").rglob("s.zip.toml"))
 
 
-# --- what people expect of a command line
+# --- help, colours, progress, completion
 
 COMMANDS = ("parse", "check", "manifest", "import", "report", "compare", "plan")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_shows_examples_that_have_the_options_they_use(command: str) -> None:
-    """Every option of an example stands in the help above it."""
+def test_examples_in_the_help_use_existing_options(command: str) -> None:
     text = azlatency(command, "--help", COLUMNS="200").stdout
     options, _, examples = text.partition("Examples:")
     lines = [line.strip() for line in examples.splitlines() if line.strip()]
@@ -313,14 +314,14 @@ def test_help_shows_examples_that_have_the_options_they_use(command: str) -> Non
             assert option in options, f"{option} of {line!r}"
 
 
-def test_no_colour_in_a_pipe_and_none_where_it_is_not_wanted(log: Path) -> None:
+def test_a_pipe_and_no_color_disable_colours(log: Path) -> None:
     for environment in ({}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, {"NO_COLOR": "1", "TERM": "xterm-256color"}):
         result = azlatency("parse", log, "--format", "table", **environment)
         assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", result.stdout), environment
 
 
-def test_progress_goes_to_a_terminal_on_standard_error_only(tmp_path: Path, raw: Path) -> None:
-    """In a pipe there is none; on a terminal (here a pseudo terminal) it stands on standard error."""
+def test_progress_is_shown_only_on_a_terminal_on_standard_error(tmp_path: Path, raw: Path) -> None:
+    """A pipe gets no progress bar; a terminal (here a pseudo terminal) gets it on standard error."""
     pty = pytest.importorskip("pty")
     shutil.copytree(raw / "westeurope-azure-cni", tmp_path / "data" / "raw" / "cni")
     command = [sys.executable, "-m", "azlatency", "import", "--study", "cni", "--out"]
@@ -355,7 +356,7 @@ def test_progress_goes_to_a_terminal_on_standard_error_only(tmp_path: Path, raw:
     ],
 )
 def test_studies_files_and_commands_are_completed(words: str, found: set[str]) -> None:
-    """As bash asks: the words so far, and which of them is being typed."""
+    """The environment variables are those that the completion of bash sets."""
     count = len(words.split()) - 1
     asked = {"_AZLATENCY_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
     program = Path(sys.executable).with_name("azlatency")
@@ -363,7 +364,7 @@ def test_studies_files_and_commands_are_completed(words: str, found: set[str]) -
     assert set(done.stdout.split()) == found
 
 
-def test_an_unknown_study_of_a_report_lists_the_known(tmp_path: Path, raw: Path) -> None:
+def test_report_of_an_unknown_study_lists_the_known_studies(tmp_path: Path, raw: Path) -> None:
     shutil.copytree(raw / "uksouth-echo-latency", tmp_path / "data" / "raw" / "uksouth-echo-latency")
     azlatency("import", "--all", cwd=tmp_path)
     (tmp_path / "notebooks").mkdir()

@@ -1,4 +1,4 @@
-"""`azlatency compare` as continuous integration runs it: exit codes, what is compared, escaping in every format."""
+"""`azlatency compare`: exit codes, what is compared, and escaping in every format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOSTILE = 'az1a | <img src=x onerror=alert(1)> **b** [l](https://x.y) @all "q" \
 
 
 def write_side(raw: Path, folder: Path, rounds: str, *, scale: float = 1.0, rename: str | None = None) -> Path:
-    """qperf logs of the emulated zones, of some rounds; ``scale`` edits printed latencies and the rates that follow."""
+    """Write qperf logs of some rounds; ``scale`` multiplies the printed latencies and adjusts the message rates."""
 
     def scaled(found: re.Match[str]) -> str:
         return f"{found[1]}{float(found[2]) * scale:.6g}{found[3]}{float(found[4]) / scale:.6g}"
@@ -129,7 +129,6 @@ def test_usage_errors_exit_2_with_a_reason(tmp_path: Path, raw: Path, arguments:
 
 
 def test_percentiles_and_throughput_can_be_compared(tmp_path: Path, raw: Path) -> None:
-    """Percentiles that were printed, and throughput."""
     source = raw / "emulated-zones" / "sockperf"
     for name, rounds in (("a", "12"), ("b", "3")):
         for at in rounds:
@@ -153,7 +152,7 @@ def test_percentiles_and_throughput_can_be_compared(tmp_path: Path, raw: Path) -
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory, raw: Path) -> Path:
-    """Two sides of which one path has a name that attacks every format."""
+    """Write two sides in which the name of one path contains markup of every format."""
     folder = tmp_path_factory.mktemp("hostile")
     write_side(raw, folder / "base", "123", rename=HOSTILE)
     write_side(raw, folder / "slow", "123", scale=2.5, rename=HOSTILE)
@@ -183,7 +182,7 @@ def test_markdown_fits_a_job_summary(hostile: Path) -> None:
     assert "<img src=x onerror=alert(1)> **b** [l](https://x.y) @all" in shown
 
 
-#: Elements of the schemas that continuous integration reads JUnit by, with their attributes and the order of children.
+#: Elements of the common JUnit schemas, with their attributes and the order of their children.
 JUNIT = {
     "testsuites": (set(), ["testsuite"]),
     "testsuite": (
@@ -201,7 +200,7 @@ JUNIT = {
 
 
 def check_junit(text: str) -> ElementTree.Element:
-    """The suite, after every element was held against the schemas."""
+    """Check every element against the schemas and return the suite."""
     root = ElementTree.fromstring(text.encode())
     assert root.tag == "testsuites" and len(root) == 1
     for element in root.iter():
@@ -234,11 +233,11 @@ def test_junit_without_comparisons_contains_a_skipped_case(tmp_path: Path, raw: 
     assert (suite.attrib["tests"], suite.attrib["skipped"]) == ("1", "1")
 
 
-# --- logs recorded for this: ten rounds over a link of 200 µs each way, and ten over one of 260 µs
+# --- recorded logs: ten rounds with a one-way delay of 200 µs, and ten with 260 µs
 
 
 def half(folder: Path, archive: str, odd: bool) -> Path:
-    """The rounds with odd or with even numbers of a recorded study."""
+    """Keep only the odd or only the even rounds of a recorded study."""
     with zipfile.ZipFile(TESTS / "compare" / f"{archive}.zip") as packed:
         packed.extractall(folder)
     rows = list(csv.DictReader((folder / "runs.csv").read_text("utf-8").splitlines()))
@@ -266,7 +265,7 @@ def test_no_change_is_shown_with_enough_runs(tmp_path: Path) -> None:
 
 
 def test_an_added_delay_is_detected_and_measured(tmp_path: Path) -> None:
-    """60 µs were added each way, 120 µs to the round trip."""
+    """The slower recording has 60 µs more per direction, so 120 µs more RTT."""
     folder = TESTS / "compare"
     sides = (folder / "base.zip", folder / "slower.zip")
     result = compare(*sides, "--tool", "sockperf", "--format", "json", cwd=tmp_path)
@@ -279,15 +278,13 @@ def test_an_added_delay_is_detected_and_measured(tmp_path: Path) -> None:
     assert wide.returncode == 0, "a margin in microseconds"
 
 
-# --- how often it is wrong
+# --- error rates
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("runs", "spread", "ratio"), [(3, 0.1, 1.0), (5, 0.2, 1.0), (5, 0.05, 1.05), (10, 0.03, 1.05)])
-def test_a_change_is_claimed_in_at_most_one_of_twenty_comparisons_without_one(
-    runs: int, spread: float, ratio: float
-) -> None:
-    """Six paths at once, nothing changed or exactly by the margin; 300 pairs of imports."""
+def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio: float) -> None:
+    """Compare six paths 300 times, with no change or with a change of exactly the margin."""
     import numpy as np
     import pandas as pd
 
