@@ -1,0 +1,77 @@
+"""What all commands share: usage errors, help, version, colours, progress."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.command import azlatency
+
+
+@pytest.fixture
+def log(raw: Path) -> Path:
+    return raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["parse"], ["parse", "x", "--format", "xml"], ["parse", "x", "--table", "nonsense"], ["import"], ["nonsense"],
+     ["import", "--all", "--study", "x"], ["import", "--study", "../x"]],
+)  # fmt: skip
+def test_usage_errors_exit_2(arguments: list[str]) -> None:
+    assert azlatency(*arguments).returncode == 2
+
+
+def test_version_and_help() -> None:
+    assert azlatency("--version").stdout.startswith("azlatency ")
+    assert "Examples:" in azlatency("parse", "--help").stdout
+
+
+COMMANDS = ("parse", "check", "manifest", "import", "report", "compare", "plan")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_in_the_help_use_existing_options(command: str) -> None:
+    text = azlatency(command, "--help", COLUMNS="200").stdout
+    options, _, examples = text.partition("Examples:")
+    lines = [line.strip() for line in examples.splitlines() if line.strip()]
+    assert lines and all(f"azlatency {command}" in line for line in lines)
+    for line in lines:
+        for option in re.findall(r"(?<=\s)--[a-z-]+", line.partition("#")[0]):
+            assert option in options, f"{option} of {line!r}"
+
+
+def test_a_pipe_and_no_color_disable_colours(log: Path) -> None:
+    for environment in ({}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, {"NO_COLOR": "1", "TERM": "xterm-256color"}):
+        result = azlatency("parse", log, "--format", "table", **environment)
+        assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", result.stdout), environment
+
+
+def test_progress_is_shown_only_on_a_terminal_on_standard_error(tmp_path: Path, raw: Path) -> None:
+    """A pipe gets no progress bar; a terminal (here a pseudo terminal) gets it on standard error."""
+    pty = pytest.importorskip("pty")
+    shutil.copytree(raw / "westeurope-azure-cni", tmp_path / "data" / "raw" / "cni")
+    command = [sys.executable, "-m", "azlatency", "import", "--study", "cni", "--out"]
+    environment = {**os.environ, "TERM": "xterm"}
+    quiet = subprocess.run([*command, "one"], cwd=tmp_path, capture_output=True, check=True, env=environment)
+    assert b"\x1b" not in quiet.stdout + quiet.stderr
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [*command, "two"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=slave, env=environment
+    ) as child:
+        os.close(slave)
+        seen = b""
+        with contextlib.suppress(OSError):
+            while piece := os.read(master, 4096):
+                seen += piece
+        assert child.stdout is not None
+        printed = child.stdout.read()
+    os.close(master)
+    assert b"\x1b[" in seen and "━".encode() in seen, "a bar"
+    assert printed.startswith(b"cni: ") and b"\x1b" not in printed

@@ -1,0 +1,148 @@
+"""`azlatency import`: what is copied, imported and drafted."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from helpers.command import azlatency
+
+
+@pytest.fixture
+def log(raw: Path) -> Path:
+    return raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
+
+
+def test_import_prints_a_summary(tmp_path: Path, raw: Path) -> None:
+    shutil.copytree(raw / "westeurope-availability-set-vs-zones", tmp_path / "data" / "raw" / "as")
+    result = azlatency("import", "--all", cwd=tmp_path)
+    assert result.returncode == 0
+    assert result.stdout.startswith("as: 2 iperf3, 2 ping, 4 sockperf (8 files parsed, 0 unchanged)")
+    assert "4 runs have no zone" in result.stderr
+    assert "unchanged" in azlatency("import", "--study", "as", cwd=tmp_path).stdout
+
+
+def test_an_import_without_usable_logs_exits_1(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text("hello\n")
+    result = azlatency("import", "x.log", "--study", "mine", "--out", tmp_path / "out", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "not recognised: x.log:1:" in result.stderr
+
+
+def test_an_invalid_manifest_is_reported_in_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "raw" / "broken"
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text("[study\n", "utf-8")
+    result = azlatency("import", "--study", "broken", cwd=tmp_path)
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert "study.toml:1:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("entries", "says"),
+    [
+        ('[[run]]\nlog = "other/*"\nzone = "1"\n', "a.log:2: no entry of study.toml is about a.log; add one"),
+        ('[[run]]\nlog = "*"\nzone = "1"\n[[run]]\nlog = "a*"\nzone = "2"\n', "study.toml:6; keep one"),
+    ],
+)
+def test_a_log_without_or_with_contradicting_manifest_entries_is_an_error(
+    tmp_path: Path, log: Path, entries: str, says: str
+) -> None:
+    folder = tmp_path / "data" / "raw" / "mine"
+    folder.mkdir(parents=True)
+    shutil.copy(log, folder / "a.log")
+    (folder / "study.toml").write_text('[study]\nregion = "westeurope"\n' + entries, "utf-8")
+    result = azlatency("import", "--study", "mine", cwd=tmp_path)
+    (line,) = (line for line in result.stderr.splitlines() if line.startswith("  error: "))
+    assert says in line
+
+
+def test_import_of_an_unknown_study_lists_the_known_studies(tmp_path: Path, raw: Path) -> None:
+    shutil.copytree(raw / "uksouth-echo-latency", tmp_path / "data" / "raw" / "uksouth-echo-latency")
+    result = azlatency("import", "--study", "nothing", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "studies in data/raw: uksouth-echo-latency" in result.stderr
+
+
+def test_import_copies_a_dump_and_drafts_a_manifest(tmp_path: Path, raw: Path) -> None:
+    """The archive is copied unchanged, its logs are imported, and missing metadata is requested."""
+    source = tmp_path / "source"
+    shutil.copytree(raw / "westeurope-azure-cni", source, ignore=shutil.ignore_patterns("*.toml"))
+    dump = Path(shutil.make_archive(str(tmp_path / "dump"), "zip", source))
+    bytes_before = dump.read_bytes()
+    result = azlatency("import", dump, "--study", "mine", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert re.match(r"mine: 5 iperf3, 5 ntttcp, \d+ qperf, 5 sockperf \(1 file parsed, 0 unchanged\)", result.stdout)
+    assert "drafted data/raw/mine/study.toml" in result.stdout.replace(f"{tmp_path}/", "")
+    assert re.search(r"2\d runs have no zone", result.stderr)
+    assert dump.read_bytes() == bytes_before == (tmp_path / "data" / "raw" / "mine" / "dump.zip").read_bytes()
+    manifest = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
+    assert 'log = "dump.zip!az1-az3/*"' in manifest and 'peer_zone = "3"' in manifest
+    again = azlatency("import", "--study", "mine", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert re.search(r"[45] runs have no zone", again.stderr), "the draft's zones are applied"
+    assert "drafted" not in again.stdout
+    assert "unchanged" in azlatency("import", dump, "--study", "mine", cwd=tmp_path).stdout
+
+
+def test_import_accepts_folders_notes_and_standard_input(tmp_path: Path, raw: Path) -> None:
+    log = raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
+    (tmp_path / "logs").mkdir()
+    shutil.copy(log, tmp_path / "logs")
+    (tmp_path / "notes.md").write_text("# AZ1 - AZ2\n\n```\n" + log.read_text("utf-8") + "```\n", "utf-8")
+    assert azlatency("import", "logs", "notes.md", "--study", "mine", cwd=tmp_path).returncode == 0
+    piped = azlatency("import", "-", "--study", "mine", cwd=tmp_path, stdin=log.read_bytes() + b"\n")
+    assert piped.returncode == 0 and piped.stdout.startswith("mine: 3 sockperf"), piped.stdout + piped.stderr
+    kept = sorted(path.name for path in (tmp_path / "data" / "raw" / "mine").rglob("*") if path.is_file())
+    assert kept == ["notes.md", "sockperf.log", "stdin.log", "study.toml"]
+
+
+def test_import_never_overwrites_a_log(tmp_path: Path, log: Path) -> None:
+    (tmp_path / "run.log").write_bytes(log.read_bytes())
+    assert azlatency("import", "run.log", "--study", "mine", cwd=tmp_path).returncode == 0
+    (tmp_path / "run.log").write_bytes(log.read_bytes() + b"\n")
+    (tmp_path / "other.log").write_bytes(log.read_bytes() + b"\n\n")
+    result = azlatency("import", "other.log", "run.log", "--study", "mine", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "is there with other bytes; rename one, or import it as another study" in result.stderr
+    kept = tmp_path / "data" / "raw" / "mine"
+    assert (kept / "run.log").read_bytes() == log.read_bytes()
+    assert not (kept / "other.log").exists(), "all or nothing"
+
+
+def test_import_does_not_keep_unusable_logs(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text("hello\n")
+    result = azlatency("import", "x.log", "--study", "mine", cwd=tmp_path)
+    assert result.returncode == 1 and "nothing was copied" in result.stderr
+    assert not (tmp_path / "data" / "raw" / "mine").exists()
+
+
+@pytest.mark.parametrize("top", ["", "packed/"])
+def test_import_keeps_the_manifest_of_an_archive(tmp_path: Path, log: Path, top: str) -> None:
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        archive.write(log, f"{top}a.log")
+        archive.writestr(f"{top}study.toml", '[[run]]\nlog = "a.log"\nzone = "7"\npeer_zone = "8"\n')
+    result = azlatency("import", "s.zip", "--study", "mine", cwd=tmp_path)
+    assert result.returncode == 0 and "zone" not in result.stderr
+    assert sorted(path.name for path in (tmp_path / "data" / "raw" / "mine").iterdir()) == ["a.log", "study.toml"]
+
+
+@pytest.mark.parametrize("name", ["../study.toml", "/study.toml", "..\\study.toml"])
+def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, log: Path, name: str) -> None:
+    (tmp_path / "inner").mkdir()
+    with zipfile.ZipFile(tmp_path / "inner" / "s.zip", "w") as archive:
+        archive.write(log, "a.log")
+        archive.writestr(name, "[study]\n")
+    with tarfile.open(tmp_path / "inner" / "t.tar", "w") as tar:
+        tar.add(log, "study.toml")
+        tar.add(log, name)
+    for file in ("s.zip", "t.tar"):
+        azlatency("import", file, "--study", file[0], cwd=tmp_path / "inner")
+    found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("study.toml"))
+    assert all(path.startswith("inner/data/") for path in found), found
+    assert not list((tmp_path / "inner" / "data").rglob("s.zip.toml"))

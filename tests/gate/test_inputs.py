@@ -1,0 +1,42 @@
+"""Inputs of `azlatency compare`: studies, folders, archives, logs, and usage errors."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from helpers.sides import compare, write_side
+
+
+def test_a_side_can_be_a_study_an_archive_or_a_log(tmp_path: Path, raw: Path) -> None:
+    write_side(raw, tmp_path / "data" / "raw" / "mine", "123"), write_side(raw, tmp_path / "slow", "123", scale=2.5)
+    with zipfile.ZipFile(tmp_path / "slow.zip", "w") as archive:
+        for file in (tmp_path / "slow").rglob("*.*"):
+            archive.write(file, Path("slow") / file.relative_to(tmp_path / "slow"))
+    result = compare("mine", "slow.zip", "--format", "json", cwd=tmp_path)
+    assert result.returncode == 1, "the manifest inside the archive was found"
+    assert (tmp_path / "data" / "processed" / "mine" / "runs.parquet").is_file()
+    logs = [next((tmp_path / name).rglob("vvs_r1.txt")) for name in ("slow", "data")]
+    alone = compare(*logs, cwd=tmp_path)
+    assert alone.returncode == 3 and "path unknown" in alone.stdout, "a qperf log names neither end"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nothing", "a"], "nothing: not a study, a file or a folder; known studies: none"),
+        (["a", "a", "--margin", "banana"], "margin 'banana'"),
+        (["a", "a", "--margin", "-5%"], "margin '-5%'"),
+        (["a", "a", "--metric", "p42x"], "unknown metric 'p42x'; choose from latency"),
+        (["a", "a", "--confidence", "2"], "confidence"),
+        (["a"], "Missing argument"),
+        (["a", "empty"], "empty: contains no run"),
+    ],
+)
+def test_usage_errors_exit_2_with_a_reason(tmp_path: Path, raw: Path, arguments: list[str], says: str) -> None:
+    write_side(raw, tmp_path / "a", "12")
+    (tmp_path / "empty").mkdir()
+    result = compare(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert says in " ".join(result.stderr.replace("│", " ").split())

@@ -1,0 +1,41 @@
+"""Two sides for `azlatency compare`, made of logs of the emulated zones."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+from helpers.command import Completed, azlatency
+
+
+def write_side(raw: Path, folder: Path, rounds: str, *, scale: float = 1.0, rename: str | None = None) -> Path:
+    """Write qperf logs of some rounds; ``scale`` multiplies the printed latencies and adjusts the message rates."""
+
+    def scaled(found: re.Match[str]) -> str:
+        return f"{found[1]}{float(found[2]) * scale:.6g}{found[3]}{float(found[4]) / scale:.6g}"
+
+    source = raw / "emulated-zones"
+    rows = [
+        row
+        for row in csv.DictReader((source / "runs.csv").read_text("utf-8").splitlines())
+        if row["round"] and row["round"] in rounds and "qperf/" in row["log"] and "vvs" in row["log"]
+    ]
+    for row in rows:
+        target = folder / row["log"]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = (source / row["log"]).read_text("utf-8")
+        pattern = r"(latency\s+=\s+)([\d.]+)( us\n\s+msg_rate\s+=\s+)([\d.]+)"
+        target.write_text(re.sub(pattern, scaled, text) if scale != 1 else text, "utf-8")
+        if rename and row["scenario"] == "az1a → az2a":
+            row["scenario"] = rename
+    (folder / "study.toml").write_text('[study]\nregion = "emulated"\nruns = "runs.csv"\n', "utf-8")
+    with (folder / "runs.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder
+
+
+def compare(*arguments: object, cwd: Path) -> Completed:
+    return azlatency("compare", *arguments, cwd=cwd, AZLATENCY_DATA=str(cwd / "data"))

@@ -1,0 +1,309 @@
+"""The shell script of `azlatency plan`: contents, quoting, and runs with real tools between namespaces."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from helpers.command import Completed, azlatency
+from helpers.namespaces import joined, needs
+from helpers.places import ROOT
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from azlatency.planning.design import (
+    Rounds,
+    make_host,
+    make_plan,
+)
+from azlatency.planning.shell import shell_script, toml
+
+ROUNDS = Rounds(2, "as requested with --rounds")
+
+
+HOSTILE = "a'b\"; touch pwned; $(touch pwned) `touch pwned` | & > pwned \u2019; #"
+
+
+METADATA = "169.254.169.254"
+
+
+def plan(*arguments: object, cwd: Path) -> Completed:
+    return azlatency("plan", *arguments, cwd=cwd)
+
+
+ALL = ["ping", "sockperf", "sockperf-udp", "iperf3", "qperf"]
+
+
+def script(*, names: tuple[str, ...] = ("vm-a", "vm-b"), study: str = "mine", **options: object) -> str:
+    found: list = []
+    for at, name in enumerate(names, start=1):
+        found.append(make_host(str(at), name, f"10.0.{at}.4", found))
+    return shell_script(make_plan(study, found, ALL, ROUNDS, **options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shell", ["sh", "dash", "bash", "busybox"])
+def test_the_script_is_posix_shell(tmp_path: Path, shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell}")
+    (tmp_path / "measure.sh").write_text(script(names=(HOSTILE, "vm-b")), "utf-8")
+    words = [shell, *(["sh"] if shell == "busybox" else []), "-n", "measure.sh"]
+    assert subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).stderr == b""
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck")
+@pytest.mark.parametrize("name", ["vm-b", HOSTILE])
+def test_shellcheck_reports_no_problem(tmp_path: Path, name: str) -> None:
+    (tmp_path / "measure.sh").write_text(script(names=("vm-a", name)), "utf-8")
+    found = subprocess.run(["shellcheck", "measure.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_the_script_contains_only_addresses_of_hosts_and_the_metadata_service() -> None:
+    """Every address in the script, the comments included."""
+    found = set(re.findall(r"\b\d{1,3}(?:\.\d{1,3}){3}\b", script()))
+    assert found == {"10.0.1.4", "10.0.2.4", METADATA}
+    assert not re.findall(r"https?://(?!169\.254\.169\.254)", script())
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="no POSIX shell")
+def test_a_hostile_host_name_is_never_executed(tmp_path: Path) -> None:
+    """The name is one word for the runner, and stays text in messages, names of files and the order that -n prints."""
+    text = script(names=(HOSTILE, "vm-b"), runner=("./runner", "{name}"), study="it's $(touch pwned)")
+    (tmp_path / "measure.sh").write_text(text, "utf-8")
+    (tmp_path / "runner").write_text('#!/bin/sh\nprintf "%s\\n" "$#:$1" >>words\ncat >/dev/null\nexit 1\n', "utf-8")
+    (tmp_path / "runner").chmod(0o755)
+    order = subprocess.run(["sh", "measure.sh", "-n"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert len(order.stdout.splitlines()) == 2 * 5 * 2
+    assert f"{HOSTILE}: ping -n -D -i 0.2 -c 50 10.0.2.4" in order.stdout
+    run = subprocess.run(["sh", "measure.sh", "out"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and f"{HOSTILE}: cannot be reached" in run.stderr
+    assert (tmp_path / "words").read_text("utf-8") == f"3:{HOSTILE}\n", "the name, then sh -s"
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_the_same_seed_gives_the_same_script() -> None:
+    assert script(seed=5) == script(seed=5) != script(seed=6)
+
+
+TOOLS = ("sockperf", "qperf", "iperf3", "ping")
+
+
+#: A metadata service as Azure's: path without the version, answer.
+AZURE = {
+    f"/metadata/instance/compute/{name}": ("Metadata", "true", value)
+    for name, value in (
+        ("location", "westeurope"), ("zone", "2"), ("physicalZone", "weu-az3"), ("vmSize", "Standard_D4s_v5"),
+        ("subscriptionId", "00000000-0000-0000-0000-00000000000a"),
+    )
+}  # fmt: skip
+
+
+#: As Google's and Amazon's: path, the header that must come with it, answer.
+GOOGLE = {
+    f"/computeMetadata/v1/instance/{name}": ("Metadata-Flavor", "Google", f"projects/7/{kind}/{value}")
+    for name, kind, value in (("zone", "zones", "europe-west1-b"), ("machine-type", "machineTypes", "n2-standard-4"))
+}
+
+
+AMAZON = {
+    f"/latest/meta-data/{name}": ("X-aws-ec2-metadata-token", "TOKEN==", value)
+    for name, value in (
+        ("placement/availability-zone", "eu-west-1a"), ("placement/availability-zone-id", "euw1-az3"),
+        ("placement/region", "eu-west-1"), ("instance-type", "m5.large$(touch pwned)"),
+    )
+}  # fmt: skip
+
+
+SERVICE = """
+import http.server
+ANSWERS = {answers!r}
+class Handler(http.server.BaseHTTPRequestHandler):
+    def say(self, code, text):
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(text.encode())
+    def do_GET(self):
+        header, wanted, text = ANSWERS.get(self.path.split("?")[0], ("", None, ""))
+        known = wanted is not None and self.headers.get(header) == wanted
+        self.say(200 if known else 404, text if known else "no")
+    def do_PUT(self):
+        known = self.path == "/latest/api/token" and "X-aws-ec2-metadata-token-ttl-seconds" in self.headers
+        self.say(200 if known and "AMAZON" in {cloud!r} else 404, "TOKEN==")
+    def log_message(self, *_): pass
+http.server.HTTPServer(("169.254.169.254", 80), Handler).serve_forever()
+"""
+
+
+@contextmanager
+def metadata_service(namespace: str, cloud: str, answers: dict[str, tuple[str, str, str]]) -> Iterator[None]:
+    """A metadata service inside a namespace, at the address that all clouds use."""
+    subprocess.run(["ip", "-n", namespace, "addr", "add", f"{METADATA}/32", "dev", "lo"], check=True)
+    code = SERVICE.format(answers=answers, cloud=cloud)
+    service = subprocess.Popen(["ip", "netns", "exec", namespace, sys.executable, "-c", code])
+    try:
+        patience = ["--retry", "20", "--retry-connrefused", "--retry-delay", "1"]
+        ask = ["curl", "-s", *patience, "--noproxy", "*", f"http://{METADATA}/"]
+        subprocess.run(["ip", "netns", "exec", namespace, *ask], capture_output=True, check=True)
+        yield
+    finally:
+        service.kill()
+        service.wait()
+
+
+def left_running(names: tuple[str, str]) -> set[str]:
+    """The tools that still run in the namespaces; other tests have namespaces of their own."""
+    found = set()
+    for name in names:
+        pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=True).stdout.split()
+        for pid in pids:
+            with suppress(OSError):
+                found.add((Path("/proc") / pid / "comm").read_text().strip())
+    return found & set(TOOLS)
+
+
+@needs(*TOOLS, "curl")
+def test_a_plan_runs_between_namespaces_and_its_logs_are_imported_and_reported(tmp_path: Path) -> None:
+    names = (f"azl-p{os.getpid()}-a", f"azl-p{os.getpid()}-b")
+    ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.8.{at}")]
+    tools = [word for tool in TOOLS for word in ("--tool", tool)]
+    options = (
+        "--rounds",
+        1,
+        "--seconds",
+        1,
+        "--study",
+        "real",
+        "--region",
+        "westeurope",
+        "--runner",
+        "ip netns exec {name}",
+    )
+    assert plan(*ends, *tools, *options, cwd=tmp_path).returncode == 0
+    with joined(names, ("10.231.8.1", "10.231.8.2")):
+        carry_out = ["sh", "measure.sh", "logs"]
+        with metadata_service(names[1], "AZURE", AZURE):
+            run = subprocess.run(carry_out, cwd=tmp_path, capture_output=True, text=True, check=False)
+            next((tmp_path / "logs").glob("zone1-zone2_*/round01_ping.log")).unlink()
+            again = subprocess.run(carry_out, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert left_running(names) == set()
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count(" of 8: ") == 8
+    assert again.stderr.count(" of 8: ") == 1, "only what is missing is measured again"
+    result = azlatency("import", "logs", "--study", "real", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("real: 2 iperf3, 2 ping, 4 qperf, 2 sockperf (8 files parsed")
+    assert "not recognised" not in result.stderr and "errors" not in result.stderr
+    check_import(tmp_path, names)
+    check_report(tmp_path)
+
+
+def check_import(folder: Path, names: tuple[str, str]) -> None:
+    """The manifest says of every run what the plan and the metadata service know."""
+    import azlatency as az
+
+    study = az.load("real", processed=folder / "data" / "processed")
+    runs = az.run_table(study)
+    there, back = f"{names[0]} → {names[1]}", f"{names[1]} → {names[0]}"
+    assert set(runs["path"]) == {there, back}
+    assert set(runs["placement"]) == {"cross_zone"} and set(runs["round"]) == {1}
+    first = runs[runs["path"] == back]
+    assert set(first["zone"]) == {"2"} and set(first["physical_zone"]) == {"weu-az3"}
+    assert set(first["vm_size"]) == {"Standard_D4s_v5"} and set(first["region"]) == {"westeurope"}
+    assert set(first["subscription"].str[:13]) == {"subscription-"}, "pseudonymised"
+    assert first["accelerated_networking"].notna().all()
+    other = runs[runs["path"] == there]
+    assert set(other["region"]) == {"westeurope"} and other["vm_size"].isna().all()
+    assert set(other["peer_vm_size"]) == {"Standard_D4s_v5"} and set(other["peer_physical_zone"]) == {"weu-az3"}
+    assert runs["started_at"].notna().all() and set(runs["status"]) == {"complete"}
+    assert (runs[runs["tool"] == "sockperf"]["message_bytes"] == 64).all()
+    assert "sockperf version" in study.info["notes"]
+    rows = list(csv.DictReader((folder / "logs" / "runs.csv").read_text("utf-8").splitlines()))
+    assert len({row["log"] for row in rows}) == 1 + 8
+    assert tomllib.loads((folder / "logs" / "study.toml").read_text("utf-8"))["study"]["name"] == "real"
+
+
+def check_report(folder: Path) -> None:
+    """A site of one page is made of it."""
+    (folder / "notebooks").mkdir()
+    shutil.copy(ROOT / "notebooks" / "01_latency.ipynb", folder / "notebooks")
+    result = azlatency("report", "--study", "real", "--out", "site", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    page = (folder / "site" / "real" / "01_latency.html").read_text("utf-8")
+    assert "sockperf TCP 64 B" in page
+
+
+@needs("ping", "curl")
+@pytest.mark.parametrize(
+    ("cloud", "answers", "zone", "physical", "region", "size"),
+    [
+        ("GOOGLE", GOOGLE, "europe-west1-b", "europe-west1-b", "europe-west1", "n2-standard-4"),
+        ("AMAZON", AMAZON, "eu-west-1a", "euw1-az3", "eu-west-1", "m5.large(touch pwned)"),
+    ],
+)
+def test_metadata_of_other_clouds_is_read(
+    tmp_path: Path, cloud: str, answers: dict, zone: str, physical: str, region: str, size: str
+) -> None:
+    """What a service answers is cut down to harmless characters; where it contradicts the plan, that is said."""
+    names = (f"azl-c{os.getpid()}-a", f"azl-c{os.getpid()}-b")
+    ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.9.{at}")]
+    options = ("--tool", "ping", "--rounds", 1, "--seconds", 1, "--runner", "ip netns exec {name}")
+    assert plan(*ends, *options, cwd=tmp_path).returncode == 0
+    with joined(names, ("10.231.9.1", "10.231.9.2")), metadata_service(names[0], cloud, answers):
+        words = ["sh", "measure.sh", "logs"]
+        run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert f"{names[0]}: planned in zone 1, but its metadata service reports {zone}; {zone} is recorded" in run.stderr
+    rows = list(csv.DictReader((tmp_path / "logs" / "runs.csv").read_text("utf-8").splitlines()))
+    (row,) = (row for row in rows if row["scenario"].startswith(names[0]))
+    assert (row["zone"], row["physical_zone"], row["region"], row["vm_size"]) == (zone, physical, region, size)
+    assert (row["peer_zone"], row["peer_region"], row["peer_vm_size"]) == ("2", "", "")
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_the_runner_is_quoted_word_by_word(tmp_path: Path) -> None:
+    result = plan("--host", "1=a b@10.0.0.1", "--host", "2=c@10.0.0.2", "--tool", "ping", "--rounds", 1,
+                  "--runner", "ssh -l 'me too' {name}", cwd=tmp_path)  # fmt: skip
+    assert result.returncode == 0
+    (line,) = (line for line in (tmp_path / "measure.sh").read_text().splitlines() if line.startswith("    1) ssh"))
+    assert shlex.split(line.removeprefix("    1) ").removesuffix(" ;;")) == ["ssh", "-l", "me too", "a b", "sh", "-s"]
+
+
+@needs("sockperf")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_script_stops_its_servers_and_can_continue(tmp_path: Path, number: int) -> None:
+    names = (f"azl-i{os.getpid()}-a", f"azl-i{os.getpid()}-b")
+    ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.10.{at}")]
+    options = ("--tool", "sockperf", "--rounds", 1, "--seconds", 1, "--runner", "ip netns exec {name}")
+    assert plan(*ends, *options, cwd=tmp_path).returncode == 0
+    with joined(names, ("10.231.10.1", "10.231.10.2")):
+        words = ["sh", "measure.sh", "logs"]
+        with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True) as running:
+            assert running.stderr is not None
+            while b"1 of 2" not in running.stderr.readline():
+                pass
+            # As a terminal does it: to the whole group.
+            os.killpg(running.pid, number)
+            running.wait(30)
+        assert running.returncode != 0
+        assert left_running(names) == set()
+        again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert again.returncode == 0 and left_running(names) == set(), again.stderr
+    rows = list(csv.DictReader((tmp_path / "logs" / "runs.csv").read_text("utf-8").splitlines()))
+    assert len({row["log"] for row in rows}) == len(rows) == 3
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example("\U000e0001 tag, \x00, \x7f, \ufeff")
+def test_toml_strings_round_trip(text: str) -> None:
+    assert tomllib.loads(f"name = {toml(text)}") == {"name": text}
