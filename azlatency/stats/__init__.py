@@ -1,1 +1,218 @@
-"""Statistics: frames or plain numbers in, results with their scope, method and refusals out. They draw nothing."""
+"""Statistics: run frames or plain numbers in, results with their scope, method and flags out. They draw nothing.
+
+``across_runs`` is about paths: runs are the replicates. ``within_run`` is about one connection: packets are the data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from azlatency.stats.across_runs.agreement import against, agreement
+    from azlatency.stats.across_runs.asymmetry import asymmetry, one_way_difference
+    from azlatency.stats.across_runs.baseline import check_baseline, check_expectation, check_percentile, vms_by_share
+    from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
+    from azlatency.stats.across_runs.comparison import compare, compare_quantiles, shift_function
+    from azlatency.stats.across_runs.emulation_check import configured_differences
+    from azlatency.stats.across_runs.history import history
+    from azlatency.stats.across_runs.means import across_runs, summarize
+    from azlatency.stats.across_runs.placement import changes, conditions
+    from azlatency.stats.across_runs.planning import (
+        confirm,
+        confirm_by_path,
+        may_stop,
+        percentile_sizes,
+        plans_by_path,
+        precision_curves,
+        rounds_by_zones,
+        rounds_needed,
+        runs_for_spread,
+        runs_needed,
+        runs_to_decide,
+        smallest_n,
+    )
+    from azlatency.stats.across_runs.quantiles_of_runs import median_of_runs
+    from azlatency.stats.across_runs.ranking import rank_sets
+    from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, samples_per_run
+    from azlatency.stats.multiplicity import adjust
+    from azlatency.stats.within_run.clock_steps import clock_steps
+    from azlatency.stats.within_run.coordinated_omission import coordinated_omission, time_weighted_quantiles
+    from azlatency.stats.within_run.dependence import dependence
+    from azlatency.stats.within_run.events import event_test
+    from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
+    from azlatency.stats.within_run.fan_out import fan_out
+    from azlatency.stats.within_run.histograms import histogram_quantiles
+    from azlatency.stats.within_run.lifetimes import lifetimes
+    from azlatency.stats.within_run.means import mean, mean_from_summary
+    from azlatency.stats.within_run.printed_quantiles import printed_quantiles
+    from azlatency.stats.within_run.quantiles import quantiles
+    from azlatency.stats.within_run.return_levels import return_level
+    from azlatency.stats.within_run.stability import stability
+    from azlatency.stats.within_run.tail import fit_tail, shape_by_threshold
+    from azlatency.stats.within_run.throttling import throttling
+    from azlatency.stats.within_run.throughput_intervals import interval_mean
+    from azlatency.stats.within_run.trend import trend
+    from azlatency.stats.within_run.warm_up import warm_up
+
+# Functions are imported on first use: SciPy alone takes longer to load than most commands to run.
+_HOMES = {
+    "across_runs.agreement": (
+        "against",
+        "agreement",
+    ),
+    "across_runs.asymmetry": (
+        "asymmetry",
+        "one_way_difference",
+    ),
+    "across_runs.baseline": (
+        "check_baseline",
+        "check_expectation",
+        "check_percentile",
+        "vms_by_share",
+    ),
+    "across_runs.before_after": (
+        "compare_imports",
+        "compare_rounds_of",
+    ),
+    "across_runs.comparison": (
+        "compare",
+        "compare_quantiles",
+        "shift_function",
+    ),
+    "across_runs.emulation_check": ("configured_differences",),
+    "across_runs.history": ("history",),
+    "across_runs.means": (
+        "across_runs",
+        "summarize",
+    ),
+    "across_runs.placement": (
+        "changes",
+        "conditions",
+    ),
+    "across_runs.planning": (
+        "confirm",
+        "confirm_by_path",
+        "may_stop",
+        "percentile_sizes",
+        "plans_by_path",
+        "precision_curves",
+        "rounds_by_zones",
+        "rounds_needed",
+        "runs_for_spread",
+        "runs_needed",
+        "runs_to_decide",
+        "smallest_n",
+    ),
+    "across_runs.quantiles_of_runs": ("median_of_runs",),
+    "across_runs.ranking": ("rank_sets",),
+    "across_runs.repeats": (
+        "repeats",
+        "repeats_by_path",
+        "samples_per_run",
+    ),
+    "multiplicity": ("adjust",),
+    "within_run.clock_steps": ("clock_steps",),
+    "within_run.coordinated_omission": (
+        "coordinated_omission",
+        "time_weighted_quantiles",
+    ),
+    "within_run.dependence": ("dependence",),
+    "within_run.events": ("event_test",),
+    "within_run.exceedance": (
+        "exceedance",
+        "table_exceedance",
+    ),
+    "within_run.fan_out": ("fan_out",),
+    "within_run.histograms": ("histogram_quantiles",),
+    "within_run.lifetimes": ("lifetimes",),
+    "within_run.means": (
+        "mean",
+        "mean_from_summary",
+    ),
+    "within_run.printed_quantiles": ("printed_quantiles",),
+    "within_run.quantiles": ("quantiles",),
+    "within_run.return_levels": ("return_level",),
+    "within_run.stability": ("stability",),
+    "within_run.tail": (
+        "fit_tail",
+        "shape_by_threshold",
+    ),
+    "within_run.throttling": ("throttling",),
+    "within_run.throughput_intervals": ("interval_mean",),
+    "within_run.trend": ("trend",),
+    "within_run.warm_up": ("warm_up",),
+}
+__all__ = [
+    "across_runs",
+    "adjust",
+    "against",
+    "agreement",
+    "asymmetry",
+    "changes",
+    "check_baseline",
+    "check_expectation",
+    "check_percentile",
+    "clock_steps",
+    "compare",
+    "compare_imports",
+    "compare_quantiles",
+    "compare_rounds_of",
+    "conditions",
+    "configured_differences",
+    "confirm",
+    "confirm_by_path",
+    "coordinated_omission",
+    "dependence",
+    "event_test",
+    "exceedance",
+    "fan_out",
+    "fit_tail",
+    "histogram_quantiles",
+    "history",
+    "interval_mean",
+    "lifetimes",
+    "may_stop",
+    "mean",
+    "mean_from_summary",
+    "median_of_runs",
+    "one_way_difference",
+    "percentile_sizes",
+    "plans_by_path",
+    "precision_curves",
+    "printed_quantiles",
+    "quantiles",
+    "rank_sets",
+    "repeats",
+    "repeats_by_path",
+    "return_level",
+    "rounds_by_zones",
+    "rounds_needed",
+    "runs_for_spread",
+    "runs_needed",
+    "runs_to_decide",
+    "samples_per_run",
+    "shape_by_threshold",
+    "shift_function",
+    "smallest_n",
+    "stability",
+    "summarize",
+    "table_exceedance",
+    "throttling",
+    "time_weighted_quantiles",
+    "trend",
+    "vms_by_share",
+    "warm_up",
+]
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module 'azlatency.stats' has no attribute {name!r}; functions: {', '.join(__all__)}")
+    return getattr(importlib.import_module(f"azlatency.stats.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

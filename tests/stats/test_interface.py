@@ -153,3 +153,26 @@ def test_hostile_labels_are_escaped() -> None:
     bad = "<script>alert(1)</script>"
     result = Estimate(bad, 1.0, 0.5, 2.0, "ns", 5, "within_run", 0.95, "m", ("two_runs",), {"path": bad})
     assert "<script" not in result._repr_html_() and "<script" not in Results([result])._repr_html_()
+
+
+def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() -> None:
+    """Every name of ``az.stats`` is a function with a docstring, and the type checker sees the same names."""
+    import ast
+    import inspect
+
+    from azlatency import stats
+
+    tree = ast.parse(inspect.getsource(stats))
+    typed = {
+        (node.module or "", alias.name)
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    lazy = {(f"azlatency.stats.{module}", name) for module, names in stats._HOMES.items() for name in names}
+    assert typed == lazy and sorted(name for _, name in lazy) == stats.__all__ == dir(stats)
+    assert all(inspect.getdoc(getattr(stats, name)) for name in stats.__all__ if name != "across_runs")
+    with pytest.raises(AttributeError, match="summarize"):
+        stats.by_path  # noqa: B018
