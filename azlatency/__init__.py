@@ -41,7 +41,7 @@ _HOMES = {
     "evidence": "azlatency.stats.unit_checks",
     "printed_quantiles": "azlatency.stats.within_run.printed_quantiles",
     "summarize": "azlatency.stats.across_runs.means",
-    "across_runs": "azlatency.stats.across_runs.means",
+    "typical_run": "azlatency.stats.across_runs.means",
     "quantiles": "azlatency.stats.within_run.quantiles",
     "histogram_quantiles": "azlatency.stats.within_run.histograms",
     "history": "azlatency.stats.across_runs.history",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.comparison import compare, compare_quantiles, shift_function
     from azlatency.stats.across_runs.emulation_check import configured_differences
     from azlatency.stats.across_runs.history import history
-    from azlatency.stats.across_runs.means import across_runs, summarize
+    from azlatency.stats.across_runs.means import summarize, typical_run
     from azlatency.stats.across_runs.placement import changes, conditions
     from azlatency.stats.across_runs.planning import (
         confirm,
@@ -81,10 +81,7 @@ _HOMES = {
     ),
     "across_runs.emulation_check": ("configured_differences",),
     "across_runs.history": ("history",),
-    "across_runs.means": (
-        "across_runs",
-        "summarize",
-    ),
+    "across_runs.means": ("summarize", "typical_run"),
     "across_runs.placement": (
         "changes",
         "conditions",
@@ -143,7 +140,6 @@ _HOMES = {
     "within_run.warm_up": ("warm_up",),
 }
 __all__ = [
-    "across_runs",
     "adjust",
     "against",
     "agreement",
@@ -200,6 +196,7 @@ __all__ = [
     "throttling",
     "time_weighted_quantiles",
     "trend",
+    "typical_run",
     "vms_by_share",
     "warm_up",
 ]

@@ -35,7 +35,7 @@ def samples(runs_: int = 1, n: int = 400) -> pd.DataFrame:
 
 def test_arrays_series_and_frames_give_the_same() -> None:
     frame = runs()
-    by_frame, by_array = az.across_runs(frame), az.across_runs(frame["median_ns"].to_numpy())
+    by_frame, by_array = az.typical_run(frame), az.typical_run(frame["median_ns"].to_numpy())
     assert (by_frame.estimate, by_frame.low, by_frame.unit) == (by_array.estimate, by_array.low, "ns")
     one = samples()
     values = one["rtt_ns"].to_numpy(dtype="float64")
@@ -78,7 +78,7 @@ def test_bad_input_is_a_typed_refusal_everywhere(columns: dict[str, Any], code: 
     """Mixed quantities, packet types, zones without maps, missing repeats: a value that says what to supply."""
     frame, whole = runs(**columns), runs()
     results: list[Any] = [
-        az.across_runs(frame, value="median_ns"),
+        az.typical_run(frame, value="median_ns"),
         az.compare(frame, whole, value="median_ns"),
         az.repeats(frame, value="median_ns"),
         az.runs_needed(frame, value="median_ns"),
@@ -173,6 +173,6 @@ def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() 
     }
     lazy = {(f"azlatency.stats.{module}", name) for module, names in stats._HOMES.items() for name in names}
     assert typed == lazy and sorted(name for _, name in lazy) == stats.__all__ == dir(stats)
-    assert all(inspect.getdoc(getattr(stats, name)) for name in stats.__all__ if name != "across_runs")
+    assert all(inspect.getdoc(getattr(stats, name)) for name in stats.__all__)
     with pytest.raises(AttributeError, match="summarize"):
         stats.by_path  # noqa: B018

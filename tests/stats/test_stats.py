@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import azlatency as az
-from azlatency.stats.across_runs.means import across_runs
+from azlatency.stats.across_runs.means import typical_run
 from azlatency.stats.result import CODES, SHORT
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.stats.within_run.printed_quantiles import bracket, printed_quantiles
@@ -122,7 +122,7 @@ def test_across_runs_equals_the_t_interval_on_logarithms() -> None:
     from scipy.stats import ttest_1samp
 
     values = [53.804825, 57.9592, 58.4382, 58.543175, 61.248425, 60.76945]
-    result = across_runs(values)
+    result = typical_run(values)
     reference = ttest_1samp(np.log(values), 0).confidence_interval(0.95)
     assert result.low == pytest.approx(math.exp(reference.low))
     assert result.high == pytest.approx(math.exp(reference.high))
@@ -135,15 +135,15 @@ def test_across_runs_equals_the_t_interval_on_logarithms() -> None:
     [([], "no_values"), ([5.0], "no_replication"), ([5.0, 0.0], "not_positive"), ([5.0, math.inf], "loss_censored")],
 )
 def test_across_runs_refuses(values: list[float], code: str) -> None:
-    result = across_runs(values)
+    result = typical_run(values)
     assert result.refused
     assert result.codes == (code,)
     assert CODES[code] in str(result)
 
 
 def test_two_runs_and_constant_runs_are_flagged() -> None:
-    assert across_runs([5.0, 6.0]).codes == ("two_runs",)
-    constant = across_runs([5.0, 5.0, 5.0])
+    assert typical_run([5.0, 6.0]).codes == ("two_runs",)
+    constant = typical_run([5.0, 5.0, 5.0])
     assert constant.codes == ("constant",)
     assert constant.low == constant.high == pytest.approx(5.0)
 
@@ -158,7 +158,7 @@ def test_runs_not_packets_are_the_replicates() -> None:
     for _ in range(repetitions):
         effects = np.exp(generator.normal(0.0, 0.05, runs))
         values = effects[:, None] * generator.lognormal(0.0, 0.1, (runs, packets))
-        result = across_runs(np.median(values, axis=1))
+        result = typical_run(np.median(values, axis=1))
         assert result.low is not None and result.high is not None
         held += result.low <= 1.0 <= result.high
         logs = np.log(values).ravel()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from azlatency.stats import exact
 from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, student_interval, with_run_ids
 from azlatency.stats.across_runs.matrices import decompose, hodge, triangles
-from azlatency.stats.across_runs.means import across_runs
+from azlatency.stats.across_runs.means import typical_run
 from azlatency.stats.across_runs.ranking import RankSet, rank_sets
 from azlatency.stats.across_runs.run_values import (
     floats,
@@ -385,7 +385,7 @@ def _directions(cells: Cells, setting: Setting) -> tuple[Estimate, ...]:
     directions = []
     for way, values in cells.every.items():
         by_round = cells.by_round[way]
-        typical = across_runs(
+        typical = typical_run(
             list(by_round.values()) or values, unit=setting.unit, confidence=setting.confidence,
             what=route(*way), labels={**setting.labels, "from": way[0], "to": way[1]},
         )  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.stats.across_runs.comparison import compare, with_run_ids
-from azlatency.stats.across_runs.means import across_runs
+from azlatency.stats.across_runs.means import typical_run
 from azlatency.stats.result import Comparison, Estimate
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
             continue
         kind = " ".join(str(first[name]) for name in ("tool", "test", "protocol") if _known(first[name]) is not None)
         size, fast = _known(first["message_bytes"]), _known(first["accelerated_networking"])
-        typical = across_runs(group, value=f"{statistic}_ns", confidence=confidence, what=f"{path}, {method}")
+        typical = typical_run(group, value=f"{statistic}_ns", confidence=confidence, what=f"{path}, {method}")
         yield Condition(
             "log", str(path), str(method), kind, _known(first["placement"]), _known(first["vm_size"]),
             None if fast is None else bool(fast), None if size is None else int(size), statistic, values, len(values),

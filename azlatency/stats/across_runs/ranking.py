@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
-from azlatency.stats.across_runs.means import across_runs
+from azlatency.stats.across_runs.means import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import Estimate, Result, Results, Row, Scope
 
@@ -63,7 +63,7 @@ def rank_sets(
             faster[high] += 1
     sets = []
     for name in names:
-        level = across_runs(_values(groups[name]), unit=unit, confidence=confidence, what=name)
+        level = typical_run(_values(groups[name]), unit=unit, confidence=confidence, what=name)
         codes = level.codes if level.refused else ()
         sets.append(
             RankSet(name, 1 + faster[name], len(names) - slower[name], len(names), level, confidence, codes=codes)

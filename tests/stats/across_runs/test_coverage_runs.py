@@ -20,7 +20,7 @@ from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.comparison import compare, compare_quantiles, mover_difference
 from azlatency.stats.across_runs.hodges_lehmann import rank_sum_p
-from azlatency.stats.across_runs.means import across_runs
+from azlatency.stats.across_runs.means import typical_run
 from azlatency.stats.across_runs.planning import may_stop
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.result import Estimate
@@ -54,7 +54,7 @@ def c4(runs: int, statistic: Callable[..., np.ndarray], truth: float, repetition
     for _ in range(repetitions):
         x = two_level(runs, random)
         values = statistic(x, axis=1)
-        library += holds(across_runs(values), truth)
+        library += holds(typical_run(values), truth)
         logs = np.log(x).ravel()
         centre = statistic(logs)
         # 1.2533 = sqrt(pi/2): the standard error of a median of normal values.
@@ -278,7 +278,7 @@ def test_the_stopping_rule_has_the_floor() -> None:
         x = np.exp(random.normal(0, 0.05, 150))
         n = next((n for n in range(2, 151) if may_stop(x[:n], 0.02).stop), 150)
         assert n >= 20
-        held += holds(across_runs(x[:n]), 1.0)
+        held += holds(typical_run(x[:n]), 1.0)
     assert told("C13 normal, may_stop", held / repetitions, repetitions) >= 0.85
 
 

@@ -10,7 +10,7 @@ from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.baseline import check_baseline
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.emulation_check import configured_differences
-from azlatency.stats.across_runs.means import across_runs, summarize
+from azlatency.stats.across_runs.means import summarize, typical_run
 from azlatency.stats.across_runs.planning import percentile_sizes, plans_by_path, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.repeats import repeats_by_path
 from azlatency.stats.across_runs.run_values import run_values
@@ -59,7 +59,7 @@ def test_estimates_and_plans_by_path(runs: pd.DataFrame) -> None:
     assert percentile_sizes(runs["n"])[0].run_ids == tuple(runs.index)
     group = runs[runs["path"] == "a → b"]
     # Two tools are not pooled: the refusal still names what it looked at.
-    assert set(across_runs(group, value="mean_ns").run_ids) == ids("ping", "a → b") | ids("echo", "a → b")
+    assert set(typical_run(group, value="mean_ns").run_ids) == ids("ping", "a → b") | ids("echo", "a → b")
     assert set(runs_needed(group, value="mean_ns").run_ids) == set(group.index)
 
 
