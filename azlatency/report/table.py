@@ -111,20 +111,6 @@ GIGABITS = Unit(1e9, "Gbit/s")
 PERCENT = Unit(0.01, "%")
 
 
-class Format(Protocol):
-    """How a column's values become text, and which CSV columns they fill."""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What each CSV column is: ``""`` for the value itself, ``"low"``, ``"high"``."""
-
-    def text(self, value: Any, scale: float) -> str:
-        """Return the cell that a reader sees."""
-
-    def numbers(self, value: Any) -> tuple[Any, ...]:
-        """Return the values of the CSV columns in canonical units."""
-
-
 def is_missing(value: object) -> bool:
     """Return whether a value is missing: ``None``, pandas' NA, or NaN."""
     return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value))
@@ -140,85 +126,74 @@ def text(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Text:
-    """A value in words; ``missing`` where there is none."""
+class Format:
+    """How a column's values become text, and which CSV columns they fill.
 
-    words: Callable[[Any], str] = text
-    missing: str = ""
+    Parameters
+    ----------
+    text : callable
+        Takes a value in canonical units and the scale of the column's unit, returns the cell that a reader sees.
+    parts : tuple of str
+        What each CSV column is: ``""`` for the value itself, ``"low"``, ``"high"``.
+    numbers : callable
+        Takes a value, returns the values of the CSV columns in canonical units.
+    right : bool
+        Whether cells are set flush right, as numbers are.
+    """
+
+    text: Callable[[Any, float], str]
     parts: tuple[str, ...] = ("",)
-
-    def text(self, value: Any, scale: float) -> str:
-        """Return the words."""
-        return self.words(value) or self.missing
-
-    def numbers(self, value: Any) -> tuple[Any, ...]:
-        """Return the words as the only CSV value."""
-        return (self.words(value),)
+    numbers: Callable[[Any], tuple[Any, ...]] = lambda value: (value,)
+    right: bool = True
 
 
-@dataclass(frozen=True)
-class Number:
-    """A number under a format specification; ``missing`` where there is none."""
-
-    spec: str = ",.0f"
-    missing: str = ""
-    parts: tuple[str, ...] = ("",)
-
-    def text(self, value: Any, scale: float) -> str:
-        """Return the number in the column's unit."""
-        return self.missing if is_missing(value) else f"{float(value) / scale:{self.spec}}".replace("inf", "∞")
-
-    def numbers(self, value: Any) -> tuple[Any, ...]:
-        """Return the number."""
-        return (value,)
+def words(say: Callable[[Any], str] = text, missing: str = "") -> Format:
+    """Return the format of values in words; ``missing`` where there is none."""
+    return Format(lambda value, scale: say(value) or missing, numbers=lambda value: (say(value),), right=False)
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A pair (low, high) as "low – high"; one number where both print alike and ``join_equal``; else ``missing``."""
-
-    spec: str = ",.4g"
-    missing: str = ""
-    no_low: str = ""
-    no_high: str = ""
-    join_equal: bool = False
-    parts: tuple[str, ...] = ("low", "high")
-
-    def text(self, value: Any, scale: float) -> str:
-        """Return both ends in the column's unit."""
-        low, high = value
-        ends = [Number(self.spec, end).text(at, scale) for at, end in ((low, self.no_low), (high, self.no_high))]
-        if not all(ends):
-            return self.missing
-        return ends[0] if self.join_equal and ends[0] == ends[1] else " – ".join(ends)
-
-    def numbers(self, value: Any) -> tuple[Any, ...]:
-        """Return both ends."""
-        return tuple(value)
+TEXT = words()
 
 
-@dataclass(frozen=True)
-class WithInterval:
-    """An `Estimate` as "value (low – high)": the value alone without an interval, ``missing`` without a value."""
+def number(spec: str = ",.0f", missing: str = "") -> Format:
+    """Return the format of numbers under a format specification; ``missing`` where there is none."""
+    return Format(
+        lambda value, scale: missing if is_missing(value) else f"{float(value) / scale:{spec}}".replace("inf", "∞")
+    )
 
-    spec: str = ",.1f"
-    ends: str = ""
-    missing: str = "–"
-    no_low: str = ""
-    no_high: str = ""
-    parts: tuple[str, ...] = ("", "low", "high")
 
-    def text(self, value: Estimate | None, scale: float) -> str:
-        """Return the estimate and its interval in the column's unit."""
+def interval(
+    spec: str = ",.4g", missing: str = "", *, no_low: str = "", no_high: str = "", join_equal: bool = False
+) -> Format:
+    """Return the format of pairs (low, high): "low – high", or one number if ``join_equal`` and both print alike.
+
+    ``no_low`` and ``no_high`` stand for an open end; without them, an open end makes the cell ``missing``.
+    """
+    formats = number(spec, no_low), number(spec, no_high)
+
+    def shown(value: tuple[Any, Any], scale: float) -> str:
+        ends = [end.text(at, scale) for end, at in zip(formats, value, strict=True)]
+        return " – ".join(dict.fromkeys(ends) if join_equal else ends) if all(ends) else missing
+
+    return Format(shown, ("low", "high"), tuple)
+
+
+def with_interval(
+    spec: str = ",.1f", ends: str = "", missing: str = "–", *, no_low: str = "", no_high: str = ""
+) -> Format:
+    """Return the format of an `Estimate`: "value (low – high)", or the value alone if it has no interval."""
+    point, both = number(spec), interval(ends or spec, no_low=no_low, no_high=no_high)
+
+    def shown(value: Estimate | None, scale: float) -> str:
         if value is None or value.estimate is None:
-            return self.missing
-        interval = Interval(self.ends or self.spec, "", self.no_low, self.no_high)
-        ends = "" if value.low is None and value.high is None else interval.text((value.low, value.high), scale)
-        return Number(self.spec).text(value.estimate, scale) + (f" ({ends})" if ends else "")
+            return missing
+        range_ = "" if value.low is None and value.high is None else both.text((value.low, value.high), scale)
+        return point.text(value.estimate, scale) + (f" ({range_})" if range_ else "")
 
-    def numbers(self, value: Estimate | None) -> tuple[Any, ...]:
-        """Return the estimate and both ends."""
+    def numbers(value: Estimate | None) -> tuple[Any, ...]:
         return (None, None, None) if value is None else (value.estimate, value.low, value.high)
+
+    return Format(shown, ("", "low", "high"), numbers, right=False)
 
 
 # --- tables
@@ -248,7 +223,7 @@ class Column(Generic[Row]):
 
     header: str
     value: Callable[[Row], Any]
-    format: Format = Text()
+    format: Format = TEXT
     unit: Unit = PLAIN
     align: Literal["left", "right"] | None = None
     source: Callable[[Row], Iterable[Ref]] | None = None
@@ -262,7 +237,7 @@ class Column(Generic[Row]):
     @property
     def is_right(self) -> bool:
         """Whether the cells are set flush right."""
-        return isinstance(self.format, Number | Interval) if self.align is None else self.align == "right"
+        return self.format.right if self.align is None else self.align == "right"
 
     def csv_headers(self) -> list[str]:
         """Return the header of each CSV column, such as "interval low, µs"."""
@@ -300,7 +275,7 @@ class Table(Generic[Row]):
 
     Examples
     --------
-    >>> Table("Round trips", [Column("path", lambda row: row[0]), Column("mean", lambda row: row[1], Number(",.1f"),
+    >>> Table("Round trips", [Column("path", lambda row: row[0]), Column("mean", lambda row: row[1], number(",.1f"),
     ...                                                                  MICROSECONDS)], [("a → b", 1234567.0)])
     Round trips
     <BLANKLINE>

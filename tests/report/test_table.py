@@ -15,15 +15,15 @@ from azlatency.report.table import (
     Column,
     FileRef,
     Format,
-    Interval,
-    Number,
     ReportedRef,
     RunsRef,
     Table,
-    Text,
-    WithInterval,
+    interval,
+    number,
     ref_record,
     table_html,
+    with_interval,
+    words,
 )  # fmt: skip
 from azlatency.stats.result import Estimate
 
@@ -42,8 +42,8 @@ class Row(NamedTuple):
 
 COLUMNS: list[Column[Row]] = [
     Column("path", lambda row: row.path),
-    Column("RTT", lambda row: row.value, Number(",.1f"), MICROSECONDS),
-    Column("interval", lambda row: (row.low, row.high), Interval(",.0f"), MICROSECONDS),
+    Column("RTT", lambda row: row.value, number(",.1f"), MICROSECONDS),
+    Column("interval", lambda row: (row.low, row.high), interval(",.0f"), MICROSECONDS),
 ]
 ROWS = [Row("a → b", 1234567.8, 1e6, 2e6), Row("b → a", None, None, 5.0)]
 
@@ -79,19 +79,19 @@ def test_an_empty_table() -> None:
 @pytest.mark.parametrize(
     ("shown", "value", "scale", "cell"),
     [
-        (Text(), pd.NA, 1, ""),
-        (Text(), True, 1, "yes"),
-        (Text(missing="–"), None, 1, "–"),
-        (Number(",.1f"), 1234.56, 1, "1,234.6"),
-        (Number(",.1f"), float("inf"), 1, "∞"),
-        (Number(",.0f", missing="none"), float("nan"), 1, "none"),
-        (Interval(".2f"), (1.0, 2.0), 1, "1.00 – 2.00"),
-        (Interval(".2f", "none"), (1.0, None), 1, "none"),
-        (Interval(".2f", no_high="no bound"), (1.0, None), 1, "1.00 – no bound"),
-        (Interval(".0f", join_equal=True), (1.2, 1.3), 1, "1"),
-        (WithInterval(",.1f"), estimate(1e3, 5e2, 2e3), 1e3, "1.0 (0.5 – 2.0)"),
-        (WithInterval(",.1f"), estimate(1e3), 1e3, "1.0"),
-        (WithInterval(",.1f"), estimate(None), 1e3, "–"),
+        (words(), pd.NA, 1, ""),
+        (words(), True, 1, "yes"),
+        (words(missing="–"), None, 1, "–"),
+        (number(",.1f"), 1234.56, 1, "1,234.6"),
+        (number(",.1f"), float("inf"), 1, "∞"),
+        (number(",.0f", missing="none"), float("nan"), 1, "none"),
+        (interval(".2f"), (1.0, 2.0), 1, "1.00 – 2.00"),
+        (interval(".2f", "none"), (1.0, None), 1, "none"),
+        (interval(".2f", no_high="no bound"), (1.0, None), 1, "1.00 – no bound"),
+        (interval(".0f", join_equal=True), (1.2, 1.3), 1, "1"),
+        (with_interval(",.1f"), estimate(1e3, 5e2, 2e3), 1e3, "1.0 (0.5 – 2.0)"),
+        (with_interval(",.1f"), estimate(1e3), 1e3, "1.0"),
+        (with_interval(",.1f"), estimate(None), 1e3, "–"),
     ],
 )
 def test_formats_show_values_and_what_is_missing(shown: Format, value: object, scale: float, cell: str) -> None:
@@ -108,7 +108,7 @@ def test_csv_values_are_precise_and_an_interval_has_two() -> None:
         "2000",
     ]
     assert COLUMNS[1].csv_values(ROWS[1]) == [""]
-    share: Column[float] = Column("lost", lambda row: row, Number(".1f"), PERCENT)
+    share: Column[float] = Column("lost", lambda row: row, number(".1f"), PERCENT)
     assert share.csv_values(1 / 3) == ["33.3333333333"] and share.title == "lost, %"
 
 

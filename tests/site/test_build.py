@@ -49,7 +49,7 @@ figure = Figure(figsize=(3, 2))
 figure.subplots().plot([1, 2], label=study)
 d.Chart(figure, "Round trips & <b>more</b>", "Two values: 1 and 2 µs.")"""
 TABLE = (
-    't.Table("Lines <script>", [t.Column("line", str), t.Column("n", lambda text: 1, t.Number())], '
+    't.Table("Lines <script>", [t.Column("line", str), t.Column("n", lambda text: 1, t.number())], '
     'list(events["text"]), ["A note."])'
 )
 FINDINGS = 'd.Findings((d.Finding("act", f"Look at {study} $x^2$"), d.Finding("info", "<script>alert(5)</script>")))'

@@ -7,7 +7,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Number, Ref, RunsRef, Table, Text, WithInterval, text
+from azlatency.report.table import Column, FileRef, Ref, RunsRef, Table, number, text, with_interval, words
 from azlatency.report.tables.common import (
     LABELLED_METHOD,
     LABELLED_PATH,
@@ -85,10 +85,10 @@ def changes(results: Sequence[Comparison]) -> Table[Comparison] | Note:
         LABELLED_PATH,
         LABELLED_METHOD,
         Column("verdict", _verdict),
-        Column("flags", attrgetter("codes"), Text(flags)),
+        Column("flags", attrgetter("codes"), words(flags)),
         Column("after against before", _sides),
         *ratio_columns(results[0].ratio.confidence),
-        Column("exact p", attrgetter("p"), Number(".3f")),
+        Column("exact p", attrgetter("p"), number(".3f")),
     ]
     notes = [f"Margin ±{100 * results[0].margin:g} %.", *explain(codes_of(results))]
     return Table("After over before (scope: across runs)", columns, results, notes, from_runs("typical"))
@@ -142,4 +142,4 @@ def _ratio_at(q: float) -> Column[ShiftFunction]:
     def ratio(result: ShiftFunction) -> Any:
         return next((level.ratio for level in result.levels if float(level.labels["q"]) == q), None)
 
-    return Column(f"p{100 * q:g}", ratio, WithInterval(".3f", ".2f", missing="not estimable"), align="right")
+    return Column(f"p{100 * q:g}", ratio, with_interval(".3f", ".2f", missing="not estimable"), align="right")

@@ -14,14 +14,14 @@ from azlatency.report.table import (
     PLAIN,
     Column,
     FileRef,
-    Interval,
-    Number,
     Ref,
     RunsRef,
     Table,
-    Text,
     Unit,
+    interval,
+    number,
     text,
+    words,
 )  # fmt: skip
 from azlatency.stats.result import CODES, SHORT, Estimate
 
@@ -43,11 +43,11 @@ VERDICTS = {
     "equivalent": "practically equivalent",
     "undetermined": "inconclusive",
 }
-COUNT = Number(",.0f")
-TENTHS = Number(",.1f")
+COUNT = number(",.0f")
+TENTHS = number(",.1f")
 
 
-def words(value: object) -> str:
+def spaced(value: object) -> str:
     """Return a name of the manifest as words: "same_zone" as "same zone"."""
     return text(value).replace("_", " ")
 
@@ -88,7 +88,7 @@ PATH: Column[Any] = Column("path", attrgetter("path"), names_row=True)
 METHOD: Column[Any] = Column("method", attrgetter("method"), names_row=True)
 LABELLED_PATH: Column[Any] = Column("path", lambda row: row.labels.get("path"), names_row=True)
 LABELLED_METHOD: Column[Any] = Column("method", lambda row: row.labels.get("method"), names_row=True)
-FLAGS: Column[Any] = Column("flags", attrgetter("codes"), Text(flags))
+FLAGS: Column[Any] = Column("flags", attrgetter("codes"), words(flags))
 
 
 def level(confidence: float) -> str:
@@ -158,8 +158,8 @@ def paths_table(
         LABELLED_PATH,
         LABELLED_METHOD,
         Column("runs", attrgetter("n"), COUNT),
-        Column(quantity, span, Interval(",.5g", join_equal=True), unit),
-        Column("typical run", attrgetter("estimate"), Number(",.5g"), unit),
+        Column(quantity, span, interval(",.5g", join_equal=True), unit),
+        Column("typical run", attrgetter("estimate"), number(",.5g"), unit),
         interval_column(f"{level(estimates[0].confidence)} interval", ",.5g", unit),
         FLAGS,
     ]
@@ -168,12 +168,12 @@ def paths_table(
 
 def interval_column(header: str, spec: str, unit: Unit = PLAIN, missing: str = "") -> Column[Any]:
     """Return a column with the interval of a row that has ``low`` and ``high``."""
-    return Column(header, lambda row: (row.low, row.high), Interval(spec, missing), unit)
+    return Column(header, lambda row: (row.low, row.high), interval(spec, missing), unit)
 
 
 def ratio_columns(confidence: float, spec: str = ".3f") -> list[Column[Any]]:
     """Return the columns of the estimate and the interval of ``row.ratio``."""
     return [
-        Column("ratio", attrgetter("ratio.estimate"), Number(".3f")),
-        Column(f"{level(confidence)} interval", lambda row: (row.ratio.low, row.ratio.high), Interval(spec)),
+        Column("ratio", attrgetter("ratio.estimate"), number(".3f")),
+        Column(f"{level(confidence)} interval", lambda row: (row.ratio.low, row.ratio.high), interval(spec)),
     ]

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import MICROSECONDS, Column, Number, Ref, RunsRef, Table, Text, text
+from azlatency.report.table import MICROSECONDS, Column, Ref, RunsRef, Table, number, text, words
 from azlatency.report.tables.common import COUNT, FLAGS, PRINTED, codes_of, explain, level, paths_table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _token_column(header: str, name: str) -> Column[PrintedRun]:
     def value(row: PrintedRun) -> str:
         return row.tokens[name].text if name in row.tokens else ""
 
-    return Column(header, value, Text(missing="–"), align="right", source=source)
+    return Column(header, value, words(missing="–"), align="right", source=source)
 
 
 def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
@@ -109,9 +109,9 @@ def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99
         return Note("No log of this study prints percentiles.")
     columns: list[Column[Estimate]] = [
         *_PERCENTILE,
-        Column("RTT", attrgetter("estimate"), Number(",.3f"), MICROSECONDS),
-        Column(f"{level(rows[0].confidence)} from", attrgetter("low"), Number(",.3f", missing="0"), MICROSECONDS),
-        Column("to", attrgetter("high"), Number(",.3f", missing="no bound"), MICROSECONDS),
+        Column("RTT", attrgetter("estimate"), number(",.3f"), MICROSECONDS),
+        Column(f"{level(rows[0].confidence)} from", attrgetter("low"), number(",.3f", missing="0"), MICROSECONDS),
+        Column("to", attrgetter("high"), number(",.3f", missing="no bound"), MICROSECONDS),
         FLAGS,
     ]
     notes = [f"Method: {rows[0].method}.", *explain(codes_of(rows))]
@@ -125,9 +125,9 @@ def unresolved(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
         return Note("Every printed percentile of this study is supported by its run's number of observations.")
     columns: list[Column[Estimate]] = [
         *_PERCENTILE,
-        Column("observations above it", lambda row: row.n * (1 - row.labels["q"]), Number(".3g")),
-        Column("printed as", attrgetter("estimate"), Number(",.3f"), MICROSECONDS),
-        Column("at least", attrgetter("low"), Number(",.3f", missing="0"), MICROSECONDS),
+        Column("observations above it", lambda row: row.n * (1 - row.labels["q"]), number(".3g")),
+        Column("printed as", attrgetter("estimate"), number(",.3f"), MICROSECONDS),
+        Column("at least", attrgetter("low"), number(",.3f", missing="0"), MICROSECONDS),
         FLAGS,
     ]
     caption = "Percentiles that the log cannot support"

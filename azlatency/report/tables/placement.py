@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from azlatency.report.objects import Note
-from azlatency.report.table import MICROSECONDS, Column, Interval, Number, Ref, ReportedRef, RunsRef, Table, text
-from azlatency.report.tables.common import METHOD, PATH, codes_of, explain, words
+from azlatency.report.table import MICROSECONDS, Column, Ref, ReportedRef, RunsRef, Table, interval, number, text
+from azlatency.report.tables.common import METHOD, PATH, codes_of, explain, spaced
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.placement import Change, Condition
@@ -29,11 +29,11 @@ def conditions(results: Sequence[Condition]) -> Table[Condition] | Note:
         return Note("This study has no latency, neither in a log nor in a text.")
     columns: list[Column[Condition]] = [
         PATH,
-        Column("placement", lambda condition: words(condition.placement) or "not said"),
+        Column("placement", lambda condition: spaced(condition.placement) or "not said"),
         Column("RTT", lambda condition: (min(condition.values), max(condition.values)),
-               Interval(",.1f", join_equal=True), MICROSECONDS),
+               interval(",.1f", join_equal=True), MICROSECONDS),
         Column("of a run", attrgetter("statistic")),
-        Column("runs", attrgetter("runs"), Number(",.0f", missing="not said")),
+        Column("runs", attrgetter("runs"), number(",.0f", missing="not said")),
         Column("from", attrgetter("origin")),
         METHOD,
         Column("VM", _vm),
@@ -62,8 +62,8 @@ def changes(results: Sequence[Change], what: str) -> Table[Change] | Note:
     columns: list[Column[Change]] = [
         Column("from", lambda change: _level(change, change.base), names_row=True),
         Column("to", lambda change: _level(change, change.other), names_row=True),
-        Column("times", _ratio, Interval(".3g", join_equal=True)),
-        Column("interval", _interval, Interval(".3g", missing="none")),
+        Column("times", _ratio, interval(".3g", join_equal=True)),
+        Column("interval", _interval, interval(".3g", missing="none")),
         Column("runs", _runs, align="right"),
         Column("method", attrgetter("other.method")),
         Column("conclusion", _conclusion),
@@ -96,7 +96,7 @@ def _interval(change: Change) -> tuple[float | None, float | None]:
 
 def _level(change: Change, side: Condition) -> str:
     if change.factor == "placement":
-        placement = words(side.placement)
+        placement = spaced(side.placement)
         return side.path if placement in side.path.lower() else f"{side.path} ({placement})"
     value = getattr(side, change.factor)
     level = {

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, Interval, Number, RunsRef, Table, Text
+from azlatency.report.table import Column, RunsRef, Table, interval, number, words
 from azlatency.report.tables.common import (
     COUNT,
     LABELLED_METHOD,
@@ -39,9 +39,9 @@ def plans(results: Sequence[Plan]) -> Table[Plan] | Note:
         LABELLED_METHOD,
         Column("done", attrgetter("done"), COUNT),
         Column("at the pilot's spread", attrgetter("at_pilot_spread"), COUNT),
-        Column("range", lambda plan: (plan.low, plan.high), Interval(",.0f", no_high="∞")),
-        Column("plan with", attrgetter("high"), Number(",.0f", missing="beyond the search")),
-        Column("flags", attrgetter("codes"), Text(_flags)),
+        Column("range", lambda plan: (plan.low, plan.high), interval(",.0f", no_high="∞")),
+        Column("plan with", attrgetter("high"), number(",.0f", missing="beyond the search")),
+        Column("flags", attrgetter("codes"), words(_flags)),
     ]
     notes = [f"{rows[0].what}, {level(rows[0].confidence)} confidence; {rows[0].method}."]
     if len(rows) < len(results):

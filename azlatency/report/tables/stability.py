@@ -14,13 +14,13 @@ from azlatency.report.table import (
     PERCENT,
     Column,
     Format,
-    Interval,
-    Number,
     ReportedRef,
     RunsRef,
     Table,
-    Text,
     Unit,
+    interval,
+    number,
+    words,
 )
 from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, level
 
@@ -43,8 +43,8 @@ def runs_in_time(results: Sequence[RunTimeSeries]) -> Table[RunTimeSeries] | Not
         Column("lost", attrgetter("lost"), COUNT),
         Column("jitter", attrgetter("jitter"), TENTHS, MICROSECONDS),
         Column("level", _level),
-        Column("drift", lambda run: (run.drift.slope.low, run.drift.slope.high), Interval("+,.1f"), MICROSECONDS),
-        Column("clock steps", lambda run: None if run.sent is None else run.steps, Number(",.0f", missing="no times")),
+        Column("drift", lambda run: (run.drift.slope.low, run.drift.slope.high), interval("+,.1f"), MICROSECONDS),
+        Column("clock steps", lambda run: None if run.sent is None else run.steps, number(",.0f", missing="no times")),
     ]
     notes = [
         "Jitter: median difference of successive round trips. Drift: interval of the change from begin to end.",
@@ -79,25 +79,19 @@ def shifts(results: Sequence[RunTimeSeries]) -> Table[ShiftRow] | Note:
         return Note(f"No level shift in any of the {tried} runs that are long enough to tell.")
     columns: list[Column[ShiftRow]] = [
         Column("run", lambda row: f"{row.run.path}, {row.run.method}"),
-        Column("after (interval)", _moment, _Moment()),
+        Column("after (interval)", _moment, Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False)),
         Column("change", attrgetter("shift.change.estimate"), TENTHS, MICROSECONDS),
-        Column("interval", lambda row: (row.shift.change.low, row.shift.change.high), Interval(",.1f"), MICROSECONDS),
-        Column("relative", attrgetter("shift.relative"), Text(lambda share: f"{100 * share:+.1f} %"), align="right"),
+        Column("interval", lambda row: (row.shift.change.low, row.shift.change.high), interval(",.1f"), MICROSECONDS),
+        Column("relative", attrgetter("shift.relative"), words(lambda share: f"{100 * share:+.1f} %"), align="right"),
         Column("state", lambda row: "confirmed" if row.shift.confirmed else "not confirmed"),
         Column("beyond the margin", attrgetter("shift.practical")),
     ]
     return Table("Level shifts", columns, rows, source=lambda row: [RunsRef((row.run.run_id,), "samples")])
 
 
-class _Moment(Interval):
-    """(moment, low, high, unit) as "moment (low – high) unit"."""
-
-    parts: tuple[str, ...] = ("", "low", "high", "unit")
-
-    def text(self, value: tuple[float, float, float, str], scale: float) -> str:
-        """Return the moment, its interval and its unit."""
-        moment, low, high, unit = value
-        return f"{moment:,.1f} ({low:,.1f} – {high:,.1f}) {unit}"
+def _moment_text(value: tuple[float, float, float, str], scale: float) -> str:
+    moment, low, high, unit = value
+    return f"{moment:,.1f} ({low:,.1f} – {high:,.1f}) {unit}"
 
 
 def _moment(row: ShiftRow) -> tuple[float, float, float, str]:
@@ -106,48 +100,27 @@ def _moment(row: ShiftRow) -> tuple[float, float, float, str]:
     return row.shift.at / scale, row.shift.at_low / scale, row.shift.at_high / scale, unit
 
 
-class Fact(NamedTuple):
-    """A number with its name and the way it is shown."""
-
-    name: str
-    value: Any
-    format: Format
-
-
-class _AsDeclared(Text):
-    """A `Fact` as its own format shows it."""
-
-    def text(self, value: Fact, scale: float) -> str:
-        """Return the number."""
-        return value.format.text(value.value, scale)
-
-    def numbers(self, value: Fact) -> tuple[Any, ...]:
-        """Return the number."""
-        return value.format.numbers(value.value)
-
-
-def lifetimes(life: Lifetime) -> Table[Fact] | Note:
+def lifetimes(life: Lifetime) -> Table[tuple[str, str]] | Note:
     """Return how long connections lived, censored ones included; ``life`` as `connections` returns it."""
     if not life.n:
         return Note("No log of this study follows a connection in time, so lifetimes cannot be estimated.")
-    bound = None if not life.rate.high else 1 / life.rate.high
+    confidence = level(life.rate.confidence)
     rows = [
-        Fact("connections followed", life.n, COUNT),
-        Fact("of them cut off", life.losses, COUNT),
-        Fact("followed for, total seconds", life.seconds, TENTHS),
-        Fact("median lifetime, seconds", life.median.estimate, Number(",.1f", missing="not reached")),
-        Fact(
+        ("connections followed", f"{life.n:,}"),
+        ("of them cut off", f"{life.losses:,}"),
+        ("followed for, total seconds", f"{life.seconds:,.1f}"),
+        ("median lifetime, seconds", number(",.1f", "not reached").text(life.median.estimate, 1)),
+        (
             "losses, at most one in … seconds",
-            bound,
-            Text(lambda seconds: "no bound" if not seconds else f"{seconds:,.0f} ({level(life.rate.confidence)})"),
+            f"{1 / life.rate.high:,.0f} ({confidence})" if life.rate.high else "no bound",
         ),
     ]
     note = "A connection that was alive at the end of its test is censored: it lived at least that long."
-    columns: list[Column[Fact]] = [
-        Column("what", attrgetter("name")),
-        Column("value", lambda fact: fact, _AsDeclared(), align="right"),
+    columns: list[Column[tuple[str, str]]] = [
+        Column("what", itemgetter(0)),
+        Column("value", itemgetter(1), align="right"),
     ]
-    return Table("Life of the connections", columns, rows, [note], lambda fact: [RunsRef(life.run_ids, "samples")])
+    return Table("Life of the connections", columns, rows, [note], lambda row: [RunsRef(life.run_ids, "samples")])
 
 
 class ReportedEnd(NamedTuple):
@@ -188,12 +161,12 @@ def segments(results: Sequence[ReportedSegments]) -> Table[ReportedSegments] | N
         return Note("No text of this study reports segments of a run, and no connection of its logs broke.")
     columns: list[Column[ReportedSegments]] = [
         Column("connection", attrgetter("path")),
-        Column("last change", attrgetter("event.change"), Number(",.2f"), MICROSECONDS),
-        Column("changes before", _earlier_changes, Text(_list_of_changes), MICROSECONDS),
-        Column("p", attrgetter("event.p"), Number(".2f")),
-        Column("smallest possible p", attrgetter("event.attainable_p"), Number(".2f")),
-        Column("p of a trend", attrgetter("drift.p"), Number(".2f")),
-        Column("flags", attrgetter("event.codes"), Text(flags)),
+        Column("last change", attrgetter("event.change"), number(",.2f"), MICROSECONDS),
+        Column("changes before", _earlier_changes, words(_list_of_changes), MICROSECONDS),
+        Column("p", attrgetter("event.p"), number(".2f")),
+        Column("smallest possible p", attrgetter("event.attainable_p"), number(".2f")),
+        Column("p of a trend", attrgetter("drift.p"), number(".2f")),
+        Column("flags", attrgetter("event.codes"), words(flags)),
     ]
     notes = [
         "p: share of the changes between successive segments, the last one included, that are at least as large.",
@@ -211,7 +184,7 @@ def _earlier_changes(result: ReportedSegments) -> list[float]:
 
 
 def _list_of_changes(changes: Sequence[float]) -> str:
-    return ", ".join(Number(",.2f").text(change, MICROSECONDS.scale) for change in changes)
+    return ", ".join(number(",.2f").text(change, MICROSECONDS.scale) for change in changes)
 
 
 _REPORTED_METRICS = {"min": "rtt_min", "mean": "rtt_mean", "max": "rtt_max"}
@@ -251,7 +224,7 @@ def _over_mean(name: str) -> Column[Mapping[str, Any]]:
     def value(row: Mapping[str, Any]) -> float | None:
         return row[name] / row["mean"] if name in row and "mean" in row else None
 
-    return Column(f"{name} ÷ mean", value, Number(".2f"))
+    return Column(f"{name} ÷ mean", value, number(".2f"))
 
 
 def rates(results: Sequence[ThroughputSeries]) -> Table[ThroughputSeries] | Note:
@@ -262,11 +235,11 @@ def rates(results: Sequence[ThroughputSeries]) -> Table[ThroughputSeries] | Note
         RUN,
         Column("intervals", attrgetter("intervals"), COUNT),
         Column("duration", attrgetter("seconds"), COUNT, _SECONDS),
-        Column("goodput", attrgetter("mean.estimate"), Number(",.3f"), GIGABITS),
-        Column("interval", lambda rate: (rate.mean.low, rate.mean.high), Interval(",.3f"), GIGABITS),
-        Column("sd ÷ mean", attrgetter("spread"), Number(".1f"), PERCENT),
+        Column("goodput", attrgetter("mean.estimate"), number(",.3f"), GIGABITS),
+        Column("interval", lambda rate: (rate.mean.low, rate.mean.high), interval(",.3f"), GIGABITS),
+        Column("sd ÷ mean", attrgetter("spread"), number(".1f"), PERCENT),
         Column("fell to a lower level", _fall),
-        Column("flags", attrgetter("mean.codes"), Text(flags)),
+        Column("flags", attrgetter("mean.codes"), words(flags)),
     ]
     notes = explain(codes_of(rate.mean for rate in results))
     return Table("Throughput in time (scope: within run)", columns, results, notes, from_run("intervals"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import MICROSECONDS, PERCENT, Column, Interval, Number, RunsRef, Table, Text, WithInterval
+from azlatency.report.table import MICROSECONDS, PERCENT, Column, RunsRef, Table, interval, number, with_interval, words
 from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 _NO_TAILS = "No log of this study has 1,000 or more samples of one run: only the printed percentiles enclose the tail."
 _LEVELS = {0.5: "p50", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99", 0.999999: "one in a million"}
-_QUANTILE = WithInterval(",.1f", no_low="0", no_high="no bound")
+_QUANTILE = with_interval(",.1f", no_low="0", no_high="no bound")
 
 
 def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
@@ -38,7 +39,7 @@ def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
         Column(
             "flags",
             lambda tail: [code for code in codes_of(tail.quantiles) if code != "unbounded_upper"],
-            Text(flags),
+            words(flags),
         ),
     ]
     notes = [
@@ -53,20 +54,17 @@ def _nth_quantile(index: int) -> Any:
     return lambda tail: tail.quantiles[index]
 
 
-class _Bounded(WithInterval):
+def _bounded(value: Estimate | None, scale: float) -> str:
     """An estimate with its interval, or the reason why it has none."""
-
-    def text(self, value: Estimate | None, scale: float) -> str:
-        """Return the estimate in the column's unit, and its interval or the reason."""
-        if value is None:
-            return ""
-        shown = super().text(value, scale)
-        reason = flags(code for code in value.codes if code not in ("unbounded_upper", "interpolated"))
-        has_interval = value.estimate is not None and (value.low is not None or value.high is not None)
-        return shown if has_interval or (value.estimate is not None and not reason) else f"{shown} ({reason})"
+    if value is None:
+        return ""
+    shown = _QUANTILE.text(value, scale)
+    reason = flags(code for code in value.codes if code not in ("unbounded_upper", "interpolated"))
+    has_interval = value.estimate is not None and (value.low is not None or value.high is not None)
+    return shown if has_interval or (value.estimate is not None and not reason) else f"{shown} ({reason})"
 
 
-_BOUNDED = _Bounded(",.1f", no_low="0", no_high="no bound")
+_BOUNDED = replace(_QUANTILE, text=_bounded)
 
 
 def fits(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
@@ -76,13 +74,13 @@ def fits(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
     columns: list[Column[RunTail]] = [
         RUN,
         Column("tail", lambda tail: "not estimable" if tail.fit.refused else tail.fit.verdict),
-        Column("shape", attrgetter("fit.shape"), WithInterval(".2f", missing="")),
+        Column("shape", attrgetter("fit.shape"), with_interval(".2f", missing="")),
         Column("from", attrgetter("fit.threshold"), TENTHS, MICROSECONDS),
         Column("clusters", attrgetter("fit.clusters"), COUNT),
         Column("largest seen", attrgetter("largest"), TENTHS, MICROSECONDS),
         Column("fit: once in this run", attrgetter("own_level"), _BOUNDED, MICROSECONDS),
         Column("fit: once in a million", attrgetter("million"), _BOUNDED, MICROSECONDS),
-        Column("flags", attrgetter("fit.codes"), Text(flags)),
+        Column("flags", attrgetter("fit.codes"), words(flags)),
     ]
     levels = [level for tail in tails for level in (tail.own_level, tail.million) if level is not None]
     notes = explain(codes_of([*(tail.fit.shape for tail in tails), *levels]))
@@ -119,9 +117,9 @@ def above_limit(
         RUN,
         Column("from", attrgetter("origin")),
         Column("packets", attrgetter("share.n"), COUNT),
-        Column("slower", attrgetter("share.estimate"), Number(".3g"), PERCENT),
-        Column("interval", lambda row: (row.share.low, row.share.high), Interval(".3g", missing="none"), PERCENT),
-        Column("flags", attrgetter("share.codes"), Text(flags)),
+        Column("slower", attrgetter("share.estimate"), number(".3g"), PERCENT),
+        Column("interval", lambda row: (row.share.low, row.share.high), interval(".3g", missing="none"), PERCENT),
+        Column("flags", attrgetter("share.codes"), words(flags)),
     ]
 
     def source(row: Exceedance) -> list[RunsRef]:
@@ -144,7 +142,7 @@ def slowest_of(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
         RUN,
         Column("one call", lambda tail: tail.quantiles[0].estimate, TENTHS, MICROSECONDS),
         Column(f"slowest of {calls}", attrgetter("slowest"), _BOUNDED, MICROSECONDS),
-        Column("times", times, Number(".2f")),
+        Column("times", times, number(".2f")),
         Column(
             f"slowest of {calls} in a row",
             lambda tail: tail.slowest.diagnostics.get("block_maxima"),
@@ -178,4 +176,4 @@ def _loop_column(header: str, weighting: str, index: int) -> Column[RunTail]:
         estimates: Sequence[Estimate] = getattr(tail.loop, weighting)
         return estimates[index].estimate
 
-    return Column(header, value, Number(",.1f", missing="–"), MICROSECONDS)
+    return Column(header, value, number(",.1f", missing="–"), MICROSECONDS)

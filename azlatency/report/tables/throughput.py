@@ -7,7 +7,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from azlatency.report.objects import Note
-from azlatency.report.table import GIGABITS, SECONDS, Column, Number, Ref, RunsRef, Table, text
+from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, METHOD, PATH, from_run, paths_table
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
         Column("run", lambda run: f"{run['path']}, {run['method']}"),
         Column("repeat", itemgetter("repeat")),
         Column("as printed", _as_printed, align="right", source=goodput),
-        Column("goodput", itemgetter("throughput"), Number(",.3f"), GIGABITS, source=goodput),
+        Column("goodput", itemgetter("throughput"), number(",.3f"), GIGABITS, source=goodput),
         Column("counted by", itemgetter("side")),
         Column("connections", itemgetter("connections"), align="right"),
-        Column("duration", itemgetter("duration_ns"), Number(".2f"), SECONDS),
+        Column("duration", itemgetter("duration_ns"), number(".2f"), SECONDS),
         Column("retransmits", itemgetter("retransmits"), COUNT, source=retransmits),
         Column("counted on", lambda run: _COUNTED_ON.get(text(run["retransmits_scope"]))),
     ]
@@ -83,9 +83,9 @@ def against_expected(comparison: pd.DataFrame) -> Table[Any] | Note:
     columns: list[Column[Any]] = [
         PATH,
         METHOD,
-        Column("goodput", attrgetter("throughput"), Number(",.3f"), GIGABITS),
-        Column("expected", attrgetter("expected"), Number(",.3f"), GIGABITS),
-        Column("ratio", attrgetter("ratio"), Number(".2f")),
+        Column("goodput", attrgetter("throughput"), number(",.3f"), GIGABITS),
+        Column("expected", attrgetter("expected"), number(",.3f"), GIGABITS),
+        Column("ratio", attrgetter("ratio"), number(".2f")),
         Column("what may be concluded", attrgetter("remark")),
     ]
     rows = list(comparison.itertuples(index=False))

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, Interval, Number, Table, Text
+from azlatency.report.table import Column, Table, interval, number, words
 from azlatency.report.tables.common import COUNT, VERDICTS, codes_of, explain, flags, from_runs, ratio_columns
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ def agreements(results: Sequence[Agreement]) -> Table[Agreement] | Note:
         Column("verdict", _verdict),
         Column("pairs", attrgetter("pairs"), COUNT),
         *ratio_columns(results[0].ratio.confidence),
-        Column("one more pair in", lambda result: result.prediction or (None, None), Interval(",.3g")),
-        Column("p, equivalent", attrgetter("tost_p"), Number(".3f")),
-        Column("flags", lambda result: [code for code in result.codes if code != "type_p_mismatch"], Text(flags)),
+        Column("one more pair in", lambda result: result.prediction or (None, None), interval(",.3g")),
+        Column("p, equivalent", attrgetter("tost_p"), number(".3f")),
+        Column("flags", lambda result: [code for code in result.codes if code != "type_p_mismatch"], words(flags)),
     ]
     notes = [
         f"Ratio: first ÷ second. Margin ±{100 * results[0].margin:g} %.",

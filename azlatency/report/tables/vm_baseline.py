@@ -7,7 +7,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Interval, Number, Ref, RunsRef, Table, Text, text
+from azlatency.report.table import Column, FileRef, Format, Ref, RunsRef, Table, interval, number, text, words
 from azlatency.report.tables.common import (
     COUNT,
     FLAGS,
@@ -27,17 +27,13 @@ if TYPE_CHECKING:
 _RATES = ("bit/s", "bytes/s", "1/s")
 
 
-class _WithUnit(Number):
-    """A (value, canonical unit) with the unit that people read: the rows of one column have several."""
+def _with_unit(value: tuple[float, str], scale: float) -> str:
+    """A number with the unit that people read: the rows of one column have several."""
+    unit = read_in(value[1])
+    return f"{number(',.5g').text(value[0], unit.scale)} {unit.name}"
 
-    def text(self, value: tuple[float, str], scale: float) -> str:
-        """Return the number and its unit."""
-        unit = read_in(value[1])
-        return f"{super().text(value[0], unit.scale)} {unit.name}"
 
-    def numbers(self, value: tuple[float, str]) -> tuple[Any, ...]:
-        """Return the number in the unit that is shown."""
-        return (value[0] / read_in(value[1]).scale,)
+_MEAN = Format(_with_unit, numbers=lambda value: (value[0] / read_in(value[1]).scale,))
 
 
 def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
@@ -61,9 +57,9 @@ def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
         Column("expected", lambda result: limits(result.limit_low, result.limit_high, result.unit),
                source=lambda result: [FileRef("baseline", "printed", result.what)]),
         Column("runs", attrgetter("runs"), COUNT),
-        Column("mean run", lambda result: (result.mean or 0.0, result.unit), _WithUnit(",.5g")),
-        Column(f"one-sided {level(rows[0].confidence)} bounds", bounds, Interval(",.4g")),
-        Column("× limit", attrgetter("ratio"), Number(".2f")),
+        Column("mean run", lambda result: (result.mean or 0.0, result.unit), _MEAN),
+        Column(f"one-sided {level(rows[0].confidence)} bounds", bounds, interval(",.4g")),
+        Column("× limit", attrgetter("ratio"), number(".2f")),
         Column("verdict", attrgetter("status")),
         Column("runs to decide", attrgetter("decides"), COUNT),
         FLAGS,
@@ -156,7 +152,7 @@ def unquantified(study: Study) -> Table[Mapping[str, Any]] | Note:
 def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table[tuple[float, int]]:
     """Return how many VMs to measure before their worst value is a limit that a share of all VMs keeps."""
     columns: list[Column[tuple[float, int]]] = [
-        Column("the worst measured value is kept by", itemgetter(0), Text(lambda share: f"{level(share)} of all VMs")),
+        Column("the worst measured value is kept by", itemgetter(0), words(lambda share: f"{level(share)} of all VMs")),
         Column(f"VMs to measure, at {level(confidence)} confidence", itemgetter(1), COUNT),
     ]
     notes = [computed_from("the share and the confidence level")]

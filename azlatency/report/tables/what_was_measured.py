@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Interval, Number, Ref, RunsRef, Table, Text, text
+from azlatency.report.table import Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
 from azlatency.report.tables.common import (
     COUNT,
     MANY_FILES,
@@ -15,8 +15,8 @@ from azlatency.report.tables.common import (
     PRINTED,
     from_runs,
     in_unit,
+    spaced,
     whole_file,
-    words,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def inventory(runs: pd.DataFrame) -> Table[tuple[str, dict[str, list[str]]]] | N
 
 
 def _count_of(method: str) -> Column[tuple[str, dict[str, list[str]]]]:
-    return Column(method, lambda row: len(row[1].get(method, ())) or None, Number(",.0f", missing="–"))
+    return Column(method, lambda row: len(row[1].get(method, ())) or None, number(",.0f", missing="–"))
 
 
 def _inventoried(row: tuple[str, dict[str, list[str]]]) -> list[Ref]:
@@ -86,7 +86,7 @@ def quantities(evidence: pd.DataFrame) -> Table[Any] | Note:
         Column("the log prints", lambda row: PRINTED.get(row.printed_as, row.printed_as)),
         Column("to RTT", lambda row: "× 2" if row.printed_as == "half_round_trip" else "× 1", align="right"),
         Column("runs", lambda row: row.runs, COUNT),
-        Column("n · mean ÷ duration", lambda row: (row.share_low, row.share_high), Interval(".3f")),
+        Column("n · mean ÷ duration", lambda row: (row.share_low, row.share_high), interval(".3f")),
         Column("what the text proves", lambda row: row.verdict),
     ]
     note = (
@@ -132,7 +132,7 @@ def _headline_column(name: str) -> Column[Headlines]:
     def printed(row: Headlines) -> str:
         return row.numbers[name].printed if name in row.numbers else ""
 
-    return Column(name, printed, Text(missing="–"), align="right", source=source)
+    return Column(name, printed, words(missing="–"), align="right", source=source)
 
 
 def _repeated(runs: pd.DataFrame) -> str:
@@ -292,7 +292,7 @@ def expectations(study: Study) -> Table[Mapping[str, Any]] | Note:
     columns: list[Column[Mapping[str, Any]]] = [
         Column("what", lambda row: row.get("name")),
         Column("tool", lambda row: row.get("tool")),
-        Column("relation", lambda row: words(row.get("relation"))),
+        Column("relation", lambda row: spaced(row.get("relation"))),
         Column("as printed", lambda row: row.get("printed"), source=stated("printed")),
         Column(
             "read as",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.report.objects import Note
 from azlatency.report.table import (
@@ -13,16 +13,19 @@ from azlatency.report.table import (
     MICROSECONDS,
     Column,
     FileRef,
-    Interval,
-    Number,
+    Format,
     Ref,
     RunsRef,
     Table,
-    Text,
-    WithInterval,
+    Unit,
+    interval,
+    number,
+    with_interval,
+    words,
 )
 from azlatency.report.tables.common import (
     COUNT,
+    FLAGS,
     LABELLED_METHOD,
     METHOD,
     PATH,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
     from azlatency.stats.across_runs.asymmetry import Asymmetry
     from azlatency.stats.across_runs.emulation_check import ConfiguredDifference
+    from azlatency.stats.across_runs.ranking import RankSet
     from azlatency.stats.result import Comparison, Estimate
 
 #: The value of a run that each metric compares, as `RunsRef` names it.
@@ -68,7 +72,7 @@ def directions(results: Sequence[Asymmetry]) -> Table[Asymmetry] | Note:
         Column("pairs of zones, both ways", lambda result: len(result.pairs), COUNT),
         Column("rounds", attrgetter("rounds"), COUNT),
         Column("directions", _answer),
-        Column("flags", codes, Text(flags)),
+        Column("flags", codes, words(flags)),
     ]
     notes = explain(code for result in results for code in codes(result))
     return Table("What was measured in both directions", columns, results, notes, _compared_runs)
@@ -93,72 +97,74 @@ def _answer(result: Asymmetry) -> str:
 
 
 class PairRow(NamedTuple):
-    """One pair of one method: the comparison, and the typical value of each direction in canonical units."""
+    """One pair of one method: its comparison, and the typical value of each direction in canonical units.
 
-    result: Asymmetry
+    A control pair has both ends in one zone, so no difference is expected. ``links``: the configured links there and
+    back of an emulated network.
+    """
+
+    ends: tuple[str, str]
+    method: str
+    is_control: bool
+    verdict: str
     comparison: Comparison
     there: Estimate
     back: Estimate
-    configured: tuple[pd.Series, pd.Series] | None = None
-
-    @property
-    def method(self) -> str:
-        """The method."""
-        return str(self.result.labels["method"])
-
-    @property
-    def is_control(self) -> bool:
-        """Whether both ends are in one zone, so that no difference is expected."""
-        return self.comparison in self.result.null
-
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The two ends."""
-        return str(self.comparison.labels["from"]), str(self.comparison.labels["to"])
+    runs: RunsRef
+    unit: str
+    links: tuple[pd.Series, ...] = ()
 
     @property
     def name(self) -> str:
         """The pair as a reader sees it."""
         return " ↔ ".join(self.ends)
 
-    @property
-    def verdict(self) -> str:
-        """The verdict in words."""
-        return VERDICTS[self.comparison.verdict] if self.comparison.ratio.low is not None else "one round"
-
-    def runs_ref(self) -> RunsRef:
-        """Return the runs of both directions."""
-        return RunsRef(self.comparison.run_ids, _COMPARED.get(self.result.metric, self.result.metric))
-
-    def configured_refs(self, key: str) -> list[FileRef]:
-        """Return the lines that configure ``key`` in each direction."""
-        return _link_refs(*self.ends, key)
-
 
 def _pair_rows(results: Iterable[Asymmetry], metric: str, *, with_controls: bool = False) -> list[PairRow]:
     rows = []
-    for result in results:
+    for result in (result for result in results if result.metric == metric):
         cells = {(cell.labels["from"], cell.labels["to"]): cell for cell in result.cells}
         matrix = result.matrix()
-        for pair in (*result.pairs, *(result.null if with_controls else ())) if result.metric == metric else ():
-            start, end = pair.labels["from"], pair.labels["to"]
-            there, back = (replace(cells[way], estimate=float(matrix.loc[way])) for way in ((start, end), (end, start)))
-            rows.append(PairRow(result, pair, there, back))
+        for pair in (*result.pairs, *(result.null if with_controls else ())):
+            ends = str(pair.labels["from"]), str(pair.labels["to"])
+            there, back = (replace(cells[way], estimate=float(matrix.loc[way])) for way in (ends, ends[::-1]))
+            rows.append(
+                PairRow(
+                    ends=ends,
+                    method=str(result.labels["method"]),
+                    is_control=pair in result.null,
+                    verdict=VERDICTS[pair.verdict] if pair.ratio.low is not None else "one round",
+                    comparison=pair,
+                    there=there,
+                    back=back,
+                    runs=RunsRef(pair.run_ids, _COMPARED.get(metric, metric)),
+                    unit=result.unit,
+                )
+            )
     return rows
 
 
 def _emulated_rows(results: Iterable[Asymmetry], metric: str, links: pd.DataFrame) -> list[PairRow]:
     """The pairs whose two directions ``links`` describes, in the order of their names."""
-    rows = [row._replace(configured=both_directions(links, *row.ends)) for row in _pair_rows(results, metric)]
-    return sorted((row for row in rows if row.configured is not None), key=lambda row: (row.name, row.method))
+    rows = [row._replace(links=both_directions(links, *row.ends) or ()) for row in _pair_rows(results, metric)]
+    return sorted((row for row in rows if row.links), key=lambda row: (row.name, row.method))
 
 
-def _one_side(index: int, key: str) -> Any:
-    return lambda row: row.configured[index][key]
+def _link_column(header: str, index: int, value: str, key: str, shown: Format, unit: Unit) -> Column[PairRow]:
+    """The configured value of one direction, and the line that configures it."""
+    return Column(
+        header, lambda row: row.links[index][value], shown, unit,
+        source=lambda row: [_link_refs(*row.ends, key)[index]],
+    )  # fmt: skip
 
 
-def _both_sides(key: str) -> Any:
-    return lambda row: row.configured[0][key] + row.configured[1][key]
+def _sum_of_links(value: str) -> Callable[[PairRow], float]:
+    return lambda row: sum(float(link[value]) for link in row.links)
+
+
+def _link_refs(start: str, end: str, key: str) -> list[FileRef]:
+    """The lines that configure ``key`` in each direction."""
+    return [FileRef("truth.json", key, entry) for entry in (f"{start}->{end}", f"{end}->{start}")]
 
 
 def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[PairRow] | Note:
@@ -166,7 +172,7 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
     rows = _pair_rows(results, metric, with_controls=True)
     if not rows:
         return Note(f"No pair of ends of this study was measured in both directions for {metric}.")
-    unit = read_in(rows[0].result.unit)
+    unit = read_in(rows[0].unit)
 
     def codes(row: PairRow) -> list[str]:
         return [code for code in row.comparison.codes if code not in _IMPLIED]
@@ -176,11 +182,11 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
         METHOD,
         Column("verdict", attrgetter("verdict")),
         Column("rounds", attrgetter("comparison.ratio.n"), COUNT),
-        Column("there", attrgetter("there.estimate"), Number(",.4g"), unit),
-        Column("back", attrgetter("back.estimate"), Number(",.4g"), unit),
-        Column("ratio", attrgetter("comparison.ratio.estimate"), Number(".3f")),
-        Column("interval", lambda row: (row.comparison.ratio.low, row.comparison.ratio.high), _RatioInterval()),
-        Column("flags", codes, Text(flags)),
+        Column("there", attrgetter("there.estimate"), number(",.4g"), unit),
+        Column("back", attrgetter("back.estimate"), number(",.4g"), unit),
+        Column("ratio", attrgetter("comparison.ratio.estimate"), number(".3f")),
+        Column("interval", lambda row: (row.comparison.ratio.low, row.comparison.ratio.high), _RATIO_INTERVAL),
+        Column("flags", codes, words(flags)),
     ]
     notes = explain(codes_of(row.comparison for row in rows))
     rows.sort(key=lambda row: (row.is_control, row.name))
@@ -190,145 +196,93 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
         columns,
         rows,
         notes,
-        lambda row: [row.runs_ref()],
+        lambda row: [row.runs],
     )
 
 
-class _RatioInterval(Interval):
-    """The interval of a ratio: two decimals, or two digits where it is very wide."""
-
-    def text(self, value: tuple[float | None, float | None], scale: float) -> str:
-        """Return both ends."""
-        return Interval(".2f" if (value[1] or 0) < 100 else ",.2g").text(value, scale)
+def _ratio_interval(value: tuple[float | None, float | None], scale: float) -> str:
+    """Two decimals, or two digits where the interval is very wide."""
+    return interval(".2f" if (value[1] or 0) < 100 else ",.2g").text(value, scale)
 
 
-class EstimateRow(NamedTuple):
-    """An estimate of one method."""
-
-    method: str
-    estimate: Estimate
-
-    @property
-    def low(self) -> float | None:
-        """Lower end of the interval."""
-        return self.estimate.low
-
-    @property
-    def high(self) -> float | None:
-        """Upper end of the interval."""
-        return self.estimate.high
-
-    @property
-    def run_ids(self) -> tuple[str, ...]:
-        """The runs that the estimate was computed from."""
-        return self.estimate.run_ids
+_RATIO_INTERVAL = replace(interval(), text=_ratio_interval)
+_ROUNDS: Column[Estimate] = Column("rounds", attrgetter("n"), COUNT)
 
 
-_WHAT: Column[EstimateRow] = Column("what", attrgetter("estimate.what"))
-_ROUNDS: Column[EstimateRow] = Column("rounds", attrgetter("estimate.n"), COUNT)
-
-
-def initiators(results: Sequence[Asymmetry]) -> Table[EstimateRow] | Note:
+def initiators(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
     """Return what each initiator adds to its round trips, and the cyclic residual of each triangle of zones."""
-    rows = [
-        EstimateRow(str(result.labels["method"]), estimate)
-        for result in results
-        if result.node_effects
-        for estimate in (*result.node_effects, *result.curls)
-    ]
+    measured = [result for result in results if result.node_effects]
+    rows = [estimate for result in measured for estimate in (*result.node_effects, *result.curls)]
     if not rows:
         return Note(
             "No initiator effects: no pair of different zones was measured in both directions, so the effect of an "
             "initiator cannot be separated from the path."
         )
-    columns: list[Column[EstimateRow]] = [
-        METHOD,
-        _WHAT,
+    columns: list[Column[Estimate]] = [
+        LABELLED_METHOD,
+        Column("what", attrgetter("what")),
         _ROUNDS,
-        Column("adds", attrgetter("estimate.estimate"), TENTHS, MICROSECONDS),
+        Column("adds", attrgetter("estimate"), TENTHS, MICROSECONDS),
         interval_column("interval", ",.1f", MICROSECONDS),
-        Column("flags", lambda row: [code for code in row.estimate.codes if code != "initiator_only"], Text(flags)),
+        Column("flags", lambda row: [code for code in row.codes if code != "initiator_only"], words(flags)),
     ]
     caption = "Initiator effects and cyclic residuals (scope: across runs)"
-    notes = explain(codes_of(row.estimate for row in rows))
-    return Table(caption, columns, rows, notes, from_runs("typical"))
+    return Table(caption, columns, rows, explain(codes_of(rows)), from_runs("typical"))
 
 
-def detours(results: Sequence[Asymmetry]) -> Table[EstimateRow] | Note:
+def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
     """Return the direct path against each detour, corrected for the inside of the zone that the detour passes."""
-    rows = [EstimateRow(str(result.labels["method"]), estimate) for result in results for estimate in result.detours]
+    rows = [estimate for result in results for estimate in result.detours]
     if not rows:
         return Note("No triangle: no three zones of this study were measured pair by pair by one method.")
-    columns: list[Column[EstimateRow]] = [
-        Column("direct path and detour", attrgetter("estimate.what"), names_row=True),
-        METHOD,
+    columns: list[Column[Estimate]] = [
+        Column("direct path and detour", attrgetter("what"), names_row=True),
+        LABELLED_METHOD,
         _ROUNDS,
-        Column("direct less detour", attrgetter("estimate.estimate"), TENTHS, MICROSECONDS),
+        Column("direct less detour", attrgetter("estimate"), TENTHS, MICROSECONDS),
         interval_column("interval", ",.0f", MICROSECONDS),
-        Column("direct ÷ detour", lambda row: row.estimate.diagnostics["ratio"], Number(".2f")),
+        Column("direct ÷ detour", lambda row: row.diagnostics["ratio"], number(".2f")),
         Column("detour shorter?", _is_shorter),
     ]
-    inside = dict.fromkeys(str(row.estimate.diagnostics["own_zone"]) for row in rows)
+    inside = dict.fromkeys(str(row.diagnostics["own_zone"]) for row in rows)
     notes = [f"The inside of the zone passed: {'; '.join(inside)}."]
-    rows.sort(key=lambda row: (row.estimate.what, row.method))
+    rows.sort(key=lambda row: (row.what, str(row.labels["method"])))
     return Table("Triangles (scope: across runs)", columns, rows, notes, from_runs("typical"))
 
 
-def _is_shorter(row: EstimateRow) -> str:
-    if row.estimate.diagnostics["violated"]:
+def _is_shorter(row: Estimate) -> str:
+    if row.diagnostics["violated"]:
         return "yes"
     return "no" if row.low is not None else "one round: not judged"
 
 
-class RankRow(NamedTuple):
-    """The rank set of a pair of zones by one method."""
-
-    method: str
-    ranks: Any
-
-
-def ranks(results: Sequence[Asymmetry]) -> Table[RankRow] | Note:
+def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
     """Return for each pair of zones every rank that the data cannot exclude."""
-    rows = [RankRow(str(result.labels["method"]), ranks) for result in results for ranks in result.ranking]
+    rows = [
+        replace(ranks, labels={"method": result.labels["method"]}) for result in results for ranks in result.ranking
+    ]
     if not rows:
         return Note("No ranks: fewer than two pairs of zones were measured by one method.")
     confidence = level(next(result.confidence for result in results if result.ranking))
-    columns: list[Column[RankRow]] = [
-        METHOD,
-        Column("pair", attrgetter("ranks.what"), names_row=True),
-        Column("rounds", attrgetter("ranks.level.n"), COUNT),
-        Column("RTT", attrgetter("ranks.level.estimate"), TENTHS, MICROSECONDS),
-        Column(
-            f"{confidence} interval",
-            lambda row: (row.ranks.level.low, row.ranks.level.high),
-            Interval(",.1f"),
-            MICROSECONDS,
-        ),
-        Column("rank, 1 = shortest", lambda row: (row.ranks.low, row.ranks.high), _RANKS, align="left"),
-        Column("flags", attrgetter("ranks.codes"), Text(flags)),
-    ]
-    notes = [
-        f"The ranks of one method hold jointly with {confidence} confidence.",
-        *explain(codes_of(row.ranks for row in rows)),
-    ]
-    return Table(
-        "Ranks of the pairs (scope: across runs)",
-        columns,
-        rows,
-        notes,
-        lambda row: [RunsRef(row.ranks.run_ids, "typical")],
+    ends = Column[RankSet](
+        f"{confidence} interval", lambda row: (row.level.low, row.level.high), interval(",.1f"), MICROSECONDS
     )
+    columns: list[Column[RankSet]] = [
+        LABELLED_METHOD,
+        Column("pair", attrgetter("what"), names_row=True),
+        Column("rounds", attrgetter("level.n"), COUNT),
+        Column("RTT", attrgetter("level.estimate"), TENTHS, MICROSECONDS),
+        ends,
+        Column("rank, 1 = shortest", lambda row: (row.low, row.high), _RANKS),
+        FLAGS,
+    ]
+    notes = [f"The ranks of one method hold jointly with {confidence} confidence.", *explain(codes_of(rows))]
+    return Table("Ranks of the pairs (scope: across runs)", columns, rows, notes, from_runs("typical"))
 
 
-class _Ranks(Interval):
-    """A rank, or the first and the last one that are possible."""
-
-    def text(self, value: tuple[int, int], scale: float) -> str:
-        """Return the ranks."""
-        return " to ".join(dict.fromkeys(map(str, value)))
-
-
-_RANKS = _Ranks()
+_RANKS = Format(
+    lambda value, scale: " to ".join(dict.fromkeys(map(str, value))), ("low", "high"), tuple, right=False
+)  # fmt: skip
 
 
 # --- emulated networks
@@ -344,16 +298,14 @@ def configured_delays(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Tabl
     rows = _emulated_rows(results, "latency", links)
     if not rows:
         return Note("The network was emulated, but no method measured round trips in both directions.")
-    measured = WithInterval(",.0f")
+    measured = with_interval(",.0f")
     columns: list[Column[PairRow]] = [
         Column("pair", attrgetter("name"), names_row=True),
         METHOD,
-        Column("configured there", _one_side(0, "mean_ns"), COUNT, MICROSECONDS,
-               source=lambda row: row.configured_refs(_MEAN)[:1]),
-        Column("configured back", _one_side(1, "mean_ns"), COUNT, MICROSECONDS,
-               source=lambda row: row.configured_refs(_MEAN)[1:]),
-        Column("sum of both", _both_sides("mean_ns"), COUNT, MICROSECONDS),
-        Column("sum the emulator achieved", _both_sides("achieved_ns"), COUNT, MICROSECONDS),
+        _link_column("configured there", 0, "mean_ns", _MEAN, COUNT, MICROSECONDS),
+        _link_column("configured back", 1, "mean_ns", _MEAN, COUNT, MICROSECONDS),
+        Column("sum of both", _sum_of_links("mean_ns"), COUNT, MICROSECONDS),
+        Column("sum the emulator achieved", _sum_of_links("achieved_ns"), COUNT, MICROSECONDS),
         Column("measured from the first", attrgetter("there"), measured, MICROSECONDS, align="right"),
         Column("measured from the second", attrgetter("back"), measured, MICROSECONDS, align="right"),
         Column("directions", attrgetter("verdict")),
@@ -364,7 +316,7 @@ def configured_delays(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Tabl
     ]
 
     def source(row: PairRow) -> list[Ref]:
-        return [row.runs_ref(), *row.configured_refs(_MEAN), *row.configured_refs(_ACHIEVED)]
+        return [row.runs, *_link_refs(*row.ends, _MEAN), *_link_refs(*row.ends, _ACHIEVED)]
 
     return Table("Measured round trips and configured one-way delays", columns, rows, notes, source)
 
@@ -386,7 +338,7 @@ def configured_differences(
         PATH,
         Column("runs", attrgetter("difference.n"), COUNT),
         Column("longer by", attrgetter("difference.estimate"), TENTHS, MICROSECONDS),
-        Column("interval", lambda step: (step.difference.low, step.difference.high), Interval(",.1f"), MICROSECONDS,
+        Column("interval", lambda step: (step.difference.low, step.difference.high), interval(",.1f"), MICROSECONDS,
                align="left"),
         Column("configured", attrgetter("configured"), TENTHS, MICROSECONDS),
         Column("inside", lambda step: step.holds(step.configured)),
@@ -417,11 +369,6 @@ def configured_differences(
     return Table("Measured and configured differences", columns, rows, notes, source)
 
 
-def _link_refs(start: str, end: str, key: str) -> list[FileRef]:
-    """The lines that configure ``key`` in each direction."""
-    return [FileRef("truth.json", key, entry) for entry in (f"{start}->{end}", f"{end}->{start}")]
-
-
 def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table[PairRow] | Note:
     """Return the configured rates of both directions and the goodputs measured in them."""
     if not len(links):
@@ -432,15 +379,13 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
     columns: list[Column[PairRow]] = [
         Column("pair", attrgetter("name"), names_row=True),
         METHOD,
-        Column("configured there", _one_side(0, "rate"), Number(",.3f"), GIGABITS,
-               source=lambda row: row.configured_refs(_RATE)[:1]),
-        Column("configured back", _one_side(1, "rate"), Number(",.3f"), GIGABITS,
-               source=lambda row: row.configured_refs(_RATE)[1:]),
-        Column("configured ratio", _configured_ratio, Number(".2f")),
-        Column("measured there", attrgetter("there.estimate"), Number(",.3f"), GIGABITS),
-        Column("measured back", attrgetter("back.estimate"), Number(",.3f"), GIGABITS),
-        Column("ratio", attrgetter("comparison.ratio.estimate"), Number(".2f")),
-        Column("interval", lambda row: (row.comparison.ratio.low, row.comparison.ratio.high), Interval(".2f")),
+        _link_column("configured there", 0, "rate", _RATE, number(",.3f"), GIGABITS),
+        _link_column("configured back", 1, "rate", _RATE, number(",.3f"), GIGABITS),
+        Column("configured ratio", _configured_ratio, number(".2f")),
+        Column("measured there", attrgetter("there.estimate"), number(",.3f"), GIGABITS),
+        Column("measured back", attrgetter("back.estimate"), number(",.3f"), GIGABITS),
+        Column("ratio", attrgetter("comparison.ratio.estimate"), number(".2f")),
+        Column("interval", lambda row: (row.comparison.ratio.low, row.comparison.ratio.high), interval(".2f")),
         Column("configured ratio inside?", _is_inside),
     ]  # fmt: skip
     note = (
@@ -452,12 +397,12 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
         columns,
         rows,
         [note],
-        lambda row: [row.runs_ref(), *row.configured_refs(_RATE)],
+        lambda row: [row.runs, *_link_refs(*row.ends, _RATE)],
     )
 
 
 def _configured_ratio(row: PairRow) -> float:
-    return float(_one_side(0, "rate")(row) / _one_side(1, "rate")(row))
+    return float(row.links[0]["rate"] / row.links[1]["rate"])
 
 
 def _is_inside(row: PairRow) -> str:
