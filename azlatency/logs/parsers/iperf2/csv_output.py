@@ -1,21 +1,24 @@
-"""iperf 2 ``-y C``: comma-separated rows without a header.
+"""The CSV of iperf 2 (``-y C``): rows without a header, and rows under column names (``-e``, since 2.1.9).
+
+::
 
     19700101000000,10.99.0.1,34253,10.99.0.2,5601,1,0.0-2.0,4129230,16440455,0.004,251,3060,8.203,0
 
-Local time, address and port of one end, of the other, stream, seconds, bytes, bit/s; UDP receivers add jitter (ms),
-lost, total, loss (%), out of order. A server of 2.1 prints the beginning of 1970 for the time and the client first.
-Intervals and totals have the same form: a total is the last row of its stream that begins at 0.0; a stream whose only
-row ends on a whole second is flagged (``total_unproven``). Stream -1 is the sum of the others; some versions print
-none, then the whole is missing. Numbers of -1 are missing. Bytes are exact; the times are rounded, so that the printed
-rate is the sharper one.
+Local time, address and port of both ends, stream, seconds, bytes, bit/s; UDP receivers add jitter (ms), lost, total,
+loss (%) and out of order. A server of 2.1 prints 1970-01-01 as the time, and the client first. Intervals and totals
+have the same form: a total is the last row of its stream that begins at 0.0; a stream whose only row ends on a whole
+second is flagged (``total_unproven``). Stream -1 is the sum of the others; some versions do not print it, and then the
+run has no total. -1 means missing. Bytes are exact but the times are rounded, so the printed rate is more precise.
+
+::
 
     time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed,writecnt,writeerr,tcpretry,tcpcwnd,...
     +0100:20260131123456.654321,10.99.0.1,34253,10.99.0.2,5001,1,0.0,1.0,3145728,25165824,24,0,0,87,63,412,21
 
-``-e`` has rows under names since 2.1.9, other ones for each kind of test (Locale.c of 2.2): ``writecnt`` shows the end
-that sends, ``readcnt`` the one that receives; ``bbavg`` to ``bbstdev`` are round trips in ms, ``ttavg`` to ``ttsdev``
-one-way latencies in ms; ``tcprtt`` is microseconds. A sender's jitter and loss are not its to know. ``tcpcwnd`` has a
-unit that no line shows and is left out, like the bins of read sizes.
+The column names differ by kind of test (Locale.c of 2.2): ``writecnt`` identifies the end that sends, ``readcnt`` the
+one that receives; ``bbavg`` to ``bbstdev`` are round-trip times in ms, ``ttavg`` to ``ttsdev`` one-way latencies in ms;
+``tcprtt`` is in microseconds. The jitter and loss of a sender are not measured. ``tcpcwnd`` has no
+documented unit and is not stored, nor are the bins of read sizes.
 """
 
 from __future__ import annotations
@@ -46,8 +49,8 @@ _PORT = "5001"
 _UDP = 14
 
 
-class Rows:
-    """The rows of one log."""
+class CsvRows:
+    """Reads the rows of one log."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
@@ -57,7 +60,7 @@ class Rows:
         self.names: list[str] = []
 
     def read(self) -> None:
-        """Read all rows; one at 0.0 behind the total of its stream, or of another protocol, begins another test."""
+        """Read all rows; a row at 0.0 after the total of its stream, or of another protocol, begins a test."""
         for line in self.log.lines:
             text = line.text.strip()
             if not text:
@@ -76,36 +79,37 @@ class Rows:
         if self.test is not None:
             self.test.finish()
 
-    def _named_row(self, line: Line, found: dict[str, str]) -> None:
-        """A row under names, as the row without them that it extends; and what it has beside."""
-        sends, receives = "writecnt" in found or "bbcnt" in found, "readcnt" in found
-        fields = list(found.values())[:10]
-        fields[6:8] = [f"{found['istart']}-{found['iend']}"]
-        if receives and "datagrams" in found:
-            fields += [found[name] for name in _LOSSES]
+    def _named_row(self, line: Line, cells: dict[str, str]) -> None:
+        """Read a row under column names: the cells of the row without names, and the additional ones."""
+        sends, receives = "writecnt" in cells or "bbcnt" in cells, "readcnt" in cells
+        fields = list(cells.values())[:10]
+        fields[6:8] = [f"{cells['istart']}-{cells['iend']}"]
+        if receives and "datagrams" in cells:
+            fields += [cells[name] for name in _LOSSES]
         row = self._row(line, fields)
         if row is None or self.test is None:
             return
         row.receives = None if sends == receives else receives
-        if "datagrams" in found:
+        if "datagrams" in cells:
             self.test.run.set(protocol="udp")
         elif sends or receives:
             self.test.run.set(protocol="tcp")
-        if "tcpretry" in found and int(found["tcpretry"]) >= 0:
-            row.retransmits = count(found["tcpretry"])
-        if "tcprtt" in found and int(found["tcprtt"]) > 0:
-            row.rtt_ns = nanoseconds(found["tcprtt"], "us")
-        if int(found.get("bbcnt", 0)) > 0:
-            row.bounces, row.rps = count(found["bbcnt"]), quantity(found["rps"], "rps")
+        if "tcpretry" in cells and int(cells["tcpretry"]) >= 0:
+            row.retransmits = count(cells["tcpretry"])
+        if "tcprtt" in cells and int(cells["tcprtt"]) > 0:
+            row.rtt_ns = nanoseconds(cells["tcprtt"], "us")
+        if int(cells.get("bbcnt", 0)) > 0:
+            row.bounces, row.rps = count(cells["bbcnt"]), quantity(cells["rps"], "rps")
         for first, number in (("bb", "bbcnt"), ("tt", "ttcnt")):
-            # Of a single one the minimum, maximum and deviation are printed as 0.
-            printed = [found[name] for name in found if re.fullmatch(f"{first}(?:avg|min|max|st?dev)", name)]
-            if int(found.get(number, 0)) > 0:
-                row.latency = tuple(quantity(token, "ms") for token in printed[: 4 if int(found[number]) > 1 else 1])
+            # If there is only one value, minimum, maximum and deviation are printed as 0.
+            printed = [cells[name] for name in cells if re.fullmatch(f"{first}(?:avg|min|max|st?dev)", name)]
+            if int(cells.get(number, 0)) > 0:
+                row.latency = tuple(quantity(token, "ms") for token in printed[: 4 if int(cells[number]) > 1 else 1])
 
     def _row(self, line: Line, fields: list[str]) -> Row | None:
         if line.number == self.unfinished:
-            self.recorder.add_event("unfinished_line", "info", "the last line is cut, its row is left out", line.number)
+            text = "the log ends within this line; its row is left out"
+            self.recorder.add_event("unfinished_line", "info", text, line.number)
             if self.test is not None:
                 self.test.last_line = line.number
             return None
@@ -115,14 +119,14 @@ class Rows:
         changed = len(fields) != self.fields
         self.fields = len(fields)
         if self.test is not None and (
-            changed or self._other(stream, ends) or self.test.over(stream, starts=float(start))
+            changed or self._is_reused(stream, ends) or self.test.over(stream, starts=float(start))
         ):
             self.test.finish()
             self.test = None
         test = self.test or self._open(line, fields)
         test.last_line = line.number
         if stream != "SUM":
-            test.connections.setdefault(stream, Connection(stream, *self._ends(fields)))
+            test.connections.setdefault(stream, _connection(stream, ends))
         first, last = quantity(start, "sec"), quantity(end, "sec")
         row = Row(
             line=line.number,
@@ -134,21 +138,21 @@ class Rows:
             rate=quantity(fields[8], "bits/sec"),
         )
         if len(fields) == _UDP:
-            self._udp(test, row, fields)
+            self._add_loss(test, row, fields)
         test.rows.append(row)
         return row
 
     @staticmethod
     def _ends(fields: list[str]) -> tuple[str, ...]:
-        """Address and port of this end, then of the other; a server of 2.1 prints the client first."""
+        """Return address and port of this end, then of the other; a server of 2.1 prints the client first."""
         return (*fields[3:5], *fields[1:3]) if fields[0] == _SERVER_TIME else tuple(fields[1:5])
 
-    def _other(self, stream: str, ends: tuple[str, ...]) -> bool:
-        """Whether the stream has another connection than before."""
-        known = self.test.connections.get(stream) if self.test is not None else None
-        return known is not None and (known.local, known.local_port, known.remote, known.remote_port) != ends
+    def _is_reused(self, stream: str, ends: tuple[str, ...]) -> bool:
+        """Whether the number of the stream now names another connection."""
+        known_connection = self.test.connections.get(stream) if self.test is not None else None
+        return known_connection is not None and known_connection != _connection(stream, ends)
 
-    def _udp(self, test: Test, row: Row, fields: list[str]) -> None:
+    def _add_loss(self, test: Test, row: Row, fields: list[str]) -> None:
         if float(fields[9]) >= 0 and int(fields[10]) >= 0 and int(fields[11]) > 0:
             row.jitter, row.percent = quantity(fields[9], "ms"), fields[12]
             row.lost, row.datagrams = count(fields[10]), count(fields[11])
@@ -166,3 +170,8 @@ class Rows:
         elif (fields[2] == _PORT) != (fields[4] == _PORT):
             run.set(client=fields[1 if fields[4] == _PORT else 3], server=fields[3 if fields[4] == _PORT else 1])
         return self.test
+
+
+def _connection(stream: str, ends: tuple[str, ...]) -> Connection:
+    local, local_port, remote, remote_port = ends
+    return Connection(stream=stream, local=local, local_port=local_port, remote=remote, remote_port=remote_port)

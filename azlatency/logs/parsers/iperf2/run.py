@@ -1,4 +1,7 @@
-"""What the text and the comma-separated form of iperf 2 have in common: one test, and the tables that follow."""
+"""One iperf 2 test: streams and sides of its rows, the tables that follow, and the checks.
+
+Text and CSV readers collect rows, connections and histograms in a `Test`; `Test.finish` writes them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class Row(rows.Row):
     """One printed row, interval or total."""
 
     report: bool = False
-    """The server's count, sent back to the client of a UDP test."""
+    """The count that the server of a UDP test sends back to the client."""
     receives: bool | None = None
     latency: tuple[Quantity, ...] = ()
     """Mean, minimum, maximum, standard deviation."""
@@ -36,7 +39,7 @@ class Row(rows.Row):
         return self.stream.lstrip("*").startswith(_SUM)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Connection:
     """A line ``local … connected with …``."""
 
@@ -48,9 +51,9 @@ class Connection:
     flags: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Histogram:
-    """A final histogram; bin k holds ((k-1) width, k width]."""
+    """A final histogram; bin k counts values in ((k-1) * width, k * width]."""
 
     line: int
     stream: str
@@ -65,7 +68,7 @@ class Histogram:
 
 @dataclass
 class Test:
-    """One test being read."""
+    """One test while it is read."""
 
     log: Log
     run: Run
@@ -73,7 +76,7 @@ class Test:
     connect: tuple[str, str] | None = None
     listen: str | None = None
     first: str | None = None
-    """Which banner came first, ``client`` or ``server``: the end that wrote the log."""
+    """The first banner, ``client`` or ``server``: the end that wrote the log."""
     block: int | None = None
     bins: int | None = None
     last_line: int = 0
@@ -88,36 +91,36 @@ class Test:
     # --- while reading
 
     def over(self, stream: str, *, starts: float | None = None, report: str | None = None) -> bool:
-        """Whether a connection, or a row that starts at that second, belongs to the next test already."""
+        """Whether a connection, or a row that starts at that second, belongs to the next test."""
         last = {row.stream: row for row in self.rows if not row.report}
         if not last:
             return False
         if starts is None:
-            return stream in last or all(last[one].start_ns == 0 for one in self.connections if one in last)
-        before = last.get(stream)
-        # Behind a total, and no report of the server: only rows of another test begin at 0 again.
-        if before is None or report == stream or starts > 0 or before.start_ns > 0:
+            return stream in last or all(last[name].start_ns == 0 for name in self.connections if name in last)
+        previous = last.get(stream)
+        # After a total, unless the server reports, only the rows of another test begin at 0 again.
+        if previous is None or report == stream or starts > 0 or previous.start_ns > 0:
             return False
         return sum(row.stream == stream and not row.report for row in self.rows) > 1
 
     # --- at the end
 
     def finish(self) -> None:
-        """Write everything that follows from the rows."""
+        """Write the run: its columns, metrics, intervals, histograms and status."""
         self.run.set(last_line=max(self.last_line, self.run.row["first_line"]))
         for row in self.rows:
-            self._direct(row)
+            self._set_side(row)
         totals = self._totals()
         self._drop_wrong_sums(totals)
         self._describe(totals)
         for row in totals:
             self._write_total(row)
         for row in self.rows:
-            self._write_interval(row, is_total=any(row is one for one in totals))
-        for one in self.histograms:
-            self._write_histogram(one)
+            self._write_interval(row, is_total=any(row is total for total in totals))
+        for histogram in self.histograms:
+            self._write_histogram(histogram)
         self._write_counts()
-        self._end(totals)
+        self._set_status(totals)
 
     @property
     def server(self) -> bool | None:
@@ -131,18 +134,19 @@ class Test:
 
     def _is_client(self, stream: str) -> bool | None:
         """Whether this end opened the connection of the stream."""
-        one = self.connections.get(stream) or self.connections.get("*" + stream) or self.connections.get(stream[1:])
-        if one is not None:
-            connects = self.connect is not None and one.remote_port == self.connect[1]
-            listens = self.listen is not None and one.local_port == self.listen
+        names = (stream, "*" + stream, stream[1:])
+        connection = next((self.connections[name] for name in names if name in self.connections), None)
+        if connection is not None:
+            connects = self.connect is not None and connection.remote_port == self.connect[1]
+            listens = self.listen is not None and connection.local_port == self.listen
             if connects != listens:
                 return connects
         return None if self.server is None else not self.server
 
-    def _direct(self, row: Row) -> None:
-        """The side of the end that wrote the row."""
+    def _set_side(self, row: Row) -> None:
+        """Set whether the end that wrote the row sends or receives."""
         client = self._is_client(row.stream.lstrip("*") if row.stream not in self.connections else row.stream)
-        if row.is_sum and self._mixed():
+        if row.is_sum and self._has_both_directions():
             client = None
         if row.report:
             row.side = "receiver"
@@ -151,7 +155,7 @@ class Test:
         elif row.receives is not None:
             row.side = "receiver" if row.receives else "sender"
 
-    def _mixed(self) -> bool:
+    def _has_both_directions(self) -> bool:
         """Whether the connections go in both directions."""
         return len({self._is_client(stream) for stream in self.connections}) > 1
 
@@ -162,67 +166,71 @@ class Test:
 
     @property
     def bounce(self) -> bool:
-        """Whether round trips of messages were measured."""
+        """Whether the test measured round-trip times (``--bounceback``)."""
         return any(row.bounces is not None for row in self.rows)
 
     def _totals(self) -> list[Row]:
-        """The last row of each stream, where it covers the whole time."""
+        """Return the totals: the last row of each stream, if it covers the whole time, and the server reports."""
         totals = [row for row in self.rows if row.report]
         streams = dict.fromkeys(row.stream for row in sorted(self.rows, key=lambda row: row.is_sum))
         for stream in streams:
-            own = [row for row in self.rows if row.stream == stream and not row.report]
-            if not own or own[-1].start_ns != 0:
+            series = [row for row in self.rows if row.stream == stream and not row.report]
+            if not series or series[-1].start_ns != 0:
                 continue
-            proven = own[0].is_sum and any(row.side == own[0].side for row in totals)
-            if len(own) == 1 and not proven and not self._proven(own[0]):
+            proven = series[0].is_sum and any(row.side == series[0].side for row in totals)
+            if len(series) == 1 and not proven and not self._is_total(series[0]):
                 continue
-            totals.append(own[-1])
+            totals.append(series[-1])
         return totals
 
-    def _proven(self, row: Row) -> bool:
-        """Whether the only row of a stream is its total, or at least taken as one (then it is flagged)."""
+    def _is_total(self, row: Row) -> bool:
+        """Whether the only row of a stream is taken as its total; if that is not certain, it is flagged."""
         if row.end_ns % _SECOND_NS or row.stream in self.sent or row.report:
             return True
         words = self.log.arguments
         if words and not any(word.startswith("-i") or word.startswith("--interval") for word in words):
             return True
-        exact = row.slack_ns < 1e-3 * _SECOND_NS
-        if exact:
+        if row.slack_ns < 1e-3 * _SECOND_NS:
             return False
-        text = f"the only row, up to {row.end_ns / 1e9:g} s: the total, or the first interval of a log that was cut"
+        text = f"the only row, up to {row.end_ns / 1e9:g} s, may be the first interval of a log that was cut"
         self.run.add_event("total_unproven", "warning", text, row.line)
         return True
 
     def _drop_wrong_sums(self, totals: list[Row]) -> None:
-        """A sum must be the sum of its streams."""
+        """Leave out a sum that is not the sum of its streams."""
         for total in [row for row in totals if row.is_sum]:
             parts = [row for row in totals if not row.is_sum and not row.report and row.side == total.side]
             if not parts or total.bytes is None:
                 continue
-            found = [row.bytes for row in parts if row.bytes is not None]
-            expected = sum(one.value for one in found)
-            slack = sum(one.resolution or 0.0 for one in (*found, total.bytes))
-            if len(parts) >= self._streams() and abs(total.bytes.value - expected) > 1.01 * slack + 0.01 * expected:
-                text = f"[{total.stream}] {total.bytes.printed} {total.bytes.printed_unit} is not the sum"
-                text = f"{text} of the streams, {expected:.0f} bytes; left out"
+            sizes = [row.bytes for row in parts if row.bytes is not None]
+            expected = sum(size.value for size in sizes)
+            rounding = sum(size.resolution or 0.0 for size in (*sizes, total.bytes))
+            if (
+                len(parts) >= self._count_streams()
+                and abs(total.bytes.value - expected) > 1.01 * slack + 0.01 * expected
+            ):
+                text = (
+                    f"[{total.stream}] {total.bytes.printed} {total.bytes.printed_unit} is not the sum of the streams"
+                )
+                text = f"{text}, {expected:.0f} bytes; it is left out"
                 self.run.add_event("sum_mismatch", "warning", text, total.line)
                 totals[:] = [row for row in totals if row is not total]
                 self.rows = [row for row in self.rows if row is not total]
 
     # --- names
 
-    def _several(self) -> bool:
-        return self._streams() > 1
+    def _has_streams(self) -> bool:
+        return self._count_streams() > 1
 
-    def _streams(self) -> int:
-        """Number of streams in one direction."""
+    def _count_streams(self) -> int:
+        """Count the streams in one direction."""
         named = [row.stream.split("-")[1] for row in self.rows if row.is_sum and "-" in row.stream]
         if named:
             return int(named[0])
         streams = {stream.lstrip("*") for stream in self.connections} | {
             row.stream.lstrip("*") for row in self.rows if not row.is_sum
         }
-        if self._mixed():
+        if self._has_both_directions():
             return max(1, len(streams) // 2)
         return len(streams) or 1
 
@@ -232,16 +240,16 @@ class Test:
         sends = row.side == "sender" if not row.report else True
         return ("TX-" if sends else "RX-") + ("S" if self.server else "C")
 
-    def _name(self, row: Row) -> str | None:
+    def _stream_name(self, row: Row) -> str | None:
         role = self._role(row)
-        if row.is_sum or not self._several():
+        if row.is_sum or not self._has_streams():
             return role
         number = row.stream.lstrip("*")
         return number if role is None else f"{role} {number}"
 
     def _describe(self, totals: Sequence[Row]) -> None:
         row = self.run.row
-        reverse = not self.bidir and any("(reverse)" in one.flags for one in self.connections.values())
+        reverse = not self.bidir and any("(reverse)" in connection.flags for connection in self.connections.values())
         test = "stream-bidir" if self.bidir else "stream-reverse" if reverse else "stream"
         row["test"] = "bounceback" if self.bounce else test
         end = {True: "-server", False: "-client", None: ""}[self.server]
@@ -256,16 +264,16 @@ class Test:
                 row["client"], row["server"] = (local, remote) if client else (remote, local)
         elif self.connect is not None and self.server is False:
             row["server"] = self.connect[0]
-        row["connections"] = self._streams() if self.rows or self.connections else None
+        row["connections"] = self._count_streams() if self.rows or self.connections else None
         row["message_bytes"] = row.get("message_bytes") or self.block
-        if row.get("protocol") is None and any(one.jitter is not None for one in self.rows):
+        if row.get("protocol") is None and any(printed.jitter is not None for printed in self.rows):
             row["protocol"] = "udp"
-        self._from_command()
-        whole = [one for one in totals if self._name(one) == self._role(one)]
-        if whole:
-            row["duration_ns"] = max(one.length_ns for one in whole)
+        self._read_command()
+        durations = [total.length_ns for total in totals if self._stream_name(total) == self._role(total)]
+        if durations:
+            row["duration_ns"] = max(durations)
 
-    def _from_command(self) -> None:
+    def _read_command(self) -> None:
         words = self.log.arguments
         if "-c" not in words and "--client" not in words:
             return
@@ -276,13 +284,13 @@ class Test:
         rate = self.log.option("-b", "--bandwidth")
         if rate is not None and self.run.row.get("protocol") != "udp":
             self.run.add_event(
-                "paced", "info", f"the command asks for {rate} bit/s at most", self.run.row["first_line"]
+                "paced", "info", f"the command limits the rate to {rate} bit/s", self.run.row["first_line"]
             )
 
     # --- rows
 
     def _write_total(self, row: Row) -> None:
-        run, name = self.run, self._name(row)
+        run, name = self.run, self._stream_name(row)
         scope = "run" if name == self._role(row) else "stream"
         if not self.bounce:
             for metric, value in (("throughput", row.rate), ("transferred", row.bytes)):
@@ -302,10 +310,10 @@ class Test:
         for ending, value in zip(("mean", "min", "max", "sd"), row.latency, strict=False):
             run.add_metric(f"{prefix}_{ending}", value, row.line, stream=name, scope=scope)
         if row.latency and prefix != "rtt":
-            text = "latencies from one clock to another: right as far as the two clocks agree"
+            text = "one-way latencies depend on how well the two clocks agree"
             run.add_event("one_way_clocks", "info", text, row.line)
         if not row.agrees() and row.rate is not None and row.bytes is not None:
-            text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
+            text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
             run.add_event("rate_mismatch", "warning", text, row.line)
 
     def _write_loss(self, row: Row, name: str | None, scope: str) -> None:
@@ -319,19 +327,19 @@ class Test:
         if row.percent is not None:
             printed = quantity(row.percent, "%", significant=2)
             if abs(printed.value - loss) > 1.001 * (printed.resolution or 0.0) + 1e-9:
-                text = f"{row.lost.value:.0f} of {row.datagrams.value:.0f} = {loss:.6g}, printed {row.percent} %"
+                text = f"the log prints {row.percent} %; {row.lost.value:.0f} / {row.datagrams.value:.0f} = {loss:.6g}"
                 run.add_event("loss_recomputed", "info", text, row.line)
 
     def _write_interval(self, row: Row, *, is_total: bool) -> None:
         if is_total:
             return
         if not row.agrees() and row.rate is not None and row.bytes is not None:
-            text = f"{row.rate.printed} is not {row.bytes.printed} in {row.length_ns / 1e9:g} s"
+            text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
             self.run.add_event("rate_mismatch", "warning", text, row.line)
         size = None if self.bounce else row.bytes
         self.run.add_interval(
             side=row.side,
-            stream=self._name(row),
+            stream=self._stream_name(row),
             start_ns=row.start_ns,
             end_ns=row.end_ns,
             bytes=None if size is None else size.value,
@@ -349,47 +357,48 @@ class Test:
         )
 
     def _write_counts(self) -> None:
-        found = [("datagrams", "sender", *one) for one in self.sent.items()]
-        found += [("out_of_order", "receiver", *one) for one in self.out_of_order.items()]
-        for metric, side, stream, (line, value) in found:
-            row = next((one for one in self.rows if one.stream == stream), None)
-            name = None if row is None else self._name(row)
+        counts = [("datagrams", "sender", *sent) for sent in self.sent.items()]
+        counts += [("out_of_order", "receiver", *late) for late in self.out_of_order.items()]
+        for metric, side, stream, (line, value) in counts:
+            row = next((row for row in self.rows if row.stream == stream), None)
+            name = None if row is None else self._stream_name(row)
             self.run.add_metric(
-                metric, value, line, side=side, stream=name, scope="stream" if self._several() else "run"
+                metric, value, line, side=side, stream=name, scope="stream" if self._has_streams() else "run"
             )
 
-    def _write_histogram(self, one: Histogram) -> None:
-        metric = _HISTOGRAMS.get(one.kind)
-        row = next((row for row in self.rows if row.stream == one.stream), None)
-        name = None if row is None else self._name(row)
-        total = sum(number for _, number in one.bins)
+    def _write_histogram(self, histogram: Histogram) -> None:
+        metric = _HISTOGRAMS.get(histogram.kind)
+        row = next((row for row in self.rows if row.stream == histogram.stream), None)
+        name = None if row is None else self._stream_name(row)
+        total = sum(number for _, number in histogram.bins)
         if metric is None:
-            self.run.add_event("unknown_histogram", "warning", f"a histogram of {one.kind} is not known", one.line)
+            text = f"unknown histogram {histogram.kind}; it is left out"
+            self.run.add_event("unknown_histogram", "warning", text, histogram.line)
             return
-        if total + one.below + one.above != one.count:
-            text = f"the bins hold {total}, {one.count} were counted; the histogram is left out"
-            self.run.add_event("histogram_total", "warning", text, one.line)
+        if total + histogram.below + histogram.above != histogram.count:
+            text = f"the bins add up to {total}, but the count is {histogram.count}; the histogram is left out"
+            self.run.add_event("histogram_total", "warning", text, histogram.line)
             return
-        for number, amount in one.bins:
-            low, high = (number - 1) * one.width_ns, number * one.width_ns
-            self.run.add_bucket(metric=metric, stream=name, low_ns=low, high_ns=high, count=amount, line=one.line)
-        if one.above and self.bins is not None:
-            edge = {"low_ns": self.bins * one.width_ns, "high_ns": None, "count": one.above}
-            self.run.add_bucket(metric=metric, stream=name, line=one.line, **edge)
-        for percent, token in one.quantiles:
-            # The bin is known, so the value is its middle, give or take half of it.
-            middle = (int(token) - 0.5) * one.width_ns
-            value = Quantity(middle, "ns", token, one.width_ns / 2, "bin")
+        for number, amount in histogram.bins:
+            low, high = (number - 1) * histogram.width_ns, number * histogram.width_ns
+            self.run.add_bucket(metric=metric, stream=name, low_ns=low, high_ns=high, count=amount, line=histogram.line)
+        if histogram.above and self.bins is not None:
+            edge = {"low_ns": self.bins * histogram.width_ns, "high_ns": None, "count": histogram.above}
+            self.run.add_bucket(metric=metric, stream=name, line=histogram.line, **edge)
+        for percent, token in histogram.quantiles:
+            # Only the bin is known: the value is its middle, the resolution half its width.
+            middle = (int(token) - 0.5) * histogram.width_ns
+            value = Quantity(middle, "ns", token, histogram.width_ns / 2, "bin")
             q = quantity(percent, "%").value
-            found = self.run.add_quantile(q, value, one.line, metric=metric, stream=name)
-            if one.count and found is not None:
-                # 1 % of 20 observations is no whole one: which of two ranks is meant is not documented.
-                complete_quantile(found, one.count, max(round(q * one.count), 1))
-                found["rank"] = None
+            quantile_row = self.run.add_quantile(q, value, histogram.line, metric=metric, stream=name)
+            if histogram.count and quantile_row is not None:
+                # q * n may not be an integer, and which rank is meant is not documented.
+                complete_quantile(quantile_row, histogram.count, max(round(q * histogram.count), 1))
+                quantile_row["rank"] = None
 
     # --- the end
 
-    def _end(self, totals: Sequence[Row]) -> None:
+    def _set_status(self, totals: Sequence[Row]) -> None:
         run = self.run
         for line, text in self.failures:
             code, severity = ("interrupted", "warning") if self.rows else ("failed", "error")
@@ -398,15 +407,14 @@ class Test:
         if self.interrupted is not None and not self.server:
             run.set(status="interrupted")
             line, text = self.interrupted
-            run.add_event("interrupted", "warning", f"{text}; the totals cover what there was", line)
-        own = {row.stream for row in totals}
-        begun = {row.stream for row in self.rows} | {one for one in self.connections if not _only_sums(self.rows)}
-        begun = {one for one in begun if "*" + one not in own and one.lstrip("*") not in own}
-        end_run(run, has_numbers=bool(self.rows), ended=begun <= own and bool(own), last_line=run.row["last_line"])
-
-
-def _only_sums(rows: Sequence[Row]) -> bool:
-    return bool(rows) and all(row.is_sum for row in rows)
+            run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", line)
+        finished = {row.stream for row in totals}
+        only_sums = bool(self.rows) and all(row.is_sum for row in self.rows)
+        begun = {row.stream for row in self.rows} | set([] if only_sums else self.connections)
+        begun = {stream for stream in begun if "*" + stream not in finished and stream.lstrip("*") not in finished}
+        end_run(
+            run, has_numbers=bool(self.rows), ended=begun <= finished and bool(finished), last_line=run.row["last_line"]
+        )
 
 
 def _whole(value: Quantity | None) -> int | None:

@@ -1,0 +1,342 @@
+"""The text output of iperf 2 clients and servers, plain and ``-e``."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import unfinished_line
+from azlatency.logs.parsers.iperf2.run import Connection, Histogram, Row, Test
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import count, nanoseconds, quantity
+
+_ID = r"\[ {0,4}(?P<id>\*?(?:\d{1,6}|SUM(?:-\d{1,6})?|FD\d{1,6}))\]"
+_TIMES = r" {1,8}(?P<start>\d{1,9}\.\d{1,4})- {0,8}(?P<end>\d{1,9}\.\d{1,4}) {1,4}sec"
+_AMOUNT = (
+    r" {1,6}(?P<bytes>[\d.]{1,12}) {1,3}(?P<byte_unit>[KMGT]?Bytes) {1,6}"
+    r"(?P<rate>[\d.]{1,12}) {1,3}(?P<rate_unit>[KMGT]?(?:bits|Bytes)/sec)"
+)
+_FOUR = r"(?P<avg>-|[\d.]{1,14})/(?P<min>-|[\d.]{1,14})/(?P<max>-|[\d.]{1,14})/(?P<sd>-|[\d.]{1,14}) ms"
+_UDP = (
+    r" {1,8}(?P<jitter>[\d.]{1,12}) ms {1,8}(?P<lost>-?\d{1,15})/ {0,8}(?P<total>-?\d{1,15})"
+    r" {1,8}\((?P<percent>-?(?:\d{1,9}(?:\.\d{1,6})?(?:e[+-]\d\d)?|nan))%\)"
+)
+_STACK = (
+    r" {1,16}(?P<retries>\d{1,12}|NA) {1,16}"
+    r"(?:(?P<cwnd>-?\d{1,12})K|NA)/(?:(?P<rtt>-?\d{1,12})|NA)(?:\(\d{1,12}\))? us"
+)
+_READS = r"\d{1,15}=\d{1,12}(?::\d{1,12}){0,15}"
+_ROW = _ID + _TIMES + _AMOUNT
+CONNECTED = (
+    _ID.replace("|SUM(?:-\\d{1,6})?|FD\\d{1,6}", "")
+    + r" local (\S{1,253}) port (\d{1,5}) connected with (\S{1,253}) port (\d{1,5})((?: \(.{1,200}?\))?"
+    r"(?: on (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) \((\w{1,10})\))?)"
+)
+BANNER_CLIENT = r"Client connecting to (\S{1,253}), (TCP|UDP) port (\d{1,5})(?: .{1,200})?"
+BANNER_SERVER = r"Server listening on (TCP|UDP) port (\d{1,5})(?: .{1,200})?"
+_HISTOGRAM = (
+    _ID + _TIMES + r" (?P<kind>[A-Z]{1,4}\d{0,2})(?P<final>\(f\))?-PDF: bin\(w=(?P<width>\d{1,9})(?P<unit>us|ms)\):"
+    r"cnt\((?P<count>\d{1,15})\)=(?P<bins>[\d:,]{0,3500})"
+    r" {1,3}\((?P<qs>[\d./]{1,40})%=(?P<values>[\d/]{1,60})(?:,.{0,200})?\)"
+)
+_BINS = re.compile(r"(\d{1,12}):(\d{1,15})")
+# Rows of iperf3 have two decimals.
+LOOSE_ROW = (
+    r"\[ {0,4}(?:\*?\d{1,6}|SUM(?:-\d{1,6})?)\] {1,3}"
+    r"\d{1,9}\.(?:\d|\d{4})- {0,3}\d{1,9}\.(?:\d|\d{4}) sec  .{1,300}"
+)
+_FAILED = (
+    r"(?:\[ {0,4}\d{1,6}\] )?((?:tcp |udp )?(?:connect|connect\(\)|bind|write|read|recv|accept|shutdown|socket) "
+    r"?failed.{0,300}|error: .{1,300})"
+)
+
+
+class Iperf2Text(LineLog):
+    """Reads the text of one log."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder = log, recorder
+        self.unfinished = unfinished_line(log)
+        self.test: Test | None = None
+        self.tests = 0
+        self.version: str | None = None
+        self.first_banner: str | None = None
+        """``client`` or ``server``: the end that wrote the log."""
+        self.connect: tuple[str, str] | None = None
+        """Server and port of the last client's banner."""
+        self.listen: str | None = None
+        self.protocol: str | None = None
+        self.block: int | None = None
+        self.report_of: str | None = None
+        self.failures: list[tuple[int, str]] = []
+        self.bins: int | None = None
+        self.ran = False
+        """Whether a connection follows the last banner."""
+
+    # --- which test
+
+    def close(self) -> None:
+        """Finish the open test, if there is one."""
+        test, self.test = self.test, None
+        self.report_of = None
+        if test is not None:
+            test.finish()
+
+    def _open(self, line: Line) -> Test:
+        if self.test is None:
+            run = self.recorder.start_run("iperf2", line.number, tool_version=self.version, protocol=self.protocol)
+            self.test = Test(self.log, run, "text", connect=self.connect, listen=self.listen, first=self.first_banner)
+            self.test.block, self.test.bins = self.block, self.bins
+            self.test.failures, self.failures = self.failures, []
+            self.tests += 1
+        self.ran = True
+        self.test.last_line = line.number
+        return self.test
+
+    @data(r"iperf version (2\.[\w.+-]{1,40})(?: .{0,200})?", hint="iperf version 2")
+    def version_line(self, line: Line, match: re.Match[str]) -> None:
+        """Read the version."""
+        self.version = match[1]
+
+    @data(BANNER_CLIENT, hint="Client connecting to ")
+    def client_banner(self, line: Line, match: re.Match[str]) -> None:
+        """Begin the output of a client."""
+        # A server that tests back prints this banner between its connection and its rows.
+        if self.test is None or self.test.rows:
+            self.close()
+            self.first_banner, self.listen, self.block, self.ran = "client", None, None, False
+        self.connect, self.protocol = (match[1], match[3]), match[2].lower()
+        if self.test is not None:
+            self.test.connect = self.connect
+
+    @data(BANNER_SERVER, hint="Server listening on ")
+    def server_banner(self, line: Line, match: re.Match[str]) -> None:
+        """Begin the output of a server."""
+        # The client of a dual test listens as well, before it connects.
+        dual = self.first_banner == "client" and self.listen is None and not self.ran and not self.failures
+        if not dual:
+            self.close()
+            self.first_banner, self.connect, self.block = "server", None, None
+        self.listen, self.protocol = match[2], match[1].lower()
+
+    @data(CONNECTED, hint="connected with")
+    def connected(self, line: Line, match: re.Match[str]) -> None:
+        """Read one connection."""
+        if self.test is not None and self.test.over(match["id"]):
+            self.close()
+        test = self._open(line)
+        test.connections[match["id"]] = Connection(
+            stream=match["id"],
+            local=match[2],
+            local_port=match[3],
+            remote=match[4],
+            remote_port=match[5],
+            flags=match[6] or "",
+        )
+        if match[8] == "UTC":
+            test.run.set(started_at=datetime.strptime(match[7], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC))
+
+    @data(r"(?:Sending|Receiving) (\d{1,7}) byte datagrams.{0,200}", hint=" byte datagrams")
+    @data(r"Write buffer size: (\d{1,12}) Byte", hint="Write buffer size")
+    @data(r"Bounce-back test \(size= {0,4}(\d{1,12}) Byte\).{0,200}", hint="Bounce-back test")
+    def block_size(self, line: Line, match: re.Match[str]) -> None:
+        """Read the size of a write or of a message."""
+        self.block = int(match[1])
+        if self.test is not None:
+            self.test.block = self.block
+
+    @data(r"Enabled (?:receive|select|write) histograms bin-width=.{1,40}, bins=(\d{1,9}).{0,100}", hint=", bins=")
+    def histogram_size(self, line: Line, match: re.Match[str]) -> None:
+        """Read the number of bins of the histograms."""
+        self.bins = int(match[1])
+
+    # --- rows
+
+    @data(_ROW, hint="/sec")
+    @data(_ROW + r" {1,8}" + _READS, hint="/sec")
+    def plain_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read a row of bytes and rate."""
+        self._add_row(line, match)
+
+    @data(_ROW + _UDP + r"(?: {1,4}" + _FOUR + r"(?: {1,4}(?P<pps>\d{1,12}) pps)?.{0,80})?", hint=" ms ")
+    def udp_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read a row of a UDP receiver."""
+        row = self._add_row(line, match)
+        if row is None:
+            return
+        row.jitter, row.percent = quantity(match["jitter"], "ms"), match["percent"]
+        row.lost, row.datagrams = count(match["lost"]), count(match["total"])
+        row.receives = True
+        if match["pps"] is not None:
+            row.message_rate = quantity(match["pps"], "/s")
+        _add_latency(row, match)
+
+    @data(_ROW + r" {1,8}\d{1,15}/\d{1,15}" + _STACK + r"(?: {1,8}\S{1,20})?", hint=" us")
+    def write_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read a row of a TCP sender (``-e``)."""
+        self._add_tcp_state(self._add_row(line, match), match)
+
+    @data(_ROW + r" {1,8}\d{1,15}/\d{1,15} {1,16}(?P<pps>\d{1,12}) pps", hint=" pps")
+    def udp_write_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read a row of a UDP sender (``-e``)."""
+        row = self._add_row(line, match)
+        if row is not None:
+            row.message_rate = quantity(match["pps"], "/s")
+
+    @data(_ROW + r" {1,8}" + _FOUR + r" \(\d{1,15}/\d{1,15}\) .{1,40}? {1,8}" + _READS, hint=" ms (")
+    def trip_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read a row of one-way latencies (``--trip-times``)."""
+        row = self._add_row(line, match)
+        if row is not None:
+            _add_latency(row, match)
+
+    @data(_ROW + r" {1,8}(?P<n>\d{1,12})=" + _FOUR + _STACK + r" {1,16}(?P<rps>\d{1,12}) rps", hint=" rps")
+    def bounce_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read a row of round-trip times (``--bounceback``)."""
+        row = self._add_row(line, match)
+        self._add_tcp_state(row, match)
+        if row is None:
+            return
+        row.bounces, row.rps = count(match["n"]), quantity(match["rps"], "rps")
+        _add_latency(row, match)
+
+    def _add_row(self, line: Line, match: re.Match[str]) -> Row | None:
+        if match["id"].startswith("FD"):
+            return None
+        if line.number == self.unfinished:
+            text = "the log ends within this line; its row is left out"
+            self.recorder.add_event("unfinished_line", "info", text, line.number)
+            return None
+        if self.test is not None and self.test.over(match["id"], starts=float(match["start"]), report=self.report_of):
+            self.close()
+        test = self._open(line)
+        start, end = quantity(match["start"], "sec"), quantity(match["end"], "sec")
+        row = Row(
+            line=line.number,
+            stream=match["id"],
+            start_ns=nanoseconds(match["start"], "sec"),
+            end_ns=nanoseconds(match["end"], "sec"),
+            slack_ns=(start.resolution or 0.0) + (end.resolution or 0.0),
+            bytes=quantity(match["bytes"], match["byte_unit"]),
+            rate=quantity(match["rate"], match["rate_unit"]),
+        )
+        row.report = self.report_of == match["id"]
+        if row.report:
+            self.report_of = None
+        test.rows.append(row)
+        return row
+
+    def _add_tcp_state(self, row: Row | None, match: re.Match[str]) -> None:
+        """Add what the kernel reports about the connection; NA and -1 mean missing."""
+        if row is None:
+            return
+        if match["retries"] != "NA":
+            row.retransmits = count(match["retries"])
+        if match["cwnd"] is not None and int(match["cwnd"]) > 0:
+            row.cwnd = quantity(match["cwnd"], "KBytes")
+        if match["rtt"] is not None and int(match["rtt"]) > 0:
+            row.rtt_ns = nanoseconds(match["rtt"], "us")
+
+    @data(_ID + r" Sent (\d{1,15}) datagrams", hint="] Sent ")
+    def sent(self, line: Line, match: re.Match[str]) -> None:
+        """Read the number of datagrams sent."""
+        self._open(line).sent[match["id"]] = (line.number, count(match[2]))
+
+    @data(_ID + r" Server Report:", hint="Server Report:")
+    def server_report(self, line: Line, match: re.Match[str]) -> None:
+        """Read that the next row is the report of the server."""
+        self._open(line)
+        self.report_of = match["id"]
+
+    @data(_ID + _TIMES + r" {1,8}(\d{1,15}) datagrams received out-of-order", hint="out-of-order")
+    def out_of_order(self, line: Line, match: re.Match[str]) -> None:
+        """Read the number of datagrams out of order."""
+        self._open(line).out_of_order[match["id"]] = (line.number, count(match[4]))
+
+    @data(_HISTOGRAM, hint="-PDF: bin(w=")
+    def histogram(self, line: Line, match: re.Match[str]) -> None:
+        """Read a final histogram."""
+        if match["final"] is None or line.number == self.unfinished:
+            return
+        outside = re.search(r"obl/obu=(\d{1,15})/(\d{1,15})", match[0])
+        below, above = (int(outside[1]), int(outside[2])) if outside else (0, 0)
+        histogram = Histogram(
+            line=line.number,
+            stream=match["id"],
+            kind=match["kind"].rstrip("0123456789"),
+            width_ns=nanoseconds(match["width"], match["unit"]),
+            count=int(match["count"]),
+            bins=[(int(number), int(counted)) for number, counted in _BINS.findall(match["bins"])],
+            below=below,
+            above=above,
+            quantiles=list(zip(match["qs"].split("/"), match["values"].split("/"), strict=False)),
+        )
+        self._open(line).histograms.append(histogram)
+
+    # --- what went wrong
+
+    @data(_FAILED, hint="failed")
+    @data(_FAILED, hint="error: ")
+    def failed(self, line: Line, match: re.Match[str]) -> None:
+        """Read an error message."""
+        text = next(group for group in reversed(match.groups()) if group)
+        if self.test is None:
+            self.failures.append((line.number, text))
+        else:
+            self.test.failures.append((line.number, text))
+
+    @data(r"Waiting for server threads to complete\. Interrupt again to force quit\.", hint="Interrupt again")
+    def interrupted(self, line: Line, match: re.Match[str]) -> None:
+        """Read that the test was interrupted."""
+        if self.test is not None:
+            self.test.interrupted = (line.number, match[0])
+
+    @data(_ID + r" WARNING: (.{1,300})", hint="WARNING: ")
+    def warning(self, line: Line, match: re.Match[str]) -> None:
+        """Read a warning."""
+        run_id = self.test.run.run_id if self.test is not None else None
+        self.recorder.add_event("message", "info", f"iperf reported: {match[2]}", line.number, run_id)
+
+    def finish(self) -> None:
+        """Complete the last test; a log without a test becomes a failed run or one without data."""
+        self.close()
+        if self.failures:
+            first = self.failures[0][0]
+            run = self.recorder.start_run("iperf2", first, tool_version=self.version, protocol=self.protocol)
+            test = Test(self.log, run, "text", connect=self.connect, listen=self.listen, first=self.first_banner)
+            test.failures, test.last_line = self.failures, self.failures[-1][0]
+            test.finish()
+            self.tests += 1
+        elif not self.tests:
+            run = self.recorder.start_run(
+                "iperf2", self.log.first_line, last_line=self.log.last_line, status="no_data", tool_version=self.version
+            )
+            text = "the log contains no iperf test"
+            run.add_event("no_data", "error", text, self.log.first_line)
+
+    known = known(
+        ("-----", r"-{20,80}"),
+        ("[ ID]", r"\[ ID\] {1,4}Interval .{1,200}"),
+        ("[SUM-cnt] Interval", r"\[SUM-cnt\] Interval .{1,200}"),
+        ("-PDF: ", _ID + _TIMES + r" \w{1,8}(?:\(f\))?-PDF: .{1,4000}"),
+        ("FD", r"\[ {0,4}FD\d{1,6}\].{1,200}"),
+        ("TCP window size", r"TCP window size: .{1,100}"),
+        ("UDP buffer size", r"UDP buffer size: .{1,100}"),
+        ("buffer size", r"(?:Read|Write) buffer size: .{1,100}"),
+        ("TOS ", r"TOS (?:set to|will be set to) .{1,200}"),
+        ("Bursting:", r"Bursting: .{1,200}"),
+        ("IPG", r".{0,100}IPG target.{1,100}"),
+        ("Binding to local", r"Binding to local (?:address|port) .{1,300}"),
+        ("MSS ", r"(?:\[ {0,4}\d{1,6}\] )?MSS (?:size|and MTU|req size) .{1,200}"),
+        ("TCP congestion control", r"TCP congestion control .{1,200}"),
+        ("WARN", r"WARN(?:ING)?: .{1,300}"),
+    )
+
+
+def _add_latency(row: Row, match: re.Match[str]) -> None:
+    """Add mean, minimum, maximum and deviation (ms); dashes mean that nothing arrived."""
+    if match["avg"] in (None, "-"):
+        return
+    row.latency = tuple(quantity(match[name], "ms") for name in ("avg", "min", "max", "sd"))
