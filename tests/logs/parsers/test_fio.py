@@ -15,7 +15,7 @@ from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers.fio.latency_log import bucket_at
-from azlatency.logs.parsers.fio.run import bucket_of
+from azlatency.logs.parsers.fio.numbers import bucket_of
 
 FIXTURES = FIXTURES / "fio"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))

@@ -1,4 +1,6 @@
-"""fio's ``--output-format=json`` and ``json+``, several documents in a file, complete or cut.
+"""The JSON of fio (``--output-format=json`` and ``json+``): one or several documents, complete or cut.
+
+::
 
     {"fio version" : "fio-3.33", "timestamp" : 1795227960, "timestamp_ms" : 1795227960360, "time" : "Sat Nov 21 …",
      "global options" : {...},
@@ -10,23 +12,25 @@
         "write" : {...}, "trim" : {...}, "sync" : {...}, "usr_cpu" : 2.62, "sys_cpu" : 21.6, ...}],
      "disk_util" : [{"name" : "vda", "util" : 31.19, ...}]}
 
-- ``timestamp`` is when the document was written, not when the job began; only ``job_start`` (3.36) says that.
-- ``io_bytes`` is KiB before 2.21, which added ``io_kbytes``; checked with rate and time. ``bw`` is KiB/s, cut.
-- Latencies are us in ``clat``, ns in ``clat_ns`` (3.0). All zeros mean that nothing was measured.
-- ``bins`` (json+) are the middles of the buckets with their counts; they are kept with the buckets' bounds.
-- ``client_stats`` (client and server) stands in place of ``jobs``; its "All clients" is a sum.
-- ``eta`` 2147483647 means unknown. A job with ``error`` looks complete and is none.
+- ``timestamp`` is when the document was written, not when the job began; only ``job_start`` (3.36) is the start.
+- ``io_bytes`` is KiB before 2.21, which added ``io_kbytes``; it is checked with rate and time. ``bw`` is KiB/s, cut.
+- Latencies are us in ``clat`` and ns in ``clat_ns`` (3.0). All zeros mean that nothing was measured.
+- ``bins`` (json+) are the middles of the buckets with their counts; they are stored with the bounds of the buckets.
+- ``client_stats`` (client and server) replaces ``jobs``; its "All clients" is a sum.
+- A job with ``error`` looks complete but is not a result.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from azlatency.logs import json_tokens
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.fio.run import LATENCIES, Direction, Job, Percentile, bucket_of, cut, percentile
+from azlatency.logs.parsers.fio.numbers import bucket_of, cut, percentile
+from azlatency.logs.parsers.fio.run import LATENCIES, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
@@ -37,43 +41,45 @@ _SAMPLES = (("min", "min"), ("max", "max"), ("mean", "mean"), ("dev", "sd"), ("s
 
 
 class Documents:
-    """The documents of a log; jobs are collected in ``jobs``."""
+    """Reads the JSON documents of a log and adds their jobs to ``jobs``."""
 
     def __init__(self, log: Log, recorder: Recorder, jobs: list[Job]) -> None:
         self.line_map = JsonLineMap(log, recorder)
         self.log, self.recorder, self.jobs = log, recorder, jobs
         self.number = 0
-        self.found: list[Job] = []
+        self.document_jobs: list[Job] = []
 
     def read(self, index: int, signal: tuple[int, str] | None, failures: list[tuple[int, str]]) -> int:
-        """Read the document that begins in line ``index``; returns the index of the first line behind it."""
+        """Read the document that begins in line ``index``; return the index of the first line after it."""
         self.number += 1
-        self.found = []
+        self.document_jobs = []
         first = self.log.lines[index].number
-        behind, fault = self.line_map.read_document(index, self._document)
-        last = self.log.lines[behind - 1].number
+        next_index, fault = self.line_map.read_document(index, self._document)
+        last = self.log.lines[next_index - 1].number
         if fault is not None:
-            self._broken(first, last, fault)
-        for job in self.found:
-            job.last_line = max(job.last_line, last if job is self.found[-1] else job.line)
+            self._keep_complete_part(first, last, fault)
+        for job in self.document_jobs:
+            job.last_line = max(job.last_line, last if job is self.document_jobs[-1] else job.line)
             job.signal = signal
-        failed = next((job for job in self.found if job.error), self.found[-1] if self.found else None)
+        failed = next(
+            (job for job in self.document_jobs if job.error), self.document_jobs[-1] if self.document_jobs else None
+        )
         if failed is not None:
             failed.failures.extend(failures)
-        self.jobs.extend(self.found)
-        return behind
+        self.jobs.extend(self.document_jobs)
+        return next_index
 
-    def _broken(self, first: int, last: int, fault: json_tokens.JsonError) -> None:
-        if not self.found:
-            self.found.append(Job("", first, "fio-json"))
-        job = self.found[-1]
+    def _keep_complete_part(self, first: int, last: int, fault: json_tokens.JsonError) -> None:
+        if not self.document_jobs:
+            self.document_jobs.append(Job(name="", line=first, dialect="fio-json"))
+        job = self.document_jobs[-1]
         job.cut, job.last_line = True, last
         if not fault.at_end:
-            text = "not JSON from here on; what stands above is kept"
+            text = "the document is not JSON from here on; the members above are kept"
             job.notes.append(("malformed", "error", text, self.line_map.line_number(fault.position)))
 
     def _document(self, begin: int) -> int:
-        """One document, member by member, so that a cut one gives what it has."""
+        """Read one document, member by member, so that a cut document keeps the complete ones."""
         text, place = self.line_map.text, json_tokens.skip_blanks(self.line_map.text, begin + 1)
         header = json_tokens.JsonObject()
         try:
@@ -81,17 +87,17 @@ class Documents:
                 key, place = json_tokens.read_string(text, place)
                 place = json_tokens.expect(text, place, ":")
                 if key in _LISTS and text[place : place + 1] == "[":
-                    place = self._jobs(place)
+                    place = self._read_jobs(place)
                 else:
                     value, place = json_tokens.read_value(text, place)
                     header.pairs.append((key, value))
                 place = json_tokens.skip_comma(text, place, "}")
         finally:
-            self._header(header)
+            self._apply_header(header)
         return place + 1
 
-    def _jobs(self, place: int) -> int:
-        """The list of jobs one by one; the job that the text stops in is kept as far as it goes."""
+    def _read_jobs(self, place: int) -> int:
+        """Read the jobs one by one; a job in which the text ends keeps its complete members."""
         text = self.line_map.text
         place = json_tokens.skip_blanks(text, place + 1)
         while text[place : place + 1] != "]":
@@ -102,27 +108,27 @@ class Documents:
                 end = json_tokens.read_object(text, place, node)
             except json_tokens.JsonError:
                 node.position = place
-                job = self._job(node)
+                job = self._read_job(node)
                 job.cut = True
-                self.found.append(job)
+                self.document_jobs.append(job)
                 raise
-            job = self._job(node)
+            job = self._read_job(node)
             job.last_line = self.line_map.line_number(end - 1)
-            self.found.append(job)
+            self.document_jobs.append(job)
             place = json_tokens.skip_comma(text, end, "]")
         return place + 1
 
-    # --- what all jobs of a document share
+    # --- members that all jobs of a document share
 
-    def _header(self, node: json_tokens.JsonObject) -> None:
+    def _apply_header(self, node: json_tokens.JsonObject) -> None:
         version, date = node.value("fio version"), node.value("time")
         seconds = node.value("timestamp")
         for name in ("fio version", "time", "timestamp"):
             if (leaf := node.leaf(name)) is not None:
                 self.line_map.mark_data(leaf)
-        disks = [found for one in node.objects("disk_util") if (found := self._disk(one)) is not None]
+        disks = [disk for member in node.objects("disk_util") if (disk := self._disk(member)) is not None]
         shared = _options(node.object("global options"))
-        for job in self.found:
+        for job in self.document_jobs:
             job.document = self.number
             job.version = version.removeprefix("fio-") if isinstance(version, str) else None
             job.date = " ".join(date.split()) if isinstance(date, str) else None
@@ -132,7 +138,7 @@ class Documents:
                 job.elapsed_start = seconds - job.elapsed_start
             else:
                 job.elapsed_start = None
-            self._settle_sizes(job)
+            self._settle_size_unit(job)
 
     def _disk(self, node: json_tokens.JsonObject) -> tuple[str, Quantity, int] | None:
         util, name = node.leaf("util"), node.value("name")
@@ -142,10 +148,15 @@ class Documents:
 
     # --- one job
 
-    def _job(self, node: json_tokens.JsonObject) -> Job:
+    def _read_job(self, node: json_tokens.JsonObject) -> Job:
         name, group, error = node.value("jobname"), node.value("groupid"), node.value("error")
         line = self.line_map.line_number(node.position)
-        job = Job(str(name or ""), line, "fio-json", group=group if isinstance(group, int) else 0)
+        job = Job(
+            name=str(name or ""),
+            line=line,
+            dialect="fio-json",
+            group=group if isinstance(group, int) else 0,
+        )
         job.last_line = line
         job.error = error if isinstance(error, int) else 0
         job.options = _options(node.object("job options"))
@@ -163,7 +174,7 @@ class Documents:
                 self.line_map.mark_data(leaf)
         for kind in _KINDS:
             if node.object(kind).pairs:
-                self._direction(node.object(kind), kind, job)
+                self._read_direction(node.object(kind), kind, job)
         self._sync(node.object("sync"), job)
         for key, metric in (("usr_cpu", "cpu_user"), ("sys_cpu", "cpu_system")):
             if (leaf := node.leaf(key)) is not None and leaf.value is not None:
@@ -172,51 +183,58 @@ class Documents:
             job.process.append(("errors", count(leaf.token), self.line_map.mark_data(leaf)))
         return job
 
-    def _direction(self, node: json_tokens.JsonObject, kind: str, job: Job) -> None:
-        one = job.direction(kind, self.line_map.line_number(node.position))
+    def _read_direction(self, node: json_tokens.JsonObject, kind: str, job: Job) -> None:
+        direction = job.direction(kind, self.line_map.line_number(node.position))
         runtime, issued = node.leaf("runtime"), node.leaf("total_ios")
         if runtime is not None and isinstance(runtime.value, int) and runtime.value:
-            one.runtime_ns = nanoseconds(runtime.token, "msec")
+            direction.runtime_ns = nanoseconds(runtime.token, "msec")
             self.line_map.mark_data(runtime)
         if issued is not None and isinstance(issued.value, int):
-            one.issued = issued.value
-        self._add(one, node, "io_bytes", "transferred", exact_bytes)
-        self._add(one, node, "bw_bytes", "bandwidth", lambda token: quantity(token, "fio B/s"))
-        if one.get("bandwidth") is None:
-            self._add(one, node, "bw", "bandwidth", _kib_rate)
-        self._add(one, node, "iops", "iops", _iops)
+            direction.issued = issued.value
+        self._add(direction, node, "io_bytes", "transferred", exact_bytes)
+        self._add(direction, node, "bw_bytes", "bandwidth", lambda token: quantity(token, "fio B/s"))
+        if direction.get("bandwidth") is None:
+            self._add(direction, node, "bw", "bandwidth", _kib_rate)
+        self._add(direction, node, "iops", "iops", _iops)
         for key, metric in (("total_ios", "issued"), ("short_ios", "short_ios"), ("drop_ios", "dropped_ios")):
-            self._add(one, node, key, metric, count)
-        if one.idle:
+            self._add(direction, node, key, metric, count)
+        if direction.idle:
             job.directions.pop(kind)
             return
         if node.leaf("io_kbytes") is None:
-            one.counts["old_sizes"] = 1
-        self._samples(one, node)
+            direction.counts["old_sizes"] = 1
+        self._samples(direction, node)
         for prefix in ("slat", "clat", "lat"):
             for key, unit in ((prefix, "usec"), (prefix + "_ns", "nsec")):
-                self._latency(one, node.object(key), LATENCIES[prefix], unit, job)
+                self._latency(direction, node.object(key), LATENCIES[prefix], unit, job)
 
-    def _add(self, one: Direction, node: json_tokens.JsonObject, key: str, metric: str, reader: object) -> None:
+    def _add(
+        self,
+        direction: Direction,
+        node: json_tokens.JsonObject,
+        key: str,
+        metric: str,
+        reader: Callable[[str], Quantity],
+    ) -> None:
         leaf = node.leaf(key)
-        if leaf is None or leaf.value is None or not callable(reader):
+        if leaf is None or leaf.value is None:
             return
         try:
-            one.add(metric, reader(leaf.token), self.line_map.mark_data(leaf))
+            direction.add(metric, reader(leaf.token), self.line_map.mark_data(leaf))
         except UnitError:
             return
 
-    def _samples(self, one: Direction, node: json_tokens.JsonObject) -> None:
-        """Bandwidth and IOPS sampled every half second; all zeros where no sample was taken."""
+    def _samples(self, direction: Direction, node: json_tokens.JsonObject) -> None:
+        """Add the samples of bandwidth and IOPS, taken every half second; all zeros mean that there are none."""
         for prefix, metric, reader in (("bw", "bandwidth", _kib_rate), ("iops", "iops", _iops)):
             samples, mean = node.leaf(f"{prefix}_samples"), node.value(f"{prefix}_mean")
             if not mean or (samples is not None and not samples.value):
                 continue
             for key, ending in _SAMPLES:
-                self._add(one, node, f"{prefix}_{key}", f"{metric}_{ending}", reader)
-            self._add(one, node, f"{prefix}_samples", f"{metric}_samples", count)
+                self._add(direction, node, f"{prefix}_{key}", f"{metric}_{ending}", reader)
+            self._add(direction, node, f"{prefix}_samples", f"{metric}_samples", count)
 
-    def _latency(self, one: Direction, node: json_tokens.JsonObject, metric: str, unit: str, job: Job) -> None:
+    def _latency(self, direction: Direction, node: json_tokens.JsonObject, metric: str, unit: str, job: Job) -> None:
         n = node.leaf("N")
         numbers = [node.value(key) for key in ("min", "max", "mean")]
         if not any(numbers) or (n is not None and n.value == 0):
@@ -227,76 +245,78 @@ class Documents:
                 value = quantity(leaf.token, unit)
                 if isinstance(leaf.value, int) and unit == "nsec":
                     value = value.with_resolution(None)
-                one.add(f"{metric}_{ending}", value, self.line_map.mark_data(leaf))
+                direction.add(f"{metric}_{ending}", value, self.line_map.mark_data(leaf))
         if n is not None and isinstance(n.value, int):
-            one.counts[metric] = n.value
+            direction.counts[metric] = n.value
             if metric in ("completion_latency", "sync_latency"):
-                one.add("observations", count(n.token), self.line_map.mark_data(n))
-        self._percentiles(one, node.object("percentile"), metric, unit)
-        self._bins(one, node.object("bins"), metric, job)
+                direction.add("observations", count(n.token), self.line_map.mark_data(n))
+        self._percentiles(direction, node.object("percentile"), metric, unit)
+        self._bins(direction, node.object("bins"), metric, job)
 
-    def _percentiles(self, one: Direction, node: json_tokens.JsonObject, metric: str, unit: str) -> None:
+    def _percentiles(self, direction: Direction, node: json_tokens.JsonObject, metric: str, unit: str) -> None:
         for key, leaf in node.pairs:
-            # Places left in the list of percentiles are printed as "0.00" : 0.
+            # Unused places in the list of percentiles are printed as "0.00" : 0.
             if not isinstance(leaf, json_tokens.Scalar) or not isinstance(leaf.value, int) or not key.strip("0."):
                 continue
             if _PERCENT.fullmatch(key) is None:
                 continue
             value = percentile(leaf.token, unit, old=unit == "usec")
-            one.percentiles.append(Percentile(metric, quantity(key, "%").value, value, self.line_map.mark_data(leaf)))
+            direction.percentiles.append(
+                Percentile(metric, quantity(key, "%").value, value, self.line_map.mark_data(leaf))
+            )
 
-    def _bins(self, one: Direction, node: json_tokens.JsonObject, metric: str, job: Job) -> None:
+    def _bins(self, direction: Direction, node: json_tokens.JsonObject, metric: str, job: Job) -> None:
         total = 0
         for key, leaf in node.pairs:
             if not isinstance(leaf, json_tokens.Scalar) or not isinstance(leaf.value, int) or not key.isdigit():
                 continue
             bucket = bucket_of(int(key))
             total += leaf.value
-            one.buckets.append((metric, bucket.low, bucket.high, leaf.value, self.line_map.mark_data(leaf)))
+            direction.buckets.append((metric, bucket.low, bucket.high, leaf.value, self.line_map.mark_data(leaf)))
         if not total:
             return
         job.dialect = "fio-json+"
-        n = one.counts.get(metric)
+        n = direction.counts.get(metric)
         if n is not None and n != total:
-            text = f"the bins of {metric} hold {total} I/Os, {n} were counted"
-            job.notes.append(("value_conflict", "error", text, one.line))
+            text = f"the bins of {metric} add up to {total} I/Os, but the count is {n}"
+            job.notes.append(("value_conflict", "error", text, direction.line))
 
     def _sync(self, node: json_tokens.JsonObject, job: Job) -> None:
-        """The latencies of fsync; before 3.x the list of its percentiles is there even where there was none."""
+        """Add the latencies of fsync; before 3.0 their percentiles are printed even if there was no fsync."""
         line = self.line_map.line_number(node.position)
-        one = Direction("sync", line)
+        direction = Direction("sync", line)
         for key, unit in (("lat", "usec"), ("lat_ns", "nsec")):
-            self._latency(one, node.object(key), "sync_latency", unit, job)
+            self._latency(direction, node.object(key), "sync_latency", unit, job)
         total = node.leaf("total_ios")
-        if one.metrics and total is not None and isinstance(total.value, int) and total.value:
-            one.issued = total.value
-            one.add("issued", count(total.token), self.line_map.mark_data(total))
-            if "sync_latency" not in one.counts:
-                one.counts["sync_latency"] = total.value
-            job.directions["sync"] = one
+        if direction.metrics and total is not None and isinstance(total.value, int) and total.value:
+            direction.issued = total.value
+            direction.add("issued", count(total.token), self.line_map.mark_data(total))
+            if "sync_latency" not in direction.counts:
+                direction.counts["sync_latency"] = total.value
+            job.directions["sync"] = direction
 
-    def _settle_sizes(self, job: Job) -> None:
-        """Before 2.21 ``io_bytes`` counts KiB; rate and time must agree with that."""
-        for one in job.directions.values():
-            size, rate = one.get("transferred"), one.get("bandwidth")
-            if not one.counts.pop("old_sizes", 0) or size is None:
+    def _settle_size_unit(self, job: Job) -> None:
+        """Decide whether ``io_bytes`` is KiB (before 2.21) or bytes: it must agree with rate and time."""
+        for direction in job.directions.values():
+            size, rate = direction.get("transferred"), direction.get("bandwidth")
+            if not direction.counts.pop("old_sizes", 0) or size is None:
                 continue
-            index = next(i for i, (name, _, _) in enumerate(one.metrics) if name == "transferred")
-            line = one.metrics.pop(index)[2]
+            index = next(i for i, (name, _, _) in enumerate(direction.metrics) if name == "transferred")
+            line = direction.metrics.pop(index)[2]
             token = size.printed or "0"
-            expected = rate.value * one.runtime_ns / 1e9 if rate and one.runtime_ns else None
+            expected = rate.value * direction.runtime_ns / 1e9 if rate and direction.runtime_ns else None
             kib = quantity(token, "KiB").with_resolution(1024.0)
             if expected is not None and abs(kib.value - expected) <= 0.02 * expected + 2048:
-                one.metrics.insert(index, ("transferred", kib, line))
+                direction.metrics.insert(index, ("transferred", kib, line))
             elif expected is not None and abs(size.value - expected) <= 0.02 * expected + 2048:
-                one.metrics.insert(index, ("transferred", size, line))
+                direction.metrics.insert(index, ("transferred", size, line))
             else:
-                text = f"io_bytes {token} is neither bytes nor KiB that rate and time agree with; left out"
+                text = f"io_bytes {token} agrees with rate and time neither as bytes nor as KiB; it is left out"
                 job.notes.append(("unit_ambiguous", "warning", text, line))
 
 
 def _options(node: json_tokens.JsonObject) -> dict[str, str]:
-    """The options of a job; the last of doubled ones is the one that fio uses."""
+    """Return the options of a job; fio uses the last one of duplicates."""
     return {key: str(leaf.value) for key, leaf in node.pairs if isinstance(leaf, json_tokens.Scalar)}
 
 

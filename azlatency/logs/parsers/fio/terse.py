@@ -1,19 +1,22 @@
-"""fio's ``--minimal`` / ``--output-format=terse``, versions 3, 4 and 5: one line a job, fields by their place.
+"""The terse output of fio (``--minimal``), versions 3, 4 and 5: one line per job, fields by position.
+
+::
 
     3;fio-3.33;raid0;0;0;567360;113449;28362;5001;3;15106;8.675390;103.599024;346;70207;2246.728061;…;36.35%
 
-Behind version, name, group and error come the blocks of read, write and, from version 4 on, trim: KiB, KiB/s, IOPS,
-ms; submission latency (minimum, maximum, mean, deviation, all in us), completion latency, 20 percentiles ``p%=us``,
-total latency; minimum, maximum, share, mean, deviation of the bandwidth; in version 5 the number of these samples and
-five numbers of the IOPS. Then processor time, context switches, faults, distributions of depths and latencies, nine
-fields for each disk. A line with any other number of fields is unknown. All whole numbers are cut, not rounded.
+After version, name, group and error follow the blocks of read, write and, since version 4, trim: KiB, KiB/s, IOPS, ms;
+submission latency (minimum, maximum, mean, deviation in us), completion latency, 20 percentiles ``p%=us``, total
+latency; minimum, maximum, share, mean and deviation of the bandwidth; in version 5 the number of these samples and five
+numbers of the IOPS. Then follow CPU shares, context switches, faults, distributions of depths and latencies, and nine
+fields per disk. A line with any other number of fields is unknown. Whole numbers are cut, not rounded.
 """
 
 from __future__ import annotations
 
 import re
 
-from azlatency.logs.parsers.fio.run import Direction, Job, Percentile, cut, percentile
+from azlatency.logs.parsers.fio.numbers import cut, percentile
+from azlatency.logs.parsers.fio.run import Direction, Job, Percentile
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
 LINE = r"[345];fio-[\w.+-]{1,60};[^;]{0,200};\d{1,9};-?\d{1,9};[\d.;].{50,3500}"
@@ -26,24 +29,31 @@ _BLOCK = {3: 41, 4: 41, 5: 47}
 _KINDS = {3: ("read", "write"), 4: ("read", "write", "trim"), 5: ("read", "write", "trim")}
 
 
-def read_line(text: str, number: int) -> Job | None:
-    """The job that a line tells of; None where it is no terse line."""
+def read_terse_line(text: str, number: int) -> Job | None:
+    """Return the job of a line, or None if it is not a terse line."""
     if _LINE.fullmatch(text) is None:
         return None
     fields = text.split(";")
     form = int(fields[0])
     width = _BLOCK[form]
-    behind = _HEADER + width * len(_KINDS[form])
-    disks = len(fields) - behind - _TAIL
+    tail_start = _HEADER + width * len(_KINDS[form])
+    disks = len(fields) - tail_start - _TAIL
     if disks < 0 or disks % _DISK:
         return None
-    job = Job(fields[2], number, f"fio-terse-v{form}", fields[1].removeprefix("fio-"), last_line=number)
-    job.group, job.error = int(fields[3]), int(fields[4])
+    job = Job(
+        name=fields[2],
+        line=number,
+        dialect=f"fio-terse-v{form}",
+        version=fields[1].removeprefix("fio-"),
+        group=int(fields[3]),
+        error=int(fields[4]),
+        last_line=number,
+    )
     for index, kind in enumerate(_KINDS[form]):
         block = fields[_HEADER + index * width : _HEADER + (index + 1) * width]
-        if not _direction(job, block, kind, number):
+        if not _read_direction(job, block, kind, number):
             return None
-    tail = fields[behind:]
+    tail = fields[tail_start:]
     shares = tail[_TAIL + _DISK - 1 :: _DISK]
     if not all(_NUMBER.fullmatch(field.removesuffix("%")) for field in (*tail[:_TAIL], *shares)):
         return None
@@ -57,42 +67,43 @@ def _share(token: str) -> Quantity:
     return quantity(token.removesuffix("%"), "%")
 
 
-def _direction(job: Job, block: list[str], kind: str, line: int) -> bool:
+def _read_direction(job: Job, block: list[str], kind: str, line: int) -> bool:
     plain = block[:12] + block[12 + _PERCENTILES :]
     if not all(_NUMBER.fullmatch(field) for field in plain):
         return False
-    one = Direction(kind, line)
-    one.add("transferred", cut(block[0], "KiB"), line)
-    one.add("bandwidth", cut(block[1], "fio KiB/s"), line)
-    one.add("iops", cut(block[2], "fio IOPS")._replace(printed_unit="IOPS"), line)
-    if one.idle:
+    direction = Direction(kind, line)
+    direction.add("transferred", cut(block[0], "KiB"), line)
+    direction.add("bandwidth", cut(block[1], "fio KiB/s"), line)
+    direction.add("iops", cut(block[2], "fio IOPS")._replace(printed_unit="IOPS"), line)
+    if direction.idle:
         return True
-    one.runtime_ns = nanoseconds(block[3], "msec") or None
+    direction.runtime_ns = nanoseconds(block[3], "msec") or None
     for metric, start in (("submission_latency", 4), ("completion_latency", 8), ("total_latency", 32)):
-        four = block[start : start + 4]
-        if any(field.strip("0.") for field in four):
-            for ending, token in zip(("min", "max", "mean", "sd"), four, strict=True):
-                one.add(f"{metric}_{ending}", cut(token, "usec"), line)
+        latency = block[start : start + 4]
+        if any(field.strip("0.") for field in latency):
+            for ending, token in zip(("min", "max", "mean", "sd"), latency, strict=True):
+                direction.add(f"{metric}_{ending}", cut(token, "usec"), line)
     for field in block[12 : 12 + _PERCENTILES]:
-        found = _PERCENTILE.fullmatch(field)
-        if found is None:
+        pair = _PERCENTILE.fullmatch(field)
+        if pair is None:
             return False
-        if found[1].strip("0."):
-            value = percentile(found[2], "usec", old=job.old)
-            one.percentiles.append(Percentile("completion_latency", quantity(found[1], "%").value, value, line))
-    _samples(one, block[36:], line)
-    job.directions[kind] = one
+        if pair[1].strip("0."):
+            value = percentile(pair[2], "usec", old=job.old)
+            q = quantity(pair[1], "%").value
+            direction.percentiles.append(Percentile("completion_latency", q, value, line))
+    _add_samples(direction, block[36:], line)
+    job.directions[kind] = direction
     return True
 
 
-def _samples(one: Direction, block: list[str], line: int) -> None:
-    """Bandwidth (minimum, maximum, share, mean, deviation), in version 5 their number and five numbers of the IOPS."""
+def _add_samples(direction: Direction, block: list[str], line: int) -> None:
+    """Add the statistics of the bandwidth samples and, in version 5, of the IOPS samples."""
     if block[3].strip("0."):
         for name, place in (("min", 0), ("max", 1), ("mean", 3), ("sd", 4)):
-            one.add(f"bandwidth_{name}", cut(block[place], "fio KiB/s"), line)
+            direction.add(f"bandwidth_{name}", cut(block[place], "fio KiB/s"), line)
     if len(block) > 5 and block[5].strip("0"):
-        one.add("bandwidth_samples", count(block[5]), line)
+        direction.add("bandwidth_samples", count(block[5]), line)
     if len(block) > 10 and block[10].strip("0"):
         for name, place in (("min", 6), ("max", 7), ("mean", 8), ("sd", 9)):
-            one.add(f"iops_{name}", cut(block[place], "fio IOPS")._replace(printed_unit="IOPS"), line)
-        one.add("iops_samples", count(block[10]), line)
+            direction.add(f"iops_{name}", cut(block[place], "fio IOPS")._replace(printed_unit="IOPS"), line)
+        direction.add("iops_samples", count(block[10]), line)

@@ -1,4 +1,4 @@
-"""fio's normal output: ``--output-format=normal`` of all versions. The format stands in `parsers.fio.parser`."""
+"""The normal output of fio (``--output-format=normal``) of all versions."""
 
 from __future__ import annotations
 
@@ -8,18 +8,8 @@ from functools import lru_cache
 from azlatency.logs.grammar import KNOWN, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
-from azlatency.logs.parsers.fio.run import (
-    ALL_CLIENTS,
-    LATENCIES,
-    Direction,
-    Job,
-    Percentile,
-    block_bytes,
-    percentile,
-    scaled,
-    version_of,
-    whole,
-)
+from azlatency.logs.parsers.fio.numbers import block_bytes, percentile, scaled, whole
+from azlatency.logs.parsers.fio.run import ALL_CLIENTS, LATENCIES, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, nanoseconds, quantity
 
@@ -44,8 +34,8 @@ _DEFINITION = (
 _STOPPED = r"fio: pid=\d{1,12}, err=(-?\d{1,9})(?:/(?:file:)?(.{1,400}))?"
 
 
-class Text(LineLog):
-    """The lines between the documents of a log; jobs are collected in ``jobs``."""
+class FioText(LineLog):
+    """Reads the lines between the JSON documents of a log and adds their jobs to ``jobs``."""
 
     def __init__(self, log: Log, recorder: Recorder, jobs: list[Job]) -> None:
         self.log, self.recorder, self.jobs = log, recorder, jobs
@@ -62,60 +52,64 @@ class Text(LineLog):
         self.had_results = False
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
-        """Read a line behind the name of the client, if there is one; rows of percentiles belong to the line above."""
+        """Remove the name of the client, if there is one, and apply the rules."""
         text, host = line.text.strip(), None
-        if found := _HOST.match(text):
-            text, host = text[found.end() :], found[1]
+        if prefix := _HOST.match(text):
+            text, host = text[prefix.end() :], prefix[1]
             line = Line(line.number, text)
         if self.percentiles is not None and not text.startswith("|"):
             self.percentiles = None
         if line.number == self.unfinished and text[-1:].isdigit():
-            # The number that the text ends with may have been longer.
+            # The number at the end may have been longer.
             accounting.mark(line.number, KNOWN)
-            text = "the last line is cut, its numbers are left out"
+            text = "the log ends within this line; its numbers are left out"
             self.recorder.add_event("unfinished_line", "info", text, line.number)
             return True
-        ok = super().read(line, accounting)
+        known_line = super().read(line, accounting)
         if host and self.job is not None and self.job.host is None and self.job.line == line.number:
             self.job.host = host
-        if ok and self.job is not None:
+        if known_line and self.job is not None:
             self.job.last_line = line.number
-        return ok
+        return known_line
 
     # --- what was run
 
-    def _invocation(self, line: Line) -> None:
-        """What belonged to the invocation above does not belong to the next one."""
+    def _begin_invocation(self, line: Line) -> None:
+        """Close the output of the command above, if it had results or errors."""
         if self.had_results or self.failures:
             self.close(line.number)
         self.had_results = False
 
     @data(r"fio-(\d[\w.+-]{1,60})", hint="fio-")
     def version_line(self, line: Line, match: re.Match[str]) -> None:
+        """Read the version, which begins the output of a command."""
         if self.version is not None or self.had_results:
-            self._invocation(line)
+            self._begin_invocation(line)
         self.version = match[1]
 
     @data(_DEFINITION, hint=": (g=")
     def definition(self, line: Line, match: re.Match[str]) -> None:
-        self._invocation(line)
+        """Read the line that announces a job."""
+        self._begin_invocation(line)
         if self.had_results is False and not self.definitions:
             self.version = None
         self.definitions[match[1]] = (line.number, match)
 
     @data(r"(fio: terminating on signal \d{1,3})", hint="terminating on signal")
     def terminated(self, line: Line, match: re.Match[str]) -> None:
+        """Read that a signal stopped fio."""
         self.signal = (line.number, match[1])
 
     @data(_STOPPED, hint="fio: pid=")
     def stopped(self, line: Line, match: re.Match[str]) -> None:
+        """Read the error of a job."""
         self.failures.append((line.number, f"error {match[1]}" + (f", {match[2]}" if match[2] else "")))
 
     @data(_JOB, hint="(groupid=")
     def result(self, line: Line, match: re.Match[str]) -> None:
+        """Begin the report of a job."""
         self.had_results = self.ended = True
         self._finish_job()
-        version = version_of(self.version)
         self.job = Job(
             name=match[1],
             line=line.number,
@@ -134,11 +128,11 @@ class Text(LineLog):
         self.last, self.in_sync = None, False
         if self.job.error:
             self.job.failures, self.failures = self.failures, []
-        self._define(self.job, version)
+        self._apply_definition(self.job)
         self.jobs.append(self.job)
 
-    def _define(self, job: Job, version: tuple[int, int] | None) -> None:
-        """What the line that announced the job says of it."""
+    def _apply_definition(self, job: Job) -> None:
+        """Set what the line that announced the job says: type, depth and block size."""
         if job.name not in self.definitions:
             return
         number, match = self.definitions[job.name]
@@ -154,19 +148,20 @@ class Text(LineLog):
         hint=": IOPS=",
     )
     def direction(self, line: Line, match: re.Match[str]) -> None:
-        one = self._direction(line, match[1])
+        """Begin a direction: IOPS, bandwidth, bytes and time (since 2.15)."""
+        direction = self._begin_direction(line, match[1])
         size = quantity(match[7], f"fio {match[8]}")
-        rate, other = (quantity(match[i], f"fio {match[i + 1]}") for i in (3, 5))
-        if abs(rate.value - other.value) > 1.01 * ((rate.resolution or 0.0) + (other.resolution or 0.0)):
-            text = f"{rate.printed} {rate.printed_unit} is not {other.printed} {other.printed_unit}"
+        rate, second = (quantity(match[i], f"fio {match[i + 1]}") for i in (3, 5))
+        if abs(rate.value - second.value) > 1.01 * ((rate.resolution or 0.0) + (second.resolution or 0.0)):
+            text = f"{rate.printed} {rate.printed_unit} is not {second.printed} {second.printed_unit}"
             self._note("unit_conflict", "warning", text, line)
-        one.runtime_ns = nanoseconds(match[9], "msec")
+        direction.runtime_ns = nanoseconds(match[9], "msec")
         digits, prefix = match[2].rstrip("kMG"), match[2][-1] if match[2][-1] in "kMG" else ""
         unit = f"fio {prefix}IOPS"
         iops = quantity(digits, unit) if prefix else whole(digits, unit)
-        one.add("bandwidth", _sharper(rate, size, one.runtime_ns), line.number)
-        one.add("iops", iops._replace(printed=match[2], printed_unit="IOPS"), line.number)
-        one.add("transferred", size, line.number)
+        direction.add("bandwidth", _more_precise(rate, size, direction.runtime_ns), line.number)
+        direction.add("iops", iops._replace(printed=match[2], printed_unit="IOPS"), line.number)
+        direction.add("transferred", size, line.number)
 
     @data(
         rf"(read|write|trim|mixed) ?: io= ?([\d.]{{1,12}}) ?([KMGT]?B), bw= ?{_OLD_RATE}, iops= ?(\d{{1,12}}), "
@@ -174,17 +169,17 @@ class Text(LineLog):
         hint="iops=",
     )
     def old_direction(self, line: Line, match: re.Match[str]) -> None:
-        one = self._direction(line, match[1])
-        one.runtime_ns = nanoseconds(match[7], "msec")
-        # A number without decimals was cut, not rounded.
-        one.add("bandwidth", whole(match[4], f"fio old {match[5]}"), line.number)
-        one.add("iops", whole(match[6], "fio IOPS")._replace(printed_unit="IOPS"), line.number)
-        one.add("transferred", quantity(match[2], f"fio old {match[3]}"), line.number)
+        """Begin a direction in the format up to 2.14; numbers without decimals were cut."""
+        direction = self._begin_direction(line, match[1])
+        direction.runtime_ns = nanoseconds(match[7], "msec")
+        direction.add("bandwidth", whole(match[4], f"fio old {match[5]}"), line.number)
+        direction.add("iops", whole(match[6], "fio IOPS")._replace(printed_unit="IOPS"), line.number)
+        direction.add("transferred", quantity(match[2], f"fio old {match[3]}"), line.number)
 
-    def _direction(self, line: Line, name: str) -> Direction:
+    def _begin_direction(self, line: Line, name: str) -> Direction:
         self.in_sync = False
         if self.job is None:
-            # A paste without the line that names the job.
+            # The log begins below the line that names the job.
             self.job = Job(name="", line=line.number, dialect="fio-text", version=self.version, cut=True)
             self.had_results = True
             self.jobs.append(self.job)
@@ -193,6 +188,7 @@ class Text(LineLog):
 
     @data(r"fsync/fdatasync/sync_file_range:", hint="fsync/")
     def begin_sync(self, line: Line, match: re.Match[str]) -> None:
+        """Begin the latencies of fsync."""
         if self.job is not None:
             self.last = self.job.direction("sync", line.number)
             self.in_sync = True
@@ -202,6 +198,7 @@ class Text(LineLog):
         hint="stdev=",
     )
     def latency(self, line: Line, match: re.Match[str]) -> None:
+        """Read minimum, maximum, mean and deviation of a latency."""
         if self.last is None:
             return
         if match[1] == "sync" and self.job is not None and not self.in_sync:
@@ -209,16 +206,18 @@ class Text(LineLog):
             self.in_sync = True
         name = LATENCIES[match[1]]
         for ending, token in zip(("min", "max", "mean", "sd"), match.groups()[2:], strict=True):
-            found = scaled(token, match[2])
-            one_value = ending in ("min", "max") and "." not in token and token[-1].isdigit()
-            self.last.add(f"{name}_{ending}", whole(token, match[2]) if one_value else found, line.number)
+            was_cut = ending in ("min", "max") and "." not in token and token[-1].isdigit()
+            value = whole(token, match[2]) if was_cut else scaled(token, match[2])
+            self.last.add(f"{name}_{ending}", value, line.number)
 
     @data(r"(slat|clat|lat|sync) percentiles \((nsec|usec|msec)\):", hint=" percentiles (")
     def begin_percentiles(self, line: Line, match: re.Match[str]) -> None:
+        """Begin the percentiles of a latency."""
         self.percentiles = (LATENCIES[match[1]], match[2])
 
     @data(r"\|(?: {1,6}[\d.]{1,12}th=\[ {0,20}\d{1,20}\],?){1,8}", hint="th=[")
     def percentile_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read a row of percentiles."""
         if self.last is None or self.percentiles is None or self.job is None:
             return
         (metric, unit), old = self.percentiles, self.job.old
@@ -231,10 +230,11 @@ class Text(LineLog):
         hint="bw (",
     )
     def bandwidth_samples(self, line: Line, match: re.Match[str]) -> None:
+        """Read the statistics of the bandwidth samples."""
         if self.last is None:
             return
         old = self.job is not None and self.job.old and match[1] in ("B", "KB", "MB", "GB", "TB")
-        # Since 2.15 the prefix tells; its samples are bytes even where the rates above are bits.
+        # Since 2.15 the prefix is unambiguous; samples are bytes even if the rates above are bits.
         unit = f"fio {'old ' if old else ''}{match[1]}/s"
         names = ("bandwidth_min", "bandwidth_max", "bandwidth_mean", "bandwidth_sd")
         for name, token in zip(names, (match[2], match[3], match[5], match[6]), strict=True):
@@ -247,6 +247,7 @@ class Text(LineLog):
         hint="iops ",
     )
     def iops_samples(self, line: Line, match: re.Match[str]) -> None:
+        """Read the statistics of the IOPS samples."""
         if self.last is None:
             return
         for name, token in zip(("iops_min", "iops_max", "iops_mean", "iops_sd"), match.groups()[:4], strict=True):
@@ -260,6 +261,7 @@ class Text(LineLog):
         hint="cpu ",
     )
     def cpu(self, line: Line, match: re.Match[str]) -> None:
+        """Read the CPU shares of the process."""
         if self.job is not None:
             self.job.process.append(("cpu_user", quantity(match[1], "%"), line.number))
             self.job.process.append(("cpu_system", quantity(match[2], "%"), line.number))
@@ -269,8 +271,9 @@ class Text(LineLog):
         hint="issued rwt",
     )
     def issued(self, line: Line, match: re.Match[str]) -> None:
+        """Read the numbers of I/Os, near the end of a report."""
         lists = [[int(part) for part in match[i].split(",") if part] for i in (1, 2, 3)]
-        self._issued(line, *lists)
+        self._record_issued(line, *lists)
 
     @data(
         r"issued +: total=r=(\d{1,18})/w=(\d{1,18})/d=(\d{1,18}), short=r=(\d{1,18})/w=(\d{1,18})/d=(\d{1,18})"
@@ -278,24 +281,26 @@ class Text(LineLog):
         hint="issued ",
     )
     def old_issued(self, line: Line, match: re.Match[str]) -> None:
+        """Read the numbers of I/Os in the format up to 2.14."""
         numbers = [int(group or 0) for group in match.groups()]
-        self._issued(line, numbers[:3], numbers[3:6], numbers[6:])
+        self._record_issued(line, numbers[:3], numbers[3:6], numbers[6:])
 
-    def _issued(self, line: Line, total: list[int], short: list[int], dropped: list[int]) -> None:
+    def _record_issued(self, line: Line, total: list[int], short: list[int], dropped: list[int]) -> None:
         if self.job is None:
             return
         self.job.cut = False
         for index, name in enumerate(_DIRECTIONS):
-            one = self.job.directions.get(name)
-            if one is None or index >= len(total):
+            direction = self.job.directions.get(name)
+            if direction is None or index >= len(total):
                 continue
-            one.issued = total[index]
+            direction.issued = total[index]
             for metric, numbers in (("issued", total), ("short_ios", short), ("dropped_ios", dropped)):
                 if index < len(numbers):
-                    one.add(metric, count(str(numbers[index])), line.number)
+                    direction.add(metric, count(str(numbers[index])), line.number)
 
     @data(r"errors +: total=(\d{1,18}), first_error=(-?\d{1,9})/<(.{0,200})>", hint="first_error=")
     def errors(self, line: Line, match: re.Match[str]) -> None:
+        """Read the number of errors."""
         if self.job is not None:
             self.job.process.append(("errors", count(match[1]), line.number))
 
@@ -305,6 +310,7 @@ class Text(LineLog):
         hint=": ios=",
     )
     def disk(self, line: Line, match: re.Match[str]) -> None:
+        """Read the utilisation of a disk, which concerns all jobs of the command."""
         if self.job is None:
             return
         value = quantity(match[2], "%")
@@ -318,7 +324,8 @@ class Text(LineLog):
 
     @data(r"fio: (.{1,400})", hint="fio: ")
     def message(self, line: Line, match: re.Match[str]) -> None:
-        self.recorder.add_event("message", "info", f"fio said: {match[1]}", line.number)
+        """Read a message of fio."""
+        self.recorder.add_event("message", "info", f"fio reported: {match[1]}", line.number)
 
     # --- the end
 
@@ -332,50 +339,65 @@ class Text(LineLog):
         self.job = self.last = self.percentiles = None
 
     def unmatched(self, line: Line) -> None:
-        """An unknown line ends what the lines above announced."""
+        """End the percentiles at an unknown line."""
         self.percentiles = None
 
     def take_signal(self) -> tuple[int, str] | None:
-        """The signal that the next document tells the result of."""
+        """Return the signal that the result of the next document explains, once."""
         signal, self.signal = self.signal, None
         return signal
 
     def take_failures(self) -> list[tuple[int, str]]:
-        """The errors that the next document tells the result of."""
+        """Return the errors that the result of the next document explains, once."""
         failures, self.failures = self.failures, []
         return failures
 
     def close(self, next_line: int) -> None:
-        """The invocation is over: what was announced and gave no result was cut or failed."""
+        """End the output of a command: announced jobs without a result were cut or failed."""
         self._finish_job()
-        left = [one for name, one in self.definitions.items() if not self._answered(name, one[0])]
-        if self.failures and not left:
-            self._fail()
-        for number, match in left:
-            job = Job(match[1], number, "fio-text", self.version, last_line=next_line - 1, cut=True)
+        unanswered = [
+            (number, match) for name, (number, match) in self.definitions.items() if not self._has_result(name, number)
+        ]
+        if self.failures and not unanswered:
+            self._assign_failures()
+        for number, match in unanswered:
+            job = Job(
+                name=match[1],
+                line=number,
+                dialect="fio-text",
+                version=self.version,
+                last_line=next_line - 1,
+                cut=True,
+            )
             job.failures, self.failures = self.failures, []
             job.signal = self.signal
-            self._define_from(job, number, match)
+            self.definitions[job.name] = (number, match)
+            self._apply_definition(job)
             self.jobs.append(job)
         self.definitions, self.version, self.signal, self.failures = {}, None, None, []
 
-    def _answered(self, name: str, number: int) -> bool:
-        """Whether a result follows on the announcement; a document answers all that was announced above it."""
+    def _has_result(self, name: str, number: int) -> bool:
+        """Whether a result follows the announcement; a JSON document has the results of all jobs above it."""
         later = (job for job in self.jobs if job.line > number)
         return any(job.name in (name, ALL_CLIENTS) or job.dialect.startswith("fio-json") for job in later)
 
-    def _fail(self) -> None:
-        """Errors that no result follows on: they belong to the last one, or are all there is."""
+    def _assign_failures(self) -> None:
+        """Assign errors without a result to the last job, or open a job for them."""
         last = next((job for job in reversed(self.jobs) if job.dialect == "fio-text"), None)
         if last is not None and self.had_results:
             last.failures.extend(self.failures)
             return
         first, final = self.failures[0][0], self.failures[-1][0]
-        self.jobs.append(Job("", first, "fio-text", self.version, failures=self.failures, last_line=final))
-
-    def _define_from(self, job: Job, number: int, match: re.Match[str]) -> None:
-        self.definitions[job.name] = (number, match)
-        self._define(job, None)
+        self.jobs.append(
+            Job(
+                name="",
+                line=first,
+                dialect="fio-text",
+                version=self.version,
+                failures=self.failures,
+                last_line=final,
+            )
+        )
 
     known = known(
         ("...", r"\.{3}"),
@@ -399,12 +421,12 @@ class Text(LineLog):
 
 @lru_cache(maxsize=256)
 def _share(percent: str) -> float:
-    """The share that a label of the table of percentiles names: nearly all logs have the same."""
+    """Return the quantile of a label in the table of percentiles; nearly all logs have the same labels."""
     return quantity(percent, "%").value
 
 
-def _sharper(rate: Quantity, size: Quantity, runtime_ns: int) -> Quantity:
-    """The printed rate, or what bytes and time say where they are printed with more digits; the token stays."""
+def _more_precise(rate: Quantity, size: Quantity, runtime_ns: int) -> Quantity:
+    """Return the printed rate, or bytes / time if that is more precise; ``printed`` stays the token of the rate."""
     if not runtime_ns or not rate.value or not size.value:
         return rate
     half_ms = 0.5 * nanoseconds("1", "msec")
@@ -416,18 +438,18 @@ def _sharper(rate: Quantity, size: Quantity, runtime_ns: int) -> Quantity:
 
 
 def _one_block(text: str, rw: str) -> int | None:
-    """The block size where all I/Os of the job have the same."""
+    """Return the block size if all I/Os of the job have the same."""
     if old := _OLD_BLOCKS.fullmatch(text):
         pairs = {"R": (old[1], old[2]), "W": (old[3], old[4]), "T": (old[5], old[6])}
     else:
-        pairs = {found[1]: (found[2], found[3]) for found in _BLOCK.finditer(text)}
-    used = {pairs[use] for use in _USES.get(rw, "RW") if use in pairs}
-    tokens = {token for pair in used for token in pair}
+        pairs = {block[1]: (block[2], block[3]) for block in _BLOCK.finditer(text)}
+    sizes = {pairs[use] for use in _USES.get(rw, "RW") if use in pairs}
+    tokens = {token for pair in sizes for token in pair}
     return _block(tokens.pop()) if len(tokens) == 1 else None
 
 
 def _block(token: str) -> int | None:
-    """``4096B``, ``16.0KiB``, ``4K``: a size printed with few digits, taken where it is whole."""
+    """Return the size that ``4096B``, ``16.0KiB`` or ``4K`` spells, or None if it is not an integer."""
     digits = token.rstrip("kKMGTiB")
     suffix = token[len(digits) :]
     try:
