@@ -1,5 +1,7 @@
 """echo_test, a TCP echo client in Python: the CSV of its timings, and its log.
 
+::
+
     packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us
     1,2026-11-21 01:47:19.701664,1795225639701692776,1795225639702037188,344.412
 
@@ -9,14 +11,16 @@
     2026-11-21 01:47:22.596 - INFO - Packets: Sent = 300, Received = 300, Lost = 0 (0.0% loss)
     2026-11-21 01:47:22.597 - INFO - RTT: Min = 74.639μs, Max = 25414.889μs, Avg = 3107.770μs
 
-Everything is a round trip of an application echo over one TCP connection; the next packet waits for the last (closed
-loop). ``send_time_ns`` is the wall clock in UTC, ``timestamp`` the same moment in the client's local time, without
-saying which; only the former is used. A wall clock that is set during the run gives round trips of zero or less: such
-a sample is null and an event. A lost packet ends the run and has no row in the CSV; only the log says why.
+Every time is the **round-trip time** of an application echo over one TCP connection; the next packet is sent after the
+previous one returned (closed loop).
 
-The two files hold the same samples; the log is read as dialect ``echo-log``. Its times of day are local and coarse, so
-its samples carry no send time. A Windows console that has no μ loses every line with one: what is left counts the
-packets, and no packet is called lost for it.
+*Clock.* ``send_time_ns`` is the wall clock in UTC. ``timestamp`` is the same moment in an unknown local time and is not
+used. If the wall clock is set during the run, round-trip times of zero or less appear: such a sample has no value, and
+an event reports it. A lost packet ends the run and has no row in the CSV; only the log shows the reason.
+
+*Log.* The log has the same samples as the CSV (dialect ``echo-log``). Its times of day are local and coarse, so its
+samples have no send time. A Windows console that cannot print μ loses every line with one; the summary then counts the
+packets, and no packet is reported as lost because of that.
 """
 
 from __future__ import annotations
@@ -71,7 +75,7 @@ class _EchoLog(LineLog):
         self.rtt.append(rtt if rtt > 0 else None)
         self.status.append("ok" if rtt > 0 else "void")
         if rtt <= 0:
-            _clock_step(self.run, line.number, match[1], rtt)
+            _report_clock_step(self.run, line.number, match[1], rtt)
 
     @data(r"INFO - Packets: Sent = (\d+), Received = (\d+), Lost = (\d+) \([\d.]{1,8}% loss\)", hint="Packets: Sent")
     def packets(self, line: Line, match: re.Match[str]) -> None:
@@ -83,7 +87,7 @@ class _EchoLog(LineLog):
             self.run.add_metric("loss", Quantity((sent - received) / sent, "fraction", match[3], None), line.number)
         self.run.add_metric("observations", count(match[2]), line.number)
         if int(match[3]) != sent - received:
-            self.run.add_event("count_mismatch", "error", "lost is not sent - received; the log is edited", line.number)
+            self.run.add_event("count_mismatch", "error", "lost is not sent - received: the log is edited", line.number)
         self.ended = True
 
     @data(rf"INFO - RTT: Min = {_TIME}, Max = {_TIME}, Avg = {_TIME}", hint="RTT: Min")
@@ -106,7 +110,7 @@ class _EchoLog(LineLog):
     @data(r"INFO - User interrupted.{0,80}", hint="User interrupted")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(status="interrupted")
-        self.run.add_event("interrupted", "info", "ended by Ctrl-C; a run without --count always is", line.number)
+        self.run.add_event("interrupted", "info", "ended by Ctrl-C, as every run without --count", line.number)
 
     @data(r"ERROR - ((?:Socket error|Connection|Could not|Failed).{0,200})", hint="ERROR - ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
@@ -122,11 +126,11 @@ class _EchoLog(LineLog):
     )
 
     def finish(self) -> None:
-        """Samples and status."""
+        """Complete the run: samples and status."""
         run, log = self.run, self.log
         lost = self.dropped or bool(run.value("lost"))
         if self.ended and not self.dropped and run.value("received") not in (None, float(len(self.rtt))):
-            text = f"{len(self.rtt)} replies stand here, {run.value('received'):.0f} were counted: lines are missing"
+            text = f"{len(self.rtt)} replies, but the summary counts {run.value('received'):.0f}; lines are missing"
             run.add_event("lines_missing", "warning", text, log.last_line)
         if self.pending is not None and lost:
             self.sequence.append(self.pending)
@@ -134,14 +138,14 @@ class _EchoLog(LineLog):
             self.status.append("lost")
         run.add_samples(seq=self.sequence, sent_ns=[None] * len(self.rtt), rtt_ns=self.rtt, status=self.status)
         if self.sequence:
-            text = "the CSV beside this log holds the same samples, exact to the nanosecond; count one of the two"
+            text = "the CSV of the same run has these samples to the nanosecond; count only one of the two files"
             run.add_event("same_run_as_csv", "info", text, log.first_line)
         if self.failed and not self.sequence:
             run.set(status="failed")
         end_run(run, has_numbers=bool(self.sequence), ended=self.ended, last_line=log.last_line)
 
 
-#: What every run of the client is.
+#: Columns of every run.
 _ECHO = {
     "test": "echo",
     "protocol": "tcp",
@@ -151,20 +155,20 @@ _ECHO = {
 }
 
 
-def _clock_step(run: Run, number: int, packet: str, rtt: int) -> None:
-    text = f"packet {packet} came back {-rtt} ns before it was sent: the clock was set; the sample is void"
+def _report_clock_step(run: Run, number: int, packet: str, rtt: int) -> None:
+    text = f"packet {packet} returned {-rtt} ns before it was sent: the clock was set; the sample has no value"
     run.add_event("clock_step", "warning", text, number)
 
 
 def _read_csv(log: Log, recorder: Recorder) -> None:
-    """The timings file: exact send and receive times."""
+    """Read the CSV, which has exact send and receive times."""
     run = recorder.start_run("echo", log.first_line, dialect="echo-csv", last_line=log.last_line, **_ECHO)
     recorder.accounting.mark(log.lines[0].number, DATA)
-    rows = _rows(log.lines[1:], recorder)
+    rows = _read_rows(log.lines[1:], recorder)
     if not rows:
         run.set(status="no_data")
         run.add_event(
-            "no_data", "warning", "a header without rows: no packet came back; the log says why", log.first_line
+            "no_data", "warning", "the file has a header but no rows: no packet returned; see the log", log.first_line
         )
         return
     first = rows[0][1][1]
@@ -173,10 +177,10 @@ def _read_csv(log: Log, recorder: Recorder) -> None:
     for number, (packet, tx, rx, printed) in rows:
         rtt: int | None = rx - tx
         if rx - tx <= 0 or tx < last_sent:
-            _clock_step(run, number, str(packet), rx - tx)
+            _report_clock_step(run, number, str(packet), rx - tx)
             rtt = None
         elif rx - tx != printed:
-            run.add_event("value_conflict", "error", f"rtt_us is not receive - send of packet {packet}", number)
+            run.add_event("value_conflict", "error", f"rtt_us of packet {packet} is not receive - send", number)
             rtt = None
         last_sent = tx
         sequence.append(packet)
@@ -187,8 +191,8 @@ def _read_csv(log: Log, recorder: Recorder) -> None:
     run.add_samples(seq=sequence, sent_ns=sent, rtt_ns=rtts, status=status)
 
 
-def _rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[int, int, int, int]]]:
-    """Line number and packet, send, receive, printed round trip of each row; odd rows are unknown lines."""
+def _read_rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[int, int, int, int]]]:
+    """Return line number and (packet, send, receive, printed RTT) of each row; other lines are unknown."""
     rows, accounting = [], recorder.accounting
     for line in lines:
         if match := _ROW.fullmatch(line.text.strip()):
@@ -201,7 +205,7 @@ def _rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[in
 
 
 class EchoParser(Parser):
-    """Reads echo_test; see the module's docstring."""
+    """Reads echo_test; see `azlatency.logs.parsers.echo`."""
 
     tool = "echo"
     commands = ("echo_client.py",)
@@ -215,7 +219,7 @@ class EchoParser(Parser):
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log: the CSV or the text."""
+        """Read one file: the CSV or the log."""
         lines = log.lines
         header = next((index for index, line in enumerate(lines) if line.text.strip() == _CSV_HEADER), None)
         if header is not None:

@@ -1,4 +1,6 @@
-"""lagscope: statistics, percentiles and histogram of the sender, and the files of ``-R`` and ``-P``.
+"""lagscope 0.1.1 to 1.0.1: statistics, percentiles and histogram of the sender, and the files of ``-R`` and ``-P``.
+
+::
 
     lagscope 1.0.1
     ---------------------------------------------------------
@@ -18,18 +20,19 @@
     0, 239
     {"latencies":[ {"latency": 188, "frequency": 2}, ... ]}                       (-P file.json)
 
-Versions seen: 0.1.1 to 1.0.1 (formats: main.c, latencies_stats.c). Every time is a **round trip** over one TCP
-connection, closed loop; the first one carries the warm-up of the connection and is counted.
+The formats are those of main.c and latencies_stats.c. Every time is a **round-trip time** over one TCP connection in a
+closed loop. The first one includes the warm-up of the connection and is counted by the tool.
 
-Percentiles, histogram, CSV and JSON hold times **cut** to whole microseconds: a printed 17 is somewhere in 17..18 us,
-so a median may stand below the minimum. Values are kept as printed with a resolution of 1 us; samples carry both
-bounds. A percentile is the order statistic floor(p (n+1) / 100). A known fault prints single percentiles far too low:
-those that break the order are refused. The last histogram row is open-ended. Single times stand on the lattice of
-0.25 us that the clock has, whatever their three decimals say.
+*Resolution.* Percentiles, histogram, CSV and JSON contain times **truncated** to whole microseconds: a printed 17 is
+between 17 and 18 µs, so a median may be below the minimum. Values are stored as printed with a resolution of 1 µs;
+samples have both bounds. Single times are multiples of 0.25 µs, the step of the clock, despite their three decimals.
 
-The exit status is the number of pings modulo 256, and 0 for a refused connection: it says nothing. Times of day have no
-date and whole seconds, so the run's duration is known to a second; n times the mean cannot be more. A histogram without
-a line of lagscope above is not claimed: latte prints the same titles.
+*Percentiles.* A percentile is the order statistic floor(p (n+1) / 100). Due to a bug of the tool single percentiles are
+far too low: those that break the order of the table are left out. The last row of the histogram has no upper bound.
+
+*Not used.* The exit status is the number of pings modulo 256, and 0 for a refused connection, so it says nothing. Times
+of day have no date and whole seconds, so the duration is known to a second. A histogram without a line of lagscope
+above it is not recognised, because latte prints the same titles.
 """
 
 from __future__ import annotations
@@ -61,14 +64,14 @@ _RUN = {"protocol": "tcp", "printed_as": "round_trip", "closed_loop": True, "tes
 
 
 def _whole_microseconds(token: str) -> Quantity:
-    """A time cut to whole microseconds: the value as printed, known to the microsecond above it."""
+    """Read a time truncated to whole microseconds: the printed value, with a resolution of 1 µs."""
     return Quantity(float(nanoseconds(token, "us")), "ns", token, float(_MICROSECOND), "us")
 
 
 def _time_of_day(line: Line) -> int | None:
-    """Seconds since midnight that the label of the line says; None where it has none."""
-    found = _CLOCK.match(line.text.lstrip())
-    return 3600 * int(found[1]) + 60 * int(found[2]) + int(found[3]) if found else None
+    """Return the seconds since midnight in the label of a line, or None if it has no label."""
+    clock = _CLOCK.match(line.text.lstrip())
+    return 3600 * int(clock[1]) + 60 * int(clock[2]) + int(clock[3]) if clock else None
 
 
 class _Lagscope(LineLog):
@@ -86,7 +89,7 @@ class _Lagscope(LineLog):
         self.percentiles: list[tuple[float, Quantity, int]] = []
         self.table: str | None = None
         self.rows: list[tuple[int, int, int] | None] = []
-        """Lower edge, count and line of each histogram row; None where rows were left out by hand."""
+        """Lower edge, count and line of each histogram row; None stands for rows that somebody removed."""
         self.extremes_line = 0
 
     # --- what was run
@@ -122,7 +125,9 @@ class _Lagscope(LineLog):
     @data(r"Interrupted by Ctrl\+C", hint="Interrupted by")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(status="interrupted")
-        self.run.add_event("interrupted", "warning", "ended by Ctrl-C; statistics cover what there was", line.number)
+        self.run.add_event(
+            "interrupted", "warning", "ended by Ctrl-C; the statistics cover the time until then", line.number
+        )
 
     @data(r"TEST COMPLETED\.", hint="TEST COMPLETED")
     def test_completed(self, line: Line, match: re.Match[str]) -> None:
@@ -135,7 +140,7 @@ class _Lagscope(LineLog):
 
     @data(r"Number of successful Pings: (\d{1,15})", hint="successful Pings")
     def pings(self, line: Line, match: re.Match[str]) -> None:
-        if self._cut(line):
+        if self._is_cut(line):
             return
         for name in ("received", "observations"):
             self.run.add_metric(name, count(match[1]), line.number)
@@ -149,7 +154,7 @@ class _Lagscope(LineLog):
     def extremes(self, line: Line, match: re.Match[str]) -> None:
         for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
             printed = quantity(token, "us")
-            # The mean of many is sharper than the clock of each.
+            # The mean of many times is more precise than the clock.
             single = name != "rtt_mean"
             self.run.add_metric(name, printed.with_resolution(float(_LATTICE_NS)) if single else printed, line.number)
         self.ended = True
@@ -164,22 +169,24 @@ class _Lagscope(LineLog):
 
     @data(r"(\d{2}(?:\.\d{1,3})?)%\s{1,20}(\d{1,12})", hint="%")
     def percentile(self, line: Line, match: re.Match[str]) -> None:
-        if self._cut(line):
+        if self._is_cut(line):
             return
         q = quantity(match[1], "%").value
         self.percentiles.append((q, _whole_microseconds(match[2]), line.number))
 
     @data(r"(\d{1,9})\s{1,20}(\d{1,15})", hint="")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
-        if self._cut(line):
+        if self._is_cut(line):
             return
         if self.table == "Interval":
             self.rows.append((int(match[1]), int(match[2]), line.number))
         else:
-            self.run.add_event("histogram_without_header", "warning", "a histogram row under no header", line.number)
+            self.run.add_event(
+                "histogram_without_header", "warning", "the histogram row has no header; it is left out", line.number
+            )
 
     @data(r"\.\.\.", hint="...")
-    def left_out(self, line: Line, match: re.Match[str]) -> None:
+    def removed_rows(self, line: Line, match: re.Match[str]) -> None:
         self.rows.append(None)
 
     @data(r"\d\d:\d\d:\d\d ERR : ?(.{1,300})", hint="ERR : ")
@@ -203,28 +210,28 @@ class _Lagscope(LineLog):
         ),
     )
 
-    def _cut(self, line: Line) -> bool:
-        """Whether the text ends within this line, whose number stands at its end."""
+    def _is_cut(self, line: Line) -> bool:
+        """Report that the log ends within this line, which ends with a number."""
         if line.number != self.unfinished:
             return False
-        text = "the text ends within this line; its number is left out"
+        text = "the log ends within this line; its number is left out"
         self.run.add_event("unfinished_line", "warning", text, line.number)
         return True
 
     # --- the end
 
     def finish(self) -> None:
-        """Complete the run and check what must hold."""
+        """Complete the run: options, percentiles, histogram, samples, checks and status."""
         run, log = self.run, self.log
-        self._describe()
+        self._read_options()
         self._store_percentiles()
         self._store_histogram()
         self._store_replies()
-        self._check()
+        self._check_order_and_duration()
         last = self.percentiles[-1][0] if self.percentiles else 1.0
         ended = self.ended and last > _SECOND_LAST_PERCENTILE
         if self.percentiles or self.rows:
-            text = "percentiles and histogram hold times cut to whole microseconds; a value may be up to 1 us more"
+            text = "percentiles and histogram are truncated to whole microseconds; a value may be up to 1 us higher"
             run.add_event("floored", "info", text, run.row["first_line"])
         has_numbers = bool(run.value("rtt_mean") or self.replies or self.percentiles or self.rows)
         for text, number in self.errors:
@@ -235,7 +242,7 @@ class _Lagscope(LineLog):
                 run.add_event("failed", "error", f"lagscope measured nothing: {text}", number)
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=log.last_line)
 
-    def _describe(self) -> None:
+    def _read_options(self) -> None:
         row, log = self.run.row, self.log
         row["client"] = row.get("client") or log.host
         if row.get("message_bytes") is None and log.arguments:
@@ -246,7 +253,7 @@ class _Lagscope(LineLog):
             row["requested_duration_ns"] = nanoseconds(seconds, "sec")
 
     def _store_percentiles(self) -> None:
-        """The printed order statistics, without those that break the order."""
+        """Store the printed percentiles, except those that break the order."""
         run, observations = self.run, self.run.value("observations")
         low, high = run.value("rtt_min"), run.value("rtt_max")
         kept = _longest_rising([value.value for _, value, _ in self.percentiles])
@@ -255,25 +262,27 @@ class _Lagscope(LineLog):
                 high is not None and value.value > high
             )
             if index not in kept or outside:
-                text = f"p{100 * q:g} = {value.printed} us breaks the order of the table; a known fault; left out"
+                text = f"p{100 * q:g} = {value.printed} us breaks the order (a bug of lagscope); it is left out"
                 run.add_event("not_monotone", "error", text, number)
                 continue
             row = run.add_quantile(q, value, number)
             if observations and row is not None:
                 n = int(observations)
-                # Counted as the tool does, in binary floating point.
+                # The tool computes the rank in binary floating point.
                 rank = int((float(f"{100 * q:.6g}") * (n + 1)) / 100 - 1) + 1
                 complete_quantile(row, n, rank)
                 if not row["resolved"]:
-                    run.add_event("percentile_is_max", "info", f"p{100 * q:g} of {n} pings is their maximum", number)
+                    run.add_event(
+                        "percentile_is_max", "info", f"p{100 * q:g} of {n} pings is the sample maximum", number
+                    )
 
     def _store_histogram(self) -> None:
-        """Buckets from the lower edges; the last is open-ended, and so is one before rows that were left out."""
+        """Store the buckets; the last one, and one before removed rows, has no upper bound."""
         run = self.run
         present = [row for row in self.rows if row is not None]
-        # The first row reaches from 0 to the start of the others, whose width is the same.
-        widths = [b[0] - a[0] for a, b in zip(self.rows[1:], self.rows[2:], strict=False) if a and b]
-        width = min(widths, default=None)
+        # The first bucket has its own width, from 0 to the first edge; all others have the same.
+        pairs = zip(self.rows[1:], self.rows[2:], strict=False)
+        width = min((following[0] - row[0] for row, following in pairs if row and following), default=None)
         for index, row in enumerate(self.rows):
             if row is None:
                 continue
@@ -286,7 +295,7 @@ class _Lagscope(LineLog):
             run.add_bucket(metric="rtt", stream=None, count=number, line=line, **bounds)
         total, observations = sum(row[1] for row in present), run.value("observations")
         if present and (None in self.rows or (observations is not None and total != observations)):
-            text = f"the histogram counts {total} of {observations or 0:.0f} pings; rows are missing"
+            text = f"the histogram adds up to {total} of {observations or 0:.0f} pings; rows are missing"
             run.add_event("count_mismatch", "warning", text, present[0][2])
 
     def _store_replies(self) -> None:
@@ -300,16 +309,18 @@ class _Lagscope(LineLog):
         run.add_samples(
             seq=range(number), sent_ns=[None] * number, rtt_ns=self.replies, status=["ok"] * number, **bounds
         )
-        text = "the first reply carries the warm-up of the connection; the tool counts it"
+        text = "the first reply includes the warm-up of the connection; the tool counts it"
         run.add_event("first_ping_is_warmup", "info", text, run.row["first_line"])
         observations = run.value("observations")
         if observations is not None and number != observations:
-            text = f"{number} replies, the statistics count {observations:.0f}"
+            text = f"the log has {number} replies, but the statistics count {observations:.0f}"
             run.add_event("count_mismatch", "warning", text, self.extremes_line or run.row["first_line"])
         elif (low := run.value("rtt_min")) is not None and low != min(self.replies):
-            run.add_event("value_conflict", "error", "the minimum is not that of the replies", self.extremes_line)
+            run.add_event(
+                "value_conflict", "error", "the printed minimum is not that of the replies", self.extremes_line
+            )
 
-    def _check(self) -> None:
+    def _check_order_and_duration(self) -> None:
         run = self.run
         low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
         if low is not None and mean is not None and high is not None and not low <= mean <= high:
@@ -323,30 +334,30 @@ class _Lagscope(LineLog):
         observations = run.value("observations")
         if mean is not None and observations and observations * mean > elapsed.value + _SECOND:
             needed = observations * mean / _SECOND
-            what = f"{observations:.0f} pings of {mean / _MICROSECOND:g} us"
-            text = f"{what} take {needed:.0f} s, but {seconds} s passed; the log is edited"
+            pings = f"{observations:.0f} pings of {mean / _MICROSECOND:g} us"
+            text = f"{pings} take {needed:.0f} s, but the test lasted {seconds} s; the log is edited"
             run.add_event("impossible_duration", "error", text, self.extremes_line)
 
 
 def _longest_rising(values: list[float]) -> set[int]:
-    """Indexes of a longest sequence that never falls."""
+    """Return the indexes of a longest non-decreasing subsequence."""
     tails: list[float] = []
-    length = []
+    lengths = []
     for value in values:
-        at = bisect_right(tails, value)
-        tails[at : at + 1] = [value]
-        length.append(at + 1)
+        position = bisect_right(tails, value)
+        tails[position : position + 1] = [value]
+        lengths.append(position + 1)
     kept: set[int] = set()
-    wanted, bound = len(tails), float("inf")
+    length, bound = len(tails), float("inf")
     for index in range(len(values) - 1, -1, -1):
-        if length[index] == wanted and values[index] <= bound:
+        if lengths[index] == length and values[index] <= bound:
             kept.add(index)
-            wanted, bound = wanted - 1, values[index]
+            length, bound = length - 1, values[index]
     return kept
 
 
 def _read_csv(log: Log, recorder: Recorder, header: int) -> None:
-    """``-R``: the samples, cut to whole microseconds."""
+    """Read the samples of ``-R``, truncated to whole microseconds."""
     run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-csv", last_line=log.last_line, **_RUN)
     accounting, unfinished = recorder.accounting, unfinished_line(log)
     accounting.mark(log.lines[header].number, DATA)
@@ -360,44 +371,46 @@ def _read_csv(log: Log, recorder: Recorder, header: int) -> None:
         accounting.mark(line.number, DATA)
         if line.number == unfinished:
             run.add_event(
-                "unfinished_line", "warning", "the text ends within this line; its sample is left out", line.number
+                "unfinished_line", "warning", "the log ends within this line; its sample is left out", line.number
             )
             continue
         sequence.append(int(match[1]))
         rtt.append(int(match[2]) * _MICROSECOND)
     if not sequence:
         run.set(status="no_data")
-        run.add_event("no_data", "warning", "a header without rows", log.first_line)
+        run.add_event("no_data", "warning", "the file has a header but no rows", log.first_line)
         return
     if sequence != list(range(len(sequence))):
-        text = "the rows are not numbered from 0 without gaps; rows are missing or of two runs"
+        text = "the row numbers have gaps or do not start at 0; rows are missing or belong to two runs"
         run.add_event("lines_missing", "warning", text, log.first_line)
     high = [value + _MICROSECOND for value in rtt]
     status = ["ok"] * len(rtt)
     run.add_samples(seq=sequence, sent_ns=[None] * len(rtt), rtt_ns=rtt, status=status, low_ns=rtt, high_ns=high)
-    run.add_event("floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line)
-    text = "the log beside this file describes the same run; count one of the two"
+    run.add_event(
+        "floored", "info", "times are truncated to whole microseconds; each may be up to 1 us higher", log.first_line
+    )
+    text = "this file and the log of lagscope describe the same run; count only one of them"
     run.add_event("same_run_as_log", "info", text, log.first_line)
 
 
 def _read_json(log: Log, recorder: Recorder) -> None:
-    """``-P file``: how often each whole microsecond was seen, as a histogram."""
+    """Read the frequency table of ``-P file``: a histogram with buckets of 1 µs."""
     run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-json", last_line=log.last_line, **_RUN)
     text = log.text
-    whole = True
+    complete = True
     try:
-        found: Any = json.loads(text)
+        document: Any = json.loads(text)
     except ValueError:
-        found, whole = None, False
+        document, complete = None, False
     pairs = []
     number, counted = log.first_line, 0
     for match in _PAIR.finditer(text):
         number += text.count("\n", counted, match.end())
         counted = match.end()
         pairs.append((int(match[1]), int(match[2]), number))
-    if whole and not (isinstance(found, dict) and len(found.get("latencies", [])) == len(pairs)):
+    if complete and not (isinstance(document, dict) and len(document.get("latencies", [])) == len(pairs)):
         run.set(status="failed")
-        run.add_event("malformed", "error", "not the frequency table that lagscope writes", log.first_line)
+        run.add_event("malformed", "error", "the file is not a frequency table of lagscope", log.first_line)
         return
     for line in log.lines:
         recorder.accounting.mark(line.number, DATA if line.text.strip() else BLANK)
@@ -405,19 +418,22 @@ def _read_json(log: Log, recorder: Recorder) -> None:
         low = latency * _MICROSECOND
         bounds = {"low_ns": low, "high_ns": low + _MICROSECOND}
         run.add_bucket(metric="rtt", stream=None, count=frequency, line=number, **bounds)
-    if pairs and whole:
+    if pairs and complete:
         total = Quantity(float(sum(frequency for _, frequency, _ in pairs)), "count", None, None)
         run.add_metric("observations", total, log.first_line)
         run.add_event(
-            "floored", "info", "times are cut to whole microseconds; each may be up to 1 us more", log.first_line
+            "floored",
+            "info",
+            "times are truncated to whole microseconds; each may be up to 1 us higher",
+            log.first_line,
         )
-        about = "the log beside this file describes the same run; count one of the two"
-        run.add_event("same_run_as_log", "info", about, log.first_line)
-    end_run(run, has_numbers=bool(pairs), ended=whole, last_line=log.last_line)
+        text = "this file and the log of lagscope describe the same run; count only one of them"
+        run.add_event("same_run_as_log", "info", text, log.first_line)
+    end_run(run, has_numbers=bool(pairs), ended=complete, last_line=log.last_line)
 
 
 class LagscopeParser(Parser):
-    """Reads lagscope; see the module's docstring."""
+    """Reads lagscope; see `azlatency.logs.parsers.lagscope`."""
 
     tool = "lagscope"
     commands = ("lagscope",)

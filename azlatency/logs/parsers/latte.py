@@ -1,4 +1,6 @@
-"""latte (Windows): a block of name and value, an optional histogram; or the rows of ``-csv``.
+"""latte (Windows): a block of names and values with an optional histogram, the rows of ``-csv``, and ``-dump``.
+
+::
 
     Protocol      TCP
     SendMethod    Blocking
@@ -19,17 +21,21 @@
 
     Protocol,SendMethod,ReceiveMethod,SO_SNDBUF,SO_RCVBUF,MsgSize(byte),Iterations,Latency(usec),CPU(%),...
 
-No source is public; the reading rests on the binary v0000.8303 and on public logs. ``Latency(usec)`` is elapsed time
-over iterations: a mean **round trip**. ``-hrtt`` halves it and relabels the line of the block, not the CSV column.
+No source is public; the reading is based on the binary v0000.8303 and on published logs.
 
-The receiver prints the same block as the sender of the same run; only the command tells them apart (``-c`` is the
-sender). (X/sec) / (X/iteration) * Latency = one second holds in every real block, so it is checked. Long runs overflow
-to negative latencies, which are refused. The last histogram row is open-ended, unless ``-hc`` shows that empty rows
-were left out.
+*RTT.* ``Latency(usec)`` is the elapsed time divided by the iterations: a mean **round-trip time**. ``-hrtt`` halves it
+and changes the label in the block, but not the column of the CSV. It does not halve the counts, so the events per
+second of such a block are printed twice as high; they are halved.
 
-A file of ``-dump`` is bare: one whole number of microseconds a line, cut, for each iteration. Nothing in it says whose
-it is, so it is read only where the manifest or the caller says ``tool = "latte"``; each is a sample known as an
-interval.
+*Sides.* The receiver prints the same block as the sender of the same run; only the command distinguishes them (``-c``
+is the sender).
+
+*Checks.* (X/sec) / (X/iteration) * latency is one second in every real block. A long run overflows to a negative
+latency, which is rejected. The last row of the histogram has no upper bound, unless ``-hc`` shows that empty rows were
+omitted.
+
+*Dump.* A file of ``-dump`` has one whole number of microseconds per line, truncated, per iteration. Nothing in it names
+the tool, so it is read only if the manifest or the caller says ``tool = "latte"``. Each line is a sample with bounds.
 """
 
 from __future__ import annotations
@@ -46,7 +52,7 @@ _PROTOCOL = r"(TCP|UDP|RAW|UDP_MCAST|RAW_MCAST)"
 _METHOD = r"(?:Blocking|NonBlocking|Ov_Event|Ov_CP|Ov_POLL|Select|RIO)"
 _BUFFER = r"(?:Default|\d{1,12})"
 _DECIMAL = r"(-?\d{1,18}(?:\.\d{1,6})?)"
-# As (name of the rate, name of the count per iteration).
+# Metric of the rate and metric of the count per iteration.
 _COUNTERS = {
     "CtxSwitch": ("context_switch_rate", "context_switches_per_iteration"),
     "SysCall": ("system_call_rate", "system_calls_per_iteration"),
@@ -69,13 +75,13 @@ class _Latte(LineLog):
         self.log, self.recorder = log, recorder
         self.run: Run | None = None
         self.half = False
-        self.refused = False
+        self.overflowed = False
         self.counters: dict[str, tuple[Quantity, Quantity, int]] = {}
         self.buckets: list[tuple[int, int, int]] = []
         self.last_read = log.first_line
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
-        """As in `LineLog`; remembers the last line that belonged to the block."""
+        """Apply the rules, and remember the last line of the block."""
         if super().read(line, accounting):
             self.last_read = line.number
             return True
@@ -83,7 +89,7 @@ class _Latte(LineLog):
 
     @property
     def current(self) -> Run:
-        """The run being read; a block whose first lines are missing opens one as well."""
+        """Return the open run; a block whose first lines are missing opens one."""
         if self.run is None:
             self._open(self.log.first_line)
         assert self.run is not None
@@ -91,7 +97,7 @@ class _Latte(LineLog):
 
     def _open(self, number: int) -> None:
         self.run = self.recorder.start_run("latte", number, test="ping-pong", closed_loop=True)
-        self.half, self.refused, self.counters, self.buckets = False, False, {}, []
+        self.half, self.overflowed, self.counters, self.buckets = False, False, {}, []
 
     # --- the block
 
@@ -112,7 +118,7 @@ class _Latte(LineLog):
     @data(rf"(Half Round-Trip )?Latency\(usec\)\s+{_DECIMAL}", hint="Latency(usec)")
     def latency(self, line: Line, match: re.Match[str]) -> None:
         self.half = match[1] is not None
-        self._latency(match[2], line)
+        self._add_latency(match[2], line)
 
     @data(rf"CPU\(%\)\s+{_DECIMAL}", hint="CPU(%)")
     def processor(self, line: Line, match: re.Match[str]) -> None:
@@ -120,12 +126,12 @@ class _Latte(LineLog):
 
     @data(rf"(CtxSwitch|SysCall|Interrupt)/sec\s+{_DECIMAL}\s+\({_DECIMAL}/iteration\)", hint="/iteration)")
     def counter(self, line: Line, match: re.Match[str]) -> None:
-        rate, each = quantity(match[2], "/sec"), quantity(match[3], "1")
-        each = Quantity(each.value, "count", each.printed, each.resolution)
-        rate_name, each_name = _COUNTERS[match[1]]
+        rate = quantity(match[2], "/sec")
+        per_iteration = quantity(match[3], "1")._replace(unit="count", printed_unit=None)
+        rate_name, count_name = _COUNTERS[match[1]]
         self.current.add_metric(rate_name, rate, line.number, scope="host")
-        self.current.add_metric(each_name, each, line.number, scope="host")
-        self.counters[match[1]] = (rate, each, line.number)
+        self.current.add_metric(count_name, per_iteration, line.number, scope="host")
+        self.counters[match[1]] = (rate, per_iteration, line.number)
 
     @data(r"(\d{1,12})\s+(\d{1,18})", hint="")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
@@ -141,7 +147,7 @@ class _Latte(LineLog):
         run.set(protocol=match[1].split("_")[0].lower(), message_bytes=int(match[2]))
         run.add_metric("observations", count(match[3]), line.number)
         self.half = "-hrtt" in self.log.arguments
-        self._latency(match[4], line)
+        self._add_latency(match[4], line)
         run.add_metric("cpu_busy", quantity(match[5], "%"), line.number, scope="host")
         for (name, _), token in zip(_COUNTERS.values(), match.groups()[5:], strict=True):
             run.add_metric(name, quantity(token, "/sec"), line.number, scope="host")
@@ -155,47 +161,45 @@ class _Latte(LineLog):
 
     # --- helpers and the end
 
-    def _latency(self, token: str, line: Line) -> None:
+    def _add_latency(self, token: str, line: Line) -> None:
         run = self.current
         printed = quantity(token, "usec")
         if printed.value <= 0:
-            self.refused = True
-            text = (
-                f"a latency of {token} usec: the timer of a long run overflowed; no value is kept, run fewer iterations"
-            )
+            self.overflowed = True
+            text = f"the latency is {token} usec: the timer of a long run overflowed; run fewer iterations"
             run.add_event("overflow", "error", text, line.number)
             return
         run.add_metric("rtt_mean", printed.doubled() if self.half else printed, line.number)
         run.set(printed_as="half_round_trip" if self.half else "round_trip")
         if not self.half:
-            text = "Latency(usec) taken as a round trip: v0000.8303 prints elapsed / iterations, halved only by -hrtt"
+            text = "Latency(usec) is read as RTT: v0000.8303 prints elapsed / iterations, halved only by -hrtt"
             run.add_event("assumed_round_trip", "info", text, line.number)
 
     def finish(self, last_line: int) -> None:
-        """Close the run being read, if there is one."""
+        """Complete the open run, if there is one."""
         if self.run is None:
             return
         run, self.run = self.run, None
-        self._describe(run)
-        self._histogram(run)
+        self._read_command(run)
+        self._store_histogram(run)
         self._check_identity(run)
         has_numbers = run.value("rtt_mean") is not None
-        if self.refused:
+        if self.overflowed:
             run.set(status="failed", last_line=last_line)
         elif not has_numbers:
-            # Without a latency the iterations are what was asked for, not what was observed.
+            # Without a latency the iterations are the requested ones, not observations.
             run.remove_metric("observations")
             run.set(status="no_data", last_line=self.last_read)
-            text = "the block stops before its latency: what was to run, not what came out"
+            text = "the block ends before its latency; it has the settings but no result"
             run.add_event("no_data", "warning", text, self.last_read)
         else:
             end_run(run, has_numbers=True, ended=True, last_line=last_line)
 
-    def _describe(self, run: Run) -> None:
+    def _read_command(self, run: Run) -> None:
         log = self.log
         words = log.arguments
         if not words:
-            text = "nothing in the block says whether the sender or the receiver printed it; count one of the two only"
+            text = "the log does not show whether the sender or the receiver wrote it; count only one of the two"
             run.add_event("side_unknown", "info", text, run.row["first_line"])
             return
         address = log.option("-a") or ""
@@ -204,15 +208,15 @@ class _Latte(LineLog):
             run.set(dialect="latte-sender", server=host, client=log.host)
         else:
             run.set(dialect="latte-receiver", server=host)
-            text = "printed by the receiver (no -c in the command): the sender's block is the same run"
+            text = "written by the receiver (the command has no -c); the log of the sender is the same run"
             run.add_event("receiver_side", "info", text, run.row["first_line"])
 
-    def _histogram(self, run: Run) -> None:
-        """Buckets from one printed edge to the next; an unfinished table is told by its total."""
+    def _store_histogram(self, run: Run) -> None:
+        """Store the buckets from one printed edge to the next, and compare their total with the iterations."""
         if not self.buckets:
             return
-        asked = self.log.option("-hc")
-        open_ended = asked is None or not asked.isdigit() or len(self.buckets) >= int(asked)
+        rows = self.log.option("-hc")
+        open_ended = rows is None or not rows.isdigit() or len(self.buckets) >= int(rows)
         lows = [low for low, _, _ in self.buckets]
         width = lows[-1] - lows[-2] if len(lows) > 1 else None
         highs = [*lows[1:], None if open_ended or width is None else lows[-1] + width]
@@ -220,34 +224,37 @@ class _Latte(LineLog):
             run.add_bucket(metric="rtt", stream=None, low_ns=low, high_ns=high, count=frequency, line=number)
         total, iterations = sum(frequency for _, frequency, _ in self.buckets), run.value("observations")
         if iterations is not None and total != iterations:
-            text = f"the histogram holds {total} of {iterations:.0f} iterations; it is cut short or edited"
+            text = f"the histogram adds up to {total} of {iterations:.0f} iterations; it is cut or edited"
             run.add_event("histogram_total", "warning", text, self.buckets[-1][2])
 
     def _check_identity(self, run: Run) -> None:
-        """Events per second over events per iteration is iterations per second (formats-latency 1.3, L5)."""
+        """Check that events per second / events per iteration is the number of iterations per second."""
         rtt = run.value("rtt_mean")
         if rtt is None:
             return
-        for name, (rate, each, number) in self.counters.items():
-            if not each.value or not rate.value:
+        for name, (rate, per_iteration, line) in self.counters.items():
+            if not per_iteration.value or not rate.value:
                 continue
-            product = rate.value / each.value * rtt / 1000
-            slack = (rate.resolution or 0) / rate.value + (each.resolution or 0) / each.value + _IDENTITY_TOLERANCE
+            product = rate.value / per_iteration.value * rtt / 1000
+            slack = (rate.resolution or 0) / rate.value + _IDENTITY_TOLERANCE
+            slack += (per_iteration.resolution or 0) / per_iteration.value
             row = run.row_of(_COUNTERS[name][0])
             if self.half and row is not None and abs(product / (2 * _SECOND_US) - 1) <= slack:
-                # -hrtt halves the time but not the counts: events a second come out doubled (trap L6).
+                # -hrtt halves the time but not the counts.
                 row.update(value=row["value"] / 2, resolution=(row["resolution"] or 0) / 2 or None)
-                run.add_event("rate_halved", "info", f"{name}/sec is doubled by -hrtt; halved", number)
+                run.add_event(
+                    "rate_halved", "info", f"{name}/sec is twice the rate because of -hrtt; it is halved", line
+                )
             elif abs(product / _SECOND_US - 1) > slack:
                 text = f"{name}/sec, /iteration and the latency contradict each other: product {product / 1e6:.3f}"
-                run.add_event("identity_failed", "warning", text, number)
+                run.add_event("identity_failed", "warning", text, line)
 
 
 _DUMPED = re.compile(r"\d{1,12}")
 
 
 def _read_dump(log: Log, recorder: Recorder) -> None:
-    """The round trips of ``-dump``; the last number of a text that ends within it may be cut and is left out."""
+    """Read the round-trip times of ``-dump``; a last line without a line feed may be cut and is left out."""
     run = recorder.start_run("latte", log.first_line, last_line=log.last_line, dialect="latte-dump", closed_loop=True)
     run.set(printed_as="round_trip")
     cut = unfinished_line(log)
@@ -258,18 +265,16 @@ def _read_dump(log: Log, recorder: Recorder) -> None:
         if text and line.number != cut:
             low.append(nanoseconds(text, "usec"))
     if cut:
-        run.add_event("unfinished_line", "warning", "the text ends within this line; its number is left out", cut)
-    width, count_ = nanoseconds("1", "usec"), len(low)
-    high = [each + width for each in low]
-    run.add_samples(
-        seq=range(count_), sent_ns=[None] * count_, rtt_ns=low, status=["ok"] * count_, low_ns=low, high_ns=high
-    )
-    text = "taken as round trips in microseconds, cut; whether -hrtt was given, which halves them, no line says"
+        run.add_event("unfinished_line", "warning", "the log ends within this line; its number is left out", cut)
+    n = len(low)
+    high = [rtt + nanoseconds("1", "usec") for rtt in low]
+    run.add_samples(seq=range(n), sent_ns=[None] * n, rtt_ns=low, status=["ok"] * n, low_ns=low, high_ns=high)
+    text = "the values are read as round-trip times; the file does not show whether -hrtt halved them"
     run.add_event("assumed_round_trip", "info", text, log.first_line)
 
 
 class LatteParser(Parser):
-    """Reads latte; see the module's docstring."""
+    """Reads latte; see `azlatency.logs.parsers.latte`."""
 
     tool = "latte"
     commands = ("latte",)
@@ -292,7 +297,7 @@ class LatteParser(Parser):
         reader.finish(log.last_line)
         if len(recorder.rows["runs"]) == runs_before:
             run = recorder.start_run("latte", log.first_line, last_line=log.last_line, status="no_data")
-            run.add_event("no_data", "warning", "a header without rows", log.first_line)
+            run.add_event("no_data", "warning", "the file has a header but no rows", log.first_line)
 
 
 PARSER = LatteParser()

@@ -1,4 +1,6 @@
-"""PsPing (Sysinternals): ICMP ping, TCP connect and latency tests of Windows.
+"""PsPing 2.01 and 2.10 (Sysinternals): ICMP ping, TCP connect, latency and bandwidth tests of Windows.
+
+::
 
     PsPing v2.10 - PsPing - ping, latency, bandwidth measurement utility
     Pinging 10.2.2.4 with 32 bytes of data:
@@ -19,20 +21,23 @@
     TCP sender bandwidth statistics:
       Minimum = 496.93 KB/s, Maximum = 586.44 KB/s, Average = 564.13 KB/s
 
-Versions seen: 2.01 and 2.10, in real outputs only (no source is public). ICMP and ``TCP roundtrip latency`` are **round
-trips** in milliseconds with two decimals. A **TCP connect** is a round trip plus the work of two machines on a new
-connection, and no round trip to compare with others: ``test`` is ``connect``, the metrics are ``connect_mean``,
-``connect_min`` and ``connect_max``, there are no samples, and the event ``connect_time`` says so. Where such a log has
-no statistics, they follow from its lines.
+The format is known from real outputs only, because no source is public.
 
-The warm-up replies of an ICMP test look like all others: the first ones, as many as the header says, are ``warmup``
-samples. The latency mode spells ``Maxiumum``. Histogram rows carry the lower edges of equal buckets; the last holds the
-maximum alone and is open-ended. With ``-q`` progress overwrites itself.
+*Latency.* ICMP and ``TCP roundtrip latency`` are **round-trip times** in milliseconds with two decimals. A **TCP
+connect** is a round trip plus the work of two machines to set up a connection, so it is not comparable: ``test`` is
+``connect``, the metrics are ``connect_mean``, ``connect_min`` and ``connect_max``, there are no samples, and the event
+``connect_time`` says so. If such a log has no statistics, they are computed from its lines.
 
-A bandwidth test prints rates in units of 1024 bytes, which its histogram proves: that one has the same rates in bytes a
-second, and is used for nothing else. Its ``Total Bytes`` counts warm-up as well, and is left out.
+*Warm-up.* The warm-up replies of an ICMP test look like all others: the first ones, as many as the header says, are
+``warmup`` samples.
 
-Not read: the server's output.
+*Histogram.* The rows have the lower edges of equal buckets; the last one contains only the maximum and has no upper
+bound. The latency mode prints ``Maxiumum``. With ``-q`` progress overwrites itself.
+
+*Bandwidth.* Rates are in units of 1024 bytes, as the histogram proves: it has the same rates in bytes per second, and
+is used only for this check. ``Total Bytes`` of a bandwidth test includes the warm-up and is not stored.
+
+*Not read.* The output of the server.
 """
 
 from __future__ import annotations
@@ -91,30 +96,30 @@ class _PsPing(LineLog):
     @data(r"PsPing v(\S{1,20}) - .{1,120}", hint="PsPing v")
     def banner(self, line: Line, match: re.Match[str]) -> None:
         if self.begun:
-            self._next(line)
+            self._begin_run(line)
         self.version = match[1]
 
     @data(r"[^\s>]{0,200}>?\s?(psping(?:64)?(?:\.exe)? .{1,500})", hint="ping")
     @data(r"[^\s>]{0,200}>?\s?(PsPing(?:64)?(?:\.exe)? (?!v\d).{1,500})", hint="PsPing")
     def command_line(self, line: Line, match: re.Match[str]) -> None:
         if self.begun:
-            self._next(line)
+            self._begin_run(line)
         self.command = match[1]
 
     @data(rf"TCP connect to {_HOST}{_PORT}:", hint="TCP connect to")
     def connect_header(self, line: Line, match: re.Match[str]) -> None:
-        self._header(line, test="connect", protocol="tcp", server=match[1], closed_loop=True)
-        text = "a TCP connect is more than a round trip; the times are kept as connect_*, never as rtt_*"
+        self._begin_test(line, test="connect", protocol="tcp", server=match[1], closed_loop=True)
+        text = "a TCP connect takes longer than a round trip; the times are stored as connect_*, not as rtt_*"
         self.run.add_event("connect_time", "info", text, line.number)
 
     @data(rf"Pinging {_HOST} with (\d{{1,6}}) bytes of data:", hint="Pinging ")
     def ping_header(self, line: Line, match: re.Match[str]) -> None:
-        self._header(line, test="echo", protocol="icmp", server=match[1], printed_as="round_trip", closed_loop=True)
+        self._begin_test(line, test="echo", protocol="icmp", server=match[1], printed_as="round_trip", closed_loop=True)
         self.run.set(message_bytes=int(match[2]))
 
     @data(rf"(TCP|UDP) latency test connecting to {_HOST}{_PORT}:(?: (Connected))?", hint="latency test connecting")
     def latency_header(self, line: Line, match: re.Match[str]) -> None:
-        self._header(
+        self._begin_test(
             line,
             test="latency",
             protocol=match[1].lower(),
@@ -125,7 +130,7 @@ class _PsPing(LineLog):
 
     @data(rf"(TCP|UDP) bandwidth test connecting to {_HOST}{_PORT}:(?: (Connected))?", hint="bandwidth test connecting")
     def bandwidth_header(self, line: Line, match: re.Match[str]) -> None:
-        self._header(line, test="bandwidth", protocol=match[1].lower(), server=match[2])
+        self._begin_test(line, test="bandwidth", protocol=match[1].lower(), server=match[2])
 
     @data(_ITERATIONS, hint=" iterations (")
     def iterations_line(self, line: Line, match: re.Match[str]) -> None:
@@ -163,23 +168,23 @@ class _PsPing(LineLog):
     @data(rf"Ping statistics for {_HOST}:", hint="Ping statistics for")
     def statistics(self, line: Line, match: re.Match[str]) -> None:
         if self.has_counts:
-            self._next(line)
+            self._begin_run(line)
         connect = match[0].startswith("TCP")
-        self._kind(line, "connect" if connect else "echo", "tcp" if connect else "icmp")
+        self._set_test(line, "connect" if connect else "echo", "tcp" if connect else "icmp")
         if self.run.row.get("server") is None:
             self.run.set(server=match[1])
 
     @data(r"(TCP|UDP) roundtrip latency statistics \(post warmup\):", hint="roundtrip latency statistics")
     def latency_statistics(self, line: Line, match: re.Match[str]) -> None:
         if self.has_counts:
-            self._next(line)
-        self._kind(line, "latency", match[1].lower())
+            self._begin_run(line)
+        self._set_test(line, "latency", match[1].lower())
 
     @data(r"(TCP|UDP) (sender|receiver) bandwidth statistics:", hint=" bandwidth statistics:")
     def bandwidth_statistics(self, line: Line, match: re.Match[str]) -> None:
         if self.has_counts:
-            self._next(line)
-        self._kind(line, "bandwidth", match[1].lower())
+            self._begin_run(line)
+        self._set_test(line, "bandwidth", match[1].lower())
         self.side = match[2]
 
     @data(_COUNTS, hint="Sent = ")
@@ -188,7 +193,7 @@ class _PsPing(LineLog):
         sent, received, lost = (int(group) for group in match.groups()[:3])
         run = self.run
         if sent - received != lost:
-            text = f"sent {sent}, received {received} and lost {lost} do not add up; the log is edited"
+            text = f"sent {sent}, received {received} and lost {lost} do not add up: the log is edited"
             run.add_event("count_mismatch", "error", text, line.number)
             return
         for name, token in (("sent", match[1]), ("received", match[2]), ("lost", match[3])):
@@ -198,7 +203,7 @@ class _PsPing(LineLog):
             run.add_metric("loss", Quantity(lost / sent, "fraction", match[4], None), line.number)
             if abs(int(match[4]) / 100 - lost / sent) > 1e-9:
                 edited = abs(int(match[4]) - 100 * lost / sent) >= 1
-                text = f"{match[4]}% printed, {100 * lost / sent:.6g}% by the counts"
+                text = f"the log prints {match[4]}% loss; the counts give {100 * lost / sent:.6g}%"
                 run.add_event("loss_recomputed", "warning" if edited else "info", text, line.number)
         self.ended = not received
 
@@ -222,7 +227,7 @@ class _PsPing(LineLog):
     def times(self, line: Line, match: re.Match[str]) -> None:
         prefix = self._prefix
         if prefix is None:
-            text = "times without the line above that tells of what; left out"
+            text = "the line that names the test is missing; the times are left out"
             self.run.add_event("unit_ambiguous", "warning", text, line.number)
             return
         low, high, mean = (quantity(token, "ms") for token in match.groups())
@@ -236,7 +241,7 @@ class _PsPing(LineLog):
     @data(rf"Minimum = {_RATE}, Maximum = {_RATE}, Average = {_RATE}", hint="B/s")
     def rates(self, line: Line, match: re.Match[str]) -> None:
         if self.side is None:
-            raise ValueError("rates without the line above that tells of which side")
+            raise ValueError("the line that names the side is missing")
         printed = [quantity(token, f"psping {unit}") for token, unit in zip(*[iter(match.groups())] * 2, strict=True)]
         names = ("throughput_min", "throughput_max", "throughput")
         for name, value in zip(names, printed, strict=True):
@@ -254,12 +259,14 @@ class _PsPing(LineLog):
     @data(r"(\d{1,9}\.\d{2})\s{1,20}(\d{1,12})", hint=".")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
         if line.number == unfinished_line(self.log):
-            text = "the text ends within this line; its count is left out"
+            text = "the log ends within this line; its count is left out"
             self.run.add_event("unfinished_line", "warning", text, line.number)
         elif self.histogram:
             self.rows.append((match[1], int(match[2]), line.number))
         else:
-            self.run.add_event("histogram_without_header", "warning", "a histogram row under no header", line.number)
+            self.run.add_event(
+                "histogram_without_header", "warning", "the histogram row has no header; it is left out", line.number
+            )
 
     @data(r"(Could not find host .{1,200}|Error .{1,200}|Server closed .{1,200})", hint=" ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
@@ -277,40 +284,38 @@ class _PsPing(LineLog):
     # --- helpers
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
-        """As in `LineLog`, remembering the last line that was read."""
-        found = super().read(line, accounting)
-        if found:
+        """Apply the rules, and remember the last line that was read."""
+        if super().read(line, accounting):
             self.last_line = line.number
-        return found
+            return True
+        return False
 
     @property
     def _prefix(self) -> str | None:
-        """Beginning of the names of this test's times."""
+        """First part of the names of this test's times."""
         return {"connect": "connect", "echo": "rtt", "latency": "rtt"}.get(self.run.row.get("test") or "")
 
-    def _header(self, line: Line, **fields: object) -> None:
+    def _begin_test(self, line: Line, **fields: object) -> None:
         if self.begun:
-            self._next(line)
+            self._begin_run(line)
         self.begun = True
         self.run.set(**fields)
 
-    def _kind(self, line: Line, test: str, protocol: str) -> None:
-        """Statistics without the header above."""
+    def _set_test(self, line: Line, test: str, protocol: str) -> None:
+        """Set the test of statistics; those of another test than the header begin another run."""
         if self.run.row.get("test") is None:
             self.run.set(test=test, protocol=protocol)
             if test != "bandwidth":
                 self.run.set(printed_as=None if test == "connect" else "round_trip", closed_loop=True)
         elif self.run.row["test"] != test:
-            text = (
-                f"statistics of a {test} test under the header of a {self.run.row['test']} test; they are another run"
-            )
+            text = f"statistics of a {test} test after the header of a {self.run.row['test']} test are another run"
             self.run.add_event("test_conflict", "warning", text, line.number)
-            self._next(line)
-            self._kind(line, test, protocol)
+            self._begin_run(line)
+            self._set_test(line, test, protocol)
             return
         self.begun = True
 
-    def _next(self, line: Line) -> None:
+    def _begin_run(self, line: Line) -> None:
         self.finish(self.last_line)
         self._open(line.number)
         self.version = self.command = None
@@ -318,14 +323,14 @@ class _PsPing(LineLog):
     # --- the end
 
     def finish(self, last_line: int) -> None:
-        """Complete the run: samples, histogram, what must hold."""
+        """Complete the run: columns, samples, histogram and status."""
         run, row = self.run, self.run.row
         row["tool_version"] = self.version
         row["command"] = row.get("command") or self.command
         row["client"] = row.get("client") or self.log.host
         row["connections"] = 1 if row.get("protocol") == "tcp" and row.get("test") in ("latency", "bandwidth") else None
         self._store_samples()
-        self._connect_statistics()
+        self._compute_connect_statistics()
         self._store_histogram()
         has_numbers = bool(self.replies or self.connects or self.has_counts)
         if self.failed and not has_numbers:
@@ -336,7 +341,7 @@ class _PsPing(LineLog):
         end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=last_line)
 
     def _store_samples(self) -> None:
-        """ICMP replies; the first ones are the warm-up that the header tells of."""
+        """Store the ICMP replies; the first ones, as many as the header says, are the warm-up."""
         if not self.replies or self.run.row.get("test") != "echo":
             return
         warmup = min(self.warmup, len(self.replies))
@@ -345,38 +350,38 @@ class _PsPing(LineLog):
         sent = [None] * len(status)
         self.run.add_samples(seq=range(len(status)), sent_ns=sent, rtt_ns=self.replies, status=status)
         if warmup:
-            text = f"the first {warmup} replies are the warm-up, which no line says"
+            text = f"the first {warmup} replies are the warm-up, although the lines do not show it"
             self.run.add_event("warmup_unmarked", "info", text, self.run.row["first_line"])
-        answers = [rtt for rtt, kind in zip(self.replies, status, strict=True) if kind == "ok" and rtt is not None]
+        answers = [rtt for rtt, label in zip(self.replies, status, strict=True) if label == "ok" and rtt is not None]
         received = self.run.value("received")
         if received is not None and received != len(answers):
-            text = f"{len(answers)} replies behind the warm-up, the statistics count {received:.0f}"
+            text = f"the log has {len(answers)} replies after the warm-up, but the statistics count {received:.0f}"
             self.run.add_event("count_mismatch", "warning", text, self.last_line)
         elif answers and self.run.value("rtt_min") is not None:
             extremes = (float(min(answers)), float(max(answers)))
             if extremes != (self.run.value("rtt_min"), self.run.value("rtt_max")):
-                text = "minimum and maximum are not those of the replies behind the warm-up; the log is edited"
+                text = "minimum and maximum are not those of the replies after the warm-up; the log is edited"
                 self.run.add_event("value_conflict", "error", text, self.last_line)
 
-    def _connect_statistics(self) -> None:
-        """Times of a connect test without statistics, from its lines."""
+    def _compute_connect_statistics(self) -> None:
+        """Compute the statistics of a connect test that prints none from its lines."""
         run = self.run
         if run.row.get("test") != "connect" or self.has_counts or not self.connects:
             return
-        values = [each.value for each in self.connects]
+        values = [connect.value for connect in self.connects]
         half = self.connects[0].resolution
         line = run.row["first_line"]
         for name, value in (("min", min(values)), ("max", max(values)), ("mean", math.fsum(values) / len(values))):
             run.add_metric(f"connect_{name}", Quantity(value, "ns", None, half), line)
         run.add_metric("observations", Quantity(float(len(values)), "count", None, None), line)
-        text = "no statistics follow; the connect times are those of the lines behind the warm-up"
+        text = "the log has no statistics; they are computed from the lines after the warm-up"
         run.add_event("computed_from_lines", "info", text, line)
 
     def _check_unit(self) -> None:
-        """The first edge of the histogram is the minimum in bytes a second."""
+        """Check that the first edge of the histogram is the minimum in bytes per second."""
         low = self.run.row_of("throughput_min", side=self.side)
         if low is not None and self.rows and abs(8 * float(self.rows[0][0]) - low["value"]) > 1.01 * low["resolution"]:
-            text = f"the histogram begins at {self.rows[0][0]} bytes/s, the minimum is {low['printed']}"
+            text = f"the histogram begins at {self.rows[0][0]} bytes/s, but the minimum is {low['printed']}"
             self.run.add_event(
                 "unit_conflict", "error", f"{text} {low['printed_unit']}; the log is edited", low["line"]
             )
@@ -391,9 +396,7 @@ class _PsPing(LineLog):
             run.add_bucket(metric=prefix, stream=None, low_ns=low, high_ns=high, count=number, line=line)
         total, observations = sum(number for _, number, _ in self.rows), run.value("observations")
         if observations is not None and total != observations:
-            text = (
-                f"the histogram counts {total}, the statistics {observations:.0f}; rows are missing or of another run"
-            )
+            text = f"the histogram adds up to {total}, the statistics count {observations:.0f}; rows are missing"
             run.add_event("count_mismatch", "warning", text, self.rows[0][2])
 
 
@@ -402,7 +405,7 @@ _BANNER = re.compile(r"PsPing v\S{1,20} - .{1,120}")
 
 
 class PsPingParser(Parser):
-    """Reads PsPing; see the module's docstring."""
+    """Reads PsPing; see `azlatency.logs.parsers.psping`."""
 
     tool = "psping"
     commands = ("psping", "psping64", "PsPing", "PsPing64")
@@ -410,7 +413,7 @@ class PsPingParser(Parser):
     units = prefixed("bit/s", "KMGT", 1024, "B/s", factor=8, tool="psping")
     signatures = (
         Signature("PsPing v", _BANNER),
-        # Windows ping prints these two as well; the line below tells whose they are.
+        # Windows ping prints these two as well; the next line decides.
         Signature("Pinging ", re.compile(rf"Pinging {_HOST} with \d+ bytes of data:"), True, _THEN_ITERATIONS),
         Signature("Ping statistics for", re.compile(rf"Ping statistics for {_HOST}:"), True, re.compile(_COUNTS)),
         Signature("TCP connect", re.compile(rf"TCP connect (?:to|statistics for) {_HOST}{_PORT}:"), weak=True),

@@ -1,4 +1,6 @@
-"""qperf: one block of results for each test.
+"""qperf 0.4.11: one block of results per test.
+
+::
 
     tcp_bw:
         bw          =     2.82 GB/sec
@@ -12,19 +14,20 @@
         loc_send_msgs   =  295,150
         loc_cpus_used   =      201 % cpus
 
-Version seen: 0.4.11. ``latency`` is a **half round trip** in every ``*_lat`` test: elapsed time over the messages
-received at both ends (qperf.c 1888); only ``rc_rdma_read_lat`` is a full completion, since there the client alone
-counts (rdma.c 1180). The tables hold round trips. ``msg_rate`` counts both directions.
+*RTT/2.* ``latency`` is a **half round trip** in every ``*_lat`` test: the elapsed time divided by the messages received
+at both ends (qperf.c 1888). The exception is ``rc_rdma_read_lat``, a full completion, because there only the client
+counts (rdma.c 1180). The tables contain round-trip times. ``msg_rate`` counts both directions.
 
-Numbers have three significant digits (``-e`` gives more), trailing zeros stripped: ``59 K/sec`` means 59.0. Byte
-prefixes are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,536)``. Elapsed time is read in ticks of
-10 ms. Values of zero or less are left out by the tool, except the two main rates. ``-oo`` repeats the block without
-saying for which value.
+*Digits.* Numbers have three significant digits (more with ``-e``) without trailing zeros: ``59 K/sec`` means 59.0. Byte
+prefixes are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,536)``. The elapsed time has ticks of
+10 ms. The tool omits values of zero or less, except the two main rates.
 
-Ctrl-C leaves no word; a measured time (``-vvt``) far below the one asked for shows it.
+*Silent failures.* Ctrl-C leaves no message; only a measured time (``-vvt``) below the requested one shows it. A lost
+datagram stops ``udp_lat`` until the timer ends it, and the wait counts as latency.
 
-Each block is a run. A ``conf`` block describes the two machines; it is a run without data. Ignored: options that say
-nothing about what was measured (timeouts, ports, affinity, queue sizes).
+*Runs.* Each block is a run. ``-oo`` repeats the block without printing the value that varies. A ``conf`` block describes the
+two machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue
+sizes) are not stored.
 """
 
 from __future__ import annotations
@@ -44,8 +47,8 @@ _TEST = (
     r"(?:conf|(?:tcp|udp|sctp|sdp|rds)_(?:bw|lat)|(?:rc|uc|ud|xrc)_(?:bi_bw|bw|lat)"
     r"|[ru]c_rdma_(?:read|write)_(?:bw|lat|poll_lat)|(?:ver_)?rc_(?:compare_swap|fetch_add)(?:_mr)?)"
 )
-# A test that was not stopped is at most a tick of 10 ms short.
-_WHOLE = 0.9
+# A test that was not stopped is at most one tick of 10 ms shorter than requested.
+_COMPLETE = 0.9
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
 _COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
 _SIDES = {"loc": "local", "rem": "remote", "send": "sender", "recv": "receiver"}
@@ -126,7 +129,7 @@ class _Qperf(LineLog):
         rate = self._quantity(match[2], match[3])
         self.run.add_metric("throughput", rate, line.number, side=side)
         if not rate.value:
-            self.run.add_event("nothing_received", "warning", f"the {side} counted no byte: {match[0]!r}", line.number)
+            self.run.add_event("nothing_received", "warning", f"the {side} received nothing: {match[0]!r}", line.number)
 
     @data(
         _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_NUMBER} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"),
@@ -145,16 +148,16 @@ class _Qperf(LineLog):
         source = self.log.source
         unfinished = line.number == source.line_count and not source.text.endswith("\n")
         if unfinished and match[3] and not line.text.endswith(" "):
-            # A count has no unit behind it, but a blank: without that nothing tells 8,22 from 8,228.
+            # A blank follows a complete count; without it, 8,22 may be the beginning of 8,228.
             self.run.add_event(
-                "unfinished_line", "warning", "the text ends within this line; its count is left out", line.number
+                "unfinished_line", "warning", "the log ends within this line; its count is left out", line.number
             )
             return
         number = count(match[3]) if match[3] else self._quantity(match[4], "million")
         name = "sent" if match[2] == "send" else "received"
         self.run.add_metric(name, number, line.number, side=_SIDES[match[1] or match[2]])
         if (match[1], match[2]) == ("loc", "recv") and self.test.endswith("_lat"):
-            # Each message that came back to the client closed one round trip.
+            # Each message that the client receives completes one round trip.
             self.run.add_metric("observations", number, line.number)
 
     @data(_pair("(loc|rem|send|recv)_cpus_(used|user|intr|kernel|iowait)", rf"{_NUMBER} % cpus"), hint="_cpus_")
@@ -208,23 +211,23 @@ class _Qperf(LineLog):
         return quantity(token, unit, significant=self.digits)
 
     def finish(self) -> None:
-        """Complete the run's row and check what must hold."""
+        """Complete the run: its columns, checks and status."""
         run, log = self.run, self.log
-        self._describe()
+        self._read_options()
         values = [run.value("rtt_mean"), run.value("message_rate")]
         values += [run.value("throughput", side=side) for side in ("receiver", "sender")]
         has_numbers = any(value is not None for value in values)
         if self.test == "conf":
             run.set(status="no_data")
-            run.add_event("configuration_only", "info", "a conf block measures nothing", run.row["first_line"])
+            run.add_event("configuration_only", "info", "a conf block is not a measurement", run.row["first_line"])
         elif self.failed:
             run.set(status="failed")
         self._check_rate()
         self._check_udp()
-        self._check_length()
+        self._check_duration()
         end_run(run, has_numbers=has_numbers, ended=has_numbers, last_line=log.last_line)
 
-    def _describe(self) -> None:
+    def _read_options(self) -> None:
         row, log = self.run.row, self.log
         words = log.arguments
         if row.get("requested_duration_ns") is None:
@@ -232,15 +235,15 @@ class _Qperf(LineLog):
             row["requested_duration_ns"] = nanoseconds(seconds, "sec") if seconds and seconds.isdigit() else None
         if row.get("message_bytes") is None and self.test != "conf":
             sized = any(word.startswith(("-m", "--msg_size", "-oo", "--loop")) for word in words)
-            row["message_bytes"] = _DEFAULT_BYTES.get(self.test) if words and not sized else self._bytes_a_message()
-        at = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "qperf"), None)
-        if row.get("server") is None and at is not None and at + 1 < len(words):
-            server = words[at + 1]
+            row["message_bytes"] = _DEFAULT_BYTES.get(self.test) if words and not sized else self._message_bytes()
+        position = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "qperf"), None)
+        if row.get("server") is None and position is not None and position + 1 < len(words):
+            server = words[position + 1]
             row["server"] = server if not server.startswith(("-", "$")) else None
         row["client"] = row.get("client") or log.host
 
-    def _bytes_a_message(self) -> int | None:
-        """Bytes over messages, where the rounding of the bytes leaves one whole number only."""
+    def _message_bytes(self) -> int | None:
+        """Return bytes / messages if the rounding of the bytes allows only one integer."""
         metrics = [row for row in self.run.recorder.rows["metrics"] if row["run_id"] == self.run.run_id]
         for volume, messages in (("sent_bytes", "sent"), ("transferred", "sent")):
             for row in metrics:
@@ -253,7 +256,7 @@ class _Qperf(LineLog):
         return None
 
     def _check_rate(self) -> None:
-        """Messages of both directions per second times the time between two of them is one (invariant 8)."""
+        """Check that messages per second (both directions) times the time between two of them is 1."""
         rtt, rate = self.run.value("rtt_mean"), self.run.value("message_rate")
         if not rtt or not rate:
             return
@@ -264,7 +267,7 @@ class _Qperf(LineLog):
             self.run.add_event("rate_mismatch", "warning", text, self.run.row["first_line"])
 
     def _check_udp(self) -> None:
-        """A lost datagram stops udp_lat until the timer ends it, and the wait counts as latency (trap Q4)."""
+        """Report so few round trips that a lost datagram may have stopped the test until its timer ended."""
         rtt = self.run.value("rtt_mean")
         if not rtt or self.test not in ("udp_lat", "ud_lat", "uc_lat"):
             return
@@ -272,21 +275,23 @@ class _Qperf(LineLog):
         round_trips = self.run.value("observations") or duration / rtt
         if round_trips < _FEW_ROUND_TRIPS:
             text = (
-                f"about {round_trips:.0f} round trips: a lost datagram may be most of this mean; measure with TCP too"
+                f"only about {round_trips:.0f} round trips: a lost datagram may dominate the mean; measure with TCP too"
             )
             self.run.add_event("udp_loss_possible", "warning", text, self.run.row["first_line"])
 
-    def _check_length(self) -> None:
-        """Stopped by Ctrl-C, qperf prints the block of a test that ended by itself; only its length tells (trap Q5)."""
-        lasted, asked = self.run.row.get("duration_ns"), self.run.row.get("requested_duration_ns")
-        if lasted and asked and lasted < _WHOLE * asked:
+    def _check_duration(self) -> None:
+        """Report a test that was stopped: qperf prints the same block, so only the duration shows it."""
+        measured, requested = self.run.row.get("duration_ns"), self.run.row.get("requested_duration_ns")
+        if measured and requested and measured < _COMPLETE * requested:
             self.run.set(status="interrupted")
-            text = f"{lasted / 1e9:g} s of the {asked / 1e9:g} s asked for: it was stopped, and covers what there was"
+            text = (
+                f"the test was stopped after {measured / 1e9:g} of {requested / 1e9:g} s; the result covers that time"
+            )
             self.run.add_event("interrupted", "warning", text, self.run.row["first_line"])
 
 
 class QperfParser(Parser):
-    """Reads qperf; see the module's docstring."""
+    """Reads qperf; see `azlatency.logs.parsers.qperf`."""
 
     tool = "qperf"
     commands = ("qperf",)

@@ -207,9 +207,7 @@ class Test:
             rounding = sum(size.resolution or 0.0 for size in (*sizes, total.bytes))
             differs = abs(total.bytes.value - expected) > 1.01 * rounding + 0.01 * expected
             if len(parts) >= self._count_streams() and differs:
-                text = (
-                    f"[{total.stream}] {total.bytes.printed} {total.bytes.printed_unit} is not the sum of its streams"
-                )
+                text = f"[{total.stream}] {total.bytes.printed} {total.bytes.printed_unit} is not the sum of streams"
                 text = f"{text}, {expected:.0f} bytes; it is left out"
                 self.run.add_event("sum_mismatch", "warning", text, total.line)
                 totals[:] = [row for row in totals if row is not total]
