@@ -25,9 +25,9 @@ prefixes are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,53
 *Silent failures.* Ctrl-C leaves no message; only a measured time (``-vvt``) below the requested one shows it. A lost
 datagram stops ``udp_lat`` until the timer ends it, and the wait counts as latency.
 
-*Runs.* Each block is a run. ``-oo`` repeats the block without printing the value that varies. A ``conf`` block describes the
-two machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue
-sizes) are not stored.
+*Runs.* Each block is a run. ``-oo`` repeats the block without printing the value that varies. A ``conf`` block
+describes the machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity,
+queue sizes) are not stored.
 """
 
 from __future__ import annotations
