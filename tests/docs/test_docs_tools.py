@@ -22,7 +22,7 @@ NAME = re.compile(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`")
 CODE = "\n".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
 #: What the tools call so, not we.
 FOREIGN = {"sum_sent", "sum_received", "kb_base", "unit_base", "udp_lat", "total_bytes"}
-SECTIONS = ["What it prints", "What the numbers mean", "Versions and dialects", "Traps", "In azlatency"]
+SECTIONS = ["What it prints", "What the numbers mean", "Versions and dialects", "Caveats", "In azlatency"]
 
 pages = pytest.mark.parametrize("path", sorted(PAGES.glob("*.md")), ids=lambda path: path.stem)
 
@@ -62,7 +62,7 @@ def test_outputs_are_what_the_command_prints(path: Path, monkeypatch: pytest.Mon
 
 
 @pages
-def test_the_events_of_the_traps_exist(path: Path) -> None:
-    traps = re.split(r"^## ", path.read_text("utf-8"), flags=re.MULTILINE)[SECTIONS.index("Traps") + 1]
-    for name in set(NAME.findall(traps)) - FOREIGN:
+def test_events_named_under_caveats_exist(path: Path) -> None:
+    caveats = re.split(r"^## ", path.read_text("utf-8"), flags=re.MULTILINE)[SECTIONS.index("Caveats") + 1]
+    for name in set(NAME.findall(caveats)) - FOREIGN:
         assert name in CODE, name
