@@ -23,12 +23,14 @@ from azlatency import __version__
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
 from azlatency.site.documentation import Documents
+from azlatency.site.figures import Sketch, drawn
 from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import CellError, WarmKernel
+from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
+from azlatency.site.outputs import Finding, Outputs
 from azlatency.site.provenance import Logs, Trail
-from azlatency.site.render import Finding, Heading, Outputs, Sketch, drawn, highlighted, markdown, plain_text
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts, texts_of
 from azlatency.studies.store import changed_since_import, data_folder, load

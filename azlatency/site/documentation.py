@@ -14,7 +14,8 @@ from markupsafe import Markup
 
 from azlatency import _HOMES, __version__
 from azlatency.site.api import Module, modules
-from azlatency.site.render import Heading, highlighted, markdown, plain_text, png, slug, svg
+from azlatency.site.figures import png, svg
+from azlatency.site.markdown import Heading, highlighted, markdown, plain_text, slug
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import Part, Texts
 

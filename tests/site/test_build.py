@@ -18,8 +18,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from azlatency.logs.parse import LogError
 from azlatency.site import build as report
+from azlatency.site.figures import svg
+from azlatency.site.formulas import mathml
 from azlatency.site.kernels.warm import WarmKernel
-from azlatency.site.render import Heading, Outputs, markdown, mathml, own_table, svg
+from azlatency.site.markdown import Heading, markdown
+from azlatency.site.outputs import Outputs, own_table
 from azlatency.site.scripts import scripts
 from azlatency.studies.store import import_study
 

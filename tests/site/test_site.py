@@ -23,8 +23,8 @@ from azlatency.site import freshness
 from azlatency.site.api import _markdown, modules
 from azlatency.site.documentation import Documents
 from azlatency.site.kernels.warm import WarmKernel
+from azlatency.site.markdown import markdown
 from azlatency.site.provenance import LINE, NAMED, Logs, Place, Trail, shown
-from azlatency.site.render import markdown
 from azlatency.site.search import WHOLE, texts_of
 from azlatency.studies.store import Study, import_study, load
 

@@ -1,0 +1,184 @@
+"""Figures as inline SVG or PNG that neither act nor load anything, and their small versions for the index."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+from markupsafe import Markup
+
+_SVG_TAGS = frozenset(
+    """
+svg g defs path use clipPath mask rect line polyline polygon circle ellipse image text tspan linearGradient
+radialGradient stop pattern marker symbol
+    """.split()  # noqa: SIM905
+)
+_SVG_ATTRIBUTES = frozenset(
+    """
+id d x y x1 x2 y1 y2 dx dy cx cy r rx ry fx fy width height viewBox points transform style class opacity offset href
+preserveAspectRatio clip-path clip-rule mask fill fill-opacity fill-rule stroke stroke-width stroke-opacity
+stroke-linecap stroke-linejoin stroke-dasharray stroke-dashoffset stroke-miterlimit stop-color stop-opacity
+gradientUnits gradientTransform clipPathUnits patternUnits patternTransform markerWidth markerHeight refX refY orient
+font-family font-size font-style font-weight text-anchor dominant-baseline
+    """.split()  # noqa: SIM905
+)
+_RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
+_SHIFT = re.compile(r"translate\([^()]{0,60}\)")
+_FINE_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+#: Height over width above which the index shows the upper part of a figure only.
+_TALL = 0.62
+#: Stands for the prefix of ids in a stored sketch.
+_HERE = "here_"
+_CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
+
+
+def svg(source: str, prefix: str, title: str, described_by: str = "") -> Markup | None:
+    """A figure as inline SVG without anything that acts or loads; None where it is not SVG.
+
+    ``prefix`` is put before every id, so that figures on one page do not share them; ``title`` is its accessible name;
+    ``described_by`` the id of the element that holds the text alternative.
+    """
+    try:
+        if re.search(r"<!ENTITY", source, re.I):
+            return None
+        root = ElementTree.fromstring(source)
+    except ElementTree.ParseError:
+        return None
+    if _local(root.tag) != "svg":
+        return None
+    used = dict.fromkeys(re.findall(r"#([^\s\"')]+)", source))
+    _clean_svg(root, {name: f"{prefix}{number}" for number, name in enumerate(used)})
+    name = ElementTree.Element("title", {"id": f"{prefix}title"})
+    name.text = title
+    root.insert(0, name)
+    root.attrib |= {"role": "img", "aria-labelledby": f"{prefix}title"}
+    if described_by:
+        root.set("aria-describedby", described_by)
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _clean_svg(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
+    """Drop elements and attributes that are not known to be harmless, and ids that nothing refers to.
+
+    ``ids``: new name by old one. Namespaces go, HTML knows them, and groups that say nothing give way to what is in
+    them: a figure is thousands of elements, and a browser takes its time for each.
+    """
+    element.tag = _local(element.tag)
+    element.text = element.text if element.tag in ("text", "tspan") else None
+    kept: dict[str, str] = {}
+    for qualified, value in element.attrib.items():
+        name = _local(qualified)
+        new = _svg_value(name, value, ids)
+        if name in _SVG_ATTRIBUTES and new is not None:
+            kept[name] = new
+    element.attrib.clear()
+    element.attrib.update(kept)
+    children: list[ElementTree.Element] = []
+    for child in element:
+        child.tail = child.tail if element.tag in ("text", "tspan") else None
+        if isinstance(child.tag, str) and _local(child.tag) in _SVG_TAGS:
+            _clean_svg(child, ids)
+            children += list(child) if child.tag == "g" and not child.attrib else [child]
+    element[:] = children
+
+
+def _svg_value(name: str, value: str, ids: Mapping[str, str]) -> str | None:
+    """An attribute's value with the new ids; None where it would load something, or is an id that nothing refers to."""
+    if name == "id":
+        return ids.get(value)
+    if name == "href":
+        if value.startswith("#"):
+            return f"#{ids.get(value[1:], '')}"
+        return value if _RASTER.fullmatch(value) else None
+    if name in ("d", "points", "x", "y"):
+        # A hundredth of a point is finer than any screen or printer, and halves the page.
+        value = _LONG_NUMBER.sub(_hundredths, value)
+        return " ".join(value.split())
+    if name == "transform":
+        value = _SHIFT.sub(lambda found: _LONG_NUMBER.sub(_hundredths, found[0]), value)
+    if any(not target.strip("\"'").startswith("#") for target in _CSS_URL.findall(value)):
+        return None
+    if "\\" in value or "@" in value or "expression" in value:
+        return None  # CSS escapes could spell url( in another way
+    return _CSS_URL.sub(lambda found: f"url(#{ids.get(found[1].strip(chr(34) + chr(39))[1:], '')})", value)
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A page's first figure for the index, as SVG; empty where there is none."""
+
+    svg: str = ""
+    title: str = ""
+
+
+def sketch(source: str, title: str) -> Sketch:
+    """A figure that `svg` accepts, smaller: all pages' sketches stand on one index."""
+    root = ElementTree.fromstring(source, ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True)))
+    _spell_out(root)
+    text = svg(ElementTree.tostring(root, encoding="unicode"), _HERE, "")
+    return Sketch(_FINE_NUMBER.sub(lambda found: f"{float(found[0]):.1f}", text or ""), title)
+
+
+#: What matplotlib writes before the outlines of a line of text.
+_PLACED = re.compile(
+    r"(translate\([-\d. ]+\)(?: rotate\([-\d. ]+\))?(?: translate\([-\d. ]+\))?) scale\((0\.\d+) -\2\)"
+)
+
+
+def _spell_out(root: ElementTree.Element) -> None:
+    """Words as text instead of outlines, a tenth of the size; the reader's own font is good enough for a sketch.
+
+    matplotlib says each line of text in a comment before its outlines.
+    """
+    for group in [each for each in root.iter() if str(each.get("id", "")).startswith("text_")]:
+        lines = [html.unescape((each.text or "").strip()) for each in group if not isinstance(each.tag, str)]
+        outlines = [each for each in group if isinstance(each.tag, str)]
+        group[:] = []
+        for line, outline in zip(lines, outlines, strict=False):
+            place = _PLACED.fullmatch(outline.get("transform", ""))
+            if place is not None:
+                look = {"transform": place[1], "font-size": f"{100 * float(place[2]):g}"}
+                look |= {"style": outline.get("style", "")} if outline.get("style") else {}
+                ElementTree.SubElement(group, "text", look).text = line
+
+
+def drawn(source: str, prefix: str, title: str) -> Markup:
+    """A sketch for one place of a page: ``prefix`` makes its ids unique there, ``title`` is its accessible name."""
+    head, _, rest = source.replace(_HERE, prefix).partition(">")
+    box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"', head)
+    if box is not None and float(box[2]) > _TALL * float(box[1]):
+        head += ' class="tall"'
+    head = re.sub(r' aria-labelledby="[^"]*"', "", head)
+    rest = re.sub(r'<title id="[^"]*" ?(?:/>|></title>)', "", rest, count=1)
+    return Markup("{} aria-label='{}'>{}").format(Markup(head), title, Markup(rest))
+
+
+def _local(name: Any) -> str:
+    return str(name).rsplit("}", 1)[-1]
+
+
+def png(data: str, alt: str) -> Markup | None:
+    """A PNG as an image inside the page; None where it is no base64."""
+    try:
+        content = base64.b64encode(base64.b64decode("".join(data.split()), validate=True)).decode()
+    except (binascii.Error, ValueError):
+        return None
+    return Markup('<img src="data:image/png;base64,{}" alt="{}">').format(content, alt)
+
+
+def placeholder(figure: Markup) -> Markup:
+    """An empty SVG of a figure's size; nothing for what is no SVG."""
+    head = re.match(r"<svg\b[^>]*>", figure)
+    size = re.findall(r' (?:width|height|viewBox)="[^"]*"', head[0]) if head else []
+    return Markup(f'<svg class="room" aria-hidden="true"{"".join(size)}></svg>') if size else Markup()

@@ -1,0 +1,159 @@
+"""The outputs of an executed notebook, ready for the templates.
+
+Log text is hostile by assumption, and so is the text of a manifest: everything is escaped, and only our own tables and
+findings, figures, and Markdown become markup, each rebuilt from its parsed form.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from markupsafe import Markup
+
+from azlatency.report.objects import FINDINGS_TYPE
+from azlatency.report.table import table_html
+from azlatency.site.figures import Sketch, placeholder, png, sketch, svg
+from azlatency.site.markdown import markdown, markdown_line
+
+if TYPE_CHECKING:
+    from azlatency.report.table import RowLinks
+
+#: Rows of a table that a page shows; a page has to open at once whatever the study's size.
+_MOST_ROWS = 500
+#: Rows above which a table scrolls in a window of its own.
+_MANY_ROWS = 40
+#: Characters above which a page's later figure stands on the index in place of its first.
+_LARGE_SKETCH = 80_000
+
+
+class Trail(Protocol):
+    """Knows for the rows of a page's tables which lines of logs they come from."""
+
+    def row(self, row: Mapping[str, Any], name: str) -> RowLinks | None:
+        """Return where a row leads."""
+
+
+def own_table(record: Mapping[str, Any], trail: Trail | None = None) -> Markup | None:
+    """A table from its record (`Table.record` in `azlatency.report.table`), with links to its logs; else None."""
+    try:
+        return Markup(table_html(record, (lambda row, name: None) if trail is None else trail.row, _MOST_ROWS))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding of a page; ``text`` is Markdown."""
+
+    kind: str
+    text: str
+
+    @property
+    def html(self) -> Markup:
+        """The sentence as HTML."""
+        return markdown_line(self.text)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An output as the template shows it: ``kind`` names the macro, the rest is for it.
+
+    ``html`` and ``room`` are safe, ``text``, ``title`` and ``alt`` are text.
+    """
+
+    kind: str
+    id: str = ""
+    html: Markup = field(default_factory=Markup)
+    title: str = ""
+    text: str = ""
+    alt: str = ""
+    room: Markup = field(default_factory=Markup)
+    """An empty figure of the same size, which keeps the place of one that is drawn when the page has opened."""
+    rows: int = 0
+    columns: int = 0
+    """Of a table."""
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def long(self) -> bool:
+        """Whether it is a table that scrolls in a window of its own."""
+        return self.rows > _MANY_ROWS
+
+
+class Outputs:
+    """Turns the outputs of one page into `Shown`, numbers its figures and collects its findings."""
+
+    def __init__(self, trail: Trail | None = None) -> None:
+        self.findings: list[Finding] = []
+        self.sketch = Sketch()
+        self._trail = trail
+        self._count = 0
+
+    def show(self, output: Mapping[str, Any]) -> Shown:
+        """How an output of a code cell is shown; what is not known to be ours comes as text."""
+        kind = output["output_type"]
+        if kind == "stream":
+            return Shown("stream", title=str(output["name"]), text=str(output["text"]))
+        if kind == "error":
+            trace = "\n".join(output["traceback"]) or f"{output['ename']}: {output['evalue']}"
+            return Shown("error", title=f"{output['ename']}: {output['evalue']}", text=trace)
+        return self._data(output["data"], dict(output.get("metadata", {}).get("azlatency", {})))
+
+    def _data(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Shown:
+        self._count += 1
+        ours = said.get("kind")
+        shown = None
+        if FINDINGS_TYPE in data:
+            shown = self._findings(data[FINDINGS_TYPE])
+        elif ours == "table" and (table := own_table(said, self._trail)) is not None:
+            shown = Shown(
+                "table",
+                html=table,
+                title=str(said["caption"]),
+                rows=table.count("<tr"),
+                columns=table.count('scope="col"'),
+            )
+        elif "image/svg+xml" in data or "image/png" in data:
+            shown = self._figure(data, said)
+        elif "text/markdown" in data:
+            shown = Shown("markdown", html=markdown(data["text/markdown"]))
+        return shown or _as_text(data)
+
+    def _figure(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Shown | None:
+        plain = str(data.get("text/plain", ""))
+        alt = str(said.get("alt") or plain)
+        caption = str(said.get("caption") or "")
+        name = caption or (alt.splitlines() or ["Figure"])[0]
+        prefix = f"o{self._count}_"
+        image = svg(data["image/svg+xml"], prefix, name, f"{prefix}alt") if "image/svg+xml" in data else None
+        if image is not None and not 0 < len(self.sketch.svg) <= _LARGE_SKETCH:
+            drawn_small = sketch(data["image/svg+xml"], name)
+            # The first figure that an index has room for, else the first.
+            if not self.sketch.svg or len(drawn_small.svg) <= _LARGE_SKETCH:
+                self.sketch = drawn_small
+        if image is None and "image/png" in data:
+            image = png(data["image/png"], name)
+        return (
+            None if image is None else Shown("figure", prefix, image, title=caption, alt=alt, room=placeholder(image))
+        )
+
+    def _findings(self, records: Any) -> Shown | None:
+        try:
+            found = tuple(Finding(str(each["kind"]), str(each["text"])) for each in records)
+        except (TypeError, KeyError):
+            return None
+        if any(each.kind not in ("act", "info") for each in found):
+            return None
+        self.findings += found
+        return Shown("findings", findings=found)
+
+
+def _as_text(data: Mapping[str, Any]) -> Shown:
+    """Any other output: its text form, else the source of whatever it is."""
+    if "text/plain" in data:
+        return Shown("text", text=str(data["text/plain"]))
+    text = next(iter(data.values()), "")
+    return Shown("text", text=text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, indent=1))
