@@ -264,7 +264,7 @@ def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
     if not rows:
         return Note("No ranks: fewer than two pairs of zones were measured by one method.")
     confidence = level(next(result.confidence for result in results if result.ranking))
-    ends = Column[RankSet](
+    ends: Column[RankSet] = Column(
         f"{confidence} interval", lambda row: (row.level.low, row.level.high), interval(",.1f"), MICROSECONDS
     )
     columns: list[Column[RankSet]] = [
