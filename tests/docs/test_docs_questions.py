@@ -64,15 +64,14 @@ def test_the_programmed_ratio_of_rates_is_held(study: az.Study) -> None:
             assert all(pair.ratio.low <= 1 <= pair.ratio.high for pair in even)
 
 
-def test_no_interval_lies_below_what_was_programmed(study: az.Study) -> None:
-    """Hosts only add to the programmed delay: it is a floor of every typical run and of every step."""
+def test_no_interval_lies_below_the_configured_delay(study: az.Study) -> None:
+    """Hosts only add to the configured delay: it is a lower bound on every typical run and every difference."""
     links, runs = az.configured_links(study), az.latency(study)
-    for each in az.summarize(runs[~runs["method"].str.startswith(("fping", "lagscope"))], "mean_ns"):
-        path = each.labels["path"]
-        if each.refused or path not in links.index:
+    for estimate in az.summarize(runs[~runs["method"].str.startswith(("fping", "lagscope"))], "mean_ns"):
+        path = estimate.labels["path"]
+        if estimate.refused or path not in links.index:
             continue
-        there, back = path.split(" → ")
-        floor = links.loc[path, "mean_ns"] + links.loc[f"{back} → {there}", "mean_ns"]
-        assert each.estimate > floor, each
+        configured = links.loc[path, "mean_ns"] + links.loc[path.reversed(), "mean_ns"]
+        assert estimate.estimate > configured, estimate
     steps = [step for step in az.configured_differences(links, runs) if step.difference.low is not None]
     assert len(steps) >= 20 and all(step.difference.high >= step.configured for step in steps)

@@ -85,7 +85,7 @@ def exceedance(
     >>> from azlatency.stats.within_run.exceedance import exceedance
     >>> rtt = 200 * np.random.default_rng(1).lognormal(0, 0.2, 40_000)
     >>> print(exceedance(rtt, 350, unit="µs"))
-    share above 350 µs: 0.00265, 95 % [0.0021701, 0.00320421], within_run, n = 40000
+    share above 350 µs: 0.0027, 95 % CI 0.0022–0.0032, n = 40,000 in one run
     """
     from scipy.special import ndtri
 

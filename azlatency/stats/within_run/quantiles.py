@@ -100,7 +100,7 @@ def quantiles(
     >>> from azlatency.stats.within_run.quantiles import quantiles
     >>> rtt = np.random.default_rng(1).lognormal(0, 0.2, 40_000)
     >>> print(quantiles(200 * rtt, 0.99, unit="µs"))
-    p99: 318.118 µs, 95 % [315.676, 320.811], within_run, n = 40000
+    p99: 318 µs, 95 % CI 316–321 µs, n = 40,000 in one run
     """
     levels = [float(q)] if isinstance(q, int | float) else [float(level) for level in q]
     if any(not 0 < level < 1 for level in levels) or not 0 < confidence < 1:
