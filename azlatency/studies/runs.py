@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
+from azlatency.logs.tables import Logs
 from azlatency.studies.path import Endpoint, Path
 from azlatency.studies.samples import bounded, by_run, median
 from azlatency.studies.store import Study, load
@@ -95,7 +96,7 @@ def _pair(*names: str) -> tuple[str, ...]:
     return tuple(sorted(each.strip() for each in names)) if len(names) == 2 else ()
 
 
-def run_table(study: Study) -> pd.DataFrame:
+def run_table(study: Study | Logs) -> pd.DataFrame:
     """One row a run, indexed by run_id, with ``path``, ``method``, ``file`` and the columns of ``runs``.
 
     ``path`` is the scenario of the manifest, else "client → server". Order: the manifest's scenarios, then files.
@@ -107,7 +108,8 @@ def run_table(study: Study) -> pd.DataFrame:
     runs["method"] = [_method(row) for row in runs.itertuples(index=False)]
     for column, unit in (("message_bytes", "B"), ("connections", "connections")):
         _tell_apart(runs, column, unit)
-    place = {scenario: index for index, scenario in enumerate(study.info.get("scenarios", []))}
+    scenarios = study.info.get("scenarios", []) if isinstance(study, Study) else []  # parsed logs have no manifest
+    place = {scenario: index for index, scenario in enumerate(scenarios)}
     runs["order"] = [place.get(path, len(place)) for path in runs["path"]]
     runs = runs.sort_values(["order", "file", "first_line"], kind="stable")
     return runs.drop(columns="order").set_index("run_id", drop=False)
@@ -136,7 +138,7 @@ def of_whole_runs(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     return chosen.drop_duplicates("run_id").set_index("run_id")
 
 
-def latency(study: Study) -> pd.DataFrame:
+def latency(study: Study | Logs) -> pd.DataFrame:
     """`run_table` of the measurements that gave a round trip, with ``n`` and the run's mean and median in ns.
 
     The median is printed, or computed from the samples where the log holds them; ``median_from`` says which. A probe
@@ -162,7 +164,7 @@ def latency(study: Study) -> pd.DataFrame:
     return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(answered)]
 
 
-def _medians_of_samples(study: Study, runs: pd.DataFrame) -> set[str]:
+def _medians_of_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
     """Fill in the median and n of runs that left samples and printed no median; gives those with an answer."""
     answered = set()
     for run_id, own in by_run(study, runs[runs["median_ns"].isna()]).items():
@@ -177,7 +179,7 @@ def _medians_of_samples(study: Study, runs: pd.DataFrame) -> set[str]:
     return answered
 
 
-def throughput(study: Study) -> pd.DataFrame:
+def throughput(study: Study | Logs) -> pd.DataFrame:
     """`run_table` of stream tests with goodput: ``throughput`` (bit/s), ``side`` it was counted at,
     ``retransmits``.
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from azlatency.logs.tables import Logs
     from azlatency.studies.store import Study
 
 
@@ -35,7 +36,7 @@ def of_one_run(samples: pd.DataFrame) -> pd.DataFrame:
     return counted(samples)
 
 
-def by_run(study: Study, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The counted samples of each of ``runs`` (index: run_id) that left any, in the order of ``runs``."""
     samples = study.samples
     samples = samples[samples["run_id"].isin(set(map(str, runs.index)))]
@@ -43,7 +44,7 @@ def by_run(study: Study, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {str(run_id): groups[str(run_id)] for run_id in runs.index if str(run_id) in groups}
 
 
-def numbered_by_run(study: Study, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def numbered_by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """`by_run` without the runs of which some replies are known by their bounds only: they have no number to work with.
 
     `azlatency.quantiles` works with the bounds.

@@ -1,4 +1,4 @@
-"""The tutorial of the README: its commands print what it says; links lead somewhere."""
+"""The README: its code runs, the tutorial prints what it shows, links and files exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from helpers.places import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
-#: Stands before a block of Python among the commands.
+#: Marks a block of Python among the commands.
 PYTHON = "#!python\n"
 TUTORIAL = README.partition("## Tutorial")[2].partition("\n## ")[0]
 
@@ -24,7 +24,7 @@ def blocks() -> list[tuple[str, str]]:
 
 
 def steps() -> list[tuple[str, str]]:
-    """Commands and what they print, in order; a block of Python is a command, the text below it what it prints."""
+    """Return the commands and their output in order; a block of Python is a command, followed by its output."""
     found: list[tuple[str, str]] = []
     for language, content in blocks():
         if language == "console":
@@ -39,26 +39,36 @@ def steps() -> list[tuple[str, str]]:
 
 
 def matches(printed: str, due: str) -> bool:
-    """The same text; an ellipsis stands for anything, line by line or for whole lines."""
+    """Compare output; an ellipsis matches anything, inside a line or for whole lines."""
     pattern = ".*".join(re.escape(part) for part in due.rstrip("\n").split("…"))
     return re.fullmatch(pattern, printed.rstrip("\n"), re.DOTALL) is not None
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A clone as the reader has it after `make report`, without the parts that the tutorial does not touch."""
+    """Create the part of a clone that the tutorial uses."""
     for name in ("notebooks", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "docs").mkdir()
     shutil.copytree(ROOT / "docs" / "tutorial", tmp_path / "docs" / "tutorial")
-    # The page on before and after takes these for its default.
+    # The default studies of the page "before and after".
     for name in ("westeurope-availability-set-vs-zones", "westeurope-azure-cni"):
         shutil.copytree(ROOT / "data" / "raw" / name, tmp_path / "data" / "raw" / name)
     return tmp_path
 
 
-@pytest.mark.skipif(os.name != "posix" or shutil.which("sed") is None, reason="a POSIX shell's tutorial")
-def test_the_tutorial_prints_what_it_says(project: Path) -> None:
+def test_the_first_code_block_runs(tmp_path: Path, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(raw / "emulated-zones" / "sockperf" / "az1a-az2a", tmp_path / "results")
+    monkeypatch.chdir(tmp_path)
+    block = README.partition("```python\n")[2].partition("```")[0]
+    statement, _, expression = block.rstrip().rpartition("\n")
+    names: dict[str, object] = {}
+    exec(statement, names)
+    assert "95 % CI" in str(eval(expression, names))
+
+
+@pytest.mark.skipif(os.name != "posix" or shutil.which("sed") is None, reason="needs a POSIX shell")
+def test_the_tutorial_prints_what_it_shows(project: Path) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     environment.pop("AZLATENCY_DATA", None)
     prepare = ["azlatency", "import", "--all"]
@@ -71,13 +81,13 @@ def test_the_tutorial_prints_what_it_says(project: Path) -> None:
             [*program, command.removeprefix(PYTHON)], cwd=project, env=environment, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, check=False,
         )  # fmt: skip
-        assert matches(done.stdout, due), f"$ {command}\n{done.stdout}\ninstead of\n{due}"
+        assert matches(done.stdout, due), f"$ {command}\n{done.stdout}\nexpected\n{due}"
         assert done.returncode == 0, command
     assert (project / "build" / "mine" / "mine" / "01_latency.html").is_file()
     assert not subprocess.run(["sh", "-n", "build/measure.sh"], cwd=project, capture_output=True, check=True).stderr
 
 
-def test_links_and_pictures_of_the_readme_are_there() -> None:
+def test_links_and_pictures_of_the_readme_exist() -> None:
     links = re.findall(r"\]\(([^)\s]+)\)", README.replace("\n", " "))
     assert len(links) > 20
     for link in links:
@@ -86,7 +96,7 @@ def test_links_and_pictures_of_the_readme_are_there() -> None:
     assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size < 300_000
 
 
-def test_links_between_documents_are_there() -> None:
+def test_links_between_documents_exist() -> None:
     for page in (ROOT / "docs").rglob("*.md"):
         text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
         for link in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -94,14 +104,14 @@ def test_links_between_documents_are_there() -> None:
                 assert (page.parent / link.partition("#")[0]).exists(), f"{page.name}: {link}"
 
 
-def test_the_dump_is_the_tutorials_alone() -> None:
-    """No other test reads it, so that it stays what an analyst would bring."""
+def test_only_the_tutorial_uses_its_dump() -> None:
+    """No other test depends on the dump, so it can change with the tutorial."""
     others = [path for path in (ROOT / "tests").rglob("*.py") if path.name != "test_readme.py"]
     assert not [path.name for path in others if "tutorial" + "/dump" in path.read_text("utf-8")]
 
 
-def test_the_citation_file_holds_what_its_format_asks_for() -> None:
-    """Required by version 1.2.0 of the Citation File Format; its version is the library's."""
+def test_the_citation_file_is_valid() -> None:
+    """It has the keys that Citation File Format 1.2.0 requires, and the version of the library."""
     import yaml
 
     import azlatency

@@ -64,8 +64,8 @@ def test_rounds_from_a_pilot_need_five_runs(tmp_path: Path, raw: Path) -> None:
 
     values = [100.0, 104, 98, 101, 97, 103]
     runs = pd.DataFrame({"path": "a → b", "method": "ping", "tool": "ping", "median_ns": values})
-    found = rounds_from_pilot([runs], 0.02, hosts())
-    assert "with a pilot of 6 runs: a → b, ping" in found.reason and found.number > 7
+    rounds = rounds_from_pilot([runs], 0.02, hosts())
+    assert "with a pilot of 6 runs: a → b, ping" in rounds.reason and rounds.number > 7
     with pytest.raises(PlanError, match="measure 5 rounds first"):
         rounds_from_pilot([runs.head(3)], 0.02, hosts())
     arguments = (
@@ -78,8 +78,8 @@ def test_rounds_from_a_pilot_need_five_runs(tmp_path: Path, raw: Path) -> None:
         "--pilot",
         raw / "emulated-zones",
     )
-    told = plan(*arguments, cwd=tmp_path)
-    assert told.returncode == 2 and "no path of the pilot has 5 runs" in " ".join(told.stderr.split())
+    result = plan(*arguments, cwd=tmp_path)
+    assert result.returncode == 2 and "no path of the pilot has 5 runs" in " ".join(result.stderr.split())
     assert not list(tmp_path.iterdir())
 
 

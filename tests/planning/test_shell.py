@@ -254,7 +254,7 @@ def check_report(folder: Path) -> None:
 def test_metadata_of_other_clouds_is_read(
     tmp_path: Path, cloud: str, answers: dict, zone: str, physical: str, region: str, size: str
 ) -> None:
-    """What a service answers is cut down to harmless characters; where it contradicts the plan, that is said."""
+    """Answers of the service are filtered, and a contradiction with the plan is reported."""
     names = (f"azl-c{os.getpid()}-a", f"azl-c{os.getpid()}-b")
     ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.9.{at}")]
     options = ("--tool", "ping", "--rounds", 1, "--seconds", 1, "--runner", "ip netns exec {name}")
