@@ -22,7 +22,7 @@ def test_each_host_is_a_run(read) -> None:
     assert log.samples[1].status == ["ok", "lost"]
 
 
-def test_whole_percentages_of_loss_are_cut_and_counted_anew(read) -> None:
+def test_truncated_loss_percentages_are_recomputed_from_the_counts(read) -> None:
     log = read(REPLIES + SUMMARY)
     row = log.metric("loss")
     assert (row["value"], row["printed"]) == (pytest.approx(1 / 3), "33")
@@ -42,7 +42,7 @@ def test_three_significant_digits(read) -> None:
     assert [log.metric(name)["resolution"] for name in ("rtt_min", "rtt_mean", "rtt_max")] == [500, 5_000, 500_000]
 
 
-def test_no_reply_at_all(read) -> None:
+def test_a_host_without_any_reply(read) -> None:
     log = read("a : [0], timed out (NaN avg, 100% loss)\n\na : xmt/rcv/%loss = 1/0/100%\n")
     assert (log.value("loss"), log.value("rtt_mean")) == (1, None)
     assert log.samples[0].status == ["lost"]
@@ -100,7 +100,7 @@ def test_blocks_have_a_clock_without_a_date(read) -> None:
     assert read(blocks).metric("sent")["printed"] is None
 
 
-def test_cumulative_blocks_are_no_intervals(read) -> None:
+def test_cumulative_blocks_are_not_intervals(read) -> None:
     line = "a : xmt/rcv/%loss = {0}/{0}/0%, min/avg/max = 0.251/0.277/0.304\n"
     log = read("[10:00:00]\n" + line.format(5) + "[10:00:01]\n" + line.format(10) + "[10:00:02]\n" + line.format(15))
     assert log.tables.rows["intervals"] == []

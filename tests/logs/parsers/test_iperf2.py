@@ -1,4 +1,4 @@
-"""What the fixtures cannot say of iperf 2: cut and joined logs, and each trap of its formats."""
+"""iperf 2: cut and joined logs, and the quirks of its formats."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.cut_logs import (
+    METRICS,
+    assert_cuts_add_no_rows,
+    assert_joined_logs_keep_both_runs,
+    event_code_set,
+    line_ends,
+    read_log,
+    rows_by_run,
+)
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
 from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parse import parse_source
 
 FIXTURES = FIXTURES / "iperf2"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
-LOUD = {"truncated", "interrupted", "failed", "no_data", "not_recognised", "total_unproven"}
-METRICS = ("metric", "side", "stream", "value", "printed")
+LOUD = frozenset({"truncated", "interrupted", "failed", "no_data", "not_recognised", "total_unproven"})
 CLIENT = "Client connecting to 10.0.0.2, TCP port 5001\n"
 SERVER = "Server listening on TCP port 5001\n"
 FROM_CLIENT = "[  3] local 10.0.0.1 port 40000 connected with 10.0.0.2 port 5001\n"
 AT_SERVER = "[  4] local 10.0.0.2 port 5001 connected with 10.0.0.1 port {}\n"
 MIB = 2**20
-
-
-def read(text: str, name: str = "log.txt") -> az.Logs:
-    return parse_source(source_from_bytes(text.encode(), name))
 
 
 def fixture(name: str) -> str:
@@ -39,36 +42,21 @@ def value(tables: az.Logs, name: str, side: str | None, stream: str | None = Non
     return rows[0]["value"] if rows else None
 
 
-def codes(tables: az.Logs) -> set[str]:
-    return {event["code"] for event in tables.records("events")}
-
-
-def by_run(tables: az.Logs, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
-    ids = [run["run_id"] for run in tables.records("runs")]
-    return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records(table)}
-
-
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
-def test_a_cut_log_gives_no_wrong_number_or_says_that_it_is_cut(path: Path) -> None:
+def test_a_log_cut_after_any_line_gives_no_wrong_number_or_an_event(path: Path) -> None:
     text = fixture(path.name)
-    whole = read(text)
-    lines = text.splitlines(keepends=True)
-    for length in range(1, len(lines)):
-        part = read("".join(lines[:length]))
-        assert "parser_failed" not in codes(part)
-        if not codes(part) & LOUD:
-            assert by_run(part, "metrics", METRICS) <= by_run(whole, "metrics", METRICS), f"cut after line {length}"
+    assert_cuts_add_no_rows(text, line_ends(text), tables={"metrics": METRICS}, loud=LOUD)
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
 def test_a_number_cut_in_the_middle_is_left_out(path: Path) -> None:
     text = fixture(path.name)
-    whole = {row[1:] for row in by_run(read(text), "metrics", METRICS)}
+    whole = {row[1:] for row in rows_by_run(read_log(text), "metrics", METRICS)}
     for length in range(len(text) // 2, len(text), 3):
-        part = read(text[:length])
-        assert "parser_failed" not in codes(part)
-        if not codes(part) & LOUD:
-            assert {row[1:] for row in by_run(part, "metrics", METRICS)} <= whole, text[:length][-80:]
+        part = read_log(text[:length])
+        assert "parser_failed" not in event_code_set(part)
+        if not event_code_set(part) & LOUD:
+            assert {row[1:] for row in rows_by_run(part, "metrics", METRICS)} <= whole, text[:length][-80:]
 
 
 @pytest.mark.parametrize(
@@ -82,44 +70,41 @@ def test_a_number_cut_in_the_middle_is_left_out(path: Path) -> None:
         ("2.1.8-udp-server.csv", "2.1.8-tcp-P2-server.csv"),
     ],
 )
-def test_two_logs_in_one_file_are_the_runs_of_both(first: str, second: str) -> None:
-    one, two, both = read(fixture(first)), read(fixture(second)), read(fixture(first) + fixture(second))
-    shift = len(one.records("runs"))
-    for table, names in (("metrics", METRICS), ("runs", ("client", "server", "status", "test", "protocol"))):
-        shifted = {(row[0] + shift, *row[1:]) for row in by_run(two, table, names)}
-        assert by_run(both, table, names) == by_run(one, table, names) | shifted
-    assert both.records("sources")[0]["lines_unknown"] == 0
+def test_two_logs_in_one_file_give_the_runs_of_both(first: str, second: str) -> None:
+    assert_joined_logs_keep_both_runs(
+        fixture(first), fixture(second), ("client", "server", "status", "test", "protocol")
+    )
 
 
 # --- totals and intervals
 
 
-def test_the_first_interval_of_a_cut_log_is_no_total() -> None:
+def test_the_first_interval_of_a_cut_log_is_not_a_total() -> None:
     lines = fixture("2.1.8-tcp-i1-client.log").splitlines(keepends=True)
-    tables = read("".join(lines[:7]))
+    tables = read_log("".join(lines[:7]))
     assert value(tables, "throughput", "sender") is None
     assert len(tables.records("intervals")) == 1
     assert tables.records("runs")[0]["status"] == "truncated"
 
 
-def test_the_only_row_of_an_old_log_is_a_total_that_nothing_proves() -> None:
+def test_the_only_row_of_an_old_log_is_flagged_as_unproven_total() -> None:
     text = CLIENT + FROM_CLIENT + "[  3]  0.0-10.0 sec   112 MBytes  93.9 Mbits/sec\n"
-    tables = read(text)
+    tables = read_log(text)
     assert value(tables, "throughput", "sender") == 93.9e6
-    assert "total_unproven" in codes(tables)
-    assert "total_unproven" not in codes(read("user@host:~$ iperf -c 10.0.0.2\n" + text))
-    assert "total_unproven" in codes(read("user@host:~$ iperf -c 10.0.0.2 -i 10\n" + text))
+    assert "total_unproven" in event_code_set(tables)
+    assert "total_unproven" not in event_code_set(read_log("user@host:~$ iperf -c 10.0.0.2\n" + text))
+    assert "total_unproven" in event_code_set(read_log("user@host:~$ iperf -c 10.0.0.2 -i 10\n" + text))
 
 
-def test_a_row_of_two_decimals_is_not_given_to_another_tool() -> None:
+def test_a_row_with_two_decimals_is_not_claimed_by_another_tool() -> None:
     text = CLIENT + FROM_CLIENT + "[  3] 0.00-10.02 sec   112 MBytes  93.8 Mbits/sec\n"
     assert {claim.tool for claim in find_claims(source_from_bytes(text.encode(), "a"))} == {"iperf2"}
-    assert value(read(text), "transferred", "sender") == 112 * MIB
+    assert value(read_log(text), "transferred", "sender") == 112 * MIB
 
 
 def test_a_server_with_several_tests() -> None:
     rows = "[  4]  0.0- 1.0 sec  10.0 MBytes  83.9 Mbits/sec\n[  4]  0.0- 1.2 sec  12.0 MBytes  83.9 Mbits/sec\n"
-    tables = read(SERVER + AT_SERVER.format(40000) + rows + AT_SERVER.format(40002) + rows)
+    tables = read_log(SERVER + AT_SERVER.format(40000) + rows + AT_SERVER.format(40002) + rows)
     assert [run["client"] for run in tables.records("runs")] == ["10.0.0.1", "10.0.0.1"]
     assert [value(tables, "transferred", "receiver", run=run) for run in (0, 1)] == [12 * MIB, 12 * MIB]
 
@@ -133,14 +118,14 @@ def test_a_sum_that_counts_the_first_interval_twice_is_left_out() -> None:
         + "[  4]  0.0- 4.0 sec  825856 KBytes  1690728 Kbits/sec\n"
         + "[SUM]  0.0- 4.0 sec  1057980 KBytes  2165942 Kbits/sec\n"
     )
-    tables = read(text)
+    tables = read_log(text)
     assert value(tables, "transferred", "receiver") == 825856 * 1024
-    assert "sum_mismatch" in codes(tables)
+    assert "sum_mismatch" in event_code_set(tables)
 
 
-def test_a_rate_that_bytes_and_time_do_not_give_is_told() -> None:
+def test_a_rate_that_contradicts_bytes_and_time_is_reported() -> None:
     text = fixture("2.1.8-tcp-i1-client.log").replace("107 MBytes   299 Mbits/sec", "107 MBytes   399 Mbits/sec")
-    assert "rate_mismatch" in codes(read(text))
+    assert "rate_mismatch" in event_code_set(read_log(text))
 
 
 # --- directions
@@ -148,11 +133,11 @@ def test_a_rate_that_bytes_and_time_do_not_give_is_told() -> None:
 
 def test_directions_are_never_added() -> None:
     for name in ("2.1.8-full-duplex-server.log", "2.1.8-dual-client.log"):
-        streams = {row["stream"] for row in read(fixture(name)).records("metrics")}
+        streams = {row["stream"] for row in read_log(fixture(name)).records("metrics")}
         assert None not in streams and len(streams) == 2
 
 
-def test_the_report_of_the_server_is_the_receivers() -> None:
+def test_the_server_report_is_stored_as_the_receiver() -> None:
     text = (
         "Client connecting to 10.0.0.2, UDP port 5001\nSending 1470 byte datagrams\n"
         + FROM_CLIENT
@@ -161,7 +146,7 @@ def test_the_report_of_the_server_is_the_receivers() -> None:
         + "[  3]  0.0-10.0 sec  1.24 MBytes  1.04 Mbits/sec   0.017 ms    7/  893 (0.78%)\n"
         + "[  3] 0.0-10.0 sec  2 datagrams received out-of-order\n"
     )
-    tables = read(text)
+    tables = read_log(text)
     assert value(tables, "throughput", "sender") == 1.05e6
     assert value(tables, "throughput", "receiver") == 1.04e6
     assert value(tables, "datagrams", "sender") == 893
@@ -174,25 +159,25 @@ def test_the_report_of_the_server_is_the_receivers() -> None:
 # --- latencies
 
 
-def test_one_way_latencies_are_no_round_trips() -> None:
+def test_one_way_latencies_are_not_round_trip_times() -> None:
     for name in ("2.1.8-udp-e-server.log", "2.1.8-udp-histogram-server.log"):
-        tables = read(fixture(name))
+        tables = read_log(fixture(name))
         metrics = {row["metric"] for table in ("metrics", "histograms", "quantiles") for row in tables.records(table)}
         assert "one_way_latency_mean" in metrics
         assert not any(metric.startswith("rtt") for metric in metrics)
         assert tables.records("runs")[0]["printed_as"] is None
-        assert "one_way_clocks" in codes(tables)
+        assert "one_way_clocks" in event_code_set(tables)
 
 
-def test_round_trips_of_bounceback_bring_no_throughput() -> None:
-    tables = read(fixture("2.1.8-bounceback-client.log"))
+def test_bounceback_stores_round_trip_times_and_no_throughput() -> None:
+    tables = read_log(fixture("2.1.8-bounceback-client.log"))
     assert value(tables, "rtt_mean", None) == 1_016_000
     assert value(tables, "throughput", "sender") is None
     assert {row["bytes"] for row in tables.records("intervals")} == {None}
 
 
 def test_bin_k_ends_at_k_widths() -> None:
-    tables = read(fixture("2.1.8-bounceback-client.log"))
+    tables = read_log(fixture("2.1.8-bounceback-client.log"))
     buckets = tables.records("histograms")
     assert sum(row["count"] for row in buckets) == value(tables, "observations", None)
     lowest, highest = buckets[0], buckets[-1]
@@ -200,15 +185,17 @@ def test_bin_k_ends_at_k_widths() -> None:
     assert highest["low_ns"] < value(tables, "rtt_max", None) <= highest["high_ns"]
 
 
-def test_histograms_of_intervals_are_not_counted_again() -> None:
-    assert sum(row["count"] for row in read(fixture("2.1.8-udp-histogram-server.log")).records("histograms")) == 3394
+def test_interval_histograms_are_not_stored() -> None:
+    assert (
+        sum(row["count"] for row in read_log(fixture("2.1.8-udp-histogram-server.log")).records("histograms")) == 3394
+    )
 
 
 def test_a_histogram_that_does_not_add_up_is_left_out() -> None:
     text = fixture("2.1.8-bounceback-client.log").replace("=1:17,7:1", "=1:16,7:1")
-    tables = read(text)
+    tables = read_log(text)
     assert not tables.records("histograms")
-    assert "histogram_total" in codes(tables)
+    assert "histogram_total" in event_code_set(tables)
 
 
 # --- comma-separated
@@ -216,22 +203,22 @@ def test_a_histogram_that_does_not_add_up_is_left_out() -> None:
 
 def test_minus_one_is_missing() -> None:
     row = "20260101000000,10.0.0.1,40000,10.0.0.2,5001,3,0.0-10.0,1312710,1050168,-0.000,-1,-1,-0.000,-1\n"
-    tables = read(row)
+    tables = read_log(row)
     assert {row["metric"] for row in tables.records("metrics")} == {"transferred", "throughput"}
     assert tables.records("runs")[0]["started_at"] is None
 
 
 def test_rows_of_csv_are_intervals_until_the_last() -> None:
     head = "20260101000000,10.0.0.1,40000,10.0.0.2,5001,3,"
-    tables = read(f"{head}0.0-1.0,1000000,8000000\n{head}1.0-2.0,1000000,8000000\n{head}0.0-2.0,2000000,7990000\n")
+    tables = read_log(f"{head}0.0-1.0,1000000,8000000\n{head}1.0-2.0,1000000,8000000\n{head}0.0-2.0,2000000,7990000\n")
     assert len(tables.records("intervals")) == 2
     assert [row["value"] for row in tables.records("metrics") if row["metric"] == "transferred"] == [2000000]
     run = tables.records("runs")[0]
     assert (run["client"], run["server"]) == ("10.0.0.1", "10.0.0.2")
 
 
-def test_without_a_sum_row_the_whole_is_missing() -> None:
-    tables = read(fixture("2.1.8-tcp-P2-server.csv"))
+def test_without_a_sum_row_the_run_has_no_total() -> None:
+    tables = read_log(fixture("2.1.8-tcp-P2-server.csv"))
     assert value(tables, "throughput", "receiver") is None
     assert value(tables, "throughput", "receiver", "2") == 100060050
 
@@ -241,13 +228,13 @@ def test_without_a_sum_row_the_whole_is_missing() -> None:
 
 def test_a_refused_connection_is_a_failed_run() -> None:
     for text in (CLIENT + "connect failed: Connection refused\n", CLIENT + "tcp connect failed: Connection refused\n"):
-        tables = read(text)
+        tables = read_log(text)
         assert tables.records("runs")[0]["status"] == "failed"
-        assert "failed" in codes(tables)
+        assert "failed" in event_code_set(tables)
 
 
-def test_a_version_is_no_test() -> None:
-    run = read("iperf version 2.0.5 (08 Jul 2010) pthreads\n").records("runs")[0]
+def test_a_version_line_alone_is_not_a_test() -> None:
+    run = read_log("iperf version 2.0.5 (08 Jul 2010) pthreads\n").records("runs")[0]
     assert (run["status"], run["tool_version"]) == ("no_data", "2.0.5")
 
 
@@ -257,13 +244,13 @@ def test_logs_of_iperf3_are_not_claimed() -> None:
         assert "iperf2" not in {claim.tool for claim in find_claims(source)}, path.name
 
 
-def test_odd_text_ends_in_time() -> None:
+def test_damaged_text_is_parsed_in_bounded_time() -> None:
     for odd in (
         "[  3]" + " " * 4000,
         "[  3]  0.0-1.0 sec  " + "1" * 3900,
         "[  3] 0.0-1.0 sec BB8(f)-PDF: bin(w=1us):" * 80,
     ):
-        assert "parser_failed" not in codes(read(CLIENT + FROM_CLIENT + odd + "\n"))
+        assert "parser_failed" not in event_code_set(read_log(CLIENT + FROM_CLIENT + odd + "\n"))
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared material is not there")
@@ -286,10 +273,10 @@ STAMP = "+0100:20260131123456.654321"
 
 
 def named(kind: str, *rows: str) -> az.Logs:
-    return read(f"{NAMES},{kind}\n" + "".join(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,{row}\n" for row in rows))
+    return read_log(f"{NAMES},{kind}\n" + "".join(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,{row}\n" for row in rows))
 
 
-def test_named_rows_of_csv_show_who_sends() -> None:
+def test_csv_column_names_identify_the_sender() -> None:
     """Composed after Locale.c and ReportOutputs.c of 2.2: no log of ``-y C -e`` since 2.1.9 is at hand."""
     tables = named(
         "writecnt,writeerr,tcpretry,tcpcwnd,tcppcwnd,tcprtt,tcprttvar",
@@ -304,7 +291,7 @@ def test_named_rows_of_csv_show_who_sends() -> None:
     (run,) = tables.records("runs")
     assert (run["protocol"], run["client"], run["server"], run["status"]) == ("tcp", "10.0.0.1", "10.0.0.2", "complete")
     assert tables.records("sources")[0]["lines_unknown"] == 0
-    assert codes(tables) == set()
+    assert event_code_set(tables) == set()
 
 
 def test_named_rows_of_a_udp_receiver_have_loss_and_one_way_times() -> None:
@@ -316,7 +303,7 @@ def test_named_rows_of_a_udp_receiver_have_loss_and_one_way_times() -> None:
     assert value(tables, "throughput", "receiver") == 16_516_920
     assert value(tables, "one_way_latency_mean", None) == 3_215_000
     assert value(tables, "rtt_mean", None) is None
-    assert "one_way_clocks" in codes(tables)
+    assert "one_way_clocks" in event_code_set(tables)
 
 
 def test_named_rows_of_a_bounceback_are_round_trips() -> None:
@@ -331,5 +318,5 @@ def test_named_rows_of_a_bounceback_are_round_trips() -> None:
 
 
 def test_named_rows_without_their_names_are_unknown() -> None:
-    tables = read(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,1,0.0,1.0,3145728,25165824,24,0,2,87,63,412,21\n")
+    tables = read_log(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,1,0.0,1.0,3145728,25165824,24,0,2,87,63,412,21\n")
     assert tables.records("metrics") == []

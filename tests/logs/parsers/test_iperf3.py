@@ -7,22 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.cut_logs import event_code_set, read_log, rows_by_run
 from helpers.logs import event_codes, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
 from azlatency.logs import json_tokens
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parse import parse_source
 
 FIXTURES = FIXTURES / "iperf3"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
 CUTS = 40
 LOUD = ("truncated", "interrupted", "failed", "no_data", "malformed")
-
-
-def read(text: str | bytes, name: str = "log.txt") -> az.Logs:
-    return parse_source(source_from_bytes(text if isinstance(text, bytes) else text.encode(), name))
 
 
 def fixture(name: str) -> str:
@@ -36,16 +32,6 @@ def metric(tables: az.Logs, name: str, side: str | None, stream: str | None = No
     return found[0]["value"] if found else None
 
 
-def codes(tables: az.Logs) -> set[str]:
-    return {event["code"] for event in tables.records("events")}
-
-
-def by_run(tables: az.Logs, table: str, names: tuple[str, ...]) -> set[tuple[Any, ...]]:
-    """The rows of a table as tuples that begin with the ordinal of their run."""
-    ids = [run["run_id"] for run in tables.records("runs")]
-    return {(ids.index(row["run_id"]), *(row[name] for name in names)) for row in tables.records(table)}
-
-
 def cuts(count: int) -> list[int]:
     return sorted({round(1 + step * (count - 1) / CUTS) for step in range(CUTS)})
 
@@ -54,36 +40,40 @@ def cuts(count: int) -> list[int]:
 def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
     text = source_from_bytes(path.read_bytes(), path.name).text
     lines = text.splitlines(keepends=True)
-    whole = read(text)
+    whole = read_log(text)
     metrics = ("metric", "side", "stream", "value", "printed")
     intervals = ("stream", "start_ns", "end_ns", "bytes", "retransmits", "omitted", "line")
     for length in cuts(len(lines)):
-        part = read("".join(lines[:length]))
-        assert "parser_failed" not in codes(part)
-        assert by_run(part, "metrics", metrics) <= by_run(whole, "metrics", metrics), f"cut after line {length}"
-        assert by_run(part, "intervals", intervals) <= by_run(whole, "intervals", intervals), f"cut after line {length}"
+        part = read_log("".join(lines[:length]))
+        assert "parser_failed" not in event_code_set(part)
+        assert rows_by_run(part, "metrics", metrics) <= rows_by_run(whole, "metrics", metrics), (
+            f"cut after line {length}"
+        )
+        assert rows_by_run(part, "intervals", intervals) <= rows_by_run(whole, "intervals", intervals), (
+            f"cut after line {length}"
+        )
 
 
 @pytest.mark.parametrize("name", ["3.12-tcp-omit.txt", "3.1-udp.txt", "3.14-server-bidir-P2.log", "3.12-udp.txt"])
 def test_a_row_cut_in_the_middle_gives_no_number(name: str) -> None:
     text = fixture(name)
-    whole = read(text)
+    whole = read_log(text)
     for length in range(len(text) // 2, len(text), 7):
-        part = read(text[:length])
+        part = read_log(text[:length])
         for table, names in (("metrics", ("metric", "side", "stream", "value")), ("intervals", ("start_ns", "bytes"))):
-            assert by_run(part, table, names) <= by_run(whole, table, names), text[:length][-80:]
+            assert rows_by_run(part, table, names) <= rows_by_run(whole, table, names), text[:length][-80:]
 
 
 @pytest.mark.parametrize("path", [path for path in LOGS if path.suffix == ".json"], ids=lambda path: path.name)
 def test_a_document_cut_anywhere_keeps_what_was_complete(path: Path) -> None:
     text = path.read_text("utf-8")
-    whole = by_run(read(text), "intervals", ("stream", "start_ns", "bytes", "line"))
+    whole = rows_by_run(read_log(text), "intervals", ("stream", "start_ns", "bytes", "line"))
     for length in cuts(len(text)):
-        part = read(text[:length])
-        assert "parser_failed" not in codes(part)
-        assert by_run(part, "intervals", ("stream", "start_ns", "bytes", "line")) <= whole
+        part = read_log(text[:length])
+        assert "parser_failed" not in event_code_set(part)
+        assert rows_by_run(part, "intervals", ("stream", "start_ns", "bytes", "line")) <= whole
         if part.records("runs") and length < len(text) - 2:
-            assert codes(part) & set(LOUD)
+            assert event_code_set(part) & set(LOUD)
 
 
 @pytest.mark.parametrize(
@@ -99,13 +89,15 @@ def test_a_document_cut_anywhere_keeps_what_was_complete(path: Path) -> None:
 )
 def test_two_logs_in_one_file_are_the_runs_of_both(first: str, second: str) -> None:
     names = ("metric", "side", "stream", "value", "printed")
-    one, two, both = read(fixture(first)), read(fixture(second)), read(fixture(first) + fixture(second))
+    one, two, both = read_log(fixture(first)), read_log(fixture(second)), read_log(fixture(first) + fixture(second))
     shift = len(one.records("runs"))
-    expected = by_run(one, "metrics", names) | {(row[0] + shift, *row[1:]) for row in by_run(two, "metrics", names)}
-    assert by_run(both, "metrics", names) == expected
+    expected = rows_by_run(one, "metrics", names) | {
+        (row[0] + shift, *row[1:]) for row in rows_by_run(two, "metrics", names)
+    }
+    assert rows_by_run(both, "metrics", names) == expected
     columns = ("tool_version", "client", "server", "status", "test", "protocol")
-    assert by_run(both, "runs", columns) == by_run(one, "runs", columns) | {
-        (row[0] + shift, *row[1:]) for row in by_run(two, "runs", columns)
+    assert rows_by_run(both, "runs", columns) == rows_by_run(one, "runs", columns) | {
+        (row[0] + shift, *row[1:]) for row in rows_by_run(two, "runs", columns)
     }
     assert both.records("sources")[0]["lines_unknown"] == 0
 
@@ -115,15 +107,15 @@ def test_both_directions_of_a_document_with_doubled_keys() -> None:
     # The plain reading keeps the second direction only.
     document, _ = json.JSONDecoder().raw_decode(text)
     assert document["end"]["sum_sent"]["bytes"] == 50671232
-    tables = read(text)
+    tables = read_log(text)
     assert metric(tables, "transferred", "receiver", "RX-S") == 50069504
     assert metric(tables, "transferred", "sender", "TX-S") == 50671232
     assert metric(tables, "transferred", "sender", "RX-S") is None
-    assert "duplicate_json_key" in codes(tables)
+    assert "duplicate_json_key" in event_code_set(tables)
 
 
 def test_directions_are_never_added() -> None:
-    tables = read(fixture("3.12-bidir.txt"))
+    tables = read_log(fixture("3.12-bidir.txt"))
     streams = {row["stream"] for row in tables.records("metrics") if row["metric"] == "throughput"}
     assert streams == {"TX-C", "RX-C"}
 
@@ -139,61 +131,61 @@ def test_loss_counts_what_was_sent() -> None:
         "[  5]   0.00-2.00   sec   185 MBytes   776 Mbits/sec  0.010 ms  8120/142135 (5.7%)  receiver\n"
         "\niperf Done.\n"
     )
-    tables = read(text)
+    tables = read_log(text)
     assert metric(tables, "lost", "sender") is None
     assert metric(tables, "lost", "receiver") == 8120
     assert metric(tables, "datagrams", "sender") == sent
     assert metric(tables, "loss", None) == pytest.approx(1 - (142135 - 8120) / sent)
-    assert {"tail_loss", "loss_recomputed"} <= codes(tables)
+    assert {"tail_loss", "loss_recomputed"} <= event_code_set(tables)
 
 
 def test_loss_of_shifted_windows_is_the_receivers() -> None:
-    tables = read(fixture("3.16-udp-omit.json"))
+    tables = read_log(fixture("3.16-udp-omit.json"))
     assert metric(tables, "loss", None) == pytest.approx(1004 / 6138)
     assert metric(tables, "datagrams", "sender") == 6292
 
 
 def test_intervals_without_the_omitted_ones_add_up_to_the_total() -> None:
     for name in ("3.12-omit-boundary.json", "3.12-interrupted.json"):
-        tables = read(fixture(name))
+        tables = read_log(fixture(name))
         rows = [row for row in tables.records("intervals") if not row["omitted"] and row["stream"] is None]
         assert sum(row["bytes"] for row in rows) == metric(tables, "transferred", "sender")
 
 
-def test_an_interval_of_no_length_has_no_rate() -> None:
-    row = next(row for row in read(fixture("3.12-omit-boundary.json")).records("intervals") if row["line"] == 66)
+def test_an_interval_of_length_zero_has_no_rate() -> None:
+    row = next(row for row in read_log(fixture("3.12-omit-boundary.json")).records("intervals") if row["line"] == 66)
     assert row["throughput"] is None
     assert row["throughput_printed"] == pytest.approx(608848061.08, rel=1e-9)
 
 
 def test_a_zero_interval_is_a_stall_and_a_zero_total_is_missing() -> None:
     text = fixture("3.12-interrupted.txt").replace("175 MBytes  1.47 Gbits/sec", "0.00 Bytes  0.00 bits/sec")
-    tables = read(text)
+    tables = read_log(text)
     assert [row["bytes"] for row in tables.records("intervals")][1] == 0
     assert metric(tables, "throughput", "receiver") is None
 
 
 def test_remote_rates_of_an_unfinished_test_do_not_make_it_complete() -> None:
     text = fixture("3.12-interrupted.txt").split("\n", 1)[1]
-    assert read(text).records("runs")[0]["status"] == "interrupted"
+    assert read_log(text).records("runs")[0]["status"] == "interrupted"
 
 
 @pytest.mark.parametrize("prefix", ["> ", "2026-11-21T01:43:36Z ", "zone 1:  ", "[pod/client/iperf3] "])
-def test_what_stands_before_every_line_is_left_out(prefix: str) -> None:
+def test_a_prefix_on_every_line_is_removed(prefix: str) -> None:
     plain = fixture("3.12-tcp-omit.txt")
-    tables = read("".join(prefix + line for line in plain.splitlines(keepends=True)))
+    tables = read_log("".join(prefix + line for line in plain.splitlines(keepends=True)))
     names = ("metric", "side", "value")
-    assert by_run(tables, "metrics", names) == by_run(read(plain), "metrics", names)
+    assert rows_by_run(tables, "metrics", names) == rows_by_run(read_log(plain), "metrics", names)
     assert tables.records("sources")[0]["lines_unknown"] == 0
 
 
 def test_text_and_document_of_one_kind_of_test_have_the_same_metrics() -> None:
-    text, document = read(fixture("3.12-tcp-omit.txt")), read(fixture("3.12-tcp.json"))
-    keys = by_run(text, "metrics", ("metric", "side", "stream", "unit"))
-    assert keys <= by_run(document, "metrics", ("metric", "side", "stream", "unit"))
+    text, document = read_log(fixture("3.12-tcp-omit.txt")), read_log(fixture("3.12-tcp.json"))
+    keys = rows_by_run(text, "metrics", ("metric", "side", "stream", "unit"))
+    assert keys <= rows_by_run(document, "metrics", ("metric", "side", "stream", "unit"))
 
 
-def test_client_and_server_in_one_terminal_are_told_apart() -> None:
+def test_client_and_server_in_one_terminal_are_separated() -> None:
     text = (
         "Connecting to host 127.0.0.1, port 5201\n"
         "Accepted connection from 127.0.0.1, port 34916\n"
@@ -204,17 +196,17 @@ def test_client_and_server_in_one_terminal_are_told_apart() -> None:
         "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
         "[  5]   0.00-1.01   sec   163 MBytes  1.36 Gbits/sec    0   1.19 MBytes       \n"
     )
-    tables = read(text)
+    tables = read_log(text)
     assert [(row["side"], row["throughput_printed"]) for row in tables.records("intervals")] == [
         ("receiver", 1.35e9),
         ("sender", 1.36e9),
     ]
-    assert "interleaved" in codes(tables)
+    assert "interleaved" in event_code_set(tables)
 
 
 def test_a_number_that_is_none_is_missing() -> None:
     text = fixture("3.12-tcp.json").replace("3227504564.009778", "-nan").replace("3126674652.3081775", "-nan")
-    tables = read(text)
+    tables = read_log(text)
     assert metric(tables, "throughput", "receiver") is None
     assert metric(tables, "transferred", "receiver") == 812973704
     assert len(tables.records("intervals")) == 2
@@ -231,10 +223,10 @@ def test_positions_and_doubled_keys_of_the_json_reader() -> None:
         json_tokens.read_value("12", 0)
 
 
-def test_odd_text_ends_in_time() -> None:
+def test_damaged_text_is_parsed_in_bounded_time() -> None:
     for text in ("[  5]" + " " * 4000, "[ ID]" * 800, "{" * 3000, '{"start":' * 300, "[  5]   0.00-" + "1" * 4000):
-        tables = read("Connecting to host a, port 1\n" + text + "\n")
-        assert "parser_failed" not in codes(tables)
+        tables = read_log("Connecting to host a, port 1\n" + text + "\n")
+        assert "parser_failed" not in event_code_set(tables)
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared material is not there")

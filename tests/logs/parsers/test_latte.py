@@ -74,7 +74,7 @@ def test_a_histogram_without_its_empty_rows_is_closed(read) -> None:
     assert buckets(log)[-1] == (2_000_000, 3_000_000, 1)
 
 
-def test_a_histogram_cut_short_is_told_by_its_total(read) -> None:
+def test_a_cut_histogram_is_detected_by_its_total(read) -> None:
     log = read(BLOCK + HISTOGRAM.rsplit("\n", 2)[0] + "\n")
     assert log.codes("warning") == ["histogram_total"]
 
@@ -94,7 +94,7 @@ def test_rows_of_csv(read) -> None:
 DUMP = "".join(f"{value}\n" for value in (71, 69, 70, 1043, 68))
 
 
-def test_a_dump_is_read_only_where_somebody_says_whose_it_is() -> None:
+def test_a_dump_is_read_only_if_the_tool_is_named() -> None:
     """No -dump file is public: one whole number of microseconds a line, as the help text of v0000.8303 describes it."""
     source = source_from_bytes(DUMP.encode(), "latencies.dump")
     assert "not_recognised" in [event["code"] for event in parse_source(source).rows["events"]]

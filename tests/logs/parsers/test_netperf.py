@@ -91,7 +91,7 @@ def test_a_mean_outside_its_extremes(read) -> None:
 
 
 @pytest.mark.parametrize("test", ["Connect/Request/Response", "Connect/Close"])
-def test_a_transaction_with_a_connection_is_no_round_trip(read, test: str) -> None:
+def test_a_transaction_with_a_connection_is_not_a_round_trip(read, test: str) -> None:
     banner = RR.replace("REQUEST/RESPONSE", test).replace(" : first burst 0", "")
     log = read(banner + TABLE)
     assert (log.value("rtt_from_rate"), log.value("transaction_rate")) == (None, 4000)
@@ -152,7 +152,7 @@ def test_datagrams_sent_and_received(read) -> None:
     assert log.unknown() == 0
 
 
-def test_p_0_prints_no_names(read) -> None:
+def test_p_0_prints_no_titles(read) -> None:
     rows = "16384  131072 1        1       1.00     22748.43   \n16384  131072\n"
     log = read(rows)
     assert (log.value("transaction_rate"), log.value("rtt_from_rate")) == (22748.43, None)
@@ -233,7 +233,7 @@ def test_a_number_cut_at_the_end_of_the_text(read) -> None:
     assert (log.value("rtt_max"), log.codes("warning")) == (None, ["unfinished_line"])
 
 
-def test_no_server(read) -> None:
+def test_a_missing_server_is_a_failed_run(read) -> None:
     log = read("establish control: are you sure there is a netserver listening on 127.0.0.1 at port 18999?\n")
     assert (log.runs[0]["status"], log.codes("error")) == ("failed", ["failed"])
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.cut_logs import event_code_set, read_log
 from helpers.logs import first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parse import parse_source
 
 FIXTURES = FIXTURES / "ntttcp"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -66,10 +66,6 @@ OLD_XML = """<ntttcps computername="vm" version="5.33-linux">
 """
 
 
-def read(text: str) -> az.Logs:
-    return parse_source(source_from_bytes(text.encode(), "log.txt"))
-
-
 def fixture(name: str) -> str:
     return source_from_bytes((FIXTURES / name).read_bytes(), name).text
 
@@ -79,10 +75,6 @@ def metric(tables: az.Logs, name: str, stream: str | None = None) -> Any:
     return found[0]["value"] if found else None
 
 
-def codes(tables: az.Logs) -> set[str]:
-    return {event["code"] for event in tables.records("events")}
-
-
 def rows(tables: az.Logs) -> set[tuple[Any, ...]]:
     ids = [run["run_id"] for run in tables.records("runs")]
     names = ("metric", "stream", "value", "printed", "scope")
@@ -90,7 +82,7 @@ def rows(tables: az.Logs) -> set[tuple[Any, ...]]:
 
 
 def test_windows_counts_in_powers_of_1024() -> None:
-    tables = read(WINDOWS)
+    tables = read_log(WINDOWS)
     assert metric(tables, "transferred") == 1000 * 1024**2
     assert metric(tables, "throughput") == 100 * 1024**2 * 8
     assert metric(tables, "throughput", "0") == 51200 * 1024 * 8
@@ -100,25 +92,25 @@ def test_windows_counts_in_powers_of_1024() -> None:
     assert tables.records("runs")[0]["tool_version"] == "5.39"
     assert tables.records("runs")[0]["dialect"] == "ntttcp-windows-console"
     assert tables.records("sources")[0]["lines_unknown"] == 0
-    assert codes(tables) == set()
+    assert event_code_set(tables) == set()
 
 
-def test_a_column_more_than_names_is_no_value() -> None:
-    tables = read(WINDOWS.replace("     1000.000000      10.000", "     1000.000000 7 10.000"))
+def test_a_row_with_more_values_than_titles_is_not_read() -> None:
+    tables = read_log(WINDOWS.replace("     1000.000000      10.000", "     1000.000000 7 10.000"))
     assert metric(tables, "transferred") is None
-    assert "column_mismatch" in codes(tables)
+    assert "column_mismatch" in event_code_set(tables)
 
 
 def test_xml_of_linux_before_2021_has_binary_units() -> None:
-    tables = read(OLD_XML)
+    tables = read_log(OLD_XML)
     assert metric(tables, "throughput") == 4182.033 * 1024**2
     assert metric(tables, "transferred") == 1568 * 1024**2
     assert tables.records("runs")[0]["dialect"] == "ntttcp-linux-xml-pre2021-sender"
-    assert codes(tables) == {"unit_epoch"}
+    assert event_code_set(tables) == {"unit_epoch"}
 
 
 def test_xml_of_linux_since_2021_has_decimal_units() -> None:
-    tables = read(fixture("1.4.3-receiver.xml"))
+    tables = read_log(fixture("1.4.3-receiver.xml"))
     assert metric(tables, "transferred") == 1392984336
     assert metric(tables, "throughput") == 3720.571e6
     assert tables.records("runs")[0]["requested_duration_ns"] == 3 * 10**9
@@ -126,7 +118,7 @@ def test_xml_of_linux_since_2021_has_decimal_units() -> None:
 
 def test_xml_of_windows_has_milliseconds_and_binary_megabytes() -> None:
     text = OLD_XML.replace("5.33-linux", "5.39").replace("<run_time>3<", "<run_time>3000<")
-    tables = read(text)
+    tables = read_log(text)
     assert metric(tables, "throughput") == 4182.033e6
     assert metric(tables, "transferred") == 1568 * 1024**2
     assert tables.records("runs")[0]["requested_duration_ns"] == 3 * 10**9
@@ -134,9 +126,9 @@ def test_xml_of_windows_has_milliseconds_and_binary_megabytes() -> None:
 
 
 def test_the_three_forms_of_one_test_agree() -> None:
-    console = read(fixture("1.4.3-sender-verbose.txt"))
+    console = read_log(fixture("1.4.3-sender-verbose.txt"))
     for name in ("1.4.3-sender.xml", "1.4.3-sender.json"):
-        report = read(fixture(name))
+        report = read_log(fixture(name))
         assert metric(report, "transferred") == metric(console, "transferred")
         assert metric(report, "throughput") == pytest.approx(metric(console, "throughput"), rel=2e-3)
         assert metric(report, "retransmits") == metric(console, "retransmits") == 170640
@@ -146,14 +138,14 @@ def test_the_three_forms_of_one_test_agree() -> None:
 
 
 def test_scopes_tell_the_machine_from_the_process() -> None:
-    scopes = {row["metric"]: row["scope"] for row in read(fixture("1.4.3-sender-quiet.txt")).records("metrics")}
+    scopes = {row["metric"]: row["scope"] for row in read_log(fixture("1.4.3-sender-quiet.txt")).records("metrics")}
     assert scopes["retransmits"] == scopes["cpu_idle"] == scopes["cycles_per_byte"] == "host"
     assert scopes["cpu_process"] == "process"
     assert scopes["throughput"] == "run"
 
 
-def test_real_time_lines_are_no_intervals() -> None:
-    tables = read(fixture("1.4.3-sender-udp.txt"))
+def test_real_time_lines_are_not_intervals() -> None:
+    tables = read_log(fixture("1.4.3-sender-udp.txt"))
     assert tables.records("intervals") == []
     assert tables.records("sources")[0]["lines_unknown"] == 0
 
@@ -162,10 +154,10 @@ def test_real_time_lines_are_no_intervals() -> None:
 def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
     text = source_from_bytes(path.read_bytes(), path.name).text
     lines = text.splitlines(keepends=True)
-    whole = read(text)
+    whole = read_log(text)
     for length in sorted({round(1 + step * (len(lines) - 1) / CUTS) for step in range(CUTS)}):
-        part = read("".join(lines[:length]))
-        assert "parser_failed" not in codes(part)
+        part = read_log("".join(lines[:length]))
+        assert "parser_failed" not in event_code_set(part)
         assert rows(part) <= rows(whole), f"cut after line {length}"
         if rows(part) != rows(whole) and part.records("runs"):
             assert part.records("runs")[0]["status"] != "complete", f"cut after line {length}"
@@ -174,9 +166,9 @@ def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
 @pytest.mark.parametrize("name", ["1.4.0-sender.txt", "1.1.0-sender-verbose.log", "1.4.3-receiver.xml"])
 def test_a_line_cut_in_the_middle_gives_no_number(name: str) -> None:
     text = fixture(name)
-    whole = rows(read(text))
+    whole = rows(read_log(text))
     for length in range(len(text) // 2, len(text), 5):
-        assert rows(read(text[:length])) <= whole, text[:length][-80:]
+        assert rows(read_log(text[:length])) <= whole, text[:length][-80:]
 
 
 @pytest.mark.parametrize(
@@ -189,16 +181,16 @@ def test_a_line_cut_in_the_middle_gives_no_number(name: str) -> None:
     ],
 )
 def test_two_logs_in_one_file_are_the_runs_of_both(first: str, second: str) -> None:
-    both = read(fixture(first) + fixture(second))
-    expected = rows(read(fixture(first))) | {(1, *row[1:]) for row in rows(read(fixture(second)))}
+    both = read_log(fixture(first) + fixture(second))
+    expected = rows(read_log(fixture(first))) | {(1, *row[1:]) for row in rows(read_log(fixture(second)))}
     assert rows(both) == expected
     assert [run["status"] for run in both.records("runs")] == ["complete", "complete"]
     assert both.records("sources")[0]["lines_unknown"] == 0
 
 
-def test_a_rate_that_its_bytes_contradict_is_told() -> None:
+def test_a_rate_that_contradicts_its_bytes_is_reported() -> None:
     text = fixture("1.4.0-sender.txt").replace("throughput\t:3.86Gbps", "throughput\t:4.05Gbps")
-    assert "rate_mismatch" in codes(read(text))
+    assert "rate_mismatch" in event_code_set(read_log(text))
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared material is not there")

@@ -41,12 +41,12 @@ def test_sequence_numbers_wrap_at_sixteen_bits(read) -> None:
     assert list(log.samples[0].seq) == [65534, 65535, 65536, 65537]
 
 
-def test_a_late_reply_takes_the_place_of_no_answer_yet(read) -> None:
+def test_a_late_reply_replaces_no_answer_yet(read) -> None:
     log = read(HEADER + reply(1) + "no answer yet for icmp_seq=2\n" + reply(3) + reply(2, "1200") + summary(3, 3))
     assert dict(zip(log.samples[0].seq, log.samples[0].status, strict=True)) == {1: "ok", 2: "ok", 3: "ok"}
 
 
-def test_lost_probes_without_a_line_are_samples_where_the_counts_agree(read) -> None:
+def test_probes_without_a_line_are_lost_samples_if_the_counts_agree(read) -> None:
     log = read(HEADER + reply(1) + reply(3) + summary(4, 2, loss="50"))
     assert Counter(log.samples[0].status) == {"ok": 2, "lost": 2}
     torn = read(HEADER + reply(1) + reply(3) + summary(4, 4))
@@ -54,7 +54,7 @@ def test_lost_probes_without_a_line_are_samples_where_the_counts_agree(read) -> 
     assert torn.codes() == ["lines_missing"]
 
 
-def test_duplicates_count_in_the_deviation_not_in_received(read) -> None:
+def test_duplicates_count_for_the_deviation_but_not_as_received(read) -> None:
     text = HEADER + reply(1) + reply(1, tail=" (DUP!)") + reply(2) + summary(2, 2, ", +1 duplicates")
     log = read(text)
     assert Counter(log.samples[0].status) == {"ok": 2, "duplicate": 1}
@@ -67,7 +67,7 @@ def test_duplicates_count_in_the_deviation_not_in_received(read) -> None:
     ("received", "printed", "codes"),
     [(3575, "0", ["loss_recomputed"]), (3564, "1", []), (3564, "3", ["loss_recomputed"]), (3575, "0.694444", [])],
 )
-def test_loss_is_counted_anew(read, received: int, printed: str, codes: list[str]) -> None:
+def test_loss_is_computed_from_the_counts(read, received: int, printed: str, codes: list[str]) -> None:
     log = read(HEADER + summary(3600, received, loss=printed))
     assert log.value("loss") == (3600 - received) / 3600
     assert log.codes() == codes
@@ -80,7 +80,7 @@ def test_stamps_are_read_as_integers(read) -> None:
     assert log.tables.records("runs")[0]["started_at"] == "2026-11-21T02:28:13.993087Z"
 
 
-def test_the_interval_of_the_command_gives_times_of_sending(read) -> None:
+def test_send_times_follow_from_the_interval_of_the_command(read) -> None:
     log = read("$ ping -i 0.2 -c 2 10.2.2.4\n" + HEADER + reply(1) + reply(2) + summary(2, 2))
     assert list(log.samples[0].sent_ns) == [0, 200_000_000]
     assert list(read(HEADER + reply(1)).samples[0].sent_ns) == [None]
@@ -118,7 +118,7 @@ def test_windows_counts_unreachable_as_received(read) -> None:
     assert "unreachable_counted_as_received" in log.codes("warning")
 
 
-def test_a_wrong_translation_of_the_label_does_not_move_the_numbers(read) -> None:
+def test_a_wrongly_translated_label_does_not_reorder_the_numbers(read) -> None:
     log = read(
         "PING 10.2.2.4 (10.2.2.4) 56(84) 字节的数据。\n\n--- 10.2.2.4 ping 统计 ---\n"
         "已发送 3 个包， 已接收 3 个包, 0% 包丢失, 耗时 213 毫秒\n"
@@ -145,7 +145,7 @@ def test_two_summaries_without_headers_are_two_runs(read) -> None:
     assert [log.value("sent", run) for run in (0, 1)] == [3, 5]
 
 
-def test_many_plain_replies_are_read_as_one_by_one(read) -> None:
+def test_many_replies_at_once_give_the_same_samples_as_single_ones(read) -> None:
     lines = [reply(seq % 65536, f"0.{200 + seq % 700}") for seq in range(1, 70_000)]
     del lines[31_000]
     log = read(HEADER + "".join(lines))
@@ -165,7 +165,7 @@ def test_many_plain_replies_are_read_as_one_by_one(read) -> None:
         "64 bytes from 10.2.2.4: icmp_seq=2 ttl=64 time=0,0,43 ms",
     ],
 )
-def test_odd_replies_are_unknown_lines(read, line: str) -> None:
+def test_damaged_replies_are_unknown_lines(read, line: str) -> None:
     log = read(HEADER + reply(1) + line + "\n")
     assert log.unknown() == 1
     assert len(log.samples[0].seq) == 1
@@ -334,7 +334,7 @@ def test_windows_in_each_language_and_code_page(language: str, encoding: str) ->
     assert tables.rows["sources"][0]["lines_unknown"] == 0
 
 
-def test_macos_with_a_reply_behind_its_timeout(read) -> None:
+def test_macos_reply_after_its_timeout(read) -> None:
     """Typed after ping.c of network_cmds: ``-t``, SIGINFO, replies that came too late."""
     log = read(
         "PING 10.2.2.4 (10.2.2.4): 56 data bytes\n"
@@ -374,14 +374,14 @@ def test_bsd_counts_more_replies_than_probes(read) -> None:
         ("uk", "64 байтів з 127.0.0.1: icmp_seq=1 ttl=64 час=0.027 мс"),
     ],
 )
-def test_replies_of_iputils_in_languages_with_an_order_of_their_own(read, language: str, line: str) -> None:
+def test_iputils_replies_in_languages_with_another_word_order(read, language: str, line: str) -> None:
     """The order and the commas are those that the format documents quote; where the words differ, they do not count."""
     log = read(HEADER + line + "\n" + summary(1, 1))
     assert (log.unknown(), [*log.samples[0].rtt_ns]) == (0, [27_000])
 
 
 @pytest.mark.parametrize("seq", ["9223372036854775808", "1" + 30 * "0", "-1", "true"])
-def test_a_sequence_number_that_no_ping_has_is_an_unknown_line(read, seq: str) -> None:
+def test_an_impossible_sequence_number_is_an_unknown_line(read, seq: str) -> None:
     """JSON knows no longest number: what the text's rules would not read is not read from JSON either."""
     replies = [
         f'{{"bytes": 64, "host": "127.0.0.1", "seq": {each}, "ttl": 64, "time": "0.032"}}\n' for each in (1, seq)

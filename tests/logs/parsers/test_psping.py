@@ -27,7 +27,7 @@ def tools(text: str) -> set[str]:
     return {claim.tool for claim in find_claims(source_from_bytes(text.encode(), "a.log"))}
 
 
-def test_a_connect_time_is_no_round_trip(read) -> None:
+def test_a_connect_time_is_not_a_round_trip_time(read) -> None:
     log = read(CONNECT)
     assert (log.value("rtt_mean"), log.value("connect_mean")) == (None, 1_510_000)
     assert log.samples == []
@@ -35,7 +35,7 @@ def test_a_connect_time_is_no_round_trip(read) -> None:
     assert log.runs[0].get("printed_as") is None
 
 
-def test_the_warm_up_of_icmp_is_not_marked(read) -> None:
+def test_the_first_icmp_replies_are_the_warm_up(read) -> None:
     log = read(ICMP)
     assert log.samples[0].status == ["warmup", "warmup", "ok", "ok", "lost", "ok"]
     assert log.value("loss") == 0.25
@@ -70,7 +70,7 @@ def test_quiet_progress_overwrites_itself(read) -> None:
     assert (log.unknown(), log.value("received")) == (0, 100)
 
 
-def test_no_statistics_at_all(read) -> None:
+def test_a_log_without_statistics(read) -> None:
     log = read(CONNECT[: CONNECT.index("\nTCP connect statistics")])
     assert log.metric("connect_mean")["printed"] is None
     assert log.value("connect_mean") == pytest.approx(1_513_333.33)
@@ -95,7 +95,7 @@ def test_windows_ping_stays_ping() -> None:
     assert tools(WINDOWS[: WINDOWS.index("Reply")]) == {"ping"}
 
 
-def test_windows_ping_behind_psping(read) -> None:
+def test_windows_ping_after_psping(read) -> None:
     log = read(ICMP + WINDOWS)
     assert [row["tool"] for row in log.runs] == ["psping", "ping"]
     assert log.value("rtt_mean", 1) == 1_000_000
@@ -122,7 +122,7 @@ def test_rates_of_a_bandwidth_test_count_1024_bytes(read) -> None:
     assert read(BANDWIDTH.replace("Average = 5.75", "Average = 7.75")).codes("error") == ["impossible_order"]
 
 
-def test_rates_of_nobody_knows_which_side_are_not_read(read) -> None:
+def test_rates_without_a_named_side_are_not_read(read) -> None:
     log = read(BANDWIDTH.replace("TCP sender bandwidth statistics:\r\n", ""))
     assert log.tables.rows["metrics"] == []
     assert (log.unknown(), log.runs[0]["status"]) == (1, "truncated")

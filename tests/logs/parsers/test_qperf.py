@@ -57,7 +57,7 @@ def test_glued_headers_are_refused(read) -> None:
 
 
 @pytest.mark.parametrize("line", ["bw  =  1.2.3 GB/sec", "bw  =  12,34 GB/sec", "bw  =  2 GX/sec", "wb  =  2 GB/sec"])
-def test_what_is_no_number_is_an_unknown_line(read, line: str) -> None:
+def test_a_damaged_number_is_an_unknown_line(read, line: str) -> None:
     log = read(f"tcp_bw:\n    {line}\n")
     assert log.unknown() == 1
     assert log.tables.rows["metrics"] == []

@@ -43,13 +43,13 @@ def test_the_unit_of_bandwidth_is_proven_by_the_message_rate(read, printed: str,
     assert log.value("throughput", side="sender") == pytest.approx(bits)
 
 
-def test_bandwidth_whose_unit_nothing_proves_is_missing(read) -> None:
+def test_a_bandwidth_with_an_unproven_unit_is_left_out(read) -> None:
     log = read(BANNER + "sockperf: Summary: BandWidth is 80.330139160 GBps (642.641113281 Gbps)\n")
     assert log.value("throughput", side="sender") is None
     assert "unit_unproven" in log.codes("warning")
 
 
-def test_stars_of_markdown_are_no_part_of_a_number(read) -> None:
+def test_markdown_emphasis_is_removed(read) -> None:
     log = read(
         BANNER + "**sockperf: Summary: Round trip is 1892.600 usec**\n"
         "sockperf: Total 105413 observations; each percentile contains 1054.13 observations\n"
@@ -115,7 +115,7 @@ def test_a_full_log_before_3_4_has_two_columns(read) -> None:
 
 
 @pytest.mark.parametrize("level", ["0.000", "100.000", "99999.000"])
-def test_what_is_no_percentile_is_left_out(read, level: str) -> None:
+def test_a_percentile_outside_0_to_100_is_left_out(read, level: str) -> None:
     log = read(
         BANNER + "sockperf: Summary: Round trip is 1892.600 usec\n"
         "sockperf: Total 105413 observations; each percentile contains 1054.13 observations\n"
@@ -133,7 +133,7 @@ BLOCK = (
 )
 
 
-def test_replies_after_the_end_are_not_losses() -> None:
+def test_late_replies_are_not_losses() -> None:
     assert "false_drops" in event_codes(read_text(BANNER + BLOCK.format("9.580", 469, 8, "120228.998")))
     assert "false_drops" not in event_codes(read_text(BANNER + BLOCK.format("9.580", 469, 8, "228.998")))
 
