@@ -138,7 +138,8 @@ def format_interval(low: float | None, high: float | None, unit: str = "", *, de
         return ""
     scale, name = prefixed_unit(unit, max(map(abs, ends)) if like is None else like)
     if decimals is None:
-        decimals = interval_decimals(low, high, scale)
+        smallest = min((abs(end) for end in ends if end), default=0.0)
+        decimals = max(interval_decimals(low, high, scale), decimals_for(smallest / scale, 2))
     if low is None or high is None:
         end = _with_unit(format_number(ends[0] / scale, decimals), name)
         return f"{end} or more" if high is None else f"{end} or less"

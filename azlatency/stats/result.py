@@ -35,7 +35,7 @@ _CODES = {
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
     "within_run_floor": (
         "lower bound",
-        "lower bound on the interval (assumes independent packets); the true interval is wider",
+        "the interval assumes independent packets; the true interval is wider",
     ),
     "tail_unresolved": ("tail unresolved", "too few observations lie above this percentile to bound it"),
     "unbounded_upper": ("no upper bound", "the percentile may lie beyond the largest observation"),

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from azlatency.logs.format import count_of, format_estimate, format_interval, join_words
 from azlatency.stats.across_runs.comparison import summary, tost
 from azlatency.stats.across_runs.run_values import is_frame, parse_margin, run_ids_of
-from azlatency.stats.result import Estimate, Result, Results, Row, Scope, Verdict, verdict_of
+from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, verdict_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,16 +86,14 @@ class Agreement(Result):
 
     def __str__(self) -> str:
         name = f"{self.first} over {self.second}"
-        if self.ratio.estimate is None:
+        ratio = self.ratio
+        if ratio.estimate is None:
             return f"{name}: not estimable{self.flag_note}"
-        subject = f"difference of definitions ({', '.join(self.differs_in)})" if self.differs_in else (
-            self.verdict.replace("_", " ")
-        )  # fmt: skip
-        interval = "" if self.ratio.low is None else f" [{self.ratio.low:.4g}, {self.ratio.high:.4g}]"
-        more = "" if self.prediction is None else (
-            f", one more pair in [{self.prediction[0]:.4g}, {self.prediction[1]:.4g}]"
-        )  # fmt: skip
-        return f"{name}: {subject}; ratio {self.ratio.estimate:.4g}{interval}{more}, {self.pairs} pairs{self.flag_note}"
+        different = f"not comparable, they differ in {join_words(self.differs_in)}"
+        subject = different if self.differs_in else VERDICTS[self.verdict]
+        value = format_estimate(ratio.estimate, ratio.low, ratio.high, confidence=ratio.confidence)
+        single = "" if self.prediction is None else f", a single pair {format_interval(*self.prediction)}"
+        return f"{name}: {subject}; ratio {value}{single}, {count_of(self.pairs, 'pair')}{self.flag_note}"
 
 
 def bland_altman(

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+from azlatency.logs.format import count_of, format_value
 from azlatency.stats import exact
 from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, student_interval, with_run_ids
 from azlatency.stats.across_runs.matrices import decompose, hodge, triangles
@@ -128,18 +129,19 @@ class Asymmetry(Result):
             return f"{self.what}: not estimable{self.flag_note}"
         subject = "initiators" if self.metric == "latency" else "data directions"
         if not self.pairs:
-            found = "no pair of zones was measured in both directions"
+            verdict = "no pair of zones was measured in both directions"
         elif self.different:
-            names = ", ".join(f"{each.what} (×{each.ratio.estimate:.4g})" for each in self.different)
-            found = f"{subject} differ: {names}"
+            ratios = ", ".join(f"{pair.what} ({format_value(pair.ratio.estimate)}×)" for pair in self.different)
+            verdict = f"{subject} differ: {ratios}"
         elif self.symmetric_enough:
-            found = f"{subject} are equal within the margin in all {len(self.pairs)} pairs"
+            verdict = f"{subject} are practically equivalent in {count_of(len(self.pairs), 'pair')}"
         else:
-            found = f"{subject}: undetermined in some of {len(self.pairs)} pairs, different in none"
-        turning = [each.what for each in self.curls if each.low is not None and each.high is not None
-                   and not each.low <= 0 <= each.high]  # fmt: skip
-        rest = f"; not by initiators alone (path choice, drift or load): {', '.join(turning)}" if turning else ""
-        return f"{self.what}: {found}{rest}, {self.rounds} rounds, {self.scope}{self.flag_note}"
+            undecided = sum(pair.verdict == "undetermined" for pair in self.pairs)
+            verdict = f"{subject}: {undecided} of {count_of(len(self.pairs), 'pair')} inconclusive, none different"
+        cyclic = [curl.what for curl in self.curls if curl.low is not None and curl.high is not None
+                  and not curl.low <= 0 <= curl.high]  # fmt: skip
+        residual = f"; cyclic residual (path choice, drift or load): {', '.join(cyclic)}" if cyclic else ""
+        return f"{self.what}: {verdict}{residual}, {count_of(self.rounds, 'round')}{self.flag_note}"
 
 
 def asymmetry(

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from azlatency.logs.format import count_of, format_interval, format_value
 from azlatency.stats.across_runs.asymmetry import data_path
 from azlatency.stats.across_runs.comparison import Summary, summary
 from azlatency.stats.across_runs.planning import _smallest
@@ -84,11 +85,14 @@ class Conformance(Result):
     def __str__(self) -> str:
         if self.mean is None:
             return f"{self.what}: {self.status}{self.flag_note}"
-        times = "" if self.ratio is None else f", ×{self.ratio:.3g} of what is expected"
-        more = "" if self.decides is None else f"; {self.decides} runs would decide"
-        bounds = "" if self.low is None else f" [{self.low:.5g}, {self.high:.5g}]"
-        found = f"mean {self.mean:.5g}{bounds} {self.unit}{times}, {self.runs} runs"
-        return f"{self.what}: {self.status}; {found}{more}{self.flag_note}"
+        level = "" if self.ratio is None else f", {format_value(self.ratio, 'fraction')} of the limit"
+        more = "" if self.decides is None else f"; {count_of(self.decides, 'run')} would decide"
+        bounds = ""
+        if self.low is not None and self.high is not None:
+            interval = format_interval(self.low, self.high, self.unit, like=self.mean)
+            bounds = f", one-sided {100 * self.confidence:g} % bounds {interval}"
+        mean = f"mean {format_value(self.mean, self.unit)}{bounds}{level}, {count_of(self.runs, 'run')}"
+        return f"{self.what}: {self.status}; {mean}{more}{self.flag_note}"
 
 
 def limits_of(expectation: Mapping[str, Any]) -> tuple[float | None, float | None]:
@@ -284,8 +288,9 @@ class PercentileCheck(Result):
     def __str__(self) -> str:
         if self.share is None:
             return f"{self.what}: {self.status}{self.flag_note}"
-        found = f"{100 * self.share:.4g} % above the limit [{100 * self.low:.4g}, {100 * self.high:.4g}]"  # type: ignore[operator]
-        return f"{self.what}: {self.status}; {found}, {100 * self.allowed:.4g} % allowed, {self.scope}{self.flag_note}"
+        share, allowed = format_value(self.share, "fraction"), format_value(self.allowed, "fraction")
+        bounds = format_interval(self.low, self.high, "fraction", like=self.share)
+        return f"{self.what}: {self.status}; {share} above the limit ({bounds}), {allowed} allowed{self.flag_note}"
 
 
 def check_percentile(

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from azlatency.logs.format import count_of, format_value, join_words
 from azlatency.stats.across_runs.run_values import refusals, run_values
 from azlatency.stats.result import Result, Row
 from azlatency.stats.within_run.dependence import ljung_box
@@ -55,10 +56,10 @@ class History(Result):
         if self.refused:
             return f"{self.what}: not estimable{self.flag_note}"
         if not self.changes:
-            return f"{self.what}: no change in {self.n} runs, {self.scope}{self.flag_note}"
-        parts = ", then ".join(f"{level:.6g}" for level in self.levels)
-        places = ", ".join(str(each + 1) for each in self.changes)
-        return f"{self.what}: changed at run {places} of {self.n}: {parts} {self.unit}, {self.scope}{self.flag_note}"
+            return f"{self.what}: no change in {count_of(self.n, 'run')}{self.flag_note}"
+        levels = ", then ".join(format_value(level, self.unit) for level in self.levels)
+        places = join_words(str(change + 1) for change in self.changes)
+        return f"{self.what}: changed at run {places} of {self.n}: {levels}{self.flag_note}"
 
 
 def history(

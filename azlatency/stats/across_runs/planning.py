@@ -67,11 +67,12 @@ class Plan(Result):
 
     def __str__(self) -> str:
         if self.needed is not None:
-            return f"{self.what}: {self.needed} {self.unit}, {self.more} more than the {self.done} done{self.flag_note}"
+            return f"{self.what}: {self.needed:,} {self.unit}, {self.more:,} more than measured{self.flag_note}"
         if self.low is None:
             return f"{self.what}: not estimable{self.flag_note}"
-        high = "more than can be named" if self.high is None else str(self.high)
-        return f"{self.what}: somewhere between {self.low} and {high} {self.unit}{self.flag_note}"
+        if self.high is None:
+            return f"{self.what}: at least {self.low:,} {self.unit}{self.flag_note}"
+        return f"{self.what}: between {self.low:,} and {self.high:,} {self.unit}{self.flag_note}"
 
 
 def runs_needed(

@@ -41,7 +41,7 @@ class RankSet(Result):
 
     def __str__(self) -> str:
         rank = f"rank {self.low}" if self.low == self.high else f"rank {self.low} to {self.high}"
-        return f"{self.what}: {rank} of {self.of}, {100 * self.confidence:g} % for all together{self.flag_note}"
+        return f"{self.what}: {rank} of {self.of} ({100 * self.confidence:g} % simultaneous confidence){self.flag_note}"
 
 
 def rank_sets(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from azlatency.logs.format import count_of, format_estimate, format_value
 from azlatency.stats.across_runs.comparison import summary
 from azlatency.stats.across_runs.run_values import floats, refusals, run_values
 from azlatency.stats.result import Result, Results, Row, Scope
@@ -76,10 +77,10 @@ class Repeats(Result):
     def __str__(self) -> str:
         if self.cv is None or self.ratio is None or self.cv_low is None or self.cv_high is None:
             return f"{self.what}: not estimable{self.flag_note}"
-        interval = f"{100 * self.confidence:g} % [{100 * self.cv_low:.3g}, {100 * self.cv_high:.3g}] %"
+        variation = format_estimate(self.cv, self.cv_low, self.cv_high, "fraction", confidence=self.confidence)
         return (
-            f"{self.what}: {self.runs} runs vary by {100 * self.cv:.3g} % (CV), {interval}; "
-            f"largest over smallest {self.ratio:.4g}{self.flag_note}"
+            f"{self.what}: {count_of(self.runs, 'run')} vary by {variation} (CV); "
+            f"largest over smallest {format_value(self.ratio)}{self.flag_note}"
         )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 VALUE_COLUMNS = {"median_ns": "ns", "mean_ns": "ns", "throughput": "bit/s", "retransmits": "count"}
 #: What must be equal before two latencies are of one kind of packet (RFC 2681's Type-P) and of one test.
 TYPE_P = ("tool", "test", "protocol", "message_bytes", "connections")
-#: 1 us: differences below it are of no practical use, whatever the percentage (statistics.md 3.3).
+#: 1 µs: a smaller difference has no practical effect, whatever the percentage.
 FLOOR_NS = 1000.0
 
 

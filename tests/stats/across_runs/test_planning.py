@@ -97,7 +97,7 @@ def test_confirm_refuses_few_runs_and_says_when_all_are_not_enough() -> None:
     assert confirm([1.0] * 10).codes == ("few_clusters",) and confirm([]).codes == ("no_values",)
     assert confirm([0.0] * 20).codes == ("not_positive",)
     wide = confirm(stream(3).lognormal(0, 1, 30), 0.01)
-    assert wide.needed is None and wide.low == 31 and "more than can be named" in str(wide)
+    assert wide.needed is None and wide.low == 31 and "at least 31 runs" in str(wide)
     assert confirm([5.0] * 30).needed == 10
 
 
