@@ -265,9 +265,9 @@ def nanoseconds(token: str, unit: str) -> int:
     >>> nanoseconds("1795228093.993389001", "sec")
     1795228093993389001
     """
-    canonical, times, over, _ = _UNITS.get(unit, _Unit("", 0, 1, ""))
-    if canonical != "ns":
+    if unit not in _UNITS or _UNITS[unit].canonical != "ns":
         raise UnitError(f"{unit!r} is not a unit of time")
+    _, times, over, _ = _UNITS[unit]
     if (plain := _split_decimal(token)) is not None:
         digits, decimals = plain
         value, rest = divmod(digits * times, _POWERS[decimals] * over)

@@ -1,4 +1,4 @@
-"""Bytes to lines: encodings, escapes, carriage returns, compression, archives, bounds, hostile input."""
+"""Bytes to lines: encodings, escape sequences, carriage returns, compression, archives, limits, hostile input."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from azlatency.logs.decode import Source, SourceError, expand, expand_bytes, sou
 TEXT = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\nzweite Zeile äöü\n"
 
 
-def only(found: list[Source | SourceError]) -> Source:
-    (source,) = found
+def only(sources: list[Source | SourceError]) -> Source:
+    (source,) = sources
     assert isinstance(source, Source)
     return source
 
@@ -99,7 +99,7 @@ def test_archives_and_folders(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before, "members are read in memory and never written"
 
 
-def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decode_module, "LARGEST_SOURCE", 1000)
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(b"0" * 100_000))
@@ -120,9 +120,9 @@ def test_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (b"PK\x05\x06" + b"\x00" * 10, "binary file"),
         (b"\x7fELF\x02\x01\x01\x00" + b"\x00" * 100, "binary file"),
     ],
-    ids=["bytes", "cut gzip", "empty zip", "program"],
+    ids=["bytes", "truncated gzip", "empty zip", "program"],
 )
-def test_what_is_no_text_is_one_line(raw: bytes, says: str) -> None:
+def test_binary_data_is_an_error_of_one_line(raw: bytes, says: str) -> None:
     (error,) = expand_bytes(raw, "odd.bin")
     assert isinstance(error, SourceError)
     assert str(error).startswith("odd.bin:1: ")
@@ -130,13 +130,13 @@ def test_what_is_no_text_is_one_line(raw: bytes, says: str) -> None:
     assert "\n" not in str(error)
 
 
-def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     (error,) = expand(tmp_path / "missing.log")
     assert "No such file" in str(error)
 
 
 @given(st.binary(max_size=400))
-def test_any_bytes_are_text_or_a_refusal(raw: bytes) -> None:
-    for found in expand_bytes(raw, "x"):
-        if isinstance(found, Source):
-            assert len({line.number for line in found.lines}) == found.line_count
+def test_any_bytes_become_lines_or_an_error(raw: bytes) -> None:
+    for source in expand_bytes(raw, "x"):
+        if isinstance(source, Source):
+            assert len({line.number for line in source.lines}) == source.line_count

@@ -1,13 +1,13 @@
-"""Every fixture of every parser against the values read from it by hand.
+"""Every fixture of every parser, compared with values read by hand.
 
-``tests/fixtures/<tool>/NAME.EXT`` is a real log; ``NAME.EXT.expected.json`` beside it holds what must come out:
+``tests/fixtures/<tool>/NAME.EXT`` is a real log; ``NAME.EXT.expected.json`` next to it lists what it must contain:
 
     {"runs": [{"tool": "ping", "status": "complete", ...any columns...}],
      "metrics": [{"run": 0, "metric": "rtt_mean", "value": 969000, "printed": "0.969", ...any columns...}],
      "quantiles": [{"run": 0, "q": 0.99, "value_ns": 49098}],
-     "intervals": {"0": 10},              number of rows of each run; or a list of rows as for metrics
+     "intervals": {"0": 10},              number of rows per run, or a list of rows as for metrics
      "samples": {"0": {"count": 20, "rtt_ns": [[0, 655000], [19, 301000]], "status": {"ok": 20}}},
-     "events": ["percentile_is_max"],     codes that must occur; codes not listed here must be of severity info
+     "events": ["percentile_is_max"],     codes that must occur; other codes must have the severity info
      "unknown": 0}
 """
 
@@ -40,11 +40,11 @@ def matches(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
     for key, value in wanted.items():
         if key in ("run", "comment"):
             continue
-        found = row.get(key)
-        if isinstance(value, float | int) and not isinstance(value, bool) and isinstance(found, float | int):
-            if not math.isclose(found, value, rel_tol=1e-9, abs_tol=1e-12):
+        actual = row.get(key)
+        if isinstance(value, float | int) and not isinstance(value, bool) and isinstance(actual, float | int):
+            if not math.isclose(actual, value, rel_tol=1e-9, abs_tol=1e-12):
                 return False
-        elif found != value:
+        elif actual != value:
             return False
     return True
 
@@ -52,31 +52,31 @@ def matches(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("path", LOGS, ids=name)
 def test_expected_values(path: Path) -> None:
     expected = json.loads(path.with_name(path.name + ".expected.json").read_text("utf-8"))
-    tables = az.parse(path)
-    runs = tables.records("runs")
+    logs = az.parse(path)
+    runs = logs.records("runs")
     assert len(runs) == len(expected["runs"])
     for run, wanted in zip(runs, expected["runs"], strict=True):
         assert matches(run, wanted), f"{wanted} not in {run}"
     ids = [run["run_id"] for run in runs]
     for table in ("metrics", "quantiles", "intervals", "histograms"):
-        rows = tables.records(table)
+        rows = logs.records(table)
         wanted_rows = expected.get(table, [])
         if isinstance(wanted_rows, dict):
             assert Counter(ids.index(row["run_id"]) for row in rows) == {int(k): v for k, v in wanted_rows.items() if v}
             continue
         for wanted in wanted_rows:
-            own = [row for row in rows if row["run_id"] == ids[wanted.get("run", 0)]]
-            assert any(matches(row, wanted) for row in own), f"{table}: no row like {wanted}"
-    check_samples(tables, ids, expected.get("samples", {}))
-    codes = {event["code"] for event in tables.records("events")}
-    loud = {event["code"] for event in tables.records("events") if event["severity"] != "info"}
+            candidates = [row for row in rows if row["run_id"] == ids[wanted.get("run", 0)]]
+            assert any(matches(row, wanted) for row in candidates), f"{table}: no row like {wanted}"
+    check_samples(logs, ids, expected.get("samples", {}))
+    codes = {event["code"] for event in logs.records("events")}
+    serious = {event["code"] for event in logs.records("events") if event["severity"] != "info"}
     assert set(expected.get("events", [])) <= codes
-    assert loud <= set(expected.get("events", []))
-    assert tables.records("sources")[0]["lines_unknown"] == expected.get("unknown", 0)
+    assert serious <= set(expected.get("events", []))
+    assert logs.records("sources")[0]["lines_unknown"] == expected.get("unknown", 0)
 
 
-def check_samples(tables: az.Logs, ids: list[str], expected: dict[str, Any]) -> None:
-    blocks = {block.run_id: block for block in tables.sample_blocks}
+def check_samples(logs: az.Logs, ids: list[str], expected: dict[str, Any]) -> None:
+    blocks = {block.run_id: block for block in logs.sample_blocks}
     assert {ids.index(run_id) for run_id in blocks} == {int(index) for index in expected}
     for index, wanted in expected.items():
         block = blocks[ids[int(index)]]

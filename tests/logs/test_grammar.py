@@ -1,4 +1,4 @@
-"""Rules match whole lines; the ledger accounts for every line."""
+"""Rules match whole lines; every line is accounted for."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def read(*texts: str) -> tuple[Toy, LineAccounting]:
     return toy, accounting
 
 
-def test_lines_are_matched_in_full() -> None:
+def test_a_pattern_must_match_the_whole_line() -> None:
     toy, accounting = read("toy: value 1", "wert 2", "value 3 more", "---", "", "value x")
     assert toy.values == [1, 2]
     assert toy.odd == ["value 3 more", "value x"]
     assert [accounting.kind_of(number) for number in range(1, 7)] == [DATA, DATA, UNKNOWN, KNOWN, BLANK, UNKNOWN]
 
 
-def test_an_endless_line_is_unknown_and_costs_nothing() -> None:
+def test_a_very_long_line_is_unknown() -> None:
     toy, accounting = read("value " + "1" * LONGEST_LINE)
     assert toy.values == []
     assert accounting.kind_of(1) == UNKNOWN
@@ -81,7 +81,7 @@ class Hinted(LineLog):
 
 
 def test_lines_of_the_same_shape_may_have_different_rules() -> None:
-    """Rules are found once for all lines that differ in their digits and points only; the hint still decides."""
+    """Rules are selected once for all lines that differ only in digits and points; the hint still decides."""
     hinted, texts = Hinted(), ("rate 10^6 1", "rate 10^9 1", "rate 10^6 22.5", "...", "1 2", "33 4", "1.5 2", "")
     accounting = LineAccounting(len(texts))
     hinted.feed([Line(number, text) for number, text in enumerate(texts, start=1)], accounting)
@@ -95,18 +95,18 @@ def test_lines_of_the_same_shape_may_have_different_rules() -> None:
     st.integers(1, 9),
     st.sampled_from([KNOWN, DATA]),
 )
-def test_marking_a_range_is_marking_its_lines(marks: list[int], first: int, last: int, kind: int) -> None:
-    one, other = LineAccounting(9), LineAccounting(9)
+def test_marking_a_range_marks_each_of_its_lines(marks: list[int], first: int, last: int, kind: int) -> None:
+    by_range, by_line = LineAccounting(9), LineAccounting(9)
     for number, mark in enumerate(marks, start=1):
-        one.mark(number, mark)
-        other.mark(number, mark)
-    one.raise_range(first, last, kind)
+        by_range.mark(number, mark)
+        by_line.mark(number, mark)
+    by_range.raise_range(first, last, kind)
     for number in range(first, last + 1):
-        other.mark(number, kind)
-    assert [one.kind_of(number) for number in range(1, 10)] == [other.kind_of(number) for number in range(1, 10)]
+        by_line.mark(number, kind)
+    assert [by_range.kind_of(n) for n in range(1, 10)] == [by_line.kind_of(n) for n in range(1, 10)]
 
 
-def test_pieces_of_one_line_keep_the_most_telling_mark() -> None:
+def test_the_kind_with_the_highest_priority_counts() -> None:
     accounting = LineAccounting(1)
     accounting.mark(1, BLANK)
     accounting.mark(1, DATA)

@@ -1,4 +1,4 @@
-"""Runs of alike rows: found, read at once, and the same in everything as line by line."""
+"""Blocks of uniform lines: found, read in bulk, and with the same result as line by line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tables_of(raw: bytes) -> Logs:
 
 
 def plain(tables: Logs) -> dict[str, Any]:
-    """Everything in the tables, comparable."""
+    """Return all tables without the time of import."""
     rows = {name: tables.records(name) for name in tables.rows} | {"samples": tables.records("samples")}
     for row in rows["sources"]:
         del row["imported_at"]
@@ -38,23 +38,23 @@ def plain(tables: Logs) -> dict[str, Any]:
 
 
 def both(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The tables line by line, and with everything folded: from three rows on, in pieces of a few lines."""
-    single = plain(tables_of(raw))
+    """Return the tables read line by line and in blocks; blocks have three rows or more and pieces of a few lines."""
+    by_line = plain(tables_of(raw))
     with monkeypatch.context() as patched:
         patched.setattr(decode, "_GROUPED_FROM", 0)
         patched.setattr(lines, "_FEWEST", 3)
         patched.setattr(lines, "_PIECE", 400)
-        return single, plain(tables_of(raw))
+        return by_line, plain(tables_of(raw))
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_a_fixture_gives_the_same_tables_folded(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+def test_a_fixture_has_the_same_tables_line_by_line_and_in_blocks(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     if path.stat().st_size > 60_000:
-        pytest.skip("the shorter ones show as much")
+        pytest.skip("shorter fixtures cover the same code")
     for source in expand(path):
         assert isinstance(source, Source)
-        single, at_once = both(monkeypatch, source.text.encode())
-        assert at_once == single
+        by_line, in_blocks = both(monkeypatch, source.text.encode())
+        assert in_blocks == by_line
 
 
 ODD = (
@@ -78,13 +78,13 @@ ODD = (
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_odd_row_among_many(monkeypatch: pytest.MonkeyPatch, odd: str) -> None:
+def test_one_odd_row_in_a_block(monkeypatch: pytest.MonkeyPatch, odd: str) -> None:
     rows = [REPLY.format(seq, f"0.{300 + seq}") for seq in range(1, 60)]
-    single, at_once = both(monkeypatch, (HEADER + "".join([*rows[:30], odd, *rows[30:]])).encode())
-    assert at_once == single
+    by_line, in_blocks = both(monkeypatch, (HEADER + "".join([*rows[:30], odd, *rows[30:]])).encode())
+    assert in_blocks == by_line
 
 
-def test_wraps_losses_and_replies_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sequence_numbers_that_wrap_with_losses_and_reordering(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(3)
     numbers = [n % 65536 for n in range(65_300, 66_100) if draw.random() > 0.05]
     for _ in range(20):
@@ -92,25 +92,25 @@ def test_wraps_losses_and_replies_out_of_order(monkeypatch: pytest.MonkeyPatch) 
         numbers.insert(place + 3, numbers.pop(place))
         numbers.insert(place, numbers[place])
     stamped = [f"[1795228093.{n:06d}] " + REPLY.format(n, f"{draw.random():.3f}") for n in numbers]
-    single, at_once = both(monkeypatch, (HEADER + "".join(stamped)).encode())
-    assert at_once == single
-    assert max(row["seq"] for row in single["samples"]) == 66_099
+    by_line, in_blocks = both(monkeypatch, (HEADER + "".join(stamped)).encode())
+    assert in_blocks == by_line
+    assert max(row["seq"] for row in by_line["samples"]) == 66_099
 
 
 def test_rows_of_a_sockperf_full_log_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seconds since 1970 with nine decimals have more digits than a double holds."""
+    """Seconds since 1970 with nine decimals have more digits than a double."""
     header = "packet, txTime(sec), rxTime(sec), latency(usec)\n"
     banner = "sockperf: == version #3.7-no.git ==\n"
     for start in (2, 1_795_228_093):
         rows = [f"{n}, {start}.{100_000_001 + n}, {start}.{100_047_398 + n}, 23.698\n" for n in range(50)]
-        single, at_once = both(monkeypatch, (banner + header + "".join(rows) + "-" * 30 + "\n").encode())
-        assert at_once == single
-        assert {row["rtt_ns"] for row in single["samples"]} == {47_397}
-        assert [row["sent_ns"] for row in single["samples"]] == list(range(50))
+        by_line, in_blocks = both(monkeypatch, (banner + header + "".join(rows) + "-" * 30 + "\n").encode())
+        assert in_blocks == by_line
+        assert {row["rtt_ns"] for row in by_line["samples"]} == {47_397}
+        assert [row["sent_ns"] for row in by_line["samples"]] == list(range(50))
 
 
 @given(st.text(alphabet="ab1\n.\r\x1b \x08é", max_size=200))
-def test_folded_lines_are_the_lines(text: str) -> None:
+def test_grouping_does_not_change_the_lines(text: str) -> None:
     eager = [line for number, raw in enumerate(text.split("\n"), start=1) for line in decode._clean_line(number, raw)]
     if not text or text.endswith("\n"):
         eager.pop()
@@ -130,7 +130,7 @@ def test_folded_lines_are_the_lines(text: str) -> None:
         lines._FEWEST, lines._PIECE = kept
 
 
-def test_a_million_alike_rows_are_one_entry() -> None:
+def test_many_uniform_rows_are_one_block() -> None:
     text = HEADER + "".join(REPLY.format(n % 65536, "0.301") for n in range(1, 100_001)) + "\nend\n"
     found = source_from_bytes(text.encode(), "a.log").lines
     assert isinstance(found, Lines)
@@ -139,7 +139,7 @@ def test_a_million_alike_rows_are_one_entry() -> None:
     assert (len(found), found[-1]) == (100_003, Line(100_003, "end"))
 
 
-def test_a_count_of_probes_that_nobody_sent_costs_nothing() -> None:
+def test_an_absurd_number_of_sent_probes_creates_no_samples() -> None:
     end = (
         "\n--- 10.0.0.1 ping statistics ---\n999999999999 packets transmitted, 1 received, 99% packet loss, time 9ms\n"
     )
@@ -151,14 +151,14 @@ FPING = "10.9.0.2 : [{}], 64 bytes, {} ms (0.500 avg, 0% loss)\n"
 
 
 @pytest.mark.parametrize("odd", ["0.12", "2.345", "12", "1.2", "10.00", "1000", "0.500", "12.34", "1.00e+03"])
-def test_a_time_of_fping_that_was_cut_is_no_time(monkeypatch: pytest.MonkeyPatch, odd: str) -> None:
+def test_a_truncated_time_of_fping_is_not_read(monkeypatch: pytest.MonkeyPatch, odd: str) -> None:
     rows = [FPING.format(seq, "0.523") for seq in range(20)]
     rows[7] = FPING.format(7, odd)
-    single, at_once = both(monkeypatch, "".join(rows).encode())
-    assert at_once == single
+    by_line, in_blocks = both(monkeypatch, "".join(rows).encode())
+    assert in_blocks == by_line
 
 
-def test_a_number_that_belongs_to_no_group_must_be_the_same_in_all_rows() -> None:
+def test_a_number_outside_all_groups_must_be_the_same_in_all_rows() -> None:
     pattern = re.compile(r"(?P<size>\d+) of host(\d+) seq=(?P<seq>\d+) in (?P<time>[\d.]+) s")
     rows = [f"64 of host12 seq={n} in 0.5 s\n" for n in range(5)]
     text = "".join(rows)

@@ -1,7 +1,6 @@
-"""Damaged and edited logs of every tool: never a traceback, never a number that nothing flags, never more than linear.
+"""Damaged and edited logs of every tool: no traceback, no wrong number without an event, linear time.
 
-The mutations are drawn with fixed seeds from the fixtures, so that a failure can be repeated; `make test-slow` draws
-many more.
+The mutations use fixed seeds, so a failure can be repeated; `make test-slow` draws many more.
 """
 
 from __future__ import annotations
@@ -38,24 +37,24 @@ def logs(tool: str) -> list[tuple[str, bytes]]:
 
 
 def read(raw: bytes, name: str = "a.log") -> Logs | None:
-    """The tables; None for what is refused as no text."""
+    """Return the tables, or None for binary data."""
     try:
         return parse_source(source_from_bytes(raw, name))
     except SourceError:
         return None
 
 
-def sound(tables: Logs | None, told: str) -> None:
-    """What holds for every text: no parser failed, every line is accounted for, no value is NaN or infinite."""
+def check_sound(tables: Logs | None, what: str) -> None:
+    """Check that no parser failed, every line is accounted for, and no value is NaN or infinite."""
     if tables is None:
         return
     failed = [row["text"] for row in tables.rows["events"] if row["code"] == "parser_failed"]
-    assert not failed, f"{told}: {failed}"
+    assert not failed, f"{what}: {failed}"
     for row in tables.rows["sources"]:
         kinds = ("data", "known", "blank", "prose", "unknown")
-        assert row["lines"] == sum(row[f"lines_{kind}"] for kind in kinds), told
+        assert row["lines"] == sum(row[f"lines_{kind}"] for kind in kinds), what
     for row in tables.rows["metrics"]:
-        assert math.isfinite(row["value"]), f"{told}: {row}"
+        assert math.isfinite(row["value"]), f"{what}: {row}"
     for name in schema.TABLES:
         tables.to_arrow(name)
 
@@ -69,14 +68,14 @@ def numbers(tables: Logs) -> list[dict[Any, float]]:
     return list(runs.values())
 
 
-# ---------------------------------------------------------------------------------------------------- what is done
+# --- mutations
 
 
-def cut(raw: bytes, draw: random.Random) -> bytes:
+def truncate(raw: bytes, draw: random.Random) -> bytes:
     return raw[: draw.randrange(len(raw) + 1)]
 
 
-def behead(raw: bytes, draw: random.Random) -> bytes:
+def drop_start(raw: bytes, draw: random.Random) -> bytes:
     return raw[draw.randrange(len(raw) + 1) :]
 
 
@@ -115,8 +114,8 @@ def odd_numbers(raw: bytes, draw: random.Random) -> bytes:
 
 
 MUTATIONS: tuple[Mutation, ...] = (
-    cut,
-    behead,
+    truncate,
+    drop_start,
     shuffle,
     double_lines,
     drop_lines,
@@ -126,95 +125,95 @@ MUTATIONS: tuple[Mutation, ...] = (
 )
 
 
-def drawn(tool: str, mutation: Mutation, each: int) -> Iterator[tuple[str, bytes]]:
-    """Mutated logs of a tool: one of every fixture in turn, ``each`` in total at least."""
+def draw_mutations(tool: str, mutation: Mutation, count: int) -> Iterator[tuple[str, bytes]]:
+    """Yield ``count`` mutated logs of a tool with a description of each."""
     available = [(name, raw) for name, raw in logs(tool) if raw]
-    for ordinal in range(max(each, 1)):
+    for ordinal in range(max(count, 1)):
         draw = random.Random(f"{tool} {mutation.__name__} {ordinal}")
         name, raw = draw.choice(available)
         yield f"{tool}/{name} {mutation.__name__} {ordinal}", mutation(raw, draw)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
 @pytest.mark.parametrize("tool", TOOLS)
 def test_no_traceback_and_every_line_accounted_for(tool: str, mutation: Mutation) -> None:
-    for told, raw in drawn(tool, mutation, EVERY):
-        sound(read(raw), told)
+    for what, raw in draw_mutations(tool, mutation, EVERY):
+        check_sound(read(raw), what)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
 @pytest.mark.parametrize("tool", TOOLS)
 def test_no_traceback_and_every_line_accounted_for_many(tool: str, mutation: Mutation) -> None:
-    for told, raw in drawn(tool, mutation, SLOW_EVERY):
-        sound(read(raw), told)
+    for what, raw in draw_mutations(tool, mutation, SLOW_EVERY):
+        check_sound(read(raw), what)
 
 
-# ------------------------------------------------------------------------------------------ no number out of nothing
+# --- truncated and concatenated logs
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_cut_gives_no_number_that_the_whole_log_has_not(tool: str) -> None:
-    check_cuts(tool, EVERY)
+def test_a_truncated_log_has_no_number_that_the_whole_log_lacks(tool: str) -> None:
+    check_truncations(tool, EVERY)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_cut_gives_no_number_that_the_whole_log_has_not_many(tool: str) -> None:
-    check_cuts(tool, 10 * SLOW_EVERY)
+def test_a_truncated_log_has_no_number_that_the_whole_log_lacks_many(tool: str) -> None:
+    check_truncations(tool, 10 * SLOW_EVERY)
 
 
-def check_cuts(tool: str, each: int) -> None:
-    for ordinal in range(each):
+def check_truncations(tool: str, count: int) -> None:
+    for ordinal in range(count):
         draw = random.Random(f"{tool} whole {ordinal}")
         name, raw = draw.choice(logs(tool))
         whole = read(raw, name)
         part = read(raw[: draw.randrange(len(raw) + 1)], name)
         if whole is None or part is None:
             continue
-        told = f"{tool}/{name}, {part.rows['sources'][0]['size_bytes']} bytes of it"
-        sound(part, told)
+        what = f"{tool}/{name}, {part.rows['sources'][0]['size_bytes']} bytes of it"
+        check_sound(part, what)
         if (part.rows["runs"] or [{}])[0].get("dialect", "").startswith("fio-log"):
-            continue  # a list of samples has no end: nothing in it tells that the file was longer
+            continue  # a list of samples has no end, so a truncation cannot be detected
         flags = [row for row in part.rows["events"] if row["severity"] != "info" or row["code"] == "no_final_line_feed"]
-        known = numbers(whole)
-        for run, found in enumerate(numbers(part)):
-            theirs = known[run] if run < len(known) else {}
-            for key, value in found.items():
-                same = math.isclose(theirs.get(key, math.nan), value, rel_tol=1e-9)
-                assert same or flags, f"{told}: {key} is {value}, and no event says so"
+        expected = numbers(whole)
+        for run, values in enumerate(numbers(part)):
+            whole_values = expected[run] if run < len(expected) else {}
+            for key, value in values.items():
+                same = math.isclose(whole_values.get(key, math.nan), value, rel_tol=1e-9)
+                assert same or flags, f"{what}: {key} is {value} without an event"
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_logs_of_two_tools_in_a_file_lend_each_other_nothing(tool: str) -> None:
-    """Behind a whole log of another tool, numbers are those of the log alone, or missing with an event."""
+def test_logs_of_two_tools_in_a_file_do_not_mix(tool: str) -> None:
+    """After a log of another tool, the numbers are those of the log alone, or missing with an event."""
     for ordinal in range(EVERY):
         draw = random.Random(f"{tool} behind {ordinal}")
-        other = draw.choice([each for each in TOOLS if each != tool])
+        other = draw.choice([name for name in TOOLS if name != tool])
         (first_name, first), (name, second) = draw.choice(logs(other)), draw.choice(logs(tool))
         whole, alone, ahead = read(first + b"\n" + second), read(second, name), read(first, first_name)
         if whole is None or alone is None or ahead is None:
             continue
-        told = f"{other}/{first_name} + {tool}/{name}"
-        sound(whole, told)
-        every = [found for tables in (ahead, alone) for found in numbers(tables)]
+        what = f"{other}/{first_name} + {tool}/{name}"
+        check_sound(whole, what)
+        separate = [values for tables in (ahead, alone) for values in numbers(tables)]
         flags = [row for row in whole.rows["events"] if row["severity"] != "info"]
-        for found in numbers(whole):
-            fits = any(found.items() <= one.items() for one in every)
-            assert fits or flags, f"{told}: a run with numbers of neither log, and no event says so"
+        for values in numbers(whole):
+            fits = any(values.items() <= expected.items() for expected in separate)
+            assert fits or flags, f"{what}: a run has numbers of neither log, without an event"
 
 
-# ----------------------------------------------------------------------------------------------------- linear time
+# --- time
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_time_grows_with_the_lines_and_not_their_square(tool: str) -> None:
-    name, raw = max(logs(tool), key=lambda each: len(each[1]))
+def test_time_is_linear_in_the_number_of_lines(tool: str) -> None:
+    name, raw = max(logs(tool), key=lambda log: len(log[1]))
     once = (raw + b"\n") * max(1, 60_000 // len(raw))
 
     def seconds(text: bytes) -> float:
         begin = time.process_time()
-        sound(read(text), f"{tool}/{name} repeated")
+        check_sound(read(text), f"{tool}/{name} repeated")
         return time.process_time() - begin
 
     seconds(once)
@@ -223,7 +222,7 @@ def test_time_grows_with_the_lines_and_not_their_square(tool: str) -> None:
     assert longer < 10 * shorter + 0.2, f"{tool}/{name}: {shorter:.3f} s, four times the text {longer:.3f} s"
 
 
-# ------------------------------------------------------------------------------- numbers that contradict one another
+# --- contradicting numbers
 
 SOCKPERF = """\
 $ sockperf ping-pong -i 10.2.2.4 -t 10
@@ -319,21 +318,21 @@ CONTRADICTIONS = {
 
 
 @pytest.mark.parametrize("name", CONTRADICTIONS)
-def test_an_edited_number_that_contradicts_the_log_is_told(name: str) -> None:
+def test_an_edited_number_that_contradicts_the_log_is_reported(name: str) -> None:
     log, old, new, codes = CONTRADICTIONS[name]
     assert old in log
-    sane, edited = read(log.encode()), read(log.replace(old, new).encode())
-    assert sane is not None and edited is not None
-    assert not {row["code"] for row in sane.rows["events"]} & codes
+    original, edited = read(log.encode()), read(log.replace(old, new).encode())
+    assert original is not None and edited is not None
+    assert not {row["code"] for row in original.rows["events"]} & codes
     assert {row["code"] for row in edited.rows["events"]} & codes, [row["code"] for row in edited.rows["events"]]
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_no_fixture_contradicts_itself_unless_it_is_expected_to(tool: str) -> None:
+def test_only_the_expected_fixtures_contradict_themselves(tool: str) -> None:
     codes = {"not_monotone", "impossible_spread", "impossible_duration", "impossible_order", "summary_mismatch"}
     for name, raw in logs(tool):
         tables = read(raw, name)
         assert tables is not None
         expected = (FIXTURES / tool / f"{name}.expected.json").read_text("utf-8")
-        found = {row["code"] for row in tables.rows["events"]} & codes
-        assert all(f'"{code}"' in expected for code in found), f"{tool}/{name}: {found}"
+        contradictions = {row["code"] for row in tables.rows["events"]} & codes
+        assert all(f'"{code}"' in expected for code in contradictions), f"{tool}/{name}: {contradictions}"

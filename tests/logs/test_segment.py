@@ -1,4 +1,4 @@
-"""Notes files and terminal sessions: where logs begin and end, and what stands around them."""
+"""Notes files and terminal sessions: where logs start and end, and the text around them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def value(tables: Logs, ordinal: int, metric: str, **where: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.iterdir()), ids=lambda path: path.name)
-def test_nothing_in_a_transcript_is_unknown(path: Path) -> None:
+def test_a_transcript_has_no_unknown_lines(path: Path) -> None:
     row = az.parse(path).rows["sources"][0]
     assert row["lines_unknown"] == 0
     assert row["lines_prose"] > 0
 
 
-def test_logs_of_a_notes_file_carry_their_headings_and_commands() -> None:
+def test_logs_of_a_notes_file_have_headings_and_commands() -> None:
     tables = az.parse(TRANSCRIPTS / "notes.md")
     headings = ["Inside single node", "AZ1 - AZ1", "AZ1 - AZ2", "AZ1 - AZ3"]
     expected = [(f"Notes / Emulated lab / {heading}",) for heading in headings]
@@ -63,7 +63,7 @@ def test_pings_in_the_running_text_of_a_notes_file() -> None:
         ("az3a", 1400),
         ("az3a", 350),
         ("az1b", 1400),
-        # The fourth block's prompt is torn: its first half stands as text above the fence.
+        # The prompt of the fourth block is split: its first half is text above the fence.
         (None, 350),
     ]
 
@@ -98,14 +98,14 @@ def test_a_windows_prompt_ends_a_log_and_names_the_command_of_the_next() -> None
     assert columns(tables, "dialect", "first_line", "last_line") == [("latte-sender", 2, 5), ("latte-receiver", 7, 10)]
 
 
-def test_an_unknown_line_inside_a_plain_log_is_told() -> None:
+def test_an_unknown_line_inside_a_plain_log_is_an_event() -> None:
     tables = parse(PING + b"a line that no version prints\n" + SUMMARY)
     assert [row["code"] for row in tables.rows["events"]] == ["unknown_line"]
     assert tables.rows["events"][0]["run_id"] == tables.rows["runs"][0]["run_id"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16-le", "utf-16"])
-def test_the_same_log_in_any_encoding(encoding: str) -> None:
+def test_a_log_is_read_in_any_unicode_encoding(encoding: str) -> None:
     text = (PING + SUMMARY).decode().replace("\n", "\r\n")
     tables = parse(text.encode(encoding))
     assert columns(tables, "tool", "status") == [("ping", "complete")]

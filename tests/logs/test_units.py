@@ -1,4 +1,4 @@
-"""Printed quantities: values, resolutions, and what is refused."""
+"""Printed quantities: values, resolutions and errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_stripped_zeros_do_not_widen_the_resolution() -> None:
     assert quantity("47", "us", significant=3).resolution == 50.0
     assert quantity("718", "us", significant=3).resolution == 500.0
     assert quantity("59", "K/sec", significant=3).resolution == 50.0
-    # Leading zeros are no digits of the number; where more digits are printed than that, the last one tells.
+    # Leading zeros do not count; with more digits than that, the last printed digit decides.
     assert quantity("0.0471", "ms", significant=3).resolution == 50.0
     assert quantity("0.047", "ms", significant=3).resolution == 50.0
     assert quantity("4711", "us", significant=3).resolution == 500.0
@@ -63,12 +63,12 @@ def test_counts_may_have_thousands_commas() -> None:
 
 
 @pytest.mark.parametrize(("token", "unit"), [("1.0", "parsec"), ("x", "us"), ("nan", "us"), ("inf", "us"), ("", "us")])
-def test_refusals(token: str, unit: str) -> None:
+def test_unknown_units_and_invalid_numbers_are_errors(token: str, unit: str) -> None:
     with pytest.raises(UnitError):
         quantity(token, unit)
 
 
-def test_a_count_is_whole() -> None:
+def test_a_count_must_be_a_whole_number() -> None:
     with pytest.raises(UnitError):
         count("1.5")
 

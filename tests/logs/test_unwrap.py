@@ -1,4 +1,4 @@
-"""Logs as they are passed on: quoted, labelled by a runner, indented, in bold type, as one line of a database."""
+"""Wrapped logs: quoted, labelled by a runner, indented, in bold type, exported from a database as one line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def wrapped(text: str, wrap: Wrap) -> Logs:
 
 
 def numbers(tables: Logs) -> list[dict[Any, Any]]:
-    """Of each run: its metrics and quantiles with their lines, and how many rows it has elsewhere."""
+    """Return the metrics and quantiles of each run with their lines, and its number of rows in the other tables."""
     runs: dict[str, dict[Any, Any]] = {row["run_id"]: {} for row in tables.rows["runs"]}
     for row in tables.rows["metrics"]:
         runs[row["run_id"]][row["metric"], row["side"], row["stream"]] = (row["value"], row["line"])
@@ -66,7 +66,7 @@ def numbers(tables: Logs) -> list[dict[Any, Any]]:
 
 
 def one_of_each() -> list[Path]:
-    """Of each tool the logs of several lines; every third, which keeps this quick."""
+    """Every third log with several lines of each tool."""
     logs = [
         path
         for path in sorted(FIXTURES.glob("*/*"))
@@ -76,7 +76,7 @@ def one_of_each() -> list[Path]:
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)
-def test_what_stands_around_the_lines_changes_no_number_and_no_line_number(name: str) -> None:
+def test_wrapping_changes_no_number_and_no_line_number(name: str) -> None:
     for path in one_of_each():
         source = source_from_bytes(path.read_bytes(), path.name)
         plain = numbers(parse_source(source))
@@ -91,7 +91,7 @@ def test_two_tools_in_one_wrapped_file(name: str) -> None:
     assert [row["value"] for row in tables.rows["metrics"] if row["metric"] == "rtt_mean"] == [338_000, 33_800]
 
 
-def test_an_event_says_what_was_taken_away() -> None:
+def test_an_event_names_the_removed_wrapping() -> None:
     events = wrapped(TWO_LOGS, WRAPPINGS["test framework"]).rows["events"]
     assert [row["code"] for row in events] == ["unwrapped"]
     assert "'0-0-0 0:0:0.0[0][DEBUG] cmd[0] stdout: '" in events[0]["text"]
@@ -103,7 +103,7 @@ def test_a_reply_that_quotes_the_log_above_it() -> None:
     assert [row["tool"] for row in tables.rows["runs"]] == ["ping", "qperf"] * 2
 
 
-def test_line_ends_that_a_database_spelled_out() -> None:
+def test_spelled_out_line_ends_are_restored() -> None:
     text = TWO_LOGS.replace("\n", r"\r\n") + "\n"
     tables = parse_source(source_from_bytes(text.encode(), "dump.sql"))
     assert [row["tool"] for row in tables.rows["runs"]] == ["ping", "qperf"]
@@ -112,7 +112,7 @@ def test_line_ends_that_a_database_spelled_out() -> None:
     assert (row["lines"], row["lines_unknown"]) == (1, 0)
 
 
-def test_text_that_shares_a_beginning_is_no_log() -> None:
+def test_lines_with_a_common_prefix_are_not_a_log() -> None:
     text = "2025-06-03 18:00:38 the server was restarted\n2025-06-03 18:00:39 it answers again\n" * 3
     tables = parse_source(source_from_bytes(text.encode(), "a.log"))
     assert [row["code"] for row in tables.rows["events"] if row["code"] != "unknown_line"] == ["not_recognised"]
@@ -149,7 +149,7 @@ def test_prompts_without_a_user_and_with_assignments() -> None:
     assert tables.rows["sources"][0]["lines_unknown"] == 0
 
 
-def test_blank_lines_that_were_spelled_out_stay() -> None:
+def test_spelled_out_blank_lines_are_kept() -> None:
     log = "PING h (10.2.2.4) 56(84) bytes of data.\n64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms\n\nend\n"
     for ending in (r"\r\n", r"\n"):
         whole = source_from_bytes(log.replace("\n", ending).encode(), "a.log")
