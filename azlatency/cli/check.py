@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from azlatency.cli.common import command, printable, read
+from azlatency.cli.common import command, read
 from azlatency.cli.completion import complete_path
-from azlatency.logs.format import count_of
+from azlatency.logs.format import count_of, printable
 
 
 @command("check", "azlatency check ~/dump.zip", "azlatency check data/raw/mine", "iperf3 -c host | azlatency check -")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import typer
 
+from azlatency.logs.format import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -50,11 +52,6 @@ def print_error(message: str) -> None:
     # If both streams go to the same file, their lines stay in order.
     sys.stdout.flush()
     print(printable(message), file=sys.stderr)
-
-
-def printable(text: str) -> str:
-    """Escape control characters."""
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
 def relative(path: Path) -> Path:

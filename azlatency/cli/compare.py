@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, console, print_error, printable
+from azlatency.cli.common import command, console, print_error
 from azlatency.cli.completion import complete_path, complete_study_or_path
+from azlatency.logs.format import printable
 
 if TYPE_CHECKING:
     from azlatency.gate.verdict import Judgement

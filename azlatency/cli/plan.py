@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, folder_name, print_error, printable
+from azlatency.cli.common import command, folder_name, print_error
 from azlatency.cli.completion import complete_path, complete_study_or_path
-from azlatency.logs.format import count_of
+from azlatency.logs.format import count_of, printable
 
 if TYPE_CHECKING:
     from azlatency.planning.design import Host, Plan, Rounds

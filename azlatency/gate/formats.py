@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 from azlatency import __version__
 from azlatency.gate.verdict import NO_EXACT_TEST, VERDICTS, Cell, Judgement, Row, RowVerdict
+from azlatency.logs.format import printable
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import SHORT, explain
 
@@ -143,7 +144,7 @@ def table(judgement: Judgement) -> Table:
         justify = "left" if is_text or header == "verdict" else "right"
         grid.add_column(header, justify=justify, no_wrap=not is_text, overflow="fold")  # type: ignore[arg-type]
     for row in judgement.rows:
-        cells = [Text(_printable(cell)) for cell in _cells(row)]
+        cells = [Text(printable(cell)) for cell in _cells(row)]
         cells[0].stylize(_STYLES[row.verdict])
         grid.add_row(*cells)
     return grid
@@ -151,7 +152,7 @@ def table(judgement: Judgement) -> Table:
 
 def notes(judgement: Judgement) -> list[str]:
     """Return the lines below the table."""
-    return [_printable(note) for note in _notes(judgement)]
+    return [printable(note) for note in _notes(judgement)]
 
 
 # --- Markdown
@@ -190,13 +191,9 @@ def _markdown_table(rows: Sequence[Row]) -> list[str]:
 
 def _escape_markdown(text: str) -> str:
     """Escape text so that Markdown shows it unchanged, without markup, links, mentions or references."""
-    plain = _MARKDOWN.sub(lambda match: f"&#{ord(match[1])};", _printable(text))
+    plain = _MARKDOWN.sub(lambda match: f"&#{ord(match[1])};", printable(text))
     plain = plain.replace("&#64;", "&#64;&#8203;").replace("&#35;", "&#35;&#8203;")
     return re.sub(r"(?i)\bwww\.", lambda match: f"{match[0][:-1]}&#46;", plain)
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
 # --- JSON

@@ -200,6 +200,11 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def printable(text: str) -> str:
+    """Escape control characters: names of files and text from logs are untrusted."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
 def join_words(words: Iterable[str], last: str = "and") -> str:
     """Join words as a sentence does: ``"a, b and c"``."""
     parts = list(words)
