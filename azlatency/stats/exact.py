@@ -1,11 +1,14 @@
 """Exact tests at the level of runs: sign flips of paired rounds, permutations of run labels, max-T over a matrix.
 
-Runs or rounds are permuted, never packets. The enumeration is complete up to a bound and seeded Monte Carlo beyond it;
-the result says which. The smallest p-value that a design can give is known before any data: two runs against two can
-never reach 5 %.
+Runs or rounds are permuted, never packets. All arrangements are enumerated up to a limit; beyond it they are drawn at
+random with a seed, and the result says so. The smallest p-value that a design allows is known before any data: two runs
+against two can never reach 5 %.
 
-Sources: Fisher 1935 (sign flips); Janssen, Stat. Probab. Lett. 36:9, 1997 (studentised permutation statistic); Westfall
-& Young, Resampling-Based Multiple Testing, Wiley 1993 (max-T).
+Own code: `scipy.stats.permutation_test` calls the statistic in Python for every block of arrangements; the enumeration
+by doubling below needs two million additions for 20 runs.
+
+Sources: Fisher, The Design of Experiments (1935), sign flips; Janssen, Stat. Probab. Lett. 36:9 (1997), studentised
+permutation statistic; Westfall & Young, Resampling-Based Multiple Testing (1993), max-T.
 """
 
 from __future__ import annotations
@@ -23,17 +26,31 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-#: Complete enumeration up to this many arrangements.
+#: Most arrangements that are enumerated.
 EXACT_LIMIT = 2**20
-#: Random arrangements beyond it.
+#: Number of random arrangements beyond that.
 DRAWS = 99_999
-#: Relative slack when arrangements are compared, so that sums in another order count as ties.
+#: Relative tolerance of ties, because sums in another order differ by rounding.
 _SLACK = 1e-10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExactTest:
-    """A two-sided p-value, the smallest that data of this size can give, and how it was computed."""
+    """A two-sided p-value and how it was computed.
+
+    Attributes
+    ----------
+    p : float
+        Two-sided p-value.
+    attainable_p : float
+        Smallest p-value that data of this size allow.
+    arrangements : int
+        Number of arrangements.
+    exact : bool
+        Whether all arrangements were enumerated.
+    method : str
+        Name of the test.
+    """
 
     p: float
     attainable_p: float
@@ -43,36 +60,37 @@ class ExactTest:
 
 
 def attainable_paired(rounds: int) -> float:
-    """Smallest two-sided sign-flip p of ``rounds`` paired differences: 2 / 2^R, at most 1."""
+    """Return the smallest two-sided sign-flip p of ``rounds`` paired differences: 2 / 2^R, at most 1."""
     return 1.0 if rounds < 1 else min(1.0, 2.0 ** (1 - rounds))
 
 
 def attainable_unpaired(first: int, second: int) -> float:
-    """Smallest two-sided p of a permutation of labels, the smaller tail doubled: 2 / C(m + n, m), at most 1."""
+    """Return the smallest two-sided p of a permutation of labels (smaller tail doubled): 2 / C(m + n, m), at most 1."""
     if first < 1 or second < 1:
         return 1.0
     return min(1.0, 2.0 / math.comb(first + second, first))
 
 
 def sign_flip(differences: Sequence[float] | FloatArray, *, seed: int = 0) -> ExactTest:
-    """Sign-flip test that paired differences are symmetric about 0; the statistic is their mean.
+    """Test whether paired differences are symmetric about 0, by flipping their signs; the statistic is their mean.
 
-    ``differences``: one a round, finite. Exact for up to 20 of them, else Monte Carlo with ``seed``.
+    ``differences`` has one finite value per round. Exact for up to 20 rounds, else Monte Carlo with ``seed``.
     """
     import numpy as np
 
     d = np.asarray(differences, dtype=float)
     attainable = attainable_paired(int(np.count_nonzero(d)))
     if not d.size:
-        return ExactTest(1.0, 1.0, 1, True, "no differences")
+        return ExactTest(p=1.0, attainable_p=1.0, arrangements=1, exact=True, method="no differences")
     observed = abs(float(d.sum())) - _SLACK * float(np.abs(d).sum())
     if 2**d.size <= EXACT_LIMIT:
-        # The first sign may be held: the distribution of |sum| is the same for both.
+        # The first sign can be fixed: the distribution of |sum| is the same for both.
         sums = np.array([d[0]])
-        for each in d[1:]:
-            sums = np.concatenate([sums + each, sums - each])
+        for difference in d[1:]:
+            sums = np.concatenate([sums + difference, sums - difference])
         p = float(np.mean(np.abs(sums) >= observed))
-        return ExactTest(p, attainable, 2**d.size, True, f"exact sign flip of {d.size} rounds")
+        method = f"exact sign flip of {d.size} rounds"
+        return ExactTest(p=p, attainable_p=attainable, arrangements=2**d.size, exact=True, method=method)
     generator = np.random.Generator(np.random.PCG64(seed))
     hits = 0
     for _ in range(0, DRAWS, 11_111):
@@ -80,16 +98,17 @@ def sign_flip(differences: Sequence[float] | FloatArray, *, seed: int = 0) -> Ex
         hits += int(np.count_nonzero(np.abs(signs @ d) >= observed))
     p = (1 + hits) / (1 + DRAWS)
     attainable = max(attainable, 1 / (1 + DRAWS))
-    return ExactTest(p, attainable, DRAWS, False, f"sign flip of {d.size} rounds, {DRAWS} random ones, seed {seed}")
+    method = f"sign flip of {d.size} rounds, {DRAWS} random ones, seed {seed}"
+    return ExactTest(p=p, attainable_p=attainable, arrangements=DRAWS, exact=False, method=method)
 
 
 def permute_labels(
     first: Sequence[float] | FloatArray, second: Sequence[float] | FloatArray, *, seed: int = 0
 ) -> ExactTest:
-    """Permutation of run labels between two groups; the statistic is Welch's t, the smaller tail is doubled.
+    """Permute the run labels of two groups; the statistic is Welch's t, and the smaller tail is doubled.
 
-    For groups of equal size that is the test of the difference of means; for unequal ones Welch's t keeps its level
-    approximately even where the variances differ (Janssen 1997). Exact up to `EXACT_LIMIT` arrangements.
+    For groups of equal size this is the test of the difference of means. For unequal groups Welch's t keeps its level
+    approximately even if the variances differ (Janssen 1997). Exact up to `EXACT_LIMIT` arrangements.
     """
     import numpy as np
 
@@ -97,13 +116,13 @@ def permute_labels(
     m, n = x.size, y.size
     attainable = attainable_unpaired(m, n)
     if not m or not n:
-        return ExactTest(1.0, 1.0, 1, True, "an empty group")
-    # Centred values: sums of squares lose no digits.
+        return ExactTest(p=1.0, attainable_p=1.0, arrangements=1, exact=True, method="an empty group")
+    # Centred, so that sums of squares lose no digits.
     pooled = np.concatenate([x, y])
     pooled = pooled - pooled.mean()
     scale = float(np.abs(pooled).max())
     if scale == 0:
-        return ExactTest(1.0, attainable, 1, True, "all values are equal")
+        return ExactTest(p=1.0, attainable_p=attainable, arrangements=1, exact=True, method="all values are equal")
     pooled = pooled / scale
     sums, squares, exact = _arrangements(pooled, m, seed)
     statistics = _welch_t(sums, squares, pooled, m, n)
@@ -114,29 +133,31 @@ def permute_labels(
     total = statistics.size
     if exact:
         p = min(1.0, 2 * min(low, high) / total)
-        return ExactTest(p, attainable, total, True, f"exact permutation of run labels, {m} against {n}")
+        method = f"exact permutation of run labels, {m} against {n}"
+        return ExactTest(p=p, attainable_p=attainable, arrangements=total, exact=True, method=method)
     p = min(1.0, 2 * (1 + min(low, high)) / (1 + total))
     method = f"permutation of run labels, {m} against {n}, {total} random ones, seed {seed}"
-    return ExactTest(p, max(attainable, 2 / (1 + total)), total, False, method)
+    attainable = max(attainable, 2 / (1 + total))
+    return ExactTest(p=p, attainable_p=attainable, arrangements=total, exact=False, method=method)
 
 
 def _arrangements(pooled: FloatArray, m: int, seed: int) -> tuple[FloatArray, FloatArray, bool]:
-    """Sum and sum of squares of the first group in every arrangement (or in random ones), and whether it is all."""
+    """Return sum and sum of squares of the first group in every (or in random) arrangements, and whether in all."""
     import numpy as np
 
     size, count = pooled.size, math.comb(pooled.size, m)
     if size <= 20:
-        # All subsets by doubling, then those of the right size: two million additions instead of a Python loop.
+        # All subsets by doubling, then those of the right size.
         sums, squares, sizes = np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int8)
-        for each in pooled:
-            sums = np.concatenate([sums, sums + each])
-            squares = np.concatenate([squares, squares + each * each])
+        for value in pooled:
+            sums = np.concatenate([sums, sums + value])
+            squares = np.concatenate([squares, squares + value * value])
             sizes = np.concatenate([sizes, sizes + np.int8(1)])
         chosen = sizes == m
         return sums[chosen], squares[chosen], True
     if count * min(m, size - m) <= EXACT_LIMIT:
         small = min(m, size - m)
-        flat = np.fromiter((i for each in combinations(range(size), small) for i in each), dtype=np.intp)
+        flat = np.fromiter((i for subset in combinations(range(size), small) for i in subset), dtype=np.intp)
         index = flat.reshape(count, small)
         sums, squares = pooled[index].sum(axis=1), (pooled[index] ** 2).sum(axis=1)
         if small == m:
@@ -153,7 +174,7 @@ def _arrangements(pooled: FloatArray, m: int, seed: int) -> tuple[FloatArray, Fl
 
 
 def _welch_t(sums: FloatArray, squares: FloatArray, pooled: FloatArray, m: int, n: int) -> FloatArray:
-    """Welch's t of every arrangement; the plain difference of means where a group holds one value."""
+    """Return Welch's t of every arrangement; the plain difference of means if a group has one value."""
     import numpy as np
 
     first = np.asarray(sums) / m
@@ -162,16 +183,16 @@ def _welch_t(sums: FloatArray, squares: FloatArray, pooled: FloatArray, m: int, 
         return np.asarray(first - second)
     var_first = np.maximum(np.asarray(squares) / m - first**2, 0.0) / (m - 1)
     var_second = np.maximum(((pooled**2).sum() - squares) / n - second**2, 0.0) / (n - 1)
-    # Variances below rounding are zero: the groups are constant, and the statistic is infinite with the sign kept.
+    # Variances below rounding are zero: the groups are constant, and the statistic is huge with the sign kept.
     error = np.sqrt(np.maximum(var_first + var_second, 1e-30))
     return np.asarray((first - second) / error)
 
 
 def max_t(differences: FloatArray, *, seed: int = 0) -> tuple[FloatArray, bool]:
-    """Westfall & Young's single-step max-T by joint sign flips of whole rounds: adjusted p of each pair.
+    """Adjust the p-values of all pairs jointly: single-step max-T by sign flips of whole rounds (Westfall & Young).
 
-    ``differences``: shape (pairs, rounds); NaN where a pair was not measured in a round. The statistic is |t|. A whole
-    round is flipped at once, so that the dependence of pairs measured in the same round is kept. Returns the adjusted
+    ``differences`` has the shape (pairs, rounds), with NaN if a pair was not measured in a round. The statistic is |t|.
+    Whole rounds are flipped, which preserves the dependence of pairs measured in the same round. Returns the adjusted
     p-values (NaN for a pair with fewer than two rounds) and whether the enumeration is complete (up to 16 rounds).
     """
     import numpy as np
@@ -199,7 +220,7 @@ def max_t(differences: FloatArray, *, seed: int = 0) -> tuple[FloatArray, bool]:
 
 
 def _t_of_share(share: FloatArray, counts: FloatArray) -> FloatArray:
-    """|t| from share = |sum| / sqrt(n * sum of squares), which lies in [0, 1]."""
+    """Return |t| from share = |sum| / sqrt(n * sum of squares), which lies in [0, 1]."""
     import numpy as np
 
     rest = np.maximum(1 - np.minimum(share, 1.0) ** 2, 1e-18)
@@ -207,7 +228,7 @@ def _t_of_share(share: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def _all_signs(rounds: int, seed: int) -> tuple[FloatArray, bool]:
-    """Every pattern of signs with the first held (by symmetry), or random ones."""
+    """Return every pattern of signs with the first one fixed (by symmetry), or random patterns."""
     import numpy as np
 
     if rounds <= 16:
@@ -218,9 +239,9 @@ def _all_signs(rounds: int, seed: int) -> tuple[FloatArray, bool]:
 
 
 def rank_sum_distribution(ranks: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
-    """Exact distribution of the sum of ``m`` of the (mid)ranks drawn without replacement: values, probabilities.
+    """Return values and probabilities of the sum of ``m`` (mid)ranks drawn without replacement.
 
-    Dynamic programme over the doubled midranks, which are integers: O(N * m * N^2) additions, all vectorised.
+    Exact, by a vectorised dynamic programme over the doubled midranks, which are integers: O(N * m * N^2) additions.
     """
     import numpy as np
 
@@ -228,9 +249,9 @@ def rank_sum_distribution(ranks: FloatArray, m: int) -> tuple[FloatArray, FloatA
     top = int(np.sort(doubled)[::-1][:m].sum())
     ways = np.zeros((m + 1, top + 1))
     ways[0, 0] = 1.0
-    for done, each in enumerate(doubled, start=1):
-        for size in range(min(done, m), 0, -1):
-            ways[size, each:] += ways[size - 1, : top + 1 - each]
+    for count, rank in enumerate(doubled, start=1):
+        for size in range(min(count, m), 0, -1):
+            ways[size, rank:] += ways[size - 1, : top + 1 - rank]
     law = ways[m] / ways[m].sum()
     support = np.nonzero(law)[0]
     return support / 2.0, law[support]

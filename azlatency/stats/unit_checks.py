@@ -1,6 +1,6 @@
-"""What the logs prove about themselves: half or full round trip, the numbers people quote, bandwidth beside the VM's.
+"""Checks of units: round-trip time or RTT/2, headline numbers, and goodput compared with the VM's bandwidth.
 
-Frames in, frames out; no inference beyond one run.
+All functions take and return data frames; none infers anything beyond single runs.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
     from azlatency.studies.store import Study
 
-#: Relative distance from 1 or 1/2 within which n * mean / duration is a proof (formats: invariant 1).
+#: Relative distance from 1 or 1/2 within which n * mean / duration proves what the tool printed.
 TOLERANCE = 0.03
 _COLUMNS = ["method", "printed_as", "runs", "share_low", "share_high", "verdict", "run_ids"]
 
 
 def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
-    """``n * printed mean / duration`` of each closed-loop run, missing elsewhere.
+    """Return ``n * printed mean / duration`` of each closed-loop run, missing for the others.
 
-    ``runs``: `azlatency.studies.runs.latency`. Near 1 the tool printed round trips, near 1/2 halves.
+    In a closed loop the round trips fill the duration of the run: a share near 1 proves that the tool printed
+    round-trip times, near 1/2 that it printed RTT/2. ``runs`` has one row per run (`azlatency.studies.runs.latency`).
     """
     printed_mean = runs["mean_ns"].astype("float64").where(runs["printed_as"] != "half_round_trip", runs["mean_ns"] / 2)
     shares = runs["n"].astype("float64") * printed_mean.astype("float64") / runs["duration_ns"].astype("float64")
@@ -28,24 +29,24 @@ def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
 
 
 def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a method and printed quantity: columns `_COLUMNS`."""
+    """Return one row per method and printed quantity, with the shares of its runs and what they prove (`_COLUMNS`)."""
     import pandas as pd
 
     shares = closed_loop_shares(runs)
     rows = []
     for (method, printed_as), group in runs.groupby(["method", "printed_as"], sort=False):
-        own = shares.loc[group.index].dropna()
-        low, high = (own.min(), own.max()) if len(own) else (None, None)
-        rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, own), tuple(group["run_id"])))
+        of_group = shares.loc[group.index].dropna()
+        low, high = (of_group.min(), of_group.max()) if len(of_group) else (None, None)
+        rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, of_group), tuple(group["run_id"])))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def _verdict(printed_as: str, shares: pd.Series) -> str:
     if not len(shares):
         return "nothing: the label of the tool is followed"
-    due = 0.5 if printed_as == "half_round_trip" else 1.0
-    agreeing = ((shares / due - 1).abs() <= TOLERANCE).sum()
-    name = "half round trips" if due == 0.5 else "round trips"
+    expected = 0.5 if printed_as == "half_round_trip" else 1.0
+    agreeing = ((shares / expected - 1).abs() <= TOLERANCE).sum()
+    name = "half round trips" if expected == 0.5 else "round trips"
     if agreeing == len(shares):
         return f"{name}, in {agreeing} of {len(shares)} runs"
     return f"{name} in {agreeing} of {len(shares)} runs; the rest is inconclusive"
