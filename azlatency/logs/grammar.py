@@ -1,9 +1,9 @@
-"""Rules that match whole lines, and the accounting of every line.
+r"""Rules that match whole lines, and the accounting of every line.
 
 The parser of a line-oriented log is a subclass of `LineLog`. Each method carries the pattern of the lines it reads::
 
     class Pings(LineLog):
-        @data(r"(\\d+) bytes from (\\S+): icmp_seq=(\\d+) ttl=\\d+ time=([\\d.]+) ms", hint="bytes from")
+        @data(r"(\d+) bytes from (\S+): icmp_seq=(\d+) ttl=\d+ time=([\d.]+) ms", hint="bytes from")
         def reply(self, line, match): ...
 
 A line that no rule matches is an unknown line; nothing is guessed. ``hint`` is a literal that every matching line

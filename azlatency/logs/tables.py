@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-_SEVERITIES = ("error", "warning", "info")
-
 
 class TableSet(ABC):
     """Base class of `Logs` and of a study: the tables of `azlatency.schema` as pandas frames.
@@ -194,21 +192,15 @@ class Logs(TableSet):
         """Return a title with the number of files, runs and events, and the runs of each tool with their status."""
         severities = Counter(event["severity"] for event in self.rows["events"])
         counts = [_count(len(self.rows["sources"]), "file"), _count(len(self.rows["runs"]), "run")]
-        counts += [
-            _count(severities[severity], "info event" if severity == "info" else severity)
-            for severity in _SEVERITIES
-            if severities[severity]
-        ]
+        nouns = {"error": "error", "warning": "warning", "info": "info event"}
+        counts += [_count(severities[severity], noun) for severity, noun in nouns.items() if severities[severity]]
         statuses: dict[str, Counter[str]] = {}
         for run in self.rows["runs"]:
             statuses.setdefault(run["tool"], Counter())[run["status"]] += 1
-        tools = [
-            (
-                tool,
-                f"{_count(found.total(), 'run')}: " + ", ".join(f"{n} {status}" for status, n in sorted(found.items())),
-            )
-            for tool, found in sorted(statuses.items())
-        ]
+        tools = []
+        for tool, numbers in sorted(statuses.items()):
+            text = ", ".join(f"{number} {status}" for status, number in sorted(numbers.items()))
+            tools.append((tool, f"{_count(numbers.total(), 'run')}: {text}"))
         return f"Logs: {', '.join(counts)}", tools
 
 
