@@ -1,23 +1,20 @@
-"""Run the notebooks for every study and render the site; and renew the outputs that are stored in notebooks/.
+"""Run the notebooks for every study and write the site.
 
-A page is one notebook run for one study, in one file that needs nothing else. The index leads to the pages and collects
-their findings. No page says when it was made: the same data gives the same bytes. A page is kept where nothing that it
-depends on has changed (`azlatency.site.freshness`), and taken away before anything else happens where something has.
+A page is one notebook, run for one study, in a single file. The index links to the pages and collects their findings.
+No page says when it was made: the same data gives the same bytes. A page is kept if nothing that it depends on has
+changed (`azlatency.site.freshness`); the others are removed before any work starts.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from azlatency import __version__
 from azlatency.logs.parse import LogError
@@ -27,218 +24,53 @@ from azlatency.site.figures import Sketch, drawn
 from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
-from azlatency.site.kernels.warm import CellError, WarmKernel
-from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
-from azlatency.site.outputs import Finding, Outputs
+from azlatency.site.kernels.warm import WarmKernel
+from azlatency.site.notebooks import Progress, new_kernel, notebooks_folder, run_notebook, store, worker_count
+from azlatency.site.outputs import Finding
+from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
 from azlatency.site.provenance import Logs, Trail
-from azlatency.site.scripts import Position, Scripts, scripts
-from azlatency.site.search import Part, Texts, texts_of
-from azlatency.studies.store import changed_since_import, data_folder, load
-
-#: Called with the number of pages that are done, of all, and what was done last.
-Progress = Callable[[int, int, str], None]
+from azlatency.site.scripts import Position, scripts
+from azlatency.site.search import texts_of
+from azlatency.studies.store import data_folder, load
 
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Characters of all figures on the index; what goes beyond is left to the pages.
 _MOST_SKETCHED = 700_000
-#: A kernel needs about 250 MB.
-_MOST_WORKERS = 4
-
-
-# --- what a site is made of
-
-
-@dataclass(frozen=True)
-class StudyView:
-    """What pages say about a study. ``info`` is its study.json, ``holds`` what it consists of, in words."""
-
-    name: str
-    info: dict[str, Any]
-    holds: tuple[str, ...]
-    outdated: str = ""
-    """What changed since its import, in words."""
-
-    @property
-    def title(self) -> str:
-        """The study's title, else its name."""
-        return str(self.info.get("title") or self.name)
-
-    @property
-    def emulated(self) -> bool:
-        """Whether the numbers come from an emulated network."""
-        return self.info.get("emulated") is True
-
-    @property
-    def facts(self) -> list[str]:
-        """What it holds, where and when it was measured, as far as one value holds for the whole study."""
-        keys = ("region", "vm_size", "date")
-        return [*self.holds, *(str(self.info[key]) for key in keys if self.info.get(key))]
-
-    @property
-    def about(self) -> list[tuple[str, str]]:
-        """What the manifest says of its source."""
-        keys = {"source": "Source", "notes": "Notes", "name": "Name"}
-        return [(label, str(self.info[key]).strip()) for key, label in keys.items() if self.info.get(key)]
-
-    @property
-    def url(self) -> str:
-        """The study's folder as seen from the index."""
-        return quote(self.name)
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A notebook: its file, its first heading and the question that it says it answers."""
-
-    path: Path
-    title: str
-    question: str = ""
-
-    @property
-    def file(self) -> str:
-        """Name of its page."""
-        return f"{self.path.stem}.html"
-
-    @property
-    def url(self) -> str:
-        """Its page as seen from another page of the study."""
-        return quote(self.file)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One page to make: chapter ``number`` of ``chapters`` for a study."""
-
-    study: StudyView
-    chapters: tuple[Chapter, ...]
-    number: int
-
-    @property
-    def chapter(self) -> Chapter:
-        """The chapter of this page."""
-        return self.chapters[self.number]
-
-    @property
-    def page(self) -> str:
-        """Path of its page in the site."""
-        return f"{self.study.name}/{self.chapter.file}"
-
-    @property
-    def executed(self) -> str:
-        """Path of its executed notebook in the site."""
-        return f"notebooks/{self.study.name}/{self.chapter.path.name}"
-
-    @property
-    def previous(self) -> Chapter | None:
-        """The chapter before, in this study."""
-        return self.chapters[self.number - 1] if self.number else None
-
-    @property
-    def next(self) -> Chapter | None:
-        """The chapter after, in this study."""
-        return self.chapters[self.number + 1] if self.number + 1 < len(self.chapters) else None
-
-
-@dataclass(frozen=True)
-class Made:
-    """A page that was made: what the index and the search say of it, and the error that cut it short, if any."""
-
-    job: Job
-    findings: tuple[Finding, ...]
-    error: str | None = None
-    sketch: Sketch = field(default_factory=Sketch)
-    parts: tuple[Part, ...] = ()
-
-    @property
-    def page(self) -> str:
-        """Its path in the site."""
-        return self.job.page
-
-    @property
-    def verdict(self) -> Finding | None:
-        """What it says first: to act on, else for information."""
-        first = sorted(self.findings, key=lambda each: each.kind != "act")
-        return first[0] if first else None
-
-
-@dataclass
-class PageView:
-    """What the template of a page works with; collects headings, findings and texts while the page is rendered."""
-
-    job: Job
-    error: str | None
-    trail: Trail = field(default_factory=lambda: Trail(None))
-    version: str = __version__
-    headings: list[Heading] = field(default_factory=list)
-    texts: Texts = field(default_factory=Texts)
-    log_line: tuple[str, str] | None = None
-    """The line of a log that the error names, and what stands there."""
-
-    @cached_property
-    def outputs(self) -> Outputs:
-        """The outputs of the page; their tables lead to the logs."""
-        return Outputs(self.trail)
-
-    @property
-    def place(self) -> Position:
-        """Where the page stands in the site."""
-        return Position(self.job.page)
-
-    @property
-    def scripts(self) -> Scripts:
-        """The scripts of the page."""
-        return scripts()
-
-    def markdown(self, source: str) -> str:
-        """A text cell as HTML."""
-        html = markdown(source, self.headings)
-        self.texts.html(html)
-        return html
-
-    def code(self, source: str) -> str:
-        """A code cell as HTML."""
-        return highlighted(source)
-
-    def injected(self, notebook: Any) -> bool:
-        """Whether the notebook holds papermill's cell of parameters."""
-        return any("injected-parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
-
-    def show(self, output: Any) -> Any:
-        """An output, ready for its macro."""
-        shown = self.outputs.show(output)
-        self.texts.output(shown)
-        return shown
-
-    @property
-    def contents(self) -> list[Heading]:
-        """The headings of the table of contents."""
-        return [each for each in self.headings if each.level in (2, 3)]
-
-    @property
-    def has_title(self) -> bool:
-        """Whether the notebook brings its own first heading."""
-        return any(each.level == 1 for each in self.headings)
-
-    @property
-    def notebook_url(self) -> str:
-        """The executed notebook as seen from the page."""
-        return f"../notebooks/{self.job.study.url}/{quote(self.job.chapter.path.name)}"
-
-
-# --- building
 
 
 def build(
     out: Path, studies: list[str] | None = None, progress: Progress | None = None, *, force: bool = False
 ) -> list[str]:
-    """Run the notebooks for the studies and write the site into ``out``; returns one line for each that failed.
+    """Run the notebooks for the studies and write the site.
 
-    ``studies``: names of imported studies, all by default. ``progress(done, total, what)`` is called after each page
-    that is made. ``force``: run everything again. Warns of studies with logs that changed since their import; their
-    pages say so. Raises `LogError` where there is nothing to do: no notebooks, no imported study, an unknown study.
+    Parameters
+    ----------
+    out : Path
+        Folder of the site.
+    studies : list of str, optional
+        Names of imported studies; all by default.
+    progress : callable, optional
+        Called as ``progress(done, total, what)`` after each page.
+    force : bool
+        Run everything again.
+
+    Returns
+    -------
+    list of str
+        One line per page that failed.
+
+    Raises
+    ------
+    LogError
+        If there are no notebooks, no imported study, or an unknown study.
+
+    Warns
+    -----
+    UserWarning
+        If a data set changed since its import. Its pages say so, too.
     """
     notebooks = notebooks_folder()
-    chapters = _chapters(notebooks)
+    chapters = chapters_of(notebooks)
     views = [study_view(name) for name in dict.fromkeys(studies or _imported())]
     views.sort(key=lambda view: (view.emulated, view.name))
     for view in views:
@@ -254,7 +86,7 @@ def build(
     try:
         if progress is not None:
             progress(0, len(rest), "")
-        for done, made in enumerate(run_all(rest, site.make, _kernel, _workers()), start=1):
+        for done, made in enumerate(run_all(rest, site.make, new_kernel, worker_count()), start=1):
             kept[made.page] = made
             if progress is not None:
                 progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
@@ -264,120 +96,12 @@ def build(
     return [_failure(kept[job.page], out) for job in jobs if kept[job.page].error]
 
 
-def store(folder: Path | None = None, progress: Progress | None = None) -> list[str]:
-    """Run the notebooks of a folder (default notebooks/) with their own parameters and store the outputs in them.
-
-    A notebook that fails is left as it is; returns one line for each.
-    """
-    paths = _notebook_files(folder or notebooks_folder())
-
-    def work(path: Path, kernel: WarmKernel) -> str | None:
-        notebook, error = _run(path, {}, kernel)
-        if error is None:
-            # Pages lead from a number to its log; a notebook does not, and holds only what its reader sees.
-            for output in (each for cell in notebook.cells for each in cell.get("outputs", ())):
-                record = output.get("metadata", {}).get("azlatency", {})
-                for name in ("columns", "rows", "notes"):
-                    record.pop(name, None)
-            write_notebook(notebook, path)
-        return None if error is None else f"{path}: {error}; outputs not stored"
-
-    failures = []
-    for done, failure in enumerate(run_all(paths, work, _kernel, _workers()), start=1):
-        failures += [failure] if failure else []
-        if progress is not None:
-            progress(done, len(paths), "")
-    return sorted(failures)
-
-
-def notebooks_folder() -> Path:
-    """``notebooks/`` of the nearest folder upwards that has it. Raises `LogError` where there is none."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "notebooks").is_dir():
-            return folder / "notebooks"
-    raise LogError(f"{here}: no folder notebooks/ here or above; run in the project's folder")
-
-
-def study_view(name: str) -> StudyView:
-    """What the pages say about an imported study. Raises `LogError` that lists the known ones for an unknown name."""
-    study = load(name)
-    summary = json.loads((study.folder / "import.json").read_text("utf-8"))["summary"]
-    runs = summary["runs_by_tool"]
-    holds = []
-    if runs:
-        count = sum(runs.values())
-        tools = ", ".join(f"{number} {tool}" for tool, number in runs.items())
-        holds.append(f"{_counted(count, 'run')} ({tools})")
-    if reported := json.loads((study.folder / "reported.json").read_text("utf-8")):
-        holds.append(f"{_counted(len(reported), 'number')} from a text, without a log")
-    if study.expectations:
-        holds.append(f"a baseline of {_counted(len(study.expectations), 'expectation')}")
-    return StudyView(name, study.info, tuple(holds or ["nothing that was recognised"]), changed_since_import(name))
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _imported() -> list[str]:
     root = data_folder("processed")
     names = sorted(path.parent.name for path in root.glob("[!.]*/import.json"))
     if not names:
         raise LogError(f"{root}: no imported study; azlatency import --all")
     return names
-
-
-def _notebook_files(folder: Path) -> list[Path]:
-    paths = sorted(folder.glob("[!.]*.ipynb"))
-    if not paths:
-        raise LogError(f"{folder}: no notebooks (*.ipynb)")
-    return paths
-
-
-def _chapters(folder: Path) -> tuple[Chapter, ...]:
-    """The pages of each study; index.ipynb leads through them, as the site's own index does, and is no page itself."""
-    return tuple(_chapter(path) for path in _notebook_files(folder) if path.stem != "index")
-
-
-def _chapter(path: Path) -> Chapter:
-    """A notebook's first heading, else its name, and the paragraph that starts with "Question:".
-
-    An unreadable notebook gets its page, too, and the page says why.
-    """
-    try:
-        cells = json.loads(path.read_bytes())["cells"]
-        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return Chapter(path, path.stem)
-    paragraphs = [paragraph for text in texts for paragraph in text.split("\n\n")]
-    lines = [line for paragraph in paragraphs for line in paragraph.splitlines()]
-    title = next((plain_text(line) for line in lines if line.startswith("# ")), path.stem)
-    question = next((plain_text(each) for each in paragraphs if each.startswith("**Question:**")), "")
-    return Chapter(path, title, question.removeprefix("Question:").strip())
-
-
-def _kernel() -> WarmKernel:
-    """A kernel in the project's folder that finds the same data as this process."""
-    data = data_folder("processed").parent.absolute()
-    return WarmKernel(notebooks_folder().parent, {"AZLATENCY_DATA": str(data)})
-
-
-def _workers() -> int:
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, _MOST_WORKERS)
-
-
-def _run(path: Path, parameters: dict[str, Any], kernel: WarmKernel) -> tuple[Any, CellError | None]:
-    """Execute a notebook; one that cannot even be read becomes a notebook that shows why."""
-    from nbformat.v4 import new_code_cell, new_notebook, new_output
-
-    try:
-        return kernel.run(path, parameters)
-    except Exception as problem:
-        error = CellError(type(problem).__name__, str(problem))
-        output = new_output("error", ename=error.name, evalue=error.value, traceback=[])
-        return new_notebook(cells=[new_code_cell("", id="error", outputs=[output])]), error
 
 
 def _failure(page: Made, out: Path) -> str:
@@ -467,7 +191,7 @@ class _Site:
         if executed in self._executed:
             notebook, error, read = _stored(self._out / executed), None, self._executed[executed]
         else:
-            notebook, error = _run(job.chapter.path, self._parameters(job), kernel)
+            notebook, error = run_notebook(job.chapter.path, self._parameters(job), kernel)
             read = list(kernel.read)
             write_notebook(notebook, self._out / executed)
         # One at a time: rendering is Python in this process, and the exporter keeps state.

@@ -18,6 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from azlatency.logs.parse import LogError
 from azlatency.site import build as report
+from azlatency.site import notebooks
 from azlatency.site.figures import svg
 from azlatency.site.formulas import mathml
 from azlatency.site.kernels.warm import WarmKernel
@@ -442,9 +443,9 @@ def test_storing_outputs_twice_changes_nothing(tmp_path: Path, monkeypatch: pyte
     good = write(tmp_path / "notebooks", "01.ipynb", new_markdown_cell("# T"), new_code_cell("study, 'é'"))
     bad = write(tmp_path / "notebooks", "02.ipynb", new_code_cell("1 / 0"))
     before = bad.read_bytes()
-    failures = report.store()
+    failures = notebooks.store()
     stored = good.read_bytes()
-    assert report.store(tmp_path / "notebooks") == failures
+    assert notebooks.store(tmp_path / "notebooks") == failures
     assert good.read_bytes() == stored
     assert [line.split(": ")[1] for line in failures] == ["ZeroDivisionError"] and bad.read_bytes() == before
     assert stored.endswith(b"}\n") and "é".encode() in stored

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from azlatency.report.objects import Chart, Finding, Findings
 from azlatency.report.table import FileRef
 from azlatency.site import build as report
+from azlatency.site import pages
 from azlatency.studies.store import import_study, load
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -172,13 +173,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AZLATENCY_DATA", str(root / "data"))
         import_study("toy")
-        study = report.study_view("toy")
-        chapters = tuple(report.Chapter(Path(f"{number}.ipynb"), "A page " + "W" * number, "Q?") for number in (1, 60))
+        study = pages.study_view("toy")
+        chapters = tuple(pages.Chapter(Path(f"{number}.ipynb"), "A page " + "W" * number, "Q?") for number in (1, 60))
         made_by = report._Site(root / "site", root / "notebooks")
         (root / "site" / "toy").mkdir(parents=True)
         made = []
         for number in (0, 1):
-            html, page = made_by.page(report.Job(study, chapters, number), _notebook(), "KeyError: 'x'"[: 9 * number])
+            html, page = made_by.page(pages.Job(study, chapters, number), _notebook(), "KeyError: 'x'"[: 9 * number])
             (root / "site" / "toy" / f"{chapters[number].path.stem}.html").write_text(html, "utf-8")
             made.append(page)
         made_by.finish([study], made)

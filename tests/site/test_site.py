@@ -84,7 +84,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 
     monkeypatch.setattr(WarmKernel, "run", noted)
     # Starting a kernel costs more than these notebooks.
-    monkeypatch.setattr(report, "_workers", lambda: 1)
+    monkeypatch.setattr(report, "worker_count", lambda: 1)
     yield made
 
 

@@ -1,0 +1,86 @@
+"""The notebooks of a project: where they are, how one is run, and how their stored outputs are renewed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from azlatency.logs.parse import LogError
+from azlatency.site.kernels.outputs import write_notebook
+from azlatency.site.kernels.pool import run_all
+from azlatency.site.kernels.warm import CellError, WarmKernel
+from azlatency.studies.store import data_folder
+
+#: Called with the number of pages that are done, of all, and what was done last.
+Progress = Callable[[int, int, str], None]
+#: A kernel needs about 250 MB.
+_MOST_WORKERS = 4
+
+
+def store(folder: Path | None = None, progress: Progress | None = None) -> list[str]:
+    """Run the notebooks of a folder (default notebooks/) with their own parameters and store the outputs in them.
+
+    A notebook that fails is left as it is; returns one line for each.
+    """
+    paths = notebook_files(folder or notebooks_folder())
+
+    def work(path: Path, kernel: WarmKernel) -> str | None:
+        notebook, error = run_notebook(path, {}, kernel)
+        if error is None:
+            # Pages lead from a number to its log; a notebook does not, and holds only what its reader sees.
+            for output in (each for cell in notebook.cells for each in cell.get("outputs", ())):
+                record = output.get("metadata", {}).get("azlatency", {})
+                for name in ("columns", "rows", "notes"):
+                    record.pop(name, None)
+            write_notebook(notebook, path)
+        return None if error is None else f"{path}: {error}; outputs not stored"
+
+    failures = []
+    for done, failure in enumerate(run_all(paths, work, new_kernel, worker_count()), start=1):
+        failures += [failure] if failure else []
+        if progress is not None:
+            progress(done, len(paths), "")
+    return sorted(failures)
+
+
+def notebooks_folder() -> Path:
+    """``notebooks/`` of the nearest folder upwards that has it. Raises `LogError` where there is none."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "notebooks").is_dir():
+            return folder / "notebooks"
+    raise LogError(f"{here}: no folder notebooks/ here or above; run in the project's folder")
+
+
+def notebook_files(folder: Path) -> list[Path]:
+    """Return the notebooks of a folder, sorted. Raises `LogError` if there are none."""
+    paths = sorted(folder.glob("[!.]*.ipynb"))
+    if not paths:
+        raise LogError(f"{folder}: no notebooks (*.ipynb)")
+    return paths
+
+
+def new_kernel() -> WarmKernel:
+    """A kernel in the project's folder that finds the same data as this process."""
+    data = data_folder("processed").parent.absolute()
+    return WarmKernel(notebooks_folder().parent, {"AZLATENCY_DATA": str(data)})
+
+
+def worker_count() -> int:
+    """Return the number of kernels to run at once."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, _MOST_WORKERS)
+
+
+def run_notebook(path: Path, parameters: dict[str, Any], kernel: WarmKernel) -> tuple[Any, CellError | None]:
+    """Execute a notebook; one that cannot even be read becomes a notebook that shows why."""
+    from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+    try:
+        return kernel.run(path, parameters)
+    except Exception as problem:
+        error = CellError(type(problem).__name__, str(problem))
+        output = new_output("error", ename=error.name, evalue=error.value, traceback=[])
+        return new_notebook(cells=[new_code_cell("", id="error", outputs=[output])]), error
