@@ -1,7 +1,6 @@
-"""Objects that a notebook cell returns: a figure, a table, findings. Each shows itself as text and as HTML or SVG.
+"""What a notebook cell returns besides tables: a chart, a note, findings. Each has a text form with the numbers.
 
-The text form carries the numbers: it is what nbval compares and what a reader without pictures gets. All text that may
-come from a log is escaped here.
+nbval compares the text form, and readers without pictures read it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ FINDINGS_TYPE = "application/vnd.azlatency.findings+json"
 STYLE = Path(__file__).with_name("azlatency.mplstyle")
 
 
-#: Families with letters that DejaVu Sans lacks (a host may be called 東京-1), in the order in which they are tried.
+#: Font families with characters that DejaVu Sans lacks (a host may be named 東京-1), in the order of preference.
 FURTHER_FONTS = (
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Source Han Sans SC", "WenQuanYi Zen Hei"),
     *("Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo"),
@@ -32,7 +31,7 @@ FURTHER_FONTS = (
 
 @cache
 def fonts() -> tuple[str, ...]:
-    """DejaVu Sans, which comes with matplotlib, and what is installed of `FURTHER_FONTS`."""
+    """Return DejaVu Sans, which comes with matplotlib, and the installed families of `FURTHER_FONTS`."""
     from matplotlib.font_manager import fontManager
 
     installed = {font.name for font in fontManager.ttflist}
@@ -41,12 +40,12 @@ def fonts() -> tuple[str, ...]:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """A context in which matplotlib draws and writes as the style file says: same data, same bytes."""
+    """Let matplotlib draw with the project's style file: the same data produces the same bytes."""
     import matplotlib as mpl
 
-    own: Any = {"svg.hashsalt": "azlatency", "svg.fonttype": "path"}
-    with mpl.rc_context(own, fname=STYLE), warnings.catch_warnings():
-        # The caption of a chart says it, once (`azlatency.report.charts.base.styled`).
+    settings: Any = {"svg.hashsalt": "azlatency", "svg.fonttype": "path"}
+    with mpl.rc_context(settings, fname=STYLE), warnings.catch_warnings():
+        # The caption of a chart mentions it once (`azlatency.report.charts.base.styled`).
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         mpl.rcParams["font.family"] = list(fonts())
         yield
@@ -54,39 +53,52 @@ def style() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Chart:
-    """A matplotlib figure with its caption and a text alternative that holds the numbers."""
+    """A matplotlib figure with its caption and a text alternative that contains the numbers."""
 
     figure: MatplotlibFigure
     caption: str
     alt: str
 
     def svg(self) -> str:
-        """The chart as SVG; the same bytes for the same data, glyphs embedded."""
+        """Return the chart as SVG with embedded glyphs."""
         buffer = io.StringIO()
         with style():
             self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         return buffer.getvalue()
 
     def png(self, dpi: int = 150) -> bytes:
-        """The chart as PNG; the same bytes for the same data."""
+        """Return the chart as PNG at ``dpi`` dots per inch."""
         buffer = io.BytesIO()
         with style():
             self.figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
         return buffer.getvalue()
 
     def pdf(self) -> bytes:
-        """The chart as PDF, fonts embedded; the same bytes for the same data."""
+        """Return the chart as PDF with embedded fonts."""
         buffer = io.BytesIO()
-        nameless = {"CreationDate": None, "Creator": None, "Producer": None}
+        metadata = {"CreationDate": None, "Creator": None, "Producer": None}
         with style():
-            self.figure.savefig(buffer, format="pdf", metadata=nameless)
+            self.figure.savefig(buffer, format="pdf", metadata=metadata)
         return buffer.getvalue()
 
     def save(self, path: Path | str, formats: Iterable[str] = ("svg", "pdf", "png")) -> list[Path]:
-        """Write ``path`` with the ending of each format, PNG at 300 dpi; returns the paths."""
+        """Write the chart to files.
+
+        Parameters
+        ----------
+        path : Path or str
+            Path of the files; its ending is replaced by that of each format.
+        formats : iterable of str
+            ``"svg"``, ``"pdf"`` and ``"png"`` (300 dpi), or some of them.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
         stem = Path(path).with_suffix("")
         draw = {"svg": lambda: self.svg().encode(), "pdf": self.pdf, "png": lambda: self.png(300)}
-        targets = [stem.with_suffix(f".{each}") for each in formats]
+        targets = [stem.with_suffix(f".{name}") for name in formats]
         for target in targets:
             target.write_bytes(draw[target.suffix[1:]]())
         return targets
@@ -101,7 +113,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence in the place of a chart or table that has nothing to show, with the reason."""
+    """A sentence with the reason why a chart or table has nothing to show."""
 
     text: str
 
@@ -111,7 +123,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence of a page's result: something to act on, or for information."""
+    """One sentence of a page's conclusion: something to act on, or for information."""
 
     kind: Literal["act", "info"]
     text: str
@@ -119,27 +131,30 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a page found; the index collects them."""
+    """The conclusions of a page; the index collects them."""
 
     findings: tuple[Finding, ...]
 
     @classmethod
     def of(cls, findings: Iterable[Finding]) -> Findings:
-        """Findings from any iterable."""
+        """Return the findings of any iterable."""
         return cls(tuple(findings))
 
     def __repr__(self) -> str:
-        lines = [f"{'Act on this' if each.kind == 'act' else 'For information'}: {each.text}" for each in self.findings]
+        lines = [
+            f"{'Act on this' if finding.kind == 'act' else 'For information'}: {finding.text}"
+            for finding in self.findings
+        ]
         return "\n".join(lines) or "No findings."
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        records = [{"kind": each.kind, "text": each.text} for each in self.findings]
+        records = [{"kind": finding.kind, "text": finding.text} for finding in self.findings]
         return {"text/plain": repr(self), "text/markdown": self._markdown(), FINDINGS_TYPE: records}
 
     def _markdown(self) -> str:
         lines: list[str] = []
         for kind, title in (("act", "Act on this"), ("info", "For information")):
-            own = [each for each in self.findings if each.kind == kind]
-            if own:
-                lines += [f"**{title}**", "", *(f"- {each.text}" for each in own), ""]
+            chosen = [finding for finding in self.findings if finding.kind == kind]
+            if chosen:
+                lines += [f"**{title}**", "", *(f"- {finding.text}" for finding in chosen), ""]
         return "\n".join(lines) or "No findings."

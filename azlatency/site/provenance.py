@@ -1,7 +1,7 @@
-"""From a number on a page back to the log: which runs, which file, which line, and what stands there.
+"""From a number on a page back to the log: its runs, its file, its line, and the text of that line.
 
-`provenance_index` finds the lines; here they are quoted, cut and bounded, and numbered for a page: a page of a
-study with thousands of logs names the first few and counts the others.
+`provenance_index` finds the lines; this module quotes them, limits their length and numbers them for a page. If a
+number has many lines, the page shows the first few and counts the others.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from azlatency.studies.store import data_folder
 if TYPE_CHECKING:
     from azlatency.studies.store import Study
 
-#: Characters of a log's line that are shown, and characters of all lines that one page shows.
+#: Characters of a line that are shown, and characters of all lines of one page.
 LINE, PAGE = 160, 250_000
-#: Runs that are named where many stand behind a number.
+#: Runs that are named if a number comes from many.
 NAMED = 5
 _NAMED = re.compile(r"([^\s:'\"]{1,1000}):(\d{1,12})\b")
 
@@ -32,7 +32,7 @@ _NAMED = re.compile(r"([^\s:'\"]{1,1000}):(\d{1,12})\b")
 
 
 class Logs:
-    """The logs behind a study, as far as they are at hand and unchanged since the import."""
+    """The logs of a study, as far as they are available and unchanged since the import."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -44,13 +44,13 @@ class Logs:
         return {str(row["source_id"]): row for row in rows}
 
     def name(self, source: str) -> str:
-        """The path of a source as the study has it; of another study with its name before."""
+        """Return the path of a source in its study; the name of another study comes first."""
         if source.startswith(BEFORE) and self._before is not None:
             return f"{self._before._study.name}/{self._before.name(source.removeprefix(BEFORE))}"
         return str(self._sources[source]["path"]) if source in self._sources else source
 
     def digest(self, source: str) -> str:
-        """SHA-256 of a source; empty for a file that is no log."""
+        """Return the SHA-256 of a source; empty for a file that is not a log."""
         if source.startswith(BEFORE) and self._before is not None:
             return self._before.digest(source.removeprefix(BEFORE))
         return str(self._sources[source]["sha256"]) if source in self._sources else ""
@@ -65,7 +65,7 @@ class Logs:
         return None if self.index.before is None else Logs(self.index.before)
 
     def told(self, message: str) -> tuple[str, str] | None:
-        """The first line of a log that a message names as ``file:line``, and what stands there."""
+        """Return the first place of a log that a message names as ``file:line``, and the text of that line."""
         for match in _NAMED.finditer(message):
             for source, row in self._sources.items():
                 if match[1] == row["path"] or match[1].endswith(f"/{row['path']}"):
@@ -77,17 +77,17 @@ class Logs:
     # --- lines
 
     def quotes(self, places: Iterable[Place]) -> dict[Place, str | None]:
-        """What stands in each line, cut to `LINE` characters; None where the log is not at hand or has changed."""
-        wanted = {Place(each.source, each.line) for each in places}
+        """Return the text of each line, cut to `LINE` characters; None if the log is missing or has changed."""
+        wanted = {Place(place.source, place.line) for place in places}
         by_source: dict[str, list[Place]] = {}
         for place in wanted - self._lines.keys():
             by_source.setdefault(place.source, []).append(place)
-        for source, own in by_source.items():
+        for source, missing in by_source.items():
             text = self._text(source)
             lines = [] if text is None else text.split("\n")
-            for place in own:
-                known = 0 < place.line <= len(lines)
-                self._lines[place] = shown(lines[place.line - 1]) if known else None
+            for place in missing:
+                exists = 0 < place.line <= len(lines)
+                self._lines[place] = shown(lines[place.line - 1]) if exists else None
         return {place: self._lines[place] for place in wanted}
 
     def _text(self, source: str) -> str | None:
@@ -100,18 +100,18 @@ class Logs:
                 if file.is_file() and self._is_inside(file):
                     return file.read_text("utf-8", "replace")
                 continue
-            for each in expand(file) if file.is_file() else ():
-                if not isinstance(each, SourceError) and each.sha256 == row["sha256"]:
-                    return each.text
+            for member in expand(file) if file.is_file() else ():
+                if not isinstance(member, SourceError) and member.sha256 == row["sha256"]:
+                    return member.text
         return None
 
     def _is_inside(self, file: Path) -> bool:
-        """Whether a file lies in the study's folder, or in a folder that it was imported from."""
+        """Return whether a file is in the study's folder, or in a folder that it was imported from."""
         folders = (data_folder("raw") / self._study.name, *self._study.imported_from())
         return any(file.resolve().is_relative_to(folder.resolve()) for folder in folders if folder.is_dir())
 
     def _files(self, path: str) -> Iterable[Path]:
-        """Where the file of a source may be: in the study's folder, or where the import found it."""
+        """Yield where the file of a source may be: in the study's folder, or where the import found it."""
         yield data_folder("raw") / self._study.name / path
         roots = self._study.imported_from()
         for root in roots:
@@ -123,7 +123,7 @@ class Logs:
 
 
 def shown(line: str) -> str:
-    """A line of a log as a page may show it: without colours, cut, and with characters that do not print as escapes."""
+    """Return a line of a log as a page shows it: without colours, cut, and with unprintable characters escaped."""
     whole = Source("", "", 0, "", line[: 20 * LINE]).lines
     text = " ⏎ ".join(piece.text for piece in whole)
     text = text if len(text) <= LINE else f"{text[:LINE]} …"
@@ -137,7 +137,7 @@ def shown(line: str) -> str:
 
 @dataclass(frozen=True)
 class RowTrail:
-    """Where a row's link leads, and the line behind each of its cells, by column, as the page's script reads it."""
+    """The id that a row's link leads to, and the id of the line of each of its cells, by column."""
 
     target: str
     at: Mapping[int, str] = field(default_factory=dict)
@@ -145,32 +145,32 @@ class RowTrail:
 
 @dataclass
 class FileView:
-    """A file that numbers of the page come from, and its lines that are shown, in order: (number, text)."""
+    """A file that numbers of the page come from, and the lines that are shown, in order: (number, text)."""
 
     id: str
     path: str
     sha256: str
     quotes: list[tuple[int, str | None]]
-    """None where a line cannot be shown."""
+    """The text is None if a line cannot be shown."""
     missing: bool = False
-    """Whether the log is not at hand, or has changed since the import."""
+    """Whether the log is missing, or has changed since the import."""
 
 
 @dataclass(frozen=True)
 class GroupView:
-    """The runs or lines behind one number: the first few by file and line, and how many others."""
+    """The runs or lines that a number comes from: the first few by file and line, and the number of others."""
 
     id: str
     title: str
     count: str
-    """How many there are, in words."""
+    """Their number in words."""
     first: tuple[tuple[str, str, str], ...]
     """(id of the file or line, path, lines in words)."""
     others: int
 
 
 class Trail:
-    """Collects what the tables of one page lead to, while the page is rendered."""
+    """Collects the places that the tables of one page lead to, while the page is rendered."""
 
     def __init__(self, logs: Logs | None) -> None:
         self._logs = logs
@@ -222,12 +222,12 @@ class Trail:
 
     @property
     def groups(self) -> list[GroupView]:
-        """The groups of runs that rows lead to."""
+        """The groups of runs or lines that rows lead to."""
         return list(self._groups.values())
 
     @cached_property
     def files(self) -> list[FileView]:
-        """Every file that something leads to, with the lines that are shown; complete when all tables were rendered."""
+        """Each file with the lines that are shown; complete when all tables are rendered."""
         if self._logs is None:
             return []
         texts = self._logs.quotes(self._places)
@@ -254,7 +254,7 @@ def _lines(place: Place) -> str:
 
 
 def _counted(found: Sequence[Found]) -> str:
-    """How many of each kind, in words."""
-    counts = Counter(each.what for each in found)
-    told = " and ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
-    return f"computed from {told}" if counts.keys() & {"number", "run"} else told
+    """Return the number of places of each kind, in words."""
+    counts = Counter(what for _, what in found)
+    words = " and ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
+    return f"computed from {words}" if counts.keys() & {"number", "run"} else words
