@@ -208,7 +208,7 @@ def _cell(value: Any) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate(Result):
     """An estimate with its interval and flags.
 
@@ -272,7 +272,7 @@ class Estimate(Result):
         return f"{self.what}: {value}, {size}{self.flag_note}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Result):
     """Two sides compared: effect and interval first, then what may be concluded within a practical margin.
 

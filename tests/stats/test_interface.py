@@ -151,7 +151,19 @@ def test_lists_of_results_are_tables() -> None:
 
 def test_hostile_labels_are_escaped() -> None:
     bad = "<script>alert(1)</script>"
-    result = Estimate(bad, 1.0, 0.5, 2.0, "ns", 5, "within_run", 0.95, "m", ("two_runs",), {"path": bad})
+    result = Estimate(
+        what=bad,
+        estimate=1.0,
+        low=0.5,
+        high=2.0,
+        unit="ns",
+        n=5,
+        scope="within_run",
+        confidence=0.95,
+        method="m",
+        codes=("two_runs",),
+        labels={"path": bad},
+    )
     assert "<script" not in result._repr_html_() and "<script" not in Results([result])._repr_html_()
 
 

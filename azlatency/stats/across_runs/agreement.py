@@ -44,7 +44,7 @@ class Pair(NamedTuple):
     run_ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement(Result):
     """Two tools, ``first`` over ``second``, in ``pairs`` pairs of (path, round).
 
@@ -152,12 +152,21 @@ def bland_altman(
         prediction = (math.exp(mean - wide), math.exp(mean + wide))
         verdict = verdict_of(low, high, math.exp(mean - inner * error), math.exp(mean + inner * error), relative)
     ratio = Estimate(
-        what, math.exp(mean) if n else None, low, high, "ratio", n, "across_runs", confidence, METHOD, all_codes,
-        dict(labels or {}),
-    )  # fmt: skip
+        what=what,
+        estimate=math.exp(mean) if n else None,
+        low=low,
+        high=high,
+        unit="ratio",
+        n=n,
+        scope="across_runs",
+        confidence=confidence,
+        method=METHOD,
+        codes=all_codes,
+        labels=dict(labels or {}),
+    )
     return Agreement(
-        *names, n, ratio, limits, prediction, tost_p, verdict, relative, codes=all_codes, labels=dict(labels or {}),
-        differs_in=differs_in,
+        first=names[0], second=names[1], pairs=n, ratio=ratio, limits=limits, prediction=prediction, tost_p=tost_p,
+        verdict=verdict, margin=relative, codes=all_codes, labels=dict(labels or {}), differs_in=differs_in,
     )  # fmt: skip
 
 

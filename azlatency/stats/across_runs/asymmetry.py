@@ -52,7 +52,7 @@ METHOD = "by round: t and exact sign flip of log ratios of both directions, max-
 COUNT_OFFSET = 0.5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Asymmetry(Result):
     """Both directions of every pair of one metric and one method.
 
@@ -300,9 +300,27 @@ def _refused(
 
     none = np.zeros((0, 0))
     return Asymmetry(
-        what, metric, setting.unit, (), none, none, none, None, (), (), (), (), None, (), (), 0,
-        setting.confidence, codes=tuple(dict.fromkeys(codes)), labels=setting.labels, run_ids=run_ids,
-    )  # fmt: skip
+        what=what,
+        metric=metric,
+        unit=setting.unit,
+        nodes=(),
+        m=none,
+        s=none,
+        k=none,
+        index=None,
+        pairs=(),
+        null=(),
+        node_effects=(),
+        curls=(),
+        share_of_nodes=None,
+        detours=(),
+        ranking=(),
+        rounds=0,
+        confidence=setting.confidence,
+        codes=tuple(dict.fromkeys(codes)),
+        labels=setting.labels,
+        run_ids=run_ids,
+    )
 
 
 class Cells(NamedTuple):
@@ -372,14 +390,33 @@ def _answer(
     if not apart:
         codes.append("one_direction")
     return Asymmetry(
-        setting.what, metric, setting.unit, cells.nodes, m, parts.s, parts.k, parts.share, pairs, null, effects, curls,
-        share, detours, _ranking(cells, known, setting) if metric == "latency" else (), len(rounds),
-        setting.confidence, codes=tuple(dict.fromkeys(codes)), labels=setting.labels,
-        diagnostics={"runs": len(runs), "left_out": left_out,
-                     "without_round": sum(each.round is None for each in runs)},
+        what=setting.what,
+        metric=metric,
+        unit=setting.unit,
+        nodes=cells.nodes,
+        m=m,
+        s=parts.s,
+        k=parts.k,
+        index=parts.share,
+        pairs=pairs,
+        null=null,
+        node_effects=effects,
+        curls=curls,
+        share_of_nodes=share,
+        detours=detours,
+        ranking=_ranking(cells, known, setting) if metric == "latency" else (),
+        rounds=len(rounds),
+        confidence=setting.confidence,
+        codes=tuple(dict.fromkeys(codes)),
+        labels=setting.labels,
+        diagnostics={
+            "runs": len(runs),
+            "left_out": left_out,
+            "without_round": sum(each.round is None for each in runs),
+        },
         cells=_directions(cells, setting),
         run_ids=cells.run_ids(cells.every),
-    )  # fmt: skip
+    )
 
 
 def _directions(cells: Cells, setting: Setting) -> tuple[Estimate, ...]:
@@ -388,9 +425,12 @@ def _directions(cells: Cells, setting: Setting) -> tuple[Estimate, ...]:
     for way, values in cells.every.items():
         by_round = cells.by_round[way]
         typical = typical_run(
-            list(by_round.values()) or values, unit=setting.unit, confidence=setting.confidence,
-            what=route(*way), labels={**setting.labels, "from": way[0], "to": way[1]},
-        )  # fmt: skip
+            list(by_round.values()) or values,
+            unit=setting.unit,
+            confidence=setting.confidence,
+            what=route(*way),
+            labels={**setting.labels, "from": way[0], "to": way[1]},
+        )
         directions.append(replace(typical, run_ids=cells.run_ids([way], by_round or None)))
     return tuple(directions)
 
@@ -433,21 +473,31 @@ def _single(x: float, y: float, n: int, setting: Setting) -> Comparison:
     def shown(what: str, value: float, unit: str) -> Estimate:
         codes = ("no_replication",)
         return Estimate(
-            what, value, None, None, unit, n, "across_runs", setting.confidence, method, codes, dict(setting.labels)
+            what=what,
+            estimate=value,
+            low=None,
+            high=None,
+            unit=unit,
+            n=n,
+            scope="across_runs",
+            confidence=setting.confidence,
+            method=method,
+            codes=codes,
+            labels=dict(setting.labels),
         )
 
     return Comparison(
-        setting.what,
-        shown(setting.what, x / y, "ratio"),
-        shown(f"{setting.what}, difference", x - y, setting.unit),
-        "undetermined",
-        parse_margin(setting.margin)[0],
-        None,
-        None,
-        "across_runs",
-        method,
-        ("no_replication",),
-        dict(setting.labels),
+        what=setting.what,
+        ratio=shown(setting.what, x / y, "ratio"),
+        difference=shown(f"{setting.what}, difference", x - y, setting.unit),
+        verdict="undetermined",
+        margin=parse_margin(setting.margin)[0],
+        p=None,
+        attainable_p=None,
+        scope="across_runs",
+        method=method,
+        codes=("no_replication",),
+        labels=dict(setting.labels),
     )
 
 
@@ -574,9 +624,19 @@ def _over_rounds(what: str, values: FloatArray, replicated: bool, setting: Setti
         codes.append("two_runs")
     low, high = interval or (None, None)
     return Estimate(
-        what, float(values.mean()), low, high, setting.unit, len(values), "across_runs", setting.confidence,
-        f"{method}; Student t over rounds", tuple(codes), dict(setting.labels), run_ids=setting.run_ids,
-    )  # fmt: skip
+        what=what,
+        estimate=float(values.mean()),
+        low=low,
+        high=high,
+        unit=setting.unit,
+        n=len(values),
+        scope="across_runs",
+        confidence=setting.confidence,
+        method=f"{method}; Student t over rounds",
+        codes=tuple(codes),
+        labels=dict(setting.labels),
+        run_ids=setting.run_ids,
+    )
 
 
 def _detours(

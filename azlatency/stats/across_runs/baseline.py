@@ -45,7 +45,7 @@ BURST_NS = 60e9
 METHOD = "one-sided Student t bounds of the mean run"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conformance(Result):
     """Whether runs meet an expectation.
 
@@ -148,9 +148,12 @@ def check_expectation(
     what, relation = str(expectation.get("name", "expectation")), str(expectation["relation"])
     own = {"metric": expectation.get("metric"), "printed": expectation.get("printed"), **dict(labels or {})}
     if codes:
-        return Conformance(what, "inconclusive", relation, low, high, *(None,) * 5, (None, None), None, None, unit,
-                           len(found.values), confidence, codes=tuple(dict.fromkeys(codes)), labels=own,
-                           run_ids=found.run_ids)  # fmt: skip
+        return Conformance(
+            what=what, status="inconclusive", relation=relation, limit_low=low, limit_high=high, mean=None, low=None,
+            high=None, p_meets=None, p_fails=None, every=(None, None), ratio=None, decides=None, unit=unit,
+            runs=len(found.values), confidence=confidence, codes=tuple(dict.fromkeys(codes)), labels=own,
+            run_ids=found.run_ids,
+        )  # fmt: skip
     if durations_ns is None and is_frame(values) and "duration_ns" in values.columns:
         durations_ns = [float(each) for each in values["duration_ns"].dropna()]
     if unit in ("bit/s", "bytes/s", "1/s") and any(each < BURST_NS for each in durations_ns or ()):
@@ -177,9 +180,25 @@ def _judge(
         codes.append("unit_slip")
     if n < 2:
         return Conformance(
-            what, "inconclusive", relation, low, high, mean, None, None, None, None, (None, None), ratio, None, unit, n,
-            confidence, codes=(*codes, "no_replication"), labels=labels,
-        )  # fmt: skip
+            what=what,
+            status="inconclusive",
+            relation=relation,
+            limit_low=low,
+            limit_high=high,
+            mean=mean,
+            low=None,
+            high=None,
+            p_meets=None,
+            p_fails=None,
+            every=(None, None),
+            ratio=ratio,
+            decides=None,
+            unit=unit,
+            runs=n,
+            confidence=confidence,
+            codes=(*codes, "no_replication"),
+            labels=labels,
+        )
     if n == 2:
         codes.append("two_runs")
     if sd == 0:
@@ -193,8 +212,9 @@ def _judge(
     k = tolerance_factor(n)
     every = (None if low is None else mean - k * sd, None if high is None else mean + k * sd)
     return Conformance(
-        what, status, relation, low, high, mean, *bounds, p_meets, p_fails, every, ratio, decides, unit, n,
-        confidence, codes=tuple(dict.fromkeys(codes)), labels=labels,
+        what=what, status=status, relation=relation, limit_low=low, limit_high=high, mean=mean, low=bounds[0],
+        high=bounds[1], p_meets=p_meets, p_fails=p_fails, every=every, ratio=ratio, decides=decides, unit=unit,
+        runs=n, confidence=confidence, codes=tuple(dict.fromkeys(codes)), labels=labels,
     )  # fmt: skip
 
 
@@ -263,7 +283,7 @@ def vms_by_share(
 # --- a percentile as a specification
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PercentileCheck(Result):
     """``share`` of ``n`` observations above a percentile's limit, its one-sided Clopper-Pearson bounds, the verdict."""
 
@@ -307,14 +327,35 @@ def check_percentile(
         raise ValueError(f"above = {above}, n = {n}, quantile = {quantile}: need 0 <= above <= n and 0 < quantile < 1")
     what, allowed = f"p{100 * quantile:g}", 1 - quantile
     if n < 1:
-        return PercentileCheck(what, "inconclusive", None, None, None, allowed, n, None, confidence,
-                               codes=("no_values",))  # fmt: skip
+        return PercentileCheck(
+            what=what,
+            status="inconclusive",
+            share=None,
+            low=None,
+            high=None,
+            allowed=allowed,
+            n=n,
+            n_effective=None,
+            confidence=confidence,
+            codes=("no_values",),
+        )
     scale = 1.0 if n_effective is None else min(1.0, max(n_effective, 1.0) / n)
     # One-sided at the confidence: the ends of the two-sided interval at twice the error.
     low, high = clopper_pearson(above * scale, n * scale, 2 * confidence - 1)
     status: Status = "meets" if high <= allowed else "fails" if low > allowed else "inconclusive"
     codes = ("within_run_floor",) if n_effective is None else ()
-    return PercentileCheck(what, status, above / n, low, high, allowed, n, n_effective, confidence, codes=codes)
+    return PercentileCheck(
+        what=what,
+        status=status,
+        share=above / n,
+        low=low,
+        high=high,
+        allowed=allowed,
+        n=n,
+        n_effective=n_effective,
+        confidence=confidence,
+        codes=codes,
+    )
 
 
 # --- a whole study

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
     """Runs of one place and tool on both sides, frames of `runs`; ``by_zone``: the paths' names differ."""
 
@@ -59,7 +59,7 @@ def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
         for one, other in _methods(here, there):
             x, y = here[here["method"] == one], there[there["method"] == other]
             method = one if one == other else f"{one} against {other}"
-            found.append(Pairing(_name(x, y), method, x, y, by_zone=place not in common))
+            found.append(Pairing(path=_name(x, y), method=method, after=x, before=y, by_zone=place not in common))
     return found
 
 

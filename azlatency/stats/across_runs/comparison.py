@@ -237,14 +237,34 @@ class Setting(NamedTuple):
 
 def _refused(setting: Setting, codes: tuple[str, ...], n: int, scope: Scope) -> Comparison:
     ratio = Estimate(
-        setting.what, None, None, None, "ratio", n, scope, setting.confidence, "none", codes, dict(setting.labels),
+        what=setting.what,
+        estimate=None,
+        low=None,
+        high=None,
+        unit="ratio",
+        n=n,
+        scope=scope,
+        confidence=setting.confidence,
+        method="none",
+        codes=codes,
+        labels=dict(setting.labels),
         run_ids=setting.run_ids,
-    )  # fmt: skip
+    )
     margin = parse_margin(setting.margin)[0]
     return Comparison(
-        setting.what, ratio, None, "undetermined", margin, None, None, scope, "none", codes, dict(setting.labels),
+        what=setting.what,
+        ratio=ratio,
+        difference=None,
+        verdict="undetermined",
+        margin=margin,
+        p=None,
+        attainable_p=None,
+        scope=scope,
+        method="none",
+        codes=codes,
+        labels=dict(setting.labels),
         run_ids=setting.run_ids,
-    )  # fmt: skip
+    )
 
 
 def _unpaired(
@@ -311,17 +331,17 @@ def _difference(
     """Difference of means in the unit of the values."""
     low, high = (None, None) if found is None else (found.low, found.high)
     return Estimate(
-        f"{setting.what}, difference",
-        point,
-        low,
-        high,
-        setting.unit,
-        n,
-        "across_runs",
-        setting.confidence,
-        method,
-        tuple(each for each in codes if each in ("two_runs", "constant")),
-        dict(setting.labels),
+        what=f"{setting.what}, difference",
+        estimate=point,
+        low=low,
+        high=high,
+        unit=setting.unit,
+        n=n,
+        scope="across_runs",
+        confidence=setting.confidence,
+        method=method,
+        codes=tuple(each for each in codes if each in ("two_runs", "constant")),
+        labels=dict(setting.labels),
         run_ids=setting.run_ids,
     )
 
@@ -345,34 +365,35 @@ def _result(
         p = None
     all_codes = tuple(dict.fromkeys(codes))
     estimate = Estimate(
-        setting.what,
-        ratio,
-        *bounds,
-        "ratio",
-        difference.n,
-        "across_runs",
-        setting.confidence,
-        method,
-        all_codes,
-        dict(setting.labels),
-        float(difference.n),
-        ("runs are exchangeable within each side",),
-        diagnostics,
+        what=setting.what,
+        estimate=ratio,
+        low=bounds[0],
+        high=bounds[1],
+        unit="ratio",
+        n=difference.n,
+        scope="across_runs",
+        confidence=setting.confidence,
+        method=method,
+        codes=all_codes,
+        labels=dict(setting.labels),
+        n_effective=float(difference.n),
+        assumptions=("runs are exchangeable within each side",),
+        diagnostics=diagnostics,
         run_ids=setting.run_ids,
     )
     tested = f"{method}; p: {test.method}" if p is not None else f"{method}; no test"
     return Comparison(
-        setting.what,
-        estimate,
-        difference,
-        verdict,
-        margin,
-        p,
-        test.attainable_p,
-        "across_runs",
-        tested,
-        all_codes,
-        dict(setting.labels),
+        what=setting.what,
+        ratio=estimate,
+        difference=difference,
+        verdict=verdict,
+        margin=margin,
+        p=p,
+        attainable_p=test.attainable_p,
+        scope="across_runs",
+        method=tested,
+        codes=all_codes,
+        labels=dict(setting.labels),
         run_ids=setting.run_ids,
     )
 
@@ -500,24 +521,26 @@ def compare_quantiles(
     floor_only = "within_run_floor" in codes
     verdict: Verdict = verdict_of(ratio_low, ratio_high, ratio_low, ratio_high, relative)
     found = tuple(dict.fromkeys(codes))
-    parts = (a.n + b.n, scope, setting.confidence, MOVER_METHOD, found, setting.labels)
-    ratio = Estimate(
-        name, ratio_point, ratio_low, ratio_high, "ratio", *parts, None, (), {"verdict_of_the_interval": verdict},
-        run_ids=run_ids,
+    difference = Estimate(
+        what=name, estimate=point, low=low, high=high, unit=a.unit, n=a.n + b.n, scope=scope,
+        confidence=setting.confidence, method=MOVER_METHOD, codes=found, labels=setting.labels, run_ids=run_ids,
     )  # fmt: skip
-    difference = Estimate(name, point, low, high, a.unit, *parts, run_ids=run_ids)
+    ratio = replace(
+        difference, estimate=ratio_point, low=ratio_low, high=ratio_high, unit="ratio",
+        diagnostics={"verdict_of_the_interval": verdict},
+    )  # fmt: skip
     return Comparison(
-        name,
-        ratio,
-        difference,
-        "undetermined" if floor_only else verdict,
-        relative,
-        None,
-        None,
-        scope,
-        MOVER_METHOD,
-        found,
-        dict(setting.labels),
+        what=name,
+        ratio=ratio,
+        difference=difference,
+        verdict="undetermined" if floor_only else verdict,
+        margin=relative,
+        p=None,
+        attainable_p=None,
+        scope=scope,
+        method=MOVER_METHOD,
+        codes=found,
+        labels=dict(setting.labels),
         run_ids=run_ids,
     )
 

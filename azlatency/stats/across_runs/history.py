@@ -27,7 +27,7 @@ METHOD = "E-divisive (Matteson & James 2014), permutation test of each split"
 FEWEST, PART, MOST, PERMUTATIONS = 20, 5, 1500, 499
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class History(Result):
     """``changes``: places (0-based, in order) of the first run after each change; ``p`` of each split in the order of
     finding, the last one that did not hold included; ``levels``: median of each part, in ``unit``."""
@@ -93,16 +93,36 @@ def history(
     if len(x) > MOST:
         raise ValueError(f"{len(x)} runs: at most {MOST}; take one value a day")
     if codes:
-        return History(what, (), (), (), len(x), found.unit, confidence, codes=tuple(codes), labels=dict(labels or {}),
-                       run_ids=found.run_ids)  # fmt: skip
+        return History(
+            what=what,
+            changes=(),
+            p=(),
+            levels=(),
+            n=len(x),
+            unit=found.unit,
+            confidence=confidence,
+            codes=tuple(codes),
+            labels=dict(labels or {}),
+            run_ids=found.run_ids,
+        )
     generator = np.random.Generator(np.random.PCG64(seed))
     changes, p = e_divisive(x, part, 1 - confidence, permutations, generator)
     parts = np.split(x, changes)
     rest = np.concatenate([each - np.median(each) for each in parts])
     _, dependent = ljung_box(rest, min(10, len(x) // 5))
     levels = tuple(float(np.median(each)) for each in parts)
-    return History(what, tuple(changes), tuple(p), levels, len(x), found.unit, confidence, labels=dict(labels or {}),
-                   diagnostics={"ljung_box_p": dependent}, run_ids=found.run_ids)  # fmt: skip
+    return History(
+        what=what,
+        changes=tuple(changes),
+        p=tuple(p),
+        levels=levels,
+        n=len(x),
+        unit=found.unit,
+        confidence=confidence,
+        labels=dict(labels or {}),
+        diagnostics={"ljung_box_p": dependent},
+        run_ids=found.run_ids,
+    )
 
 
 def e_divisive(

@@ -70,10 +70,22 @@ def typical_run(
 
     def result(estimate: float | None, low: float | None, high: float | None, *codes: str) -> Estimate:
         return Estimate(
-            what, estimate, low, high, unit, runs, "across_runs", confidence, METHOD, (*missing, *codes),
-            dict(labels or {}), float(runs), ("runs are exchangeable",), {"missing": found.missing},
+            what=what,
+            estimate=estimate,
+            low=low,
+            high=high,
+            unit=unit,
+            n=runs,
+            scope="across_runs",
+            confidence=confidence,
+            method=METHOD,
+            codes=(*missing, *codes),
+            labels=dict(labels or {}),
+            n_effective=float(runs),
+            assumptions=("runs are exchangeable",),
+            diagnostics={"missing": found.missing},
             run_ids=found.run_ids,
-        )  # fmt: skip
+        )
 
     if unpoolable := refusals([values], value):
         # A run that lost most of its probes is a run, though its value is no number.

@@ -33,7 +33,7 @@ REFERENCES = (
 METHODS_SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
     """One path measured by one method under known circumstances; ``None`` where nobody wrote a circumstance down.
 
@@ -56,7 +56,7 @@ class Condition:
     run_ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """Two conditions that differ in one ``factor``, ``base`` and ``other``.
 
@@ -102,10 +102,20 @@ def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
         size, fast = _known(first["message_bytes"]), _known(first["accelerated_networking"])
         typical = typical_run(group, value=f"{statistic}_ns", confidence=confidence, what=f"{path}, {method}")
         yield Condition(
-            "log", str(path), str(method), kind, _known(first["placement"]), _known(first["vm_size"]),
-            None if fast is None else bool(fast), None if size is None else int(size), statistic, values, len(values),
-            typical, typical.run_ids,
-        )  # fmt: skip
+            origin="log",
+            path=str(path),
+            method=str(method),
+            kind=kind,
+            placement=_known(first["placement"]),
+            vm_size=_known(first["vm_size"]),
+            accelerated_networking=None if fast is None else bool(fast),
+            message_bytes=None if size is None else int(size),
+            statistic=statistic,
+            values=values,
+            runs=len(values),
+            typical=typical,
+            run_ids=typical.run_ids,
+        )
 
 
 def _reported(reported: pd.DataFrame) -> Iterable[Condition]:
@@ -118,9 +128,18 @@ def _reported(reported: pd.DataFrame) -> Iterable[Condition]:
         runs = _known(row["repeats"])
         fast = {"true": True, "false": False}.get(str(row["accelerated_networking"]).lower())
         yield Condition(
-            "reported", str(row["scenario"]), str(row["tool"]), str(row["tool"]), _known(row["placement"]),
-            _known(row["vm_size"]), fast, None, "mean", (float(low), float(high)), None if runs is None else int(runs),
-        )  # fmt: skip
+            origin="reported",
+            path=str(row["scenario"]),
+            method=str(row["tool"]),
+            kind=str(row["tool"]),
+            placement=_known(row["placement"]),
+            vm_size=_known(row["vm_size"]),
+            accelerated_networking=fast,
+            message_bytes=None,
+            statistic="mean",
+            values=(float(low), float(high)),
+            runs=None if runs is None else int(runs),
+        )
 
 
 def _known(value: Any) -> Any:
@@ -165,7 +184,17 @@ def changes(
                 )
                 comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
             unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))
-            result.append(Change(factor, base, other, ratio_low, ratio_high, comparison, unsaid))
+            result.append(
+                Change(
+                    factor=factor,
+                    base=base,
+                    other=other,
+                    ratio_low=ratio_low,
+                    ratio_high=ratio_high,
+                    comparison=comparison,
+                    unsaid=unsaid,
+                )
+            )
     return result
 
 

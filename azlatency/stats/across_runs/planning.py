@@ -36,7 +36,7 @@ STOP_FLOOR = 20
 _MOST = 10**15
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(Result):
     """``needed`` in all (None where refused or beyond the search), of which ``done`` exist; ``low``..``high`` bound it.
 
@@ -110,17 +110,41 @@ def runs_needed(
     if not codes and spread == 0:
         codes = ["constant"]
     if codes:
-        return Plan(what, None, runs, None, None, None, "runs", confidence, "across_runs", method, tuple(codes),
-                    dict(labels or {}), run_ids=found.run_ids)  # fmt: skip
+        return Plan(
+            what=what,
+            needed=None,
+            done=runs,
+            low=None,
+            high=None,
+            at_pilot_spread=None,
+            unit="runs",
+            confidence=confidence,
+            scope="across_runs",
+            method=method,
+            codes=tuple(codes),
+            labels=dict(labels or {}),
+            run_ids=found.run_ids,
+        )
     at, low, high = (
         _runs_for(spread * math.sqrt((runs - 1) / chi2.ppf(tail, runs - 1)) if tail else spread, relative, confidence)
         for tail in (None, assurance, 1 - assurance)
     )
     refused = runs < PILOT
     return Plan(
-        what, None if refused else high, runs, low, high, at, "runs", confidence, "across_runs", method,
-        ("few_clusters",) if refused else (), dict(labels or {}), run_ids=found.run_ids,
-    )  # fmt: skip
+        what=what,
+        needed=None if refused else high,
+        done=runs,
+        low=low,
+        high=high,
+        at_pilot_spread=at,
+        unit="runs",
+        confidence=confidence,
+        scope="across_runs",
+        method=method,
+        codes=("few_clusters",) if refused else (),
+        labels=dict(labels or {}),
+        run_ids=found.run_ids,
+    )
 
 
 def _runs_for(spread: float, relative: float, confidence: float) -> int | None:
@@ -195,17 +219,41 @@ def runs_to_decide(
         square = sum(summary(np.log(each)).sd ** 2 * (len(each) - 1) for each in found if len(each) > 1) / df
         codes = [] if square > 0 else ["constant"]
     if codes:
-        return Plan(what, None, done, None, None, None, "runs on each side", confidence, "across_runs", method,
-                    tuple(codes), dict(labels or {}), run_ids=run_ids)  # fmt: skip
+        return Plan(
+            what=what,
+            needed=None,
+            done=done,
+            low=None,
+            high=None,
+            at_pilot_spread=None,
+            unit="runs on each side",
+            confidence=confidence,
+            scope="across_runs",
+            method=method,
+            codes=tuple(codes),
+            labels=dict(labels or {}),
+            run_ids=run_ids,
+        )
     at, low, high = (
         _runs_for_no_change(math.sqrt(square * (df / chi2.ppf(tail, df) if tail else 1)), margin, confidence, assurance)
         for tail in (None, assurance, 1 - assurance)
     )
     refused = df < PILOT - 1
     return Plan(
-        what, None if refused else high, done, low, high, at, "runs on each side", confidence, "across_runs", method,
-        ("few_clusters",) if refused else (), dict(labels or {}), run_ids=run_ids,
-    )  # fmt: skip
+        what=what,
+        needed=None if refused else high,
+        done=done,
+        low=low,
+        high=high,
+        at_pilot_spread=at,
+        unit="runs on each side",
+        confidence=confidence,
+        scope="across_runs",
+        method=method,
+        codes=("few_clusters",) if refused else (),
+        labels=dict(labels or {}),
+        run_ids=run_ids,
+    )
 
 
 def _runs_for_no_change(spread: float, margin: float, confidence: float, power: float) -> int | None:
@@ -362,15 +410,18 @@ def confirm(
         codes = ["few_clusters"] if runs else ["no_values"]
     if not codes and found.values.min() <= 0:
         codes = ["not_positive"]
-    parts = (None, "runs", confidence, "across_runs", method)
+    plan = Plan(
+        what=what, needed=None, done=runs, low=None, high=None, at_pilot_spread=None, unit="runs",
+        confidence=confidence, scope="across_runs", method=method, codes=tuple(codes), run_ids=found.run_ids,
+    )  # fmt: skip
     if codes:
-        return Plan(what, None, runs, None, None, *parts, tuple(codes), run_ids=found.run_ids)  # type: ignore[arg-type]
+        return plan
     median = float(np.median(found.values))
     for size in range(smallest, runs + 1):
         _, low, high = expected_bounds(found.values, size, confidence, ranks)
         if max(median - low, high - median) <= relative * median:
-            return Plan(what, size, runs, size, size, *parts, run_ids=found.run_ids)  # type: ignore[arg-type]
-    return Plan(what, None, runs, runs + 1, None, *parts, run_ids=found.run_ids)  # type: ignore[arg-type]
+            return replace(plan, needed=size, low=size, high=size)
+    return replace(plan, low=runs + 1)
 
 
 # --- what a design can reach at all

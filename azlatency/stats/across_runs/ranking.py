@@ -19,7 +19,7 @@ from azlatency.stats.result import Estimate, Result, Results, Row, Scope
 METHOD = "rank sets from all pairwise t tests on log run values, Holm (Mogstad et al. 2024)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankSet(Result):
     """Ranks ``low``..``high`` (1 = smallest value) that a path may have; ``level`` is its typical run."""
 
@@ -66,7 +66,15 @@ def rank_sets(
         level = typical_run(_values(groups[name]), unit=unit, confidence=confidence, what=name)
         codes = level.codes if level.refused else ()
         sets.append(
-            RankSet(name, 1 + faster[name], len(names) - slower[name], len(names), level, confidence, codes=codes)
+            RankSet(
+                what=name,
+                low=1 + faster[name],
+                high=len(names) - slower[name],
+                of=len(names),
+                level=level,
+                confidence=confidence,
+                codes=codes,
+            )
         )
     return Results(sorted(sets, key=lambda each: (each.level.refused, each.level.estimate or 0.0)))
 

@@ -41,7 +41,7 @@ class Components(NamedTuple):
     design_effect: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats(Result):
     """How much repeats of one path differ.
 
@@ -109,9 +109,11 @@ def repeats(
     if not codes and x.min() <= 0:
         codes = ["not_positive"]
     if codes:
-        nothing = (None,) * 9
-        return Repeats(what, len(x), *nothing, found.unit, confidence, codes=tuple(codes),
-                       labels=dict(labels or {}), missing=found.missing, run_ids=found.run_ids)  # fmt: skip
+        return Repeats(
+            what=what, runs=len(x), mean=None, sd=None, cv=None, cv_low=None, cv_high=None, repeatability=None,
+            ratio=None, var_between=None, icc=None, unit=found.unit, confidence=confidence, codes=tuple(codes),
+            labels=dict(labels or {}), missing=found.missing, run_ids=found.run_ids,
+        )  # fmt: skip
     n, mean, sd = summary(x)
     factor_low, factor_high = _sd_bounds(n, confidence)
     between = icc = None
@@ -127,10 +129,24 @@ def repeats(
         codes.append("two_runs")
     cv = sd / mean
     return Repeats(
-        what, n, mean, sd, cv, cv * factor_low, cv * factor_high, 2.8 * sd, float(x.max() / x.min()), between, icc,
-        found.unit, confidence, codes=tuple(codes), labels=dict(labels or {}), missing=found.missing,
+        what=what,
+        runs=n,
+        mean=mean,
+        sd=sd,
+        cv=cv,
+        cv_low=cv * factor_low,
+        cv_high=cv * factor_high,
+        repeatability=2.8 * sd,
+        ratio=float(x.max() / x.min()),
+        var_between=between,
+        icc=icc,
+        unit=found.unit,
+        confidence=confidence,
+        codes=tuple(codes),
+        labels=dict(labels or {}),
+        missing=found.missing,
         run_ids=found.run_ids,
-    )  # fmt: skip
+    )
 
 
 def _sd_bounds(n: int, confidence: float) -> tuple[float, float]:

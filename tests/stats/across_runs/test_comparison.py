@@ -271,7 +271,19 @@ def test_wrong_arguments_are_errors() -> None:
 
 
 def estimate(value: float | None, low: float | None, high: float | None, *codes: str, q: float = 0.5) -> Estimate:
-    return Estimate("p", value, low, high, "us", 1000, "within_run", 0.95, "test", codes, {"q": q})
+    return Estimate(
+        what="p",
+        estimate=value,
+        low=low,
+        high=high,
+        unit="us",
+        n=1000,
+        scope="within_run",
+        confidence=0.95,
+        method="test",
+        codes=codes,
+        labels={"q": q},
+    )
 
 
 def test_two_connections() -> None:

@@ -365,7 +365,19 @@ def check_aa_connections(repetitions: int) -> None:
         for _ in "ab":
             x = np.sort(random.lognormal(0, 0.5, n))
             at = math.ceil(n * p) - 1
-            ends.append(Estimate("p90", x[at], x[low - 1], x[high - 1], "us", n, "within_run", 0.95, "exact ranks"))
+            ends.append(
+                Estimate(
+                    what="p90",
+                    estimate=x[at],
+                    low=x[low - 1],
+                    high=x[high - 1],
+                    unit="us",
+                    n=n,
+                    scope="within_run",
+                    confidence=0.95,
+                    method="exact ranks",
+                )
+            )
         wrong += different(compare_quantiles(*ends).verdict)
     assert told("C14 two connections, p90 by MOVER", wrong / repetitions, repetitions) <= 0.06 + 2 * _error(repetitions)
 

@@ -13,7 +13,19 @@ from azlatency.stats.across_runs.placement import Condition, changes, conditions
 
 def condition(path: str = "A → B", placement: str = "same_zone", values: Any = (100.0,), **known: Any) -> Condition:
     own = tuple(values)
-    blank = Condition("log", path, "sockperf TCP", "sockperf tcp", placement, None, None, 14, "median", own, len(own))
+    blank = Condition(
+        origin="log",
+        path=path,
+        method="sockperf TCP",
+        kind="sockperf tcp",
+        placement=placement,
+        vm_size=None,
+        accelerated_networking=None,
+        message_bytes=14,
+        statistic="median",
+        values=own,
+        runs=len(own),
+    )
     return replace(blank, **known)
 
 
