@@ -21,7 +21,17 @@ def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
     """Return ``n * printed mean / duration`` of each closed-loop run, missing for the others.
 
     In a closed loop the round trips fill the duration of the run: a share near 1 proves that the tool printed
-    round-trip times, near 1/2 that it printed RTT/2. ``runs`` has one row per run (`azlatency.studies.runs.latency`).
+    round-trip times, near 1/2 that it printed RTT/2.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Latency runs, one row per run.
+
+    Returns
+    -------
+    Series
+        One share per run, indexed like ``runs``.
     """
     printed_mean = runs["mean_ns"].astype("float64").where(runs["printed_as"] != "half_round_trip", runs["mean_ns"] / 2)
     shares = runs["n"].astype("float64") * printed_mean.astype("float64") / runs["duration_ns"].astype("float64")
@@ -29,7 +39,19 @@ def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
 
 
 def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per method and printed quantity, with the shares of its runs and what they prove (`_COLUMNS`)."""
+    """Check for each method whether the closed-loop shares prove what the tool printed.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Latency runs, one row per run.
+
+    Returns
+    -------
+    DataFrame
+        One row per method and printed quantity: ``method``, ``printed_as``, number of ``runs``, ``share_low``,
+        ``share_high``, ``verdict`` and ``run_ids``.
+    """
     import pandas as pd
 
     shares = closed_loop_shares(runs)
@@ -81,7 +103,7 @@ def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def expected_bandwidth(study: Study) -> float | None:
-    """The bandwidth in bit/s that the study's baseline expects of the VM, None where it names none or several."""
+    """Return the bandwidth in bit/s that the study's baseline expects of the VM; None if it names none or several."""
     found = {
         each["low"] for each in study.expectations if each.get("metric") == "throughput" and each.get("unit") == "bit/s"
     }
@@ -89,7 +111,21 @@ def expected_bandwidth(study: Study) -> float | None:
 
 
 def against_bandwidth(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
-    """Each run's goodput and the VM's expected bandwidth: path, method, throughput, expected, ratio, remark, run_id."""
+    """Compare the goodput of each run with the bandwidth that the VM is expected to have.
+
+    Parameters
+    ----------
+    study : Study
+        Data set whose baseline names the bandwidth.
+    runs : DataFrame
+        Throughput runs, one row per run.
+
+    Returns
+    -------
+    DataFrame
+        ``path``, ``method``, ``throughput`` and ``expected`` in bit/s, their ``ratio``, a ``remark`` and ``run_id``;
+        empty if the baseline names no bandwidth or several.
+    """
     import pandas as pd
 
     expected = expected_bandwidth(study)

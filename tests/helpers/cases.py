@@ -1,4 +1,4 @@
-"""Oracle cases as test parameters, the series that their inputs name, printed tables, and simulated laws."""
+"""Oracle cases as test parameters, the series and tables that they name, and simulated processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def content(name: str) -> dict[str, Any]:
 
 
 def cases(name: str, *starts: str) -> list[Any]:
-    """The cases whose id begins with one of ``starts``; at least one, or the oracle has changed under the test."""
+    """Return the cases whose id begins with one of ``starts``; fail if there are none."""
     found = [case for case in content(name)["cases"] if case["id"].startswith(starts)]
     assert found, (name, starts)
     return [pytest.param(case, id=case["id"]) for case in found]
@@ -54,7 +54,7 @@ def ar1(n: int, rho: float, seed: int) -> np.ndarray:
 
 
 def generated(text: str) -> np.ndarray:
-    """The series that an oracle's ``generator`` names, in R's words."""
+    """Return the series that an oracle's ``generator`` describes in R syntax."""
     text = text.removeprefix("x=").split(" = ")[0].replace("^", "**")
     text = re.sub(r"rep\((-?[\d.]+),(\d+)\)", r"np.repeat(\1,\2)", text)
     text = re.sub(r"\bc\((.*)\)$", r"np.concatenate([\1])", text)
@@ -96,7 +96,7 @@ def stream(seed: int) -> np.random.Generator:
 
 
 def correlated(rng: np.random.Generator, n: int, rho: float) -> np.ndarray:
-    """A stationary Gaussian AR(1) series (n,) of variance 1."""
+    """Return a stationary Gaussian AR(1) series (n,) of variance 1."""
     e = rng.standard_normal(n)
     e[1:] *= math.sqrt(1 - rho**2)
     return np.asarray(lfilter([1.0], [1.0, -rho], e))
@@ -136,7 +136,7 @@ def within(attained: float, nominal: float, repetitions: int) -> bool:
 
 
 def fails(name: str, held: list[bool], below: float) -> None:
-    """A naive interval is shown to fail: it holds less often than ``below``."""
+    """Assert that a naive interval covers the truth less often than ``below``."""
     share = sum(held) / len(held)
     print(f"{name}: {100 * share:.1f} % (naive)")
     assert share < below, name
