@@ -1,6 +1,6 @@
-"""`make conformance`: what the parsers read from every log of the public corpora, against what was read off by hand.
+"""`make conformance`: compare what the parsers read from a corpus of logs with values that were read by hand.
 
-One module a tool maps the values beside the logs to the data model (round trips in ns, bit/s, bytes, fractions);
-`naive` reads the logs that have no such values a second way, by plain patterns that share nothing with the parsers.
-Not part of the package.
+One module per tool maps the expected values of the corpus to the tables (round-trip times in ns, bit/s, bytes,
+fractions). `naive` reads logs without expected values a second time, with plain patterns that share no code with the
+parsers. The corpus is not part of the repository, and this tool is not part of the package.
 """

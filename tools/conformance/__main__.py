@@ -1,8 +1,9 @@
-"""Compare every log of the corpora with what is expected of it; print the table; exit 1 for what is not explained.
+"""Compare every log of the corpora with its expected values; print a table; exit 1 if a difference is not explained.
 
     python tools/conformance [FOLDER] [--only TOOL]
 
-FOLDER holds `generated`, `public`, `emulated` and `loopback`; without it, ../shared/corpus beside the project.
+FOLDER contains `generated`, `public`, `emulated` and `loopback`. The default is ../shared/corpus next to the
+project; if it does not exist, nothing is compared.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Tally:
 
 @dataclass
 class Findings:
-    """What came of all files."""
+    """Results of all files."""
 
     tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -59,13 +60,13 @@ class Findings:
 
 
 def main() -> int:
-    """Run the comparison; the exit code."""
+    """Run the comparison and return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT.parent / "shared" / "corpus")
-    parser.add_argument("--only", help="one tool, as the corpora name its folder")
+    parser.add_argument("--only", help="compare this tool only (name of its folder in the corpora)")
     options = parser.parse_args()
     if not options.folder.is_dir():
-        print(f"no corpora at {options.folder}: nothing compared")
+        print(f"{options.folder}: no corpus found; nothing was compared")
         return 0
     exceptions = tomllib.loads(EXCEPTIONS.read_text("utf-8"))
     findings = Findings()
@@ -73,12 +74,12 @@ def main() -> int:
     for name, path, companion in logs(options.folder):
         tool = name.split("/")[1]
         if options.only in (None, tool):
-            one_log(name, path, companion, tool, exceptions, findings)
+            compare_log(name, path, companion, tool, exceptions, findings)
     return report(findings, exceptions, time.perf_counter() - begin, everything=options.only is None)
 
 
 def logs(folder: Path) -> Iterator[tuple[str, Path, Path | None]]:
-    """Every log with its name below the corpora and the file of its expected values, if it has one."""
+    """Yield every log with its name in the corpora and the file of its expected values, if there is one."""
     for corpus in CORPORA:
         for path in sorted(entry for entry in (folder / corpus).rglob("*") if entry.is_file()):
             name = path.relative_to(folder).as_posix()
@@ -95,10 +96,10 @@ def logs(folder: Path) -> Iterator[tuple[str, Path, Path | None]]:
             yield name, path, companion
 
 
-def one_log(
+def compare_log(
     name: str, path: Path, companion: Path | None, tool: str, exceptions: dict[str, dict[str, str]], findings: Findings
 ) -> None:
-    """Read one log, compare it, and count what came of it."""
+    """Read one log, compare it, and count the results."""
     tables = read(path)
     document = json.loads(companion.read_text("utf-8")) if companion else {}
     case = Case(path, name, document, tables)
@@ -107,7 +108,7 @@ def one_log(
             MAPPINGS[tool](case)
         if not case.checks:
             naive.compare(case)
-    except Exception as error:  # a mapping that trips over a log is a finding of its own
+    except Exception as error:  # a mapping that fails on a log is a finding
         findings.lines.append(f"{name}: mapping failed: {error!r}")
         findings.unexplained += 1
     first = case.runs[0] if case.runs else {}
@@ -124,7 +125,7 @@ def one_log(
 
 
 def read(path: Path) -> Logs:
-    """The tables of one log."""
+    """Read one log."""
     tables = Logs()
     for source in expand(path):
         if not isinstance(source, SourceError):
@@ -168,18 +169,18 @@ def _values(case: Case, tally: Tally, findings: Findings, excused: dict[str, str
         because = excused[reason] if reason is not None else "NOT EXPLAINED"
         findings.lines.append(f"{case.name}: {check.key} {verdict}: expected {check.expected}{found}: {because}")
         findings.unexplained += reason is None and verdict == "wrong"
-    untold = case.untold()
+    untold = case.unused()
     tally.untold += len(untold)
     findings.lines += [f"{case.name}: {key}: no mapping" for key in untold]
 
 
 def _reason(key: str, excused: dict[str, str]) -> str | None:
-    """The exception that covers a key: itself or one of its parents."""
+    """Return the exception that covers a key: the key or one of its parents."""
     return next((name for name in excused if key == name or key.startswith(name + ".")), None)
 
 
 def report(findings: Findings, exceptions: dict[str, dict[str, str]], seconds: float, *, everything: bool) -> int:
-    """Print the list and the table; the exit code."""
+    """Print the list and the table, and return the exit code."""
     for line in findings.lines:
         print(line)
     if everything:

@@ -1,4 +1,4 @@
-"""A log with its expected values, the questions a mapping asks about its tables, and what came of each comparison."""
+"""A log with its expected values and its tables, and the comparisons that a mapping makes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Check:
-    """One expected value, in the canonical unit, and all values that the tables hold in its place."""
+    """One expected value in the canonical unit, and all values of the tables that may match it."""
 
     key: str
     expected: Any
@@ -45,11 +45,11 @@ class Case:
     document: Row
     tables: Logs
     checks: list[Check] = field(default_factory=list)
-    told: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
 
     @property
     def expected(self) -> Row:
-        """The expected values, as the corpus writes them."""
+        """The expected values as written in the corpus."""
         return self.document.get("expected") or {}
 
     @property
@@ -58,48 +58,48 @@ class Case:
         return self.tables.rows["runs"]
 
     def text(self) -> str:
-        """The log as text, for what the expected values refer to without repeating it."""
+        """Return the text of the log, which some expected values refer to."""
         return self.path.read_bytes().decode("utf-8", "replace")
 
-    # ------------------------------------------------------------------------------------------- what the tables hold
+    # --- the tables
 
     def of(self, **columns: Any) -> list[int]:
-        """Ordinals of the runs with these columns."""
+        """Return the ordinals of the runs with these columns."""
         return [i for i, run in enumerate(self.runs) if all(run.get(name) == value for name, value in columns.items())]
 
     def column(self, name: str, run: int | None = None) -> list[Any]:
-        """A column of the table runs, null left out."""
+        """Return a column of the table runs without nulls."""
         rows = self.runs if run is None else self.runs[run : run + 1]
         return [row[name] for row in rows if row.get(name) is not None]
 
     def metric(self, name: str, run: int | None = None, **where: Any) -> list[float]:
-        """Values of a metric; ``side`` and ``stream`` narrow it down."""
+        """Return the values of a metric; ``side`` and ``stream`` restrict the rows."""
         return [row["value"] for row in self._rows("metrics", run, metric=name, **where)]
 
     def quantile(self, q: float, run: int | None = None, **where: Any) -> list[float]:
-        """Values of a quantile."""
+        """Return the values of a quantile."""
         rows = self._rows("quantiles", run, **{"metric": "rtt", **where})
         return [row["value_ns"] for row in rows if math.isclose(row["q"], q, abs_tol=1e-9)]
 
     def intervals(self, run: int | None = None, **where: Any) -> list[Row]:
-        """Rows of the table intervals."""
+        """Return rows of the table intervals."""
         return list(self._rows("intervals", run, **where))
 
     def buckets(self, run: int | None = None, **where: Any) -> list[Row]:
-        """Rows of the table histograms."""
+        """Return rows of the table histograms."""
         return list(self._rows("histograms", run, **where))
 
     def samples(self, run: int | None = None, *, statuses: Iterable[str] = ("ok",)) -> list[int | None]:
-        """Round trips of the samples in order, those with one of the statuses; intervals as their middle."""
-        found: list[int | None] = []
+        """Return the round-trip times of the samples with one of the statuses, in order."""
+        times: list[int | None] = []
         for block in self.tables.sample_blocks:
             if run is None or block.run_id == self.runs[run]["run_id"]:
                 pairs = zip(block.rtt_ns, block.status, strict=True)
-                found += [_plain(rtt) for rtt, status in pairs if _plain(status) in statuses]
-        return found
+                times += [_plain(rtt) for rtt, status in pairs if _plain(status) in statuses]
+        return times
 
     def codes(self) -> set[str]:
-        """Codes of all events."""
+        """Return the codes of all events."""
         return {row["code"] for row in self.tables.rows["events"]}
 
     def _rows(self, table: str, run: int | None, **where: Any) -> Iterator[Row]:
@@ -108,29 +108,29 @@ class Case:
             if run_id in (None, row["run_id"]) and all(row.get(name) == value for name, value in where.items()):
                 yield row
 
-    # ---------------------------------------------------------------------------------------------- what is compared
+    # --- comparisons
 
     def check(self, key: str, expected: Any, found: list[Any], *, tolerance: float = EXACT) -> None:
-        """Compare one expected value; null is no expectation."""
-        self.told.add(key)
+        """Compare one expected value; null means that nothing is expected."""
+        self.used.add(key)
         if expected is not None:
             self.checks.append(Check(key, expected, found, tolerance))
 
     def facts(self, *keys: str) -> None:
-        """Name keys that hold words, remarks or values derived from others: nothing of the data model."""
-        self.told.update(keys)
+        """Mark keys that contain words, remarks or derived values, which the tables do not have."""
+        self.used.update(keys)
 
-    def untold(self) -> list[str]:
-        """Keys of the expected values that the mapping passed over."""
-        covered = tuple(self.told)
-        return [key for key in leaves(self.expected) if not any(_within(key, each) for each in covered)]
+    def unused(self) -> list[str]:
+        """Return the keys of the expected values that the mapping did not use."""
+        covered = tuple(self.used)
+        return [key for key in leaves(self.expected) if not any(_within(key, parent) for parent in covered)]
 
 
 Mapping = Callable[[Case], None]
 
 
 def leaves(value: Any, prefix: str = "") -> Iterator[str]:
-    """Dotted paths of all values in a document."""
+    """Yield the dotted paths of all values in a document."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from leaves(inner, f"{prefix}.{name}" if prefix else str(name))
@@ -141,8 +141,8 @@ def leaves(value: Any, prefix: str = "") -> Iterator[str]:
         yield prefix
 
 
-def _within(key: str, told: str) -> bool:
-    return key == told or key.startswith(told + ".")
+def _within(key: str, parent: str) -> bool:
+    return key == parent or key.startswith(parent + ".")
 
 
 def _plain(value: Any) -> Any:

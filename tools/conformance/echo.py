@@ -1,4 +1,4 @@
-"""echo_test: µs; the CSV holds the samples, the log the counts."""
+"""echo_test: µs; the CSV has the samples, the log the counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MICROSECOND = 1e3
 
 
 def compare(case: Case) -> None:
-    """Every number of one file."""
+    """Compare every number of one file."""
     wanted = case.expected
     if wanted.get("kind") == "csv":
         _rows(case)
@@ -28,7 +28,7 @@ def compare(case: Case) -> None:
 
 
 def _rows(case: Case) -> None:
-    """The CSV has samples only; how many were sent and lost stands in the log beside it (trap E4)."""
+    """Compare the samples of the CSV, which does not have the numbers of packets sent and lost."""
     wanted = case.expected
     samples = [value for value in case.samples(statuses=("ok", "warmup")) if value is not None]
     case.check("rows", wanted.get("rows"), [len(samples)])

@@ -1,4 +1,4 @@
-"""fio: bytes a second; KiB where fio 2.x says KB and in every `bw` of JSON; rows of log files by count."""
+"""fio: bytes per second; KiB where fio 2.x prints KB and in every `bw` of JSON; rows of log files by count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DECIMALS = {"": 1, "k": 1e3, "M": 1e6}
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     wanted = case.expected
     for position, row in enumerate(wanted.get("rows") or [] if isinstance(wanted.get("rows"), list) else []):
         _text_row(case, position, row)
@@ -100,7 +100,7 @@ def _direction(case: Case, key: str, row: Row, run: int, stream: str) -> None:
 
 
 def _log(case: Case) -> None:
-    """Log files: the tables keep their number and distribution; every line must have been understood."""
+    """Compare log files by number and distribution; every line must have been recognised."""
     wanted = case.expected
     rows = wanted.get("rows", wanted.get("lines"))
     case.check("rows", rows, [case.tables.rows["sources"][0]["lines_data"]])

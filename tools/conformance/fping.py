@@ -1,4 +1,4 @@
-"""fping: one run a host, in ms; -C lists hold null for a probe without an answer."""
+"""fping: one run per host, in ms; -C lists contain null for a probe without a reply."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _TIMES = {"min": "rtt_min", "avg": "rtt_mean", "max": "rtt_max", "outage_ms": "o
 
 
 def compare(case: Case) -> None:
-    """Every number of every host."""
+    """Compare every number of every host."""
     if not case.text().strip():
-        # The numbers of these runs went to standard error, which the corpus keeps in a log of its own.
+        # The numbers of these runs went to standard error, which is a separate log of the corpus.
         case.facts(*case.expected)
         return
     for host, wanted in case.expected.items():
@@ -62,7 +62,7 @@ def _host(case: Case, host: str, wanted: dict[str, Any], run: int) -> None:
 
 
 def _replies(case: Case, host: str, wanted: dict[str, Any], run: int) -> None:
-    """Standard output alone: the closing lines went to standard error, the replies say the same."""
+    """Compare standard output alone, whose summary went to standard error, by its replies."""
     replies = [value for value in case.samples(run) if value is not None]
     case.check(f"{host}.rcv", wanted["rcv"], [len(replies)])
     for key, value in (("min", min(replies, default=None)), ("max", max(replies, default=None))):

@@ -1,4 +1,4 @@
-"""iostat: kB are 1024 bytes, ms waits; one run a report, the first since boot."""
+"""iostat: kB are 1024 bytes, waits are in ms; one run per report, the first one since boot."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SUFFIXES = {"k": 1024, "M": 1024**2, "G": 1024**3}
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     wanted = case.expected
     for device, row in (wanted.get("devices") or {}).items():
         _device(case, f"devices.{device}", row, device)

@@ -1,4 +1,4 @@
-"""iperf2: the corpus keeps the last row as it is printed, and counts of rows."""
+"""iperf2: the corpus has the last row as printed, and counts of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TIMES = r"\]\s*([\d.]+)-([\d.]+) sec\s+"
 
 
 def compare(case: Case) -> None:
-    """The last row of one log."""
+    """Compare the last row of one log."""
     wanted = case.expected
     if "moler_report" in wanted:
         moler(case)

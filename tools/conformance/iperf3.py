@@ -1,4 +1,4 @@
-"""iperf3: rows of text as read by bracket group; sums of JSON; both sides kept apart, each direction by its role."""
+"""iperf3: rows of text by bracket group; sums of JSON; both sides separately, each direction by its role."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REMARKS = (
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     wanted = case.expected
     if "moler_report" in wanted:
         moler(case)
@@ -66,14 +66,14 @@ def _document(case: Case, end: Row, prefix: str) -> None:
 
 
 def _unknown_zero(row: Row, case: Case, side: str) -> bool:
-    """A total of nothing of a run that was interrupted, or of the side that did not count, is unknown."""
+    """Whether a total of 0 is unknown: of an interrupted run, or of the side that did not count."""
     return not row.get("bytes") and (case.runs[0]["status"] != "complete" or side == "sender" or bool(case.codes() & {
         "zero_is_missing"
     }))  # fmt: skip
 
 
 def _mixed(case: Case, row: Row, prefix: str, stream: str | None) -> None:
-    """The UDP sum: bytes and rate of the sender, loss and jitter of the receiver (trap 2)."""
+    """Compare the UDP sum: bytes and rate of the sender, loss and jitter of the receiver."""
     pairs = {"jitter_ms": ("jitter", "receiver", 1e6), "lost_packets": ("lost", "receiver", 1)}
     if row.get("sender", True) or row.get("bytes"):
         pairs |= {"bytes": ("transferred", "sender", 1), "packets": ("datagrams", "sender", 1)}
@@ -90,7 +90,7 @@ def _mixed(case: Case, row: Row, prefix: str, stream: str | None) -> None:
 
 
 def _directions(case: Case) -> dict[str, str | None]:
-    """Streams of the table by direction: null but in a bidirectional test, whose roles say who sends."""
+    """Return the streams of the table by direction; they are null unless the test is bidirectional."""
     streams = {row["stream"] for row in case.tables.rows["metrics"] if row["metric"] == "throughput"}
     client = any((stream or "").startswith("TX-C") for stream in streams)
     server = any((stream or "").startswith("TX-S") for stream in streams)
@@ -128,7 +128,7 @@ def _configuration(case: Case, wanted: Row) -> None:
 
 
 def _json_intervals(case: Case, wanted: Row) -> None:
-    """Sums are the intervals of a run; a bidirectional one has a row for each direction."""
+    """Compare the sums with the intervals of a run; a bidirectional one has a row per direction."""
     roles = {row["stream"] for row in case.intervals()} & {"TX-C", "RX-C", "TX-S", "RX-S"}
     whole = [row for row in case.intervals() if row["stream"] is None or row["stream"] in roles]
     share = 2 if roles else 1
@@ -161,7 +161,7 @@ def _text(case: Case, wanted: Row) -> None:
 
 
 def _unlabelled(case: Case) -> int:
-    """Number of closing rows of UDP up to 3.1, which name no side."""
+    """Return the number of summary rows of UDP up to 3.1, which name no side."""
     return len(re.findall(r"(?m)^\[.*Mbits/sec +[\d.]+ ms +\d+/\d+ \([^)]*\) *$", case.text())) - sum(
         row["jitter_ns"] is not None for row in case.intervals()
     )
@@ -209,7 +209,7 @@ def _of_side(side: str | None) -> dict[str, str]:
 
 
 def _stream_names(row: Row) -> list[str | None]:
-    """How the table may name the stream: null where the row is the run's only one."""
+    """Return the names that the stream may have in the table; null if it is the only one."""
     role, number = row.get("role"), row.get("id")
     if role:
         return [f"{role} {number}" if number != "SUM" else role, role]
@@ -272,7 +272,7 @@ def _hand_row(case: Case, key: str, row: Any, stream: str | None) -> None:
 
 
 def moler(case: Case) -> None:
-    """Reports of nokia/moler, whose rates are bytes a second: totals of the run or a stream, and first intervals."""
+    """Compare reports of nokia/moler, whose rates are bytes per second: totals and first intervals."""
     for endpoints, report in case.expected["moler_report"].items():
         key = f"moler_report.{endpoints}"
         if not isinstance(report, dict):

@@ -1,4 +1,4 @@
-"""lagscope: round trips in µs; tables and lists floored to whole ones."""
+"""lagscope: round-trip times in µs; tables and lists are truncated to whole µs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MICROSECOND = 1e3
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     wanted = case.expected
     for key, metric in (("min", "rtt_min"), ("max", "rtt_max"), ("avg", "rtt_mean")):
         if wanted.get(key) is not None:

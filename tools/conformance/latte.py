@@ -1,4 +1,4 @@
-"""latte: round trips in µs, rates a second and counts an iteration, histogram rows."""
+"""latte: round-trip times in µs, rates per second and counts per iteration, histogram rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERS = {
 
 
 def compare(case: Case) -> None:
-    """Every number of one block."""
+    """Compare every number of one block."""
     wanted = case.expected
     for key, (metric, factor) in _NUMBERS.items():
         if key in wanted:

@@ -1,7 +1,7 @@
-"""A second, naive reading of logs without expected values: plain patterns on the closing lines, no parser of ours.
+"""A second reading of logs without expected values: plain patterns on the summary lines, without the parsers.
 
-Knows nothing of runs, sections or versions: every number that a closing line prints must stand somewhere in the tables
-of its file, converted. What the tables refuse on purpose (unknown, below the resolution) is left out here.
+It knows no runs, sections or versions: every number of a summary line must occur in the tables of its file, converted.
+Numbers that the tables leave out on purpose (unknown, below the resolution) are left out here as well.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from conformance.core import Case
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _KIBI = {"Bytes": 1, "KBytes": 1024, "MBytes": 1024**2, "GBytes": 1024**3}
-# -f K, M, G: bytes a second, 1024-based.
+# -f K, M, G: bytes per second, 1024-based.
 _BITS = {"bits": 1, "Kbits": 1e3, "Mbits": 1e6, "Gbits": 1e9} | {unit: 8 * size for unit, size in _KIBI.items()}
 _NANO = {"ns": 1, "us": 1e3, "ms": 1e6, "sec": 1e9}
 _NUMBER = r"([\d.]+)"
@@ -27,7 +27,7 @@ _CLOSING = re.compile(
 
 
 def compare(case: Case) -> None:
-    """Compare what plain patterns find in the text of one log."""
+    """Compare the numbers that plain patterns find in the text of one log."""
     text = plain(case.path.read_bytes())
     readers: dict[str, Callable[[Case, str], None]] = {
         "sockperf": sockperf,
@@ -48,7 +48,7 @@ def compare(case: Case) -> None:
 
 
 def plain(raw: bytes) -> str:
-    """Text of the bytes, escapes gone; UTF-16 told by its mark or its zeros."""
+    """Return the text without escapes; UTF-16 is recognised by its mark or its zeros."""
     for magic, opener in ((b"\x1f\x8b", gzip.decompress), (b"BZh", bz2.decompress)):
         if raw.startswith(magic):
             raw = opener(raw)
@@ -193,7 +193,7 @@ def netperf(case: Case, text: str) -> None:
 
 
 def documents(text: str) -> list[dict[str, Any]]:
-    """Every JSON object that begins a line, whatever stands between them."""
+    """Yield every JSON object that begins a line, whatever is between them."""
     found, position = [], 0
     while (start := re.compile(r"(?m)^\s*\{").search(text, position)) is not None:
         try:
@@ -280,7 +280,7 @@ def fio(case: Case, text: str) -> None:
 
 
 def iostat(case: Case, text: str) -> None:
-    """Processor rows in order."""
+    """CPU rows in order."""
     if text.lstrip().startswith("{"):
         reports = json.loads(text)["sysstat"]["hosts"][0]["statistics"]
         case.check("reports", len(reports), [len(case.runs)])

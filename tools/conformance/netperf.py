@@ -1,4 +1,4 @@
-"""netperf: transactions a second and µs; the mean of the histogram and the inverse of the rate are two metrics."""
+"""netperf: transactions per second and µs; the mean of the histogram and the inverse of the rate are two metrics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NUMBERS: dict[str, tuple[str, float, dict[str, str]]] = {
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     wanted = case.expected
     prefix = "transaction" if case.runs and case.runs[0].get("test") == "tcp_crr" else "rtt"
     for key, (metric, factor, where) in _NUMBERS.items():
@@ -59,7 +59,7 @@ def compare(case: Case) -> None:
 
 
 def _mean(case: Case, wanted: dict[str, Any]) -> None:
-    """The inverse of the rate, a round trip where one transaction was one; of TCP_CRR it is none."""
+    """Compare the inverse of the rate, which is a round-trip time except for TCP_CRR."""
     if case.runs and case.runs[0].get("test") == "tcp_crr":
         case.facts("mean_rtt_us")
         return

@@ -1,4 +1,4 @@
-"""ntttcp: Windows megabytes are 2**20; the rate of a run is its bytes over its own time, in decimal bits."""
+"""ntttcp: Windows megabytes are 2**20; the rate of a run is bytes / time in decimal bits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BITS = {"bps": 1, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9}
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     wanted = case.expected
     for key, metric in _PERCENT.items():
         if wanted.get(key) is not None and not _unmeasured(case, wanted[key]):
@@ -70,7 +70,7 @@ def compare(case: Case) -> None:
 
 
 def _unmeasured(case: Case, value: float) -> bool:
-    """Zeros of the Linux XML stand for what is not measured (trap 9)."""
+    """Leave out zeros of the Linux XML, which stand for fields that are not measured."""
     return value == 0 and case.path.suffix == ".xml"
 
 

@@ -1,4 +1,4 @@
-"""ping of every system: milliseconds; the printed mdev is the population's, the table holds the sample's."""
+"""ping of every system: milliseconds; mdev is the population deviation, the table has the sample deviation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COUNTS = {
 
 
 def compare(case: Case) -> None:
-    """Every number of one log, and every reply."""
+    """Compare every number of one log, and every reply."""
     wanted = case.expected
     for metric, keys in _TIMES.items():
         for key in keys:

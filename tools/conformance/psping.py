@@ -1,4 +1,4 @@
-"""PsPing: milliseconds; connection times are no round trips and have metrics of their own."""
+"""PsPing: milliseconds; connection times are not round-trip times and have their own metrics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MILLISECOND = 1e6
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     wanted = case.expected
     prefix = "connect" if wanted.get("mode") == "tcp_connect" else "rtt"
     for key, metric in (("min", "min"), ("max", "max"), ("avg", "mean"), ("derived_mean", "mean")):

@@ -1,4 +1,4 @@
-"""qperf: means of half round trips, except the read over RDMA; one run a block, in order."""
+"""qperf: means of RTT/2, except for the RDMA read; one run per block, in order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FULL = ("rc_rdma_read_lat",)
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     for key, value in case.expected.items():
         if key == "tests":
             _tests(case, value)

@@ -1,4 +1,4 @@
-"""sockperf: half round trips in µs unless the corpus says ``rtt``; megabytes per second are 2**20 bytes (trap S10)."""
+"""sockperf: RTT/2 in µs unless the corpus says ``rtt``; MBps are 2**20 bytes per second."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COUNTS = {
 
 
 def compare(case: Case) -> None:
-    """Every number of one log."""
+    """Compare every number of one log."""
     wanted = case.expected
     factor = MICROSECOND * (1 if case.document.get("quantity") == "rtt" else 2)
     for key, metric in _TIMES.items():

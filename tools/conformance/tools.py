@@ -1,4 +1,4 @@
-"""The mappings by tool, as the corpora name their folders."""
+"""The mappings by tool, named like the folders of the corpora."""
 
 from __future__ import annotations
 
