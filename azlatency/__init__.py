@@ -1,115 +1,106 @@
-"""azlatency: raw logs of sockperf, qperf, iperf3, ntttcp, latte, ping and an echo test as tidy tables.
+"""Read the logs of latency and throughput tools into tidy tables, and compare what they measured.
 
 >>> import azlatency as az
->>> az.parse("sockperf.log").quantiles     # doctest: +SKIP
->>> az.load("westeurope-azure-cni").runs            # doctest: +SKIP
+>>> logs = az.parse("results/")                # doctest: +SKIP
+>>> runs = az.latency(logs)                    # doctest: +SKIP
+>>> az.summarize(runs, by="path")              # doctest: +SKIP
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from azlatency import stats as stats
+    from azlatency import studies as studies
+    from azlatency.logs import schema as schema
+    from azlatency.logs.parse import LogError as LogError
+    from azlatency.logs.parse import parse as parse
+    from azlatency.logs.tables import Logs as Logs
+    from azlatency.report import charts as charts
+    from azlatency.report import findings as findings
+    from azlatency.report import tables as tables
+    from azlatency.stats.across_runs.asymmetry import asymmetry as asymmetry
+    from azlatency.stats.across_runs.baseline import baseline as baseline
+    from azlatency.stats.across_runs.comparison import compare as compare
+    from azlatency.stats.across_runs.means import summarize as summarize
+    from azlatency.stats.across_runs.planning import plan as plan
+    from azlatency.stats.within_run.quantiles import quantiles as quantiles
+    from azlatency.studies.path import Path as Path
+    from azlatency.studies.runs import latency as latency
+    from azlatency.studies.runs import throughput as throughput
+    from azlatency.studies.store import Study as Study
+    from azlatency.studies.store import import_study as import_study
+    from azlatency.studies.store import list_studies as list_studies
+    from azlatency.studies.store import load as load
 
 __version__ = "0.1.0"
 
-# Names are imported on first use: `import azlatency` stays cheap, and so does `azlatency --help`.
+# The module of each public name. A name is imported on first use, so that `import azlatency` and `azlatency --help`
+# stay fast. The type checker reads the imports above instead; a test compares the two.
 _HOMES = {
     "parse": "azlatency.logs.parse",
-    "Logs": "azlatency.logs.tables",
-    "LogError": "azlatency.logs.parse",
     "load": "azlatency.studies.store",
-    "list_studies": "azlatency.studies.store",
     "import_study": "azlatency.studies.store",
+    "list_studies": "azlatency.studies.store",
+    "Logs": "azlatency.logs.tables",
     "Study": "azlatency.studies.store",
     "Path": "azlatency.studies.path",
-    "Endpoint": "azlatency.studies.path",
-    "run_table": "azlatency.studies.runs",
+    "LogError": "azlatency.logs.parse",
     "latency": "azlatency.studies.runs",
     "throughput": "azlatency.studies.runs",
-    "client_side_runs": "azlatency.studies.runs",
-    "select": "azlatency.studies.runs",
-    "other_study": "azlatency.studies.runs",
-    "configured_links": "azlatency.studies.emulation",
-    "configured_differences": "azlatency.stats.across_runs.emulation_check",
+    "summarize": "azlatency.stats.across_runs.means",
+    "quantiles": "azlatency.stats.within_run.quantiles",
+    "compare": "azlatency.stats.across_runs.comparison",
+    "asymmetry": "azlatency.stats.across_runs.asymmetry",
+    "baseline": "azlatency.stats.across_runs.baseline",
+    "plan": "azlatency.stats.across_runs.planning",
+    "studies": "azlatency.studies",
+    "stats": "azlatency.stats",
     "charts": "azlatency.report.charts",
     "tables": "azlatency.report.tables",
-    "runtails": "azlatency.stats.within_run.tail_by_run",
-    "shapes": "azlatency.stats.within_run.distribution_shape",
-    "intime": "azlatency.stats.within_run.time_series",
-    "placement": "azlatency.stats.across_runs.placement",
     "findings": "azlatency.report.findings",
     "schema": "azlatency.logs.schema",
-    "evidence": "azlatency.stats.unit_checks",
-    "printed_quantiles": "azlatency.stats.within_run.printed_quantiles",
-    "summarize": "azlatency.stats.across_runs.means",
-    "typical_run": "azlatency.stats.across_runs.means",
-    "quantiles": "azlatency.stats.within_run.quantiles",
-    "histogram_quantiles": "azlatency.stats.within_run.histograms",
-    "history": "azlatency.stats.across_runs.history",
-    "median_of_runs": "azlatency.stats.across_runs.quantiles_of_runs",
-    "mean": "azlatency.stats.within_run.means",
-    "mean_from_summary": "azlatency.stats.within_run.means",
-    "exceedance": "azlatency.stats.within_run.exceedance",
-    "table_exceedance": "azlatency.stats.within_run.exceedance",
-    "stability": "azlatency.stats.within_run.stability",
-    "event_test": "azlatency.stats.within_run.events",
-    "trend": "azlatency.stats.within_run.trend",
-    "warm_up": "azlatency.stats.within_run.warm_up",
-    "lifetimes": "azlatency.stats.within_run.lifetimes",
-    "interval_mean": "azlatency.stats.within_run.throughput_intervals",
-    "throttling": "azlatency.stats.within_run.throttling",
-    "clock_steps": "azlatency.stats.within_run.clock_steps",
-    "fit_tail": "azlatency.stats.within_run.tail",
-    "shape_by_threshold": "azlatency.stats.within_run.tail",
-    "return_level": "azlatency.stats.within_run.return_levels",
-    "fan_out": "azlatency.stats.within_run.fan_out",
-    "coordinated_omission": "azlatency.stats.within_run.coordinated_omission",
-    "time_weighted_quantiles": "azlatency.stats.within_run.coordinated_omission",
-    "dependence": "azlatency.stats.within_run.dependence",
-    "compare": "azlatency.stats.across_runs.comparison",
-    "compare_quantiles": "azlatency.stats.across_runs.comparison",
-    "shift_function": "azlatency.stats.across_runs.comparison",
-    "adjust": "azlatency.stats.multiplicity",
-    "agreement": "azlatency.stats.across_runs.agreement",
-    "Agreement": "azlatency.stats.across_runs.agreement",
-    "against": "azlatency.stats.across_runs.agreement",
-    "compare_imports": "azlatency.stats.across_runs.before_after",
-    "compare_rounds_of": "azlatency.stats.across_runs.before_after",
-    "check_expectation": "azlatency.stats.across_runs.baseline",
-    "check_baseline": "azlatency.stats.across_runs.baseline",
-    "check_percentile": "azlatency.stats.across_runs.baseline",
-    "vms_by_share": "azlatency.stats.across_runs.baseline",
-    "runs_needed": "azlatency.stats.across_runs.planning",
-    "runs_to_decide": "azlatency.stats.across_runs.planning",
-    "runs_for_spread": "azlatency.stats.across_runs.planning",
-    "plans_by_path": "azlatency.stats.across_runs.planning",
-    "precision_curves": "azlatency.stats.across_runs.planning",
-    "confirm_by_path": "azlatency.stats.across_runs.planning",
-    "percentile_sizes": "azlatency.stats.across_runs.planning",
-    "rounds_by_zones": "azlatency.stats.across_runs.planning",
-    "confirm": "azlatency.stats.across_runs.planning",
-    "smallest_n": "azlatency.stats.across_runs.planning",
-    "rounds_needed": "azlatency.stats.across_runs.planning",
-    "may_stop": "azlatency.stats.across_runs.planning",
-    "repeats": "azlatency.stats.across_runs.repeats",
-    "repeats_by_path": "azlatency.stats.across_runs.repeats",
-    "samples_per_run": "azlatency.stats.across_runs.repeats",
-    "asymmetry": "azlatency.stats.across_runs.asymmetry",
-    "Asymmetry": "azlatency.stats.across_runs.asymmetry",
-    "one_way_difference": "azlatency.stats.across_runs.asymmetry",
-    "rank_sets": "azlatency.stats.across_runs.ranking",
+}
+# Former public names that are neither in `stats` nor in `studies` under the same name.
+_RENAMED = {
+    "Tables": "Logs",
+    "latency_runs": "latency",
+    "throughput_runs": "throughput",
+    "by_path": "summarize",
+    "plans_by_path": "plan",
+    "check_baseline": "baseline",
+    "described_runs": "studies.run_table",
+    "measuring": "studies.client_side_runs",
+    "programmed_links": "studies.configured_links",
+    "across_runs": "stats.typical_run",
+    "known_steps": "stats.configured_differences",
+    "answers": "tables",
+    "answers_tail": "tables",
+    "evidence": "stats.unit_checks",
+    "intime": "stats.time_series",
+    "runtails": "stats.tail_by_run",
+    "shapes": "stats.distribution_shape",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 
 
-def __getattr__(name: str) -> Any:
-    import importlib
+if not TYPE_CHECKING:  # the type checker would take this function for any attribute
 
-    home = _HOMES.get(name)
-    if home is None:
+    def __getattr__(name: str) -> object:
+        import importlib
+
+        if name in _HOMES:
+            module = importlib.import_module(_HOMES[name])
+            # A function named like its module wins over the module.
+            return getattr(module, name, module)
+        moved = _RENAMED.get(name)
+        if moved is None and not name.startswith("_"):
+            spaces = ("stats", "studies")
+            moved = next((f"{space}.{name}" for space in spaces if name in __getattr__(space).__all__), None)
+        if moved is not None:
+            raise AttributeError(f"azlatency.{name} is now azlatency.{moved}")
         raise AttributeError(f"module 'azlatency' has no attribute {name!r}")
-    module = importlib.import_module(home)
-    # A function named like its module wins over the module.
-    return getattr(module, name, module)
 
 
 def __dir__() -> list[str]:

@@ -43,16 +43,16 @@ def whole_report(x: np.ndarray) -> None:
     import azlatency as az
 
     az.quantiles(x, LEVELS)
-    az.mean(x)
-    az.fit_tail(x)
-    az.stability(x)
+    az.stats.mean(x)
+    az.stats.fit_tail(x)
+    az.stats.stability(x)
 
 
 def compared(x: np.ndarray, y: np.ndarray) -> None:
     """Compare two runs quantile by quantile."""
     import azlatency as az
 
-    az.shift_function(az.quantiles(x, LEVELS), az.quantiles(y, LEVELS))
+    az.stats.shift_function(az.quantiles(x, LEVELS), az.quantiles(y, LEVELS))
 
 
 def matrix() -> None:
@@ -76,12 +76,12 @@ def histogram(x: np.ndarray) -> tuple[float, float]:
 
     bins, counts = np.unique(np.floor(np.log2(x) * 1024), return_counts=True)
     low, high = 2 ** (bins / 1024), 2 ** ((bins + 1) / 1024)
-    found = az.histogram_quantiles(low, high, counts, LEVELS, smooth=True)
+    found = az.stats.histogram_quantiles(low, high, counts, LEVELS, smooth=True)
     exact = az.quantiles(x, LEVELS, independent=True)
     ends = [(a, b) for own, due in zip(found[:3], exact[:3], strict=True)
             for a, b in ((own.low, due.low), (own.high, due.high)) if a is not None and b is not None]  # fmt: skip
     off = max(abs(a / b - 1) for a, b in ends)
-    return least(lambda: az.histogram_quantiles(low, high, counts, LEVELS, smooth=True)), off
+    return least(lambda: az.stats.histogram_quantiles(low, high, counts, LEVELS, smooth=True)), off
 
 
 def peak_megabytes(code: str) -> float:

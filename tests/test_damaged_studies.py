@@ -58,4 +58,4 @@ def test_a_broken_description_of_the_network(content: str, said: str, tmp_path: 
     (tmp_path / "raw" / "mine" / "truth.json").write_text(content, "utf-8")
     import_study("mine")
     with pytest.raises(az.LogError, match=said):
-        az.configured_links(az.load("mine"))
+        az.studies.configured_links(az.load("mine"))

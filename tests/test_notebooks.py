@@ -44,7 +44,7 @@ def test_pages_of_results_can_look_at_some_pairs_and_save_their_charts() -> None
         sources = [cell.source for cell in code_cells(nbformat.read(path, as_version=4))]
         assert 'pairs: str = ""' in sources[0] and 'export: str = ""' in sources[0], path.stem
         assert f'az.charts.export(export, f"figures/{{study}}/{path.stem}")' in sources[1]
-        assert "az.select(az.load(study), pairs)" in sources[1]
+        assert "az.studies.select(az.load(study), pairs)" in sources[1]
 
 
 def test_cells_are_thin(notebook: Any) -> None:

@@ -20,7 +20,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.stats.across_runs.planning import PILOT, plans_by_path, rounds_needed, runs_for_spread
+from azlatency.stats.across_runs.planning import PILOT, plan, rounds_needed, runs_for_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,7 +277,7 @@ def rounds_from_pilot(
 
     Raises `PlanError` if no path has five runs, because the spread cannot be estimated.
     """
-    plans = [plan for runs in pilots for plan in plans_by_path(runs, precision, confidence=confidence)]
+    plans = [estimate for runs in pilots for estimate in plan(runs, precision, confidence=confidence)]
     firm = [plan for plan in plans if plan.needed is not None]
     if not firm:
         ranges = [plan for plan in plans if plan.low is not None]

@@ -51,11 +51,12 @@ def modules(homes: Mapping[str, str]) -> list[Module]:
     names: dict[str, list[str]] = {}
 
     def add(module: str, name: str) -> None:
-        if _is_module(f"{module}.{name}"):
-            for member in _public(f"{module}.{name}"):
-                add(f"{module}.{name}", member)
+        home = _home(module, name)
+        if _is_module(f"{home}.{name}"):
+            for member in _public(f"{home}.{name}"):
+                add(f"{home}.{name}", member)
         else:
-            names.setdefault(module, []).append(name)
+            names.setdefault(home, []).append(name)
 
     for name, home in homes.items():
         for member in [name] if _defined(home, name) else _public(home):
@@ -91,15 +92,21 @@ def _public(module: str) -> list[str]:
     return [node.name for node in _tree(module).body if isinstance(node, kinds) and not node.name.startswith("_")]
 
 
+def _home(module: str, name: str) -> str:
+    """Return the module that defines a name, or the package that contains a module of that name."""
+    for node in _tree(module).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("azlatency."):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name and node.module != module:
+                    return _home(str(node.module), alias.name)
+    return module
+
+
 def _defined(module: str, name: str) -> _Function | ast.ClassDef | None:
     """Return the definition of a name, in the module or where the module imports it from."""
-    for node in _tree(module).body:
+    for node in _tree(_home(module, name)).body:
         if isinstance(node, _Function | ast.ClassDef) and node.name == name:
             return node
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("azlatency"):
-            for alias in node.names:
-                if (alias.asname or alias.name) == name and node.module not in (None, "azlatency"):
-                    return _defined(str(node.module), alias.name)
     return None
 
 

@@ -5,24 +5,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from azlatency.stats import unit_checks
+    from azlatency.stats.across_runs import placement
     from azlatency.stats.across_runs.agreement import against, agreement
     from azlatency.stats.across_runs.asymmetry import asymmetry, one_way_difference
-    from azlatency.stats.across_runs.baseline import check_baseline, check_expectation, check_percentile, vms_by_share
+    from azlatency.stats.across_runs.baseline import baseline, check_expectation, check_percentile, vms_by_share
     from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
     from azlatency.stats.across_runs.comparison import compare, compare_quantiles, shift_function
     from azlatency.stats.across_runs.emulation_check import configured_differences
     from azlatency.stats.across_runs.history import history
     from azlatency.stats.across_runs.means import summarize, typical_run
-    from azlatency.stats.across_runs.placement import changes, conditions
     from azlatency.stats.across_runs.planning import (
         confirm,
         confirm_by_path,
         may_stop,
         percentile_sizes,
-        plans_by_path,
+        plan,
         precision_curves,
         rounds_by_zones,
         rounds_needed,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.ranking import rank_sets
     from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, samples_per_run
     from azlatency.stats.multiplicity import adjust
+    from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
     from azlatency.stats.within_run.clock_steps import clock_steps
     from azlatency.stats.within_run.coordinated_omission import coordinated_omission, time_weighted_quantiles
     from azlatency.stats.within_run.dependence import dependence
@@ -65,7 +67,7 @@ _HOMES = {
         "one_way_difference",
     ),
     "across_runs.baseline": (
-        "check_baseline",
+        "baseline",
         "check_expectation",
         "check_percentile",
         "vms_by_share",
@@ -82,16 +84,12 @@ _HOMES = {
     "across_runs.emulation_check": ("configured_differences",),
     "across_runs.history": ("history",),
     "across_runs.means": ("summarize", "typical_run"),
-    "across_runs.placement": (
-        "changes",
-        "conditions",
-    ),
     "across_runs.planning": (
         "confirm",
         "confirm_by_path",
         "may_stop",
         "percentile_sizes",
-        "plans_by_path",
+        "plan",
         "precision_curves",
         "rounds_by_zones",
         "rounds_needed",
@@ -139,13 +137,20 @@ _HOMES = {
     "within_run.trend": ("trend",),
     "within_run.warm_up": ("warm_up",),
 }
+# Modules that are public as a whole.
+_MODULES = {
+    "distribution_shape": "within_run.distribution_shape",
+    "placement": "across_runs.placement",
+    "tail_by_run": "within_run.tail_by_run",
+    "time_series": "within_run.time_series",
+    "unit_checks": "unit_checks",
+}
 __all__ = [
     "adjust",
     "against",
     "agreement",
     "asymmetry",
-    "changes",
-    "check_baseline",
+    "baseline",
     "check_expectation",
     "check_percentile",
     "clock_steps",
@@ -153,12 +158,12 @@ __all__ = [
     "compare_imports",
     "compare_quantiles",
     "compare_rounds_of",
-    "conditions",
     "configured_differences",
     "confirm",
     "confirm_by_path",
     "coordinated_omission",
     "dependence",
+    "distribution_shape",
     "event_test",
     "exceedance",
     "fan_out",
@@ -173,7 +178,8 @@ __all__ = [
     "median_of_runs",
     "one_way_difference",
     "percentile_sizes",
-    "plans_by_path",
+    "placement",
+    "plan",
     "precision_curves",
     "printed_quantiles",
     "quantiles",
@@ -193,22 +199,29 @@ __all__ = [
     "stability",
     "summarize",
     "table_exceedance",
+    "tail_by_run",
     "throttling",
+    "time_series",
     "time_weighted_quantiles",
     "trend",
     "typical_run",
+    "unit_checks",
     "vms_by_share",
     "warm_up",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    import importlib
+if not TYPE_CHECKING:  # the type checker would take this function for any attribute
 
-    home = next((module for module, names in _HOMES.items() if name in names), None)
-    if home is None:
-        raise AttributeError(f"module 'azlatency.stats' has no attribute {name!r}; functions: {', '.join(__all__)}")
-    return getattr(importlib.import_module(f"azlatency.stats.{home}"), name)
+    def __getattr__(name: str) -> object:
+        import importlib
+
+        if name in _MODULES:
+            return importlib.import_module(f"azlatency.stats.{_MODULES[name]}")
+        home = next((module for module, names in _HOMES.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module 'azlatency.stats' has no attribute {name!r}; names: {', '.join(__all__)}")
+        return getattr(importlib.import_module(f"azlatency.stats.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -54,7 +54,7 @@ def test_every_initiator_ratio_holds_one(study: az.Study) -> None:
 
 
 def test_the_programmed_ratio_of_rates_is_held(study: az.Study) -> None:
-    links = az.configured_links(study)
+    links = az.studies.configured_links(study)
     due = links.loc["az2a → az3a", "rate"] / links.loc["az3a → az2a", "rate"]
     assert due == 2
     for found in az.asymmetry(study, metric="throughput"):
@@ -66,12 +66,12 @@ def test_the_programmed_ratio_of_rates_is_held(study: az.Study) -> None:
 
 def test_no_interval_lies_below_the_configured_delay(study: az.Study) -> None:
     """Hosts only add to the configured delay: it is a lower bound on every typical run and every difference."""
-    links, runs = az.configured_links(study), az.latency(study)
+    links, runs = az.studies.configured_links(study), az.latency(study)
     for estimate in az.summarize(runs[~runs["method"].str.startswith(("fping", "lagscope"))], "mean_ns"):
         path = estimate.labels["path"]
         if estimate.refused or path not in links.index:
             continue
         configured = links.loc[path, "mean_ns"] + links.loc[path.reversed(), "mean_ns"]
         assert estimate.estimate > configured, estimate
-    steps = [step for step in az.configured_differences(links, runs) if step.difference.low is not None]
+    steps = [step for step in az.stats.configured_differences(links, runs) if step.difference.low is not None]
     assert len(steps) >= 20 and all(step.difference.high >= step.configured for step in steps)

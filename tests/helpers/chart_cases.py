@@ -32,11 +32,12 @@ class StudyResults:
 
     @cached_property
     def printed(self) -> Any:
-        return az.printed_quantiles(self.study.quantiles, self.study.metrics, labels=self.runs[["path", "method"]])
+        labels = self.runs[["path", "method"]]
+        return az.stats.printed_quantiles(self.study.quantiles, self.study.metrics, labels=labels)
 
     @cached_property
     def sampled(self) -> Any:
-        return az.quantiles(self.study.samples, az.shapes.CURVE, labels=self.runs[["path", "method"]])
+        return az.quantiles(self.study.samples, az.stats.distribution_shape.CURVE, labels=self.runs[["path", "method"]])
 
     @cached_property
     def medians(self) -> Any:
@@ -44,7 +45,7 @@ class StudyResults:
 
     @cached_property
     def conditions(self) -> Any:
-        return az.placement.conditions(self.study, self.runs)
+        return az.stats.placement.conditions(self.study, self.runs)
 
     @cached_property
     def asymmetries(self) -> Any:
@@ -52,47 +53,47 @@ class StudyResults:
 
     @cached_property
     def conformances(self) -> Any:
-        return az.check_baseline(self.study)
+        return az.baseline(self.study)
 
     @cached_property
     def plans(self) -> Any:
-        return az.plans_by_path(self.runs)
+        return az.plan(self.runs)
 
     @cached_property
     def agreements(self) -> Any:
-        return az.agreement(self.study)
+        return az.stats.agreement(self.study)
 
     @cached_property
     def rounds(self) -> Any:
-        return [*az.compare_rounds_of(self.runs), *az.compare_rounds_of(self.streams)]
+        return [*az.stats.compare_rounds_of(self.runs), *az.stats.compare_rounds_of(self.streams)]
 
     @cached_property
     def steps(self) -> Any:
-        return az.placement.changes(az.placement.of_widest_methods(self.conditions), "placement")
+        return az.stats.placement.changes(az.stats.placement.of_widest_methods(self.conditions), "placement")
 
     @cached_property
     def changes(self) -> Any:
-        return [change for factor in FACTORS for change in az.placement.changes(self.conditions, factor)]
+        return [change for factor in FACTORS for change in az.stats.placement.changes(self.conditions, factor)]
 
     @cached_property
     def tails(self) -> Any:
-        return az.runtails.fit_tails(self.study, self.runs, limit=1e6)
+        return az.stats.tail_by_run.fit_tails(self.study, self.runs, limit=1e6)
 
     @cached_property
     def in_time(self) -> Any:
-        return az.intime.run_time_series(self.study, self.runs)
+        return az.stats.time_series.run_time_series(self.study, self.runs)
 
     @cached_property
     def run_shapes(self) -> Any:
-        return az.shapes.run_histograms(self.study, self.runs)
+        return az.stats.distribution_shape.run_histograms(self.study, self.runs)
 
     @cached_property
     def shift_functions(self) -> Any:
-        return az.shapes.shift_functions(self.study, self.runs)
+        return az.stats.distribution_shape.shift_functions(self.study, self.runs)
 
     @cached_property
     def precision(self) -> Any:
-        return az.precision_curves(self.runs, self.plans)
+        return az.stats.precision_curves(self.runs, self.plans)
 
 
 def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Callable[[], Chart | Note]]:
@@ -103,28 +104,28 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
         "shapes": lambda: charts.run_shapes(of.run_shapes),
         "medians": lambda: charts.latency_forest(
-            of.runs, of.medians, az.shapes.select_medians(of.printed + of.sampled)
+            of.runs, of.medians, az.stats.distribution_shape.select_medians(of.printed + of.sampled)
         ),
         "means": lambda: charts.latency_forest(of.runs, az.summarize(of.runs, "mean_ns"), value="mean_ns"),
         "goodput": lambda: charts.throughput_forest(
             of.streams,
             az.summarize(of.streams, "throughput", unit="bit/s"),
-            expected=az.evidence.expected_bandwidth(study),
+            expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
         "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
         "tails": lambda: charts.tail_curves(of.tails, limit=1e6),
-        "placement": lambda: charts.placement_values(az.placement.of_widest_methods(of.conditions)),
+        "placement": lambda: charts.placement_values(az.stats.placement.of_widest_methods(of.conditions)),
         "estimation": lambda: charts.estimation_plot(of.steps),
         "changes": lambda: charts.single_changes(of.changes[:30]),
         "series": lambda: charts.run_series(of.in_time),
-        "segments": lambda: charts.last_segments(az.intime.reported_segments(study.reported)),
+        "segments": lambda: charts.last_segments(az.stats.time_series.reported_segments(study.reported)),
         "matrices": lambda: charts.zone_matrices(of.asymmetries),
         "latency both ways": lambda: charts.asymmetry_forest(of.asymmetries),
         "goodput both ways": lambda: charts.asymmetry_forest(of.asymmetries, "throughput"),
         "baseline": lambda: charts.baseline_bullets(of.conformances),
         "runs needed": lambda: charts.runs_needed_forest(of.plans),
         "precision": lambda: charts.precision_chart(of.precision),
-        "agreement": lambda: charts.agreement_plot(az.against(of.agreements, "sockperf TCP 14 B")),
+        "agreement": lambda: charts.agreement_plot(az.stats.against(of.agreements, "sockperf TCP 14 B")),
         "rounds": lambda: charts.changes_forest(of.rounds),
         "shift functions": lambda: charts.shift_functions(of.shift_functions),
     }

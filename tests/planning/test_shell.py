@@ -213,7 +213,7 @@ def check_import(folder: Path, names: tuple[str, str]) -> None:
     import azlatency as az
 
     study = az.load("real", processed=folder / "data" / "processed")
-    runs = az.run_table(study)
+    runs = az.studies.run_table(study)
     there, back = f"{names[0]} → {names[1]}", f"{names[1]} → {names[0]}"
     assert set(runs["path"]) == {there, back}
     assert set(runs["placement"]) == {"cross_zone"} and set(runs["round"]) == {1}

@@ -60,16 +60,16 @@ def test_each_reported_number_says_what_may_be_concluded(name: str, tmp_path: Pa
 
 def test_headlines_of_single_runs_rank_nothing(tmp_path: Path) -> None:
     study = load("westeurope-azure-cni", tmp_path)
-    runs = az.client_side_runs(az.run_table(study))
-    table = az.tables.what_was_measured.headline(az.evidence.headline_numbers(study, runs), runs)
+    runs = az.studies.client_side_runs(az.studies.run_table(study))
+    table = az.tables.what_was_measured.headline(az.stats.unit_checks.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
     assert {row[-1] for row in table.cells} == {"one run each: what these connections did, no rank among paths"}
 
 
 def test_headlines_of_repeated_runs_lead_to_the_intervals(tmp_path: Path) -> None:
     study = load("emulated-zones", tmp_path)
-    runs = az.client_side_runs(az.run_table(study))
-    table = az.tables.what_was_measured.headline(az.evidence.headline_numbers(study, runs), runs)
+    runs = az.studies.client_side_runs(az.studies.run_table(study))
+    table = az.tables.what_was_measured.headline(az.stats.unit_checks.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
     said = {row[0]: row[-1] for row in table.cells}
     assert said["az1a → az3a"].startswith("first of several runs by ")

@@ -174,5 +174,5 @@ def test_a_file_of_the_study_before_leads_there(data: Path) -> None:
 
 def test_the_life_of_connections_leads_to_the_connections(data: Path) -> None:
     study: Study = load("emulated-zones")
-    life = az.intime.connection_lifetimes(az.intime.run_time_series(study, az.latency(study)))
+    life = az.stats.time_series.connection_lifetimes(az.stats.time_series.run_time_series(study, az.latency(study)))
     assert len(lines(Logs(study), RunsRef(life.run_ids, "samples"))) == life.n > 0

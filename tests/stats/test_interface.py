@@ -35,14 +35,14 @@ def samples(runs_: int = 1, n: int = 400) -> pd.DataFrame:
 
 def test_arrays_series_and_frames_give_the_same() -> None:
     frame = runs()
-    by_frame, by_array = az.typical_run(frame), az.typical_run(frame["median_ns"].to_numpy())
+    by_frame, by_array = az.stats.typical_run(frame), az.stats.typical_run(frame["median_ns"].to_numpy())
     assert (by_frame.estimate, by_frame.low, by_frame.unit) == (by_array.estimate, by_array.low, "ns")
     one = samples()
     values = one["rtt_ns"].to_numpy(dtype="float64")
-    for function in (az.mean, az.fit_tail, az.dependence):
+    for function in (az.stats.mean, az.stats.fit_tail, az.stats.dependence):
         assert str(function(one)) == str(function(values)), function
-    assert az.exceedance(one, 1e5).estimate == az.exceedance(values, 1e5).estimate
-    assert az.stability(one).block >= 60e9 * 0.9 or az.stability(one).blocks >= 20
+    assert az.stats.exceedance(one, 1e5).estimate == az.stats.exceedance(values, 1e5).estimate
+    assert az.stats.stability(one).block >= 60e9 * 0.9 or az.stats.stability(one).blocks >= 20
     assert [each.low for each in az.quantiles(one)] == [each.low for each in az.quantiles(values)]
 
 
@@ -78,11 +78,11 @@ def test_bad_input_is_a_typed_refusal_everywhere(columns: dict[str, Any], code: 
     """Mixed quantities, packet types, zones without maps, missing repeats: a value that says what to supply."""
     frame, whole = runs(**columns), runs()
     results: list[Any] = [
-        az.typical_run(frame, value="median_ns"),
+        az.stats.typical_run(frame, value="median_ns"),
         az.compare(frame, whole, value="median_ns"),
-        az.repeats(frame, value="median_ns"),
-        az.runs_needed(frame, value="median_ns"),
-        az.history(frame, value="median_ns"),
+        az.stats.repeats(frame, value="median_ns"),
+        az.stats.runs_needed(frame, value="median_ns"),
+        az.stats.history(frame, value="median_ns"),
     ]
     for result in results:
         told = {"few_clusters"} if result.__class__.__name__ == "History" else set()
@@ -96,14 +96,14 @@ def test_microseconds_beside_nanoseconds_are_refused() -> None:
     found = az.compare(runs(), us, value="median_ns")
     assert found.codes == ("unit_conflict",) and found.ratio.refused
     a, b = (az.quantiles(samples()["rtt_ns"], 0.5, unit=unit)[0] for unit in ("ns", "us"))
-    assert az.compare_quantiles(a, b).codes == ("unit_conflict",)
+    assert az.stats.compare_quantiles(a, b).codes == ("unit_conflict",)
 
 
 def test_frames_that_cannot_be_meant_are_errors_in_words() -> None:
     with pytest.raises(ValueError, match="choose one by its run_id"):
-        az.mean(samples(2))
+        az.stats.mean(samples(2))
     with pytest.raises(ValueError, match="rtt_ns"):
-        az.fit_tail(pd.DataFrame({"x": [1.0]}))
+        az.stats.fit_tail(pd.DataFrame({"x": [1.0]}))
     with pytest.raises(KeyError, match="columns"):
         az.compare(runs(), runs(), value="p50")
 
@@ -111,15 +111,17 @@ def test_frames_that_cannot_be_meant_are_errors_in_words() -> None:
 def everything() -> list[Any]:
     """One result of each kind, answered and refused."""
     one, frame = samples(), runs()
-    values = one["rtt_ns"].to_numpy(dtype="float64")
+    stats, values = az.stats, one["rtt_ns"].to_numpy(dtype="float64")
     return [
-        az.mean(values), az.mean([]), az.compare(frame, frame), az.compare([1.0], [2.0]),
-        az.repeats(frame), az.runs_needed(frame), az.history(values[:40]), az.fit_tail(values),
-        az.stability(values), az.event_test(values, 20), az.trend(values), az.lifetimes([5.0, 6.0], [True, False]),
-        az.throttling(values[:80]), az.coordinated_omission(values),
-        az.check_percentile(20, 40_000, 0.999), az.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
-        *az.asymmetry(frame), *az.rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
-        az.return_level(values),
+        stats.mean(values), stats.mean([]), az.compare(frame, frame), az.compare([1.0], [2.0]),
+        stats.repeats(frame), stats.runs_needed(frame), stats.history(values[:40]), stats.fit_tail(values),
+        stats.stability(values), stats.event_test(values, 20), stats.trend(values),
+        stats.lifetimes([5.0, 6.0], [True, False]),
+        stats.throttling(values[:80]), stats.coordinated_omission(values),
+        stats.check_percentile(20, 40_000, 0.999),
+        stats.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
+        *az.asymmetry(frame), *stats.rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
+        stats.return_level(values),
     ]  # fmt: skip
 
 
@@ -142,10 +144,11 @@ def test_lists_of_results_are_tables() -> None:
     found = az.quantiles(samples(2), (0.5, 0.9))
     assert isinstance(found, Results) and len(found.to_frame()) == 4
     assert len(str(found).splitlines()) == 4 and found._repr_html_().count("<tr>") == 5
-    for made in (az.asymmetry(runs()), az.agreement(runs(mean_ns=1.0)), az.repeats_by_path(runs(), "median_ns"),
-                 az.plans_by_path(runs()), az.summarize(runs(), "median_ns"),
-                 az.check_baseline(pd.DataFrame({"metric": []}), []),
-                 az.adjust([]), az.shift_function(found, found)):  # fmt: skip
+    for made in (az.asymmetry(runs()), az.stats.agreement(runs(mean_ns=1.0)),
+                 az.stats.repeats_by_path(runs(), "median_ns"),
+                 az.plan(runs()), az.summarize(runs(), "median_ns"),
+                 az.baseline(pd.DataFrame({"metric": []}), []),
+                 az.stats.adjust([]), az.stats.shift_function(found, found)):  # fmt: skip
         assert isinstance(made, Results)
 
 
@@ -168,7 +171,7 @@ def test_hostile_labels_are_escaped() -> None:
 
 
 def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() -> None:
-    """Every name of ``az.stats`` is a function with a docstring, and the type checker sees the same names."""
+    """Every name of ``az.stats`` is a function or module with a docstring, and the type checker sees the same names."""
     import ast
     import inspect
 
@@ -184,6 +187,7 @@ def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() 
         for alias in node.names
     }
     lazy = {(f"azlatency.stats.{module}", name) for module, names in stats._HOMES.items() for name in names}
+    lazy |= {(f"azlatency.stats.{module}".rpartition(".")[0], name) for name, module in stats._MODULES.items()}
     assert typed == lazy and sorted(name for _, name in lazy) == stats.__all__ == dir(stats)
     assert all(inspect.getdoc(getattr(stats, name)) for name in stats.__all__)
     with pytest.raises(AttributeError, match="summarize"):

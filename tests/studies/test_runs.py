@@ -26,17 +26,17 @@ def load(name: str, out: Path) -> Any:
 
 def test_a_study_of_some_pairs(tmp_path: Path) -> None:
     study = load("emulated-zones", tmp_path)
-    some = az.select(study, "1-3, az2a -> az1a")
+    some = az.studies.select(study, "1-3, az2a -> az1a")
     assert set(az.latency(some)["path"]) == {"az1a → az3a", "az3a → az1a", "az2a → az1a"}
     assert set(some.samples["run_id"]) <= set(some.runs["run_id"])
-    assert az.select(study, " ") is study
+    assert az.studies.select(study, " ") is study
     with pytest.raises(az.LogError, match="no path and no pair of zones is called 1-9; known: az1a → az1b, "):
-        az.select(study, "1-9")
+        az.studies.select(study, "1-9")
 
 
 def test_scenarios_of_reported_numbers_can_be_selected(tmp_path: Path) -> None:
     study = load("uksouth-echo-latency", tmp_path)
-    assert set(az.select(study, "Same AZ").reported["scenario"]) == {"Same AZ"}
+    assert set(az.studies.select(study, "Same AZ").reported["scenario"]) == {"Same AZ"}
 
 
 # --- the study before
@@ -45,25 +45,25 @@ def test_scenarios_of_reported_numbers_can_be_selected(tmp_path: Path) -> None:
 def test_a_manifest_names_the_study_before(tmp_path: Path) -> None:
     load(BEFORE, tmp_path)
     study = load(AFTER, tmp_path)
-    assert az.other_study(study, "").name == BEFORE
-    assert isinstance(tables.before_after.settings(study, az.other_study(study, "")), Table)
-    assert az.other_study(az.select(study, "AZ1 - AZ2"), "").name == BEFORE
+    assert az.studies.other_study(study, "").name == BEFORE
+    assert isinstance(tables.before_after.settings(study, az.studies.other_study(study, "")), Table)
+    assert az.studies.other_study(az.studies.select(study, "AZ1 - AZ2"), "").name == BEFORE
 
 
 def test_without_another_study_the_page_says_so(tmp_path: Path) -> None:
     """The manifest's is not imported, or there is none: nothing fails, nothing is compared."""
     for name in (AFTER, "uksouth-echo-latency"):
         study = load(name, tmp_path)
-        none = az.other_study(study, "")
+        none = az.studies.other_study(study, "")
         assert not len(none.runs) and not len(az.latency(none)) and not len(az.throughput(none))
-        assert list(az.compare_imports(az.latency(study), az.latency(none))) == []
+        assert list(az.stats.compare_imports(az.latency(study), az.latency(none))) == []
         assert isinstance(tables.before_after.settings(study, none), Note)
 
 
 def test_a_study_that_is_named_and_missing_is_an_error(tmp_path: Path) -> None:
     study = load(AFTER, tmp_path)
     with pytest.raises(az.LogError, match=f"nope: no such study in .*; imported: {AFTER} "):
-        az.other_study(study, "nope")
+        az.studies.other_study(study, "nope")
 
 
 # --- which runs are repeats of one another

@@ -51,7 +51,7 @@ def test_an_answer_within_bounds_is_not_lost() -> None:
     with pytest.raises(ValueError, match="2 of 4 round trips are known by their bounds only"):
         round_trips(BELOW)
     with pytest.raises(ValueError, match="use quantiles"):
-        az.mean(BELOW)
+        az.stats.mean(BELOW)
 
 
 def test_the_median_is_missing_where_it_has_only_bounds() -> None:
@@ -97,12 +97,12 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     found = study(tmp_path, "below", windows(["<1", "<1", "=2", "<1"] * 300))
     runs = az.latency(found)
     assert runs["median_ns"].isna().tolist() == [True]
-    assert not az.shapes.run_histograms(found, runs)
-    assert not az.intime.run_time_series(found, runs)
-    assert not az.runtails.fit_tails(found, runs, limit=1e6)
+    assert not az.stats.distribution_shape.run_histograms(found, runs)
+    assert not az.stats.time_series.run_time_series(found, runs)
+    assert not az.stats.tail_by_run.fit_tails(found, runs, limit=1e6)
     middle, late = az.quantiles(found.samples, [0.5, 0.9])
     assert (middle.estimate, late.estimate) == (0.5e6, 2.5e6)
-    told = az.findings.what_was_measured.conclude(found, az.evidence.printed_quantities(runs)).findings
+    told = az.findings.what_was_measured.conclude(found, az.stats.unit_checks.printed_quantities(runs)).findings
     assert [each.kind for each in told if each.text.startswith("900 replies in 1 run of ping")] == ["act"]
 
 
@@ -145,11 +145,11 @@ def test_loss_in_every_list_of_runs(tmp_path: Path) -> None:
     ordered = sorted(each for each in times if each is not None)
     assert runs["median_ns"].tolist() == [pytest.approx(5e5 * (ordered[599] + ordered[600]))]
     assert runs["n"].tolist() == [1080]
-    (shape,) = az.shapes.run_histograms(found, runs)
+    (shape,) = az.stats.distribution_shape.run_histograms(found, runs)
     assert (shape.n, shape.lost, int(shape.counts.sum()) + shape.beyond) == (1080, 120, 1080)
-    (in_time,) = az.intime.run_time_series(found, runs)
+    (in_time,) = az.stats.time_series.run_time_series(found, runs)
     assert in_time.lost == 120
-    (tail,) = az.runtails.fit_tails(found, runs, limit=10e6)
+    (tail,) = az.stats.tail_by_run.fit_tails(found, runs, limit=10e6)
     assert tail.slower.estimate == pytest.approx(0.1)
 
 
@@ -182,7 +182,7 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
         assert isinstance(chart, Chart)
         assert "a run that lost most of its probes" in chart.caption and "∞" in chart.alt
         assert_fit_to_print("lost", chart)
-    (condition,) = az.placement.conditions(found, runs)
+    (condition,) = az.stats.placement.conditions(found, runs)
     assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None
-    told = az.findings.what_was_measured.conclude(found, az.evidence.printed_quantities(runs)).findings
+    told = az.findings.what_was_measured.conclude(found, az.stats.unit_checks.printed_quantities(runs)).findings
     assert any(each.text.startswith("1 run that measured a round trip lost probes, up to 80 %") for each in told)

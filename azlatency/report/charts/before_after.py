@@ -37,7 +37,7 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     Parameters
     ----------
     comparisons : sequence of Comparison
-        As `azlatency.compare_imports` or `azlatency.compare_rounds_of` return them.
+        As `azlatency.stats.compare_imports` or `azlatency.stats.compare_rounds_of` return them.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     Parameters
     ----------
     shifts : sequence of ShiftFunction
-        As `azlatency.shapes.shift_functions` returns them. The six with the most packets are drawn.
+        As `azlatency.stats.distribution_shape.shift_functions` returns them. The six with the most packets are drawn.
 
     Returns
     -------

@@ -24,8 +24,8 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     Parameters
     ----------
     changes : sequence of Change
-        As `azlatency.placement.changes` returns them. Changes with one reference and one method share a panel; the four
-        panels with the most intervals are drawn.
+        As `azlatency.stats.placement.changes` returns them. Changes with one reference and one method share a panel;
+        the four panels with the most intervals are drawn.
 
     Returns
     -------

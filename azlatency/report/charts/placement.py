@@ -24,7 +24,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     Parameters
     ----------
     conditions : sequence of Condition
-        As `azlatency.placement.conditions` returns them, or those of some methods.
+        As `azlatency.stats.placement.conditions` returns them, or those of some methods.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
     Parameters
     ----------
     changes : sequence of Change
-        As `azlatency.placement.changes` returns them, of one or several factors.
+        As `azlatency.stats.placement.changes` returns them, of one or several factors.
 
     Returns
     -------

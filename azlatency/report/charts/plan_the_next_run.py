@@ -29,7 +29,7 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     Parameters
     ----------
     plans : sequence of Plan
-        As `azlatency.plans_by_path` returns them.
+        As `azlatency.plan` returns them.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     Parameters
     ----------
     curves : sequence of sequence of Plan
-        As `azlatency.precision_curves` returns them.
+        As `azlatency.stats.precision_curves` returns them.
 
     Returns
     -------

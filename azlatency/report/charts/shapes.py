@@ -34,7 +34,8 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
     Parameters
     ----------
     shapes : sequence of RunHistogram
-        As `azlatency.shapes.run_histograms` returns them. Of more than 36 runs, those with the most packets are drawn.
+        As `azlatency.stats.distribution_shape.run_histograms` returns them.
+        Of more than 36 runs, those with the most packets are drawn.
 
     Returns
     -------

@@ -31,7 +31,8 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     Parameters
     ----------
     agreements : sequence of Agreement
-        Pairs of methods, as `azlatency.agreement` or `azlatency.against` return them. The first five are drawn.
+        Pairs of methods, as `azlatency.stats.agreement` or `azlatency.stats.against` return them. The first five are
+        drawn.
 
     Returns
     -------

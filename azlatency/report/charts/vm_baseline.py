@@ -30,7 +30,7 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
     Parameters
     ----------
     results : sequence of Conformance
-        As `azlatency.check_baseline` returns them.
+        As `azlatency.baseline` returns them.
 
     Returns
     -------

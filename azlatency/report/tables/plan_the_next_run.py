@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def plans(results: Sequence[Plan]) -> Table[Plan] | Note:
-    """Return the runs that each path needs; ``results`` as `plans_by_path` returns them."""
+    """Return the runs that each path needs; ``results`` as `plan` returns them."""
     if not results:
         return Note("This study has no runs to estimate a spread from. Begin with five rounds of every path.")
     rows = [plan for plan in results if plan.at_pilot_spread is not None]

@@ -37,7 +37,7 @@ _MEAN = Format(_with_unit, numbers=lambda value: (value[0] / read_in(value[1]).s
 
 
 def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
-    """Return each expectation and the runs that measured it; ``results`` as `check_baseline` returns them."""
+    """Return each expectation and the runs that measured it; ``results`` as `baseline` returns them."""
     if not results:
         return Note("This study has no baseline, so there is nothing to compare its runs with.")
     rows = [result for result in results if result.mean is not None]

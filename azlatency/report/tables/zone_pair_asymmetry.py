@@ -291,7 +291,7 @@ _RANKS = Format(
 def configured_delays(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table[PairRow] | Note:
     """Return the configured one-way delays and the round trips measured from both ends.
 
-    ``links``: `azlatency.configured_links`; ``results``: `azlatency.asymmetry`.
+    ``links``: `azlatency.studies.configured_links`; ``results``: `azlatency.asymmetry`.
     """
     if not len(links):
         return Note(_NOT_EMULATED)
@@ -326,7 +326,7 @@ def configured_differences(
 ) -> Table[ConfiguredDifference] | Note:
     """Return how much longer each path is than the shortest pair, as measured and as configured.
 
-    ``links``: `azlatency.configured_links`; ``results``: `azlatency.configured_differences`.
+    ``links``: `azlatency.studies.configured_links`; ``results``: `azlatency.stats.configured_differences`.
     """
     rows = [step for step in results if step.difference.low is not None and step.difference.high is not None]
     if not results:

@@ -319,7 +319,7 @@ def check_percentile(
     """Does "p99.9 <= T" hold, when ``above`` of ``n`` observations exceed T?
 
     One run, so this is about its connection. Dependent packets: give ``n_effective`` of the indicator 1{x > T} (the
-    ``n_effective`` of `azlatency.exceedance`); the count shrinks with it. Without it the bounds are a floor
+    ``n_effective`` of `azlatency.stats.exceedance`); the count shrinks with it. Without it the bounds are a floor
     (``within_run_floor``). 20 of 40,000 meet p99.9, 40 are inconclusive, 55 fail. Raises `ValueError` for a count
     outside 0 ... n or a quantile outside (0, 1).
     """
@@ -361,7 +361,7 @@ def check_percentile(
 # --- a whole study
 
 
-def check_baseline(
+def baseline(
     data: Study | pd.DataFrame,
     expectations: Iterable[Mapping[str, Any]] | None = None,
     *,

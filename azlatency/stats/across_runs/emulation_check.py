@@ -60,7 +60,7 @@ def configured_differences(
     Parameters
     ----------
     links : DataFrame
-        One row per link, as returned by `azlatency.configured_links`; without rows for a real network.
+        One row per link, as returned by `azlatency.studies.configured_links`; without rows for a real network.
     runs : DataFrame
         One row per run, as returned by `azlatency.latency`. Means are compared, since only means of delays add up.
     confidence : float

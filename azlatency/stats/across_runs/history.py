@@ -1,7 +1,8 @@
 """Has a path changed between runs, over weeks of one number a run? E-divisive over the history of run values.
 
 Made for histories of runs that are independent of each other (an hour or a day apart), of any law; within one run use
-`azlatency.stability`. Splits are found one after the other, each tested by permutation within the parts found so far.
+`azlatency.stats.stability`. Splits are found one after the other, each tested by permutation within the parts found so
+far.
 
 Source: Matteson & James, JASA 109:334 (2014).
 """

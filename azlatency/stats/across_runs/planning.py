@@ -270,7 +270,7 @@ def _runs_for_no_change(spread: float, margin: float, confidence: float, power: 
     return _smallest(enough, 2)
 
 
-def plans_by_path(
+def plan(
     runs: pd.DataFrame,
     relative: float = 0.05,
     *,
@@ -306,7 +306,7 @@ def precision_curves(
 ) -> list[list[Plan]]:
     """For each method the path that needs the most of its ``plans``: its `runs_needed` at each precision.
 
-    ``runs``: the frame that ``plans_by_path`` got. Methods without a path of two runs that differ have no curve.
+    ``runs``: the frame that ``plan`` got. Methods without a path of two runs that differ have no curve.
     """
     worst: dict[object, Plan] = {}
     for each in plans:

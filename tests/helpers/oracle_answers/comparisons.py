@@ -240,7 +240,7 @@ def exact_confirm(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("repeats_hierarchy", "variance-components|")
 def components(given: dict[str, Any]) -> dict[str, Any]:
-    """The F test with packets as if independent is scipy's; it is not offered, see `azlatency.repeats`."""
+    """The F test with packets as if independent is scipy's; it is not offered, see `azlatency.stats.repeats`."""
     y = np.round(60 + np.repeat(2 * normal(6, 72), 40) + 1.5 * normal(240, 71), 3).reshape(6, 40)
     assert abs(y.sum() - given["check_sum"]) < 1e-6
     found = variance_components(y)
@@ -347,7 +347,7 @@ def resampled_ratio(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("bootstrap", "degenerate|")
 def degenerate(given: dict[str, Any]) -> dict[str, Any]:
-    result = az.mean(given["x"])
+    result = az.stats.mean(given["x"])
     return {"se": (result.high or 0) - (result.estimate or 0), "percentile": [result.low, result.high],
             "bca": Refused([each for each in result.codes if each == "constant"])}  # fmt: skip
 

@@ -273,7 +273,7 @@ class Approx(float):
 def proportion(given: dict[str, Any]) -> dict[str, Any]:
     k, n, confidence = given["k"], given["n"], given["conf"]
     x = np.repeat([2.0, 0.0], [k, n - k])
-    cp, w = (az.exceedance(x, 1.0, confidence=confidence, method=each, independent=True)
+    cp, w = (az.stats.exceedance(x, 1.0, confidence=confidence, method=each, independent=True)
              for each in ("clopper_pearson", "wilson"))  # fmt: skip
     return {
         "clopper_pearson": [cp.low, cp.high],

@@ -125,10 +125,10 @@ def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
     x[120_000:] *= 1.5
     x[[10, 20, 150_000]] = np.inf
     sent = np.arange(len(x)) * 1e-2
-    moved = az.stability(x, sent * 1e9, block_ns=10e9)
+    moved = az.stats.stability(x, sent * 1e9, block_ns=10e9)
     run = RunTimeSeries(
         run_id="a", path="A → B", method="echo TCP", status="complete", sent=sent, rtt=x, lost=3, jitter=1e4, steps=0,
-        seconds=2000.0, stability=moved, drift=az.trend(x),
+        seconds=2000.0, stability=moved, drift=az.stats.trend(x),
     )  # fmt: skip
     chart = charts.run_series([run])
     assert isinstance(chart, Chart)

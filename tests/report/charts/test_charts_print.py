@@ -95,9 +95,11 @@ def test_hard_samples_fit_the_page(name: str) -> None:
 def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
     values = hard_samples()[name]
     study, runs = study_of({name: values})
-    curves = az.quantiles(study.samples, az.shapes.CURVE, labels=runs[["path", "method"]])
-    shapes, shifts = az.shapes.run_histograms(study, runs), az.shapes.shift_functions(study, runs)
-    tails, timed = az.runtails.fit_tails(study, runs, limit=1e6), az.intime.run_time_series(study, runs)
+    curves = az.quantiles(study.samples, az.stats.distribution_shape.CURVE, labels=runs[["path", "method"]])
+    shapes = az.stats.distribution_shape.run_histograms(study, runs)
+    shifts = az.stats.distribution_shape.shift_functions(study, runs)
+    tails = az.stats.tail_by_run.fit_tails(study, runs, limit=1e6)
+    timed = az.stats.time_series.run_time_series(study, runs)
     draw = {
         "curves": lambda: charts.percentile_curves(curves, "samples"),
         "shapes": lambda: charts.run_shapes(shapes),
@@ -119,7 +121,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
 def test_more_runs_than_a_page_holds() -> None:
     values = hard_samples()["two modes"]
     study, runs = study_of({f"host {number}": values for number in range(30)})
-    chart = charts.run_shapes(az.shapes.run_histograms(study, runs))
+    chart = charts.run_shapes(az.stats.distribution_shape.run_histograms(study, runs))
     assert isinstance(chart, Chart)
     assert_fit_to_print("many runs", chart)
     assert "36 of 60 runs" in chart.caption and len(chart.alt.splitlines()) == 36
@@ -159,12 +161,12 @@ def test_intervals_of_every_number(count: int) -> None:
 @pytest.mark.parametrize("n", [1_000_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
 def test_more_samples_make_no_larger_drawing(n: int) -> None:
     """The size of a drawing does not grow with the data; ``make bench`` measures its time."""
-    few = az.stability(np.full(2_000, 1e5), 1e8 * np.arange(2_000), block_ns=1e9)
+    few = az.stats.stability(np.full(2_000, 1e5), 1e8 * np.arange(2_000), block_ns=1e9)
 
     def size(samples: int) -> int:
         rtt = 1e5 * np.exp(0.2 * np.random.default_rng(3).standard_normal(samples))
-        sent, trend = np.linspace(0, 1_000, samples), az.trend(rtt[:2_000])
-        run = az.intime.RunTimeSeries(
+        sent, trend = np.linspace(0, 1_000, samples), az.stats.trend(rtt[:2_000])
+        run = az.stats.time_series.RunTimeSeries(
             run_id="a", path="A → B", method="echo TCP", status="complete", sent=sent, rtt=rtt, lost=0, jitter=1e4,
             steps=0, seconds=1e3, stability=few, drift=trend,
         )  # fmt: skip
@@ -179,7 +181,7 @@ def test_a_histogram_is_a_curve_too() -> None:
     """A percentile of a histogram is known to its bin; the last bin of latte is open."""
     low, high = np.array([0.0, 50e3, 100e3, 200e3]), np.array([50e3, 100e3, 200e3, np.inf])
     labels = {"run_id": "r1", "path": "A → B", "method": "latte TCP"}
-    curve = az.histogram_quantiles(low, high, np.array([10, 700, 280, 10]), (0.5, 0.9, 0.99), labels=labels)
+    curve = az.stats.histogram_quantiles(low, high, np.array([10, 700, 280, 10]), (0.5, 0.9, 0.99), labels=labels)
     chart = charts.percentile_curves(curve)
     assert isinstance(chart, Chart)
     assert_fit_to_print("histogram", chart)

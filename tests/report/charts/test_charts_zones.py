@@ -25,7 +25,7 @@ def numbers_of(chart: Chart, *needed: float | None) -> None:
 
 def test_tables_of_both_directions(results: StudyResults) -> None:
     found = results.asymmetries
-    links = az.configured_links(results.study)
+    links = az.studies.configured_links(results.study)
     for table in (
         tables.zone_pair_asymmetry.directions(found),
         tables.zone_pair_asymmetry.both_ways(found),
@@ -42,12 +42,12 @@ def test_tables_of_both_directions(results: StudyResults) -> None:
 
 
 def test_only_an_emulated_network_has_configured_links(study: Any) -> None:
-    assert bool(len(az.configured_links(study))) == (study.name == "emulated-zones")
+    assert bool(len(az.studies.configured_links(study))) == (study.name == "emulated-zones")
 
 
 def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], StudyResults]) -> None:
     results = results_of("emulated-zones")
-    found, links = results.asymmetries, az.configured_links(results.study)
+    found, links = results.asymmetries, az.studies.configured_links(results.study)
     assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
     said = repr(az.findings.zone_pair_asymmetry.conclude(found, links))
     assert "az2a → az3a carries 2.03 times the goodput of the way back (ntttcp)" in said
@@ -97,7 +97,7 @@ def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Cal
 @pytest.mark.parametrize("values", [[5e9], [5e9, 5.1e9, 5.2e9], [1e9, 9e9], [4e10, 4.1e10, 4.2e10]])
 def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float]) -> None:
     wanted = {"name": "bandwidth", "relation": relation, "low": 4e9, "high": 6e9, "unit": "bit/s"}
-    result = az.check_expectation(values, wanted, labels={"path": "a → b", "method": "iperf3"})
+    result = az.stats.check_expectation(values, wanted, labels={"path": "a → b", "method": "iperf3"})
     chart = charts.baseline_bullets([result])
     assert isinstance(chart, Chart)
     assert_fit_to_print(relation, chart)
@@ -105,7 +105,7 @@ def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float])
 
 
 def test_how_many_vms_speak_for_all() -> None:
-    table = tables.vm_baseline.vms_needed(az.vms_by_share(0.95), 0.95)
+    table = tables.vm_baseline.vms_needed(az.stats.vms_by_share(0.95), 0.95)
     assert ("95 % of all VMs", "59") in table.cells
 
 
@@ -116,11 +116,11 @@ def test_plans(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
     for name in ("runs needed", "precision"):
         chart = drawn[name]
         assert "done" in chart.alt if isinstance(chart, Chart) else results.study.name != "emulated-zones"
-    for runs, plans in ((results.runs, results.plans), (results.streams, az.plans_by_path(results.streams))):
-        sizes, rounds = az.percentile_sizes(runs.get("n", [])), az.rounds_by_zones()
+    for runs, plans in ((results.runs, results.plans), (results.streams, az.plan(results.streams))):
+        sizes, rounds = az.stats.percentile_sizes(runs.get("n", [])), az.stats.rounds_by_zones()
         for table in (
             tables.plan_the_next_run.plans(plans),
-            tables.plan_the_next_run.confirmed(az.confirm_by_path(runs)),
+            tables.plan_the_next_run.confirmed(az.stats.confirm_by_path(runs)),
             tables.plan_the_next_run.smallest_sizes(sizes),
             tables.plan_the_next_run.rounds(rounds, runs),
         ):
@@ -153,8 +153,9 @@ def test_qperf_and_sockperf_agree_where_their_packets_are_alike(results_of: Call
 
 def test_the_reference_comes_first_with_equal_packets(results: StudyResults) -> None:
     found = results.agreements
-    assert az.against(found, "no such tool") == sorted(found, key=lambda each: (bool(each.differs_in), -each.pairs))
-    own = az.against(found, "sockperf TCP 14 B")
+    by_pairs = sorted(found, key=lambda each: (bool(each.differs_in), -each.pairs))
+    assert az.stats.against(found, "no such tool") == by_pairs
+    own = az.stats.against(found, "sockperf TCP 14 B")
     if results.study.name == "emulated-zones":
         assert all("sockperf TCP 14 B" in (each.first, each.second) for each in own)
         assert (own[0].first, own[0].second) == ("qperf tcp_lat", "sockperf TCP 14 B")
@@ -174,7 +175,7 @@ def test_rounds_of_one_study(results: StudyResults, drawn: dict[str, Chart | Not
 def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[[str], StudyResults]) -> None:
     names = ("westeurope-azure-cni", "westeurope-availability-set-vs-zones")
     after, before = (results_of(name).runs for name in names)
-    found = az.compare_imports(after, before)
+    found = az.stats.compare_imports(after, before)
     assert found and all(each.ratio.estimate is None for each in found)
     assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(found[0].codes)
     table = tables.before_after.changes(found)

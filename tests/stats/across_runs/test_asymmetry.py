@@ -334,10 +334,10 @@ def test_the_oracles_have_no_case_that_is_not_tested_here() -> None:
 def test_one_way_delays_decide_only_beyond_their_clocks() -> None:
     rng = stream(77)
     there, back = 300e3 + 2e3 * rng.standard_normal(6), 420e3 + 2e3 * rng.standard_normal(6)
-    sure = az.one_way_difference(there, back, 10e3)
+    sure = az.stats.one_way_difference(there, back, 10e3)
     assert sure.low is not None and sure.high is not None and sure.low <= -120e3 <= sure.high < 0
-    unsure = az.one_way_difference(there, back, 80e3)
+    unsure = az.stats.one_way_difference(there, back, 80e3)
     assert unsure.high is not None and unsure.high > 0 and "clock_bound" in unsure.codes
-    assert az.one_way_difference([1.0], [2.0], 0.0).codes == ("no_replication",)
+    assert az.stats.one_way_difference([1.0], [2.0], 0.0).codes == ("no_replication",)
     with pytest.raises(ValueError, match="clock_error"):
-        az.one_way_difference(there, back, -1.0)
+        az.stats.one_way_difference(there, back, -1.0)

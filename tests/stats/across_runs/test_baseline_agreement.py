@@ -14,7 +14,7 @@ from helpers.cases import cases
 import azlatency as az
 from azlatency.stats.across_runs.agreement import Agreement, agreement, bland_altman
 from azlatency.stats.across_runs.baseline import (
-    check_baseline,
+    baseline,
     check_expectation,
     check_percentile,
     limits_of,
@@ -224,7 +224,7 @@ def test_the_baseline_of_a_page_against_runs(raw: Path) -> None:
         {"metric": ["throughput"] * 6, "value": [11.0e9, 11.1e9, 10.9e9, 5e9, 5.1e9, 4.9e9], "tool": "iperf3",
          "path": ["a"] * 3 + ["b"] * 3}
     )  # fmt: skip
-    found = check_baseline(frame, wanted)
+    found = baseline(frame, wanted)
     by_path = {(each.what, each.labels.get("path")): each.status for each in found}
     assert by_path["network throughput, client to node", "a"] == "meets"
     assert by_path["network throughput, client to node", "b"] == "fails"
@@ -235,7 +235,7 @@ def test_the_baseline_of_a_page_against_runs(raw: Path) -> None:
 def test_the_traffic_within_a_host_is_no_network(raw: Path, tmp_path: Path) -> None:
     az.import_study("westeurope-azure-cni", [raw / "westeurope-azure-cni"], out=tmp_path)
     study = az.load("westeurope-azure-cni", processed=tmp_path)
-    found = check_baseline(study)
+    found = baseline(study)
     assert found and not any("single" in str(each.labels.get("path", "")).lower() for each in found)
     assert all(each.status == "inconclusive" and "no_replication" in each.codes for each in found)
     assert all(each.ratio is not None and each.ratio > 1 for each in found)
@@ -247,5 +247,5 @@ def test_traffic_inside_one_host_is_not_compared_with_a_baseline() -> None:
         {"metric": ["throughput"] * 2, "value": [15.1e9, 9.4e9], "placement": ["same_host", "cross_zone"]}
     )
     expected = [{"metric": "throughput", "relation": "at_most", "high": 10e9, "unit": "bit/s"}]
-    (result,) = check_baseline(runs, expected)
+    (result,) = baseline(runs, expected)
     assert result.mean == 9.4e9

@@ -20,56 +20,56 @@ BEFORE, SLOWER = [1000.0, 1010.0, 990.0, 1005.0], [1300.0, 1310.0, 1290.0, 1305.
 
 
 def test_a_change_is_found_and_its_absence_is_shown() -> None:
-    (slower,) = az.compare_imports(runs(SLOWER, vm_size="x"), runs(BEFORE, vm_size="y"))
+    (slower,) = az.stats.compare_imports(runs(SLOWER, vm_size="x"), runs(BEFORE, vm_size="y"))
     assert slower.verdict == "different" and slower.ratio.estimate == pytest.approx(1.3, rel=0.01)
     assert slower.codes == ("other_vm",)
-    (same,) = az.compare_imports(runs(BEFORE, vm_size="x"), runs(BEFORE[::-1], vm_size="x", round=1))
+    (same,) = az.stats.compare_imports(runs(BEFORE, vm_size="x"), runs(BEFORE[::-1], vm_size="x", round=1))
     assert same.verdict == "equivalent" and not same.codes
 
 
 def test_one_run_each_is_refused() -> None:
-    (found,) = az.compare_imports(runs([1300.0]), runs([1000.0], round=1))
+    (found,) = az.stats.compare_imports(runs([1300.0]), runs([1000.0], round=1))
     assert found.ratio.estimate is None and found.codes == ("no_replication",)
 
 
 def test_zones_are_matched_and_refused_without_the_map_to_physical_ones() -> None:
     zones = {"zone": "3", "peer_zone": "1"}
-    (found,) = az.compare_imports(runs(SLOWER, "new name", **zones), runs(BEFORE, "old name", **zones))
+    (found,) = az.stats.compare_imports(runs(SLOWER, "new name", **zones), runs(BEFORE, "old name", **zones))
     assert found.codes == ("logical_zone",) and found.ratio.estimate is None and found.verdict == "undetermined"
     mapped = {**zones, "physical_zone": "az3", "peer_physical_zone": "az1"}
-    (found,) = az.compare_imports(runs(SLOWER, "new name", **mapped), runs(BEFORE, "old name", **mapped))
+    (found,) = az.stats.compare_imports(runs(SLOWER, "new name", **mapped), runs(BEFORE, "old name", **mapped))
     assert found.verdict == "different" and not found.codes
 
 
 def test_nothing_is_compared_with_itself_or_another_region() -> None:
-    assert az.compare_imports(runs(BEFORE), runs(BEFORE)) == []
-    assert az.compare_imports(runs(SLOWER, region="here"), runs(BEFORE, region="there")) == []
-    assert az.compare_imports(runs(SLOWER), runs(BEFORE).head(0)) == []
+    assert az.stats.compare_imports(runs(BEFORE), runs(BEFORE)) == []
+    assert az.stats.compare_imports(runs(SLOWER, region="here"), runs(BEFORE, region="there")) == []
+    assert az.stats.compare_imports(runs(SLOWER), runs(BEFORE).head(0)) == []
 
 
 def test_other_message_sizes_are_other_packets() -> None:
     one, other = runs(SLOWER, message_bytes=14), runs(BEFORE, message_bytes=350)
     one["method"], other["method"] = "ping 14 B", "ping 350 B"
-    (found,) = az.compare_imports(one, other)
+    (found,) = az.stats.compare_imports(one, other)
     assert found.codes == ("type_p_mismatch",) and found.ratio.estimate is None
 
 
 def test_the_last_round_is_held_against_the_first_by_path() -> None:
     paths = [runs([100.0 * at, 104.0 * at, 110.0 * at * (1 + at / 1e3)], f"a → {at}", round=[1, 2, 3])
              for at in range(1, 9)]  # fmt: skip
-    (found,) = az.compare_rounds_of(pd.concat(paths))
+    (found,) = az.stats.compare_rounds_of(pd.concat(paths))
     assert found.verdict == "different" and found.ratio.estimate == pytest.approx(1.105, rel=0.01)
     assert (found.labels["first"], found.labels["last"], found.ratio.n) == (1, 3, 8)
-    assert az.compare_rounds_of(runs(BEFORE)) == az.compare_rounds_of(runs(BEFORE, round=1)) == []
+    assert az.stats.compare_rounds_of(runs(BEFORE)) == az.stats.compare_rounds_of(runs(BEFORE, round=1)) == []
 
 
 def test_two_paths_of_which_nothing_is_known_are_not_one() -> None:
     one, other = runs(SLOWER, "? → 10.0.0.5", placement=None), runs(BEFORE, "? → 10.9.0.5", placement=None)
-    assert az.compare_imports(one, other) == []
+    assert az.stats.compare_imports(one, other) == []
 
 
 def test_beyond_the_margin_is_a_test_of_its_own() -> None:
-    (slower,) = az.compare_imports(runs(SLOWER), runs(BEFORE, round=1))
+    (slower,) = az.stats.compare_imports(runs(SLOWER), runs(BEFORE, round=1))
     assert slower.ratio.diagnostics["beyond_p"] < 1e-4
-    (wide,) = az.compare_imports(runs(SLOWER), runs(BEFORE, round=1), margin="40%")
+    (wide,) = az.stats.compare_imports(runs(SLOWER), runs(BEFORE, round=1), margin="40%")
     assert wide.ratio.diagnostics["beyond_p"] == 1.0

@@ -33,7 +33,7 @@ def measured(host_ns: float, seed: int, runs: int = 4) -> pd.DataFrame:
 
 
 def test_the_hosts_own_time_drops_out_of_a_step() -> None:
-    (there, back) = az.configured_differences(links(), measured(50e3, seed=1))
+    (there, back) = az.stats.configured_differences(links(), measured(50e3, seed=1))
     assert (there.path, back.path, there.reference) == ("a → c", "c → a", "a → b")
     assert there.configured == back.configured == 515e3
     assert there.achieved is None and there.holds(there.achieved) is None
@@ -42,7 +42,7 @@ def test_the_hosts_own_time_drops_out_of_a_step() -> None:
 
 
 def test_intervals_contain_the_step_as_often_as_they_say() -> None:
-    found = [step for seed in range(300) for step in az.configured_differences(links(), measured(50e3, seed))]
+    found = [step for seed in range(300) for step in az.stats.configured_differences(links(), measured(50e3, seed))]
     share = np.mean([step.holds(step.configured) for step in found])
     # 600 intervals at 95 %: three standard errors are 2.7 %.
     assert 0.92 < share < 0.98
@@ -51,11 +51,11 @@ def test_intervals_contain_the_step_as_often_as_they_say() -> None:
 def test_time_that_grows_with_the_path_is_not_hidden() -> None:
     runs = measured(50e3, seed=2)
     runs["mean_ns"] += np.where(runs["path"].isin(["a → c", "c → a"]), 40e3, 0)
-    assert not any(step.holds(step.configured) for step in az.configured_differences(links(), runs))
+    assert not any(step.holds(step.configured) for step in az.stats.configured_differences(links(), runs))
 
 
 def test_one_run_of_each_has_no_interval() -> None:
-    (one, _) = az.configured_differences(
+    (one, _) = az.stats.configured_differences(
         links(), measured(50e3, seed=3, runs=1).drop_duplicates("path").iloc[[0, 2, 3]]
     )
     assert one.holds(one.configured) is None and "no_replication" in one.difference.codes
@@ -66,10 +66,10 @@ def test_the_emulated_study(tmp_path: Path) -> None:
     """The intervals of ping contain the configured differences; those of the other tools need not."""
     az.import_study("emulated-zones", out=tmp_path)
     study = az.load("emulated-zones", processed=tmp_path)
-    found = az.configured_differences(az.configured_links(study), az.latency(study))
+    found = az.stats.configured_differences(az.studies.configured_links(study), az.latency(study))
     ping = [step for step in found if step.method == "ping 56 B"]
     assert len(ping) == 6 and all(step.holds(step.configured) and step.holds(step.achieved) for step in ping)
-    table = tables.zone_pair_asymmetry.configured_differences(az.configured_links(study), found)
+    table = tables.zone_pair_asymmetry.configured_differences(az.studies.configured_links(study), found)
     assert isinstance(table, Table) and "ping 56 B: 6 of 6 configured" in table.notes[0]
     assert {len(row) for row in table.cells} == {len(table.headers)}
 
@@ -77,5 +77,5 @@ def test_the_emulated_study(tmp_path: Path) -> None:
 def test_a_real_network_has_no_configured_differences(tmp_path: Path) -> None:
     az.import_study("westeurope-azure-cni", out=tmp_path)
     study = az.load("westeurope-azure-cni", processed=tmp_path)
-    assert az.configured_differences(az.configured_links(study), az.latency(study)) == []
-    assert isinstance(tables.zone_pair_asymmetry.configured_differences(az.configured_links(study), []), Note)
+    assert az.stats.configured_differences(az.studies.configured_links(study), az.latency(study)) == []
+    assert isinstance(tables.zone_pair_asymmetry.configured_differences(az.studies.configured_links(study), []), Note)

@@ -187,17 +187,17 @@ def _runs() -> pd.DataFrame:
 
 def test_plans_by_path_are_those_of_each_path() -> None:
     runs = _runs()
-    found = {each.labels["path"]: each for each in az.plans_by_path(runs, 0.05)}
+    found = {each.labels["path"]: each for each in az.plan(runs, 0.05)}
     for path in ("a → b", "a → c"):
-        alone = az.runs_needed(runs.loc[runs["path"] == path, "median_ns"], 0.05)
+        alone = az.stats.runs_needed(runs.loc[runs["path"] == path, "median_ns"], 0.05)
         assert (found[path].needed, found[path].low, found[path].high) == (alone.needed, alone.low, alone.high)
     assert found["a → d"].codes == ("no_replication",)
-    assert az.plans_by_path(runs.head(0)) == []
+    assert az.plan(runs.head(0)) == []
 
 
 def test_the_curve_is_of_the_path_that_needs_the_most_and_falls() -> None:
     runs = _runs()
-    (curve,) = az.precision_curves(runs, az.plans_by_path(runs))
+    (curve,) = az.stats.precision_curves(runs, az.plan(runs))
     assert {each.labels["path"] for each in curve} == {"a → c"}
     needed = [each.high for each in curve]
     assert needed == sorted(needed, key=lambda each: -(each or 0))
@@ -205,16 +205,16 @@ def test_the_curve_is_of_the_path_that_needs_the_most_and_falls() -> None:
 
 def test_confirm_by_path_refuses_few_runs() -> None:
     runs = pd.DataFrame({"path": "a → b", "method": "tool", "median_ns": [100.0 + each % 7 for each in range(40)]})
-    (found,) = az.confirm_by_path(runs, 0.05)
-    assert found.needed == az.confirm(runs["median_ns"], 0.05).needed
-    assert {each.codes for each in az.confirm_by_path(_runs())} == {("few_clusters",)}
+    (found,) = az.stats.confirm_by_path(runs, 0.05)
+    assert found.needed == az.stats.confirm(runs["median_ns"], 0.05).needed
+    assert {each.codes for each in az.stats.confirm_by_path(_runs())} == {("few_clusters",)}
 
 
 def test_sizes_and_rounds() -> None:
-    by_level = {each.q: each for each in az.percentile_sizes([100, 4000, None])}
+    by_level = {each.q: each for each in az.stats.percentile_sizes([100, 4000, None])}
     assert (by_level[0.999].two, by_level[0.999].upper, by_level[0.999].range) == (3688, 2995, 2995)
     assert (by_level[0.999].enough, by_level[0.999].runs) == (1, 2)
-    three = az.rounds_by_zones([3])[0]
+    three = az.stats.rounds_by_zones([3])[0]
     assert (three.pairs, three.rounds, three.unpaired) == (3, 7, 5)
 
 
@@ -237,22 +237,22 @@ def test_runs_to_decide_keeps_its_promise() -> None:
 
 def test_runs_to_decide_takes_the_upper_bound_and_refuses_what_it_cannot_know() -> None:
     a, b = [100.0, 104, 98, 101], [100.0, 103, 99, 102]
-    plan = az.runs_to_decide(a, b, 0.05)
+    plan = az.stats.runs_to_decide(a, b, 0.05)
     assert plan.needed is not None and plan.at_pilot_spread is not None
     assert plan.at_pilot_spread <= plan.needed == plan.high and plan.done == 4
-    few = az.runs_to_decide(a[:2], b[:2], 0.05)
+    few = az.stats.runs_to_decide(a[:2], b[:2], 0.05)
     assert few.needed is None and few.codes == ("few_clusters",) and few.low is not None and few.high is not None
-    assert az.runs_to_decide([1.0], [1.0], 0.05).codes == ("no_replication",)
-    assert az.runs_to_decide([1.0, 1.0], [1.0], 0.05).codes == ("constant",)
-    assert az.runs_to_decide([0.0, 1.0], [1.0], 0.05).codes == ("not_positive",)
-    assert az.runs_to_decide([], [1.0], 0.05).codes == ("no_values",)
+    assert az.stats.runs_to_decide([1.0], [1.0], 0.05).codes == ("no_replication",)
+    assert az.stats.runs_to_decide([1.0, 1.0], [1.0], 0.05).codes == ("constant",)
+    assert az.stats.runs_to_decide([0.0, 1.0], [1.0], 0.05).codes == ("not_positive",)
+    assert az.stats.runs_to_decide([], [1.0], 0.05).codes == ("no_values",)
     with pytest.raises(ValueError, match="margin = 0"):
-        az.runs_to_decide(a, b, 0)
+        az.stats.runs_to_decide(a, b, 0)
 
 
 def test_runs_for_a_known_spread() -> None:
     """t(15) * 0.1 / sqrt(16) = 0.0533 > log(1.05) = 0.0488; t(18) * 0.1 / sqrt(19) = 0.0482."""
-    assert az.runs_for_spread(0.1, 0.05) == 19
-    assert az.runs_for_spread(0.01, 0.05) == 3
+    assert az.stats.runs_for_spread(0.1, 0.05) == 19
+    assert az.stats.runs_for_spread(0.01, 0.05) == 3
     with pytest.raises(ValueError, match="spread = 0"):
-        az.runs_for_spread(0, 0.05)
+        az.stats.runs_for_spread(0, 0.05)

@@ -7,11 +7,11 @@ import pytest
 
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.asymmetry import asymmetry
-from azlatency.stats.across_runs.baseline import check_baseline
+from azlatency.stats.across_runs.baseline import baseline
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.emulation_check import configured_differences
 from azlatency.stats.across_runs.means import summarize, typical_run
-from azlatency.stats.across_runs.planning import percentile_sizes, plans_by_path, runs_needed, runs_to_decide
+from azlatency.stats.across_runs.planning import percentile_sizes, plan, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.repeats import repeats_by_path
 from azlatency.stats.across_runs.run_values import run_values
 
@@ -54,7 +54,7 @@ def test_run_values_name_the_runs_with_a_value(runs: pd.DataFrame) -> None:
 
 
 def test_estimates_and_plans_by_path(runs: pd.DataFrame) -> None:
-    for result in (*summarize(runs, "mean_ns"), *repeats_by_path(runs, "mean_ns"), *plans_by_path(runs)):
+    for result in (*summarize(runs, "mean_ns"), *repeats_by_path(runs, "mean_ns"), *plan(runs)):
         assert set(result.run_ids) == ids(result.labels["method"], result.labels["path"])
     assert percentile_sizes(runs["n"])[0].run_ids == tuple(runs.index)
     group = runs[runs["path"] == "a → b"]
@@ -103,7 +103,7 @@ def test_agreement_names_the_runs_of_each_pair(runs: pd.DataFrame) -> None:
 def test_baseline_and_configured_differences(runs: pd.DataFrame) -> None:
     metrics = runs[["path", "method", "tool"]].assign(metric="rtt_mean", value=runs["mean_ns"]).rename_axis("run_id")
     expected = [{"name": "mean", "metric": "rtt_mean", "relation": "at_most", "high": 2e6, "unit": "ns"}]
-    for check in check_baseline(metrics, expected):
+    for check in baseline(metrics, expected):
         assert set(check.run_ids) == ids(check.labels["method"], check.labels["path"])
     links = pd.DataFrame({"mean_ns": range(1, 7), "achieved_ns": range(1, 7)}, index=list(PATHS))
     for step in configured_differences(links, runs):

@@ -32,30 +32,30 @@ MEAN = math.exp(0.125)
     ],
 )
 def test_means_of_hard_inputs(values: list[float], codes: tuple[str, ...]) -> None:
-    result = az.mean(values)
+    result = az.stats.mean(values)
     assert result.codes == codes
     assert str(result)
 
 
 @pytest.mark.parametrize(("n", "code"), [(0, "no_values"), (1, "no_replication")])
 def test_summaries_of_nothing(n: int, code: str) -> None:
-    assert az.mean_from_summary(n, 5.0, 1.0).codes == (code,)
+    assert az.stats.mean_from_summary(n, 5.0, 1.0).codes == (code,)
 
 
 def test_exceedance_counts_loss_and_flags_rare_events() -> None:
     values = stream(31).lognormal(0, 0.5, 10_000)
-    result = az.exceedance(values, 2.0)
+    result = az.stats.exceedance(values, 2.0)
     assert result.low < result.estimate == np.mean(values > 2.0) < result.high
-    lost = az.exceedance(values, 2.0, lost=100)
+    lost = az.stats.exceedance(values, 2.0, lost=100)
     assert lost.diagnostics["count"] == result.diagnostics["count"] + 100
-    rare = az.exceedance(values, 6.0)
+    rare = az.stats.exceedance(values, 6.0)
     assert "within_run_floor" in rare.codes
-    none = az.exceedance(values, 1e9)
+    none = az.stats.exceedance(values, 1e9)
     assert none.estimate == 0 and none.low == 0 and none.high == pytest.approx(clopper_pearson(0, 10_000)[1])
-    assert az.exceedance([], 1.0).codes == ("no_values",)
-    assert az.exceedance([1.0, 3.0], 2.0).estimate == 0.5
-    assert az.exceedance([4.0] * 50, 2.0).estimate == 1.0
-    assert az.table_exceedance(5.0, 0, [], []).codes == ("no_values",)
+    assert az.stats.exceedance([], 1.0).codes == ("no_values",)
+    assert az.stats.exceedance([1.0, 3.0], 2.0).estimate == 0.5
+    assert az.stats.exceedance([4.0] * 50, 2.0).estimate == 1.0
+    assert az.stats.table_exceedance(5.0, 0, [], []).codes == ("no_values",)
     for count, n in ((3, 2), (-1, 5), (0, 0)):
         with pytest.raises(ValueError, match="need"):
             clopper_pearson(count, n)
@@ -77,7 +77,7 @@ def test_c2_mean_of_dependent_packets(rho: float, n: int, made: int) -> None:
     clipped: list[bool] = []
     for _ in range(made):
         x = lognormal(rng, n, rho)
-        result = az.mean(x)
+        result = az.stats.mean(x)
         off = abs(float(x.mean()) - MEAN)
         naive.append(off <= 1.96 * x.std(ddof=1) / math.sqrt(n))
         fixed_lag.append(off <= 1.96 * math.sqrt(newey_west(x, int(4 * (n / 100) ** (2 / 9))) / n))
@@ -125,7 +125,7 @@ def test_exceedance_of_dependent_packets(made: int) -> None:
         held, naive = [], []
         for _ in range(made):
             x = lognormal(rng, n, rho)
-            result = az.exceedance(x, math.exp(0.5 * ndtri(0.95)))
+            result = az.stats.exceedance(x, math.exp(0.5 * ndtri(0.95)))
             if result.low is not None:
                 held.append(result.low <= 0.05 <= result.high)
             low, high = clopper_pearson(int(result.diagnostics["count"]), n)
@@ -144,7 +144,7 @@ def test_c15_no_interval_under_long_memory(made: int) -> None:
         naive, refused = [], 0
         for _ in range(made):
             x = fractional(rng, 20_000, d)
-            refused += az.mean(x).low is None
+            refused += az.stats.mean(x).low is None
             naive.append(bool(abs(x.mean()) <= 1.96 * x.std() / math.sqrt(len(x))))
         print(f"C15 d = {d}: {refused} of {made} means refused")
         assert refused >= 0.75 * made
@@ -160,7 +160,7 @@ def test_means_of_heavy_tails_are_refused(made: int) -> None:
     for _ in range(made):
         late = rng.random(1000) < 1e-3
         x = np.where(late, 100.0, 1.0) * rng.lognormal(0, 0.1, 1000)
-        result = az.mean(x)
+        result = az.stats.mean(x)
         half = 1.9623 * x.std(ddof=1) / math.sqrt(1000)
         naive.append(bool(abs(x.mean() - truth) <= half))
         silent += bool(late.any()) and "mean_tail_dominated" not in result.codes
@@ -169,5 +169,5 @@ def test_means_of_heavy_tails_are_refused(made: int) -> None:
             assert result.diagnostics["spike_rate"] == pytest.approx(late.mean())
     assert silent == 0
     fails("t of a mean with rare spikes", naive, 0.75)
-    light = az.mean(np.exp(0.3 * correlated(rng, 5000, 0.3)))
+    light = az.stats.mean(np.exp(0.3 * correlated(rng, 5000, 0.3)))
     assert "mean_tail_dominated" not in light.codes

@@ -186,7 +186,7 @@ def test_interval_means_are_total_over_time() -> None:
 
 
 def test_public_names() -> None:
-    assert az.stability is stability and az.event_test is event_test and az.lifetimes is lifetimes
+    assert az.stats.stability is stability and az.stats.event_test is event_test and az.stats.lifetimes is lifetimes
 
 
 # -------------------------------------------------------------------------------------------------------- false alarms

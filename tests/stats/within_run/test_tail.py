@@ -88,7 +88,7 @@ def test_return_levels_know_their_reach() -> None:
     lossy = fit_tail(x)
     assert lossy.lost == 20
     assert return_level(lossy, 1e6).codes[-1] == "loss_censored"
-    assert az.return_level is return_level and az.fit_tail is fit_tail
+    assert az.stats.return_level is return_level and az.stats.fit_tail is fit_tail
 
 
 def test_clusters_are_cut_at_long_gaps() -> None:
@@ -249,7 +249,7 @@ def test_oracle_has_no_case_that_is_not_looked_at() -> None:
 
 
 def test_the_shape_stays_where_the_tail_is_one_law() -> None:
-    found = az.shape_by_threshold(genpareto.rvs(0.3, size=20_000, random_state=stream(46)))
+    found = az.stats.shape_by_threshold(genpareto.rvs(0.3, size=20_000, random_state=stream(46)))
     assert len(found) >= 5 and all(each.low < 0.3 < each.high for each in found)
     thresholds = [each.labels["threshold"] for each in found]
-    assert thresholds == sorted(thresholds) and az.shape_by_threshold([1.0] * 5) == []
+    assert thresholds == sorted(thresholds) and az.stats.shape_by_threshold([1.0] * 5) == []

@@ -45,7 +45,7 @@ def test_printed_tables_bracket_a_limit() -> None:
 def test_the_rarest_are_of_the_longest_runs() -> None:
     study = az.load("emulated-zones")
     runs = az.latency(study)
-    curves = az.printed_quantiles(study.quantiles, study.metrics, labels=runs[["path", "method"]])
+    curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=runs[["path", "method"]])
     kept = runtails.select_longest_runs(curves, 12)
     assert 0 < len(kept) <= 12 and max(each.n for each in curves) in {each.n for each in kept}
     assert min(each.labels["q"] for each in kept) >= 0.99
