@@ -136,3 +136,20 @@ def test_no_parser_converts_units_itself() -> None:
         text = path.read_text("utf-8")
         for factor in ("* 1e3", "* 1e6", "* 1e9", "* 1024", "*1024", "* 1000000"):
             assert factor not in text, f"{path.name}: {factor}"
+
+
+def test_deleting_a_tool_deletes_only_that_tool() -> None:
+    """No parser imports from the folder or module of another tool, and nothing outside ``parsers`` names a tool's."""
+    parsers = "azlatency.logs.parsers."
+    tools = {
+        name.removeprefix(parsers).partition(".")[0]
+        for name, path in MODULES.items()
+        if name.startswith(parsers) and "PARSER" in path.read_text("utf-8")
+    } & {path.name.removesuffix(".py") for path in (PACKAGE / "logs" / "parsers").iterdir()}
+    assert len(tools) >= 14
+    for name in MODULES:
+        own = name.removeprefix(parsers).partition(".")[0] if name.startswith(parsers) else ""
+        for other in IMPORTS[name]:
+            if other.startswith(parsers):
+                tool = other.removeprefix(parsers).partition(".")[0]
+                assert tool == own or tool not in tools, f"{name} imports {other}"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers import iperf_rows as rows
 from azlatency.logs.parsers.common import complete_quantile, end_run
-from azlatency.logs.parsers.iperf3 import rows
 from azlatency.logs.record import Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 

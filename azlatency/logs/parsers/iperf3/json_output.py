@@ -34,8 +34,8 @@ from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.iperf3.rows import SUM, Connection, Row
 from azlatency.logs.parsers.iperf3.run import Test
+from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity, scale
 

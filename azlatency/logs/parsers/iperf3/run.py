@@ -21,7 +21,7 @@ from statistics import median
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
-from azlatency.logs.parsers.iperf3.rows import LONGEST_SHIFT, SUM, Connection, Row
+from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SUM, Connection, Row
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 

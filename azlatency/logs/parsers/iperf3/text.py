@@ -9,8 +9,8 @@ from azlatency.logs.grammar import BLANK, Line, LineAccounting, LineLog, data, k
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iperf3.json_output import Documents
-from azlatency.logs.parsers.iperf3.rows import Connection, Row
 from azlatency.logs.parsers.iperf3.run import Test
+from azlatency.logs.parsers.iperf_rows import Connection, Row
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import count, nanoseconds, quantity
 

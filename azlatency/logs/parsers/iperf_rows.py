@@ -1,4 +1,4 @@
-"""The rows of iperf3: one interval, or the total of one end, as text and JSON print them."""
+"""The rows of iperf 2 and iperf 3: one interval, or the total of one end, as text and JSON print them."""
 
 from __future__ import annotations
 
