@@ -80,7 +80,7 @@ lab: ## open the notebooks in JupyterLab (in a separate environment, .venv-lab)
 .PHONY: test
 test: lint data ## run ruff, mypy, the tests and the notebooks
 	@echo "Tests"
-	@$(PY) -m pytest -q -n $(JOBS) -m "not slow" tests
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" tests
 ifneq ($(NOTEBOOKS),)
 	@echo "Notebooks"
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg notebooks

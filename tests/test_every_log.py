@@ -100,6 +100,7 @@ def test_pages_tell_what_cannot_be_told(report: tuple[subprocess.CompletedProces
         assert " nan " not in text and "<NA>" not in text and "None" not in text.split()
 
 
+@pytest.mark.slow
 def test_every_figure_fits_to_print(report: tuple[subprocess.CompletedProcess[str], Path]) -> None:
     _, pages = report
     assert_figures_fit(pages.parents[1] / "data" / "processed", "dump", most=1_000_000)

@@ -118,6 +118,7 @@ def test_examples_follow_the_schemas_of_the_vendors(schema: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_the_github_steps_run_and_a_change_fails_the_job(tmp_path: Path) -> None:
     """Its scripts from import to verdict, as the runner runs them, on a base and a slower candidate (real logs)."""
