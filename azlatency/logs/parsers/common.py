@@ -68,6 +68,12 @@ def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None
         run.add_event("truncated", severity, f"the log ends before {what}", last_line)
 
 
+def contradict(run: Run, code: str, text: str, line: int) -> None:
+    """Report numbers of the log that exclude each other; the run is then not complete, but ``failed``."""
+    run.add_event(code, "error", text, line)
+    run.set(status="failed")
+
+
 # --- checks of numbers
 
 _COUNT_PAIRS = (("received", "sent"), ("valid_received", "valid_sent"), ("lost", "sent"), ("lost", "datagrams"))

@@ -109,6 +109,91 @@ def test_xml_of_linux_before_2021_has_binary_units() -> None:
     assert event_code_set(tables) == {"unit_epoch"}
 
 
+# The layout of 1.4.0 of 2019: six decimals, always zeros, because the number of MiB is truncated.
+XML_OF_2019 = OLD_XML.replace(">1568<", ">292.000000<").replace("3.000000", "2.098150").replace("522.754", "139.170")
+XML_OF_2019 = XML_OF_2019.replace("4182.033", "1113.361").replace(
+    "\t<total_bytes",
+    """\t<thread index="0">
+\t\t<realtime metric="s">2.098</realtime>
+\t\t<throughput metric="KB/s">142506.112</throughput>
+\t\t<throughput metric="MB/s">139.166</throughput>
+\t\t<throughput metric="mbps">1113.329</throughput>
+\t</thread>
+\t<total_bytes""",
+)
+
+
+def test_threads_prove_that_old_xml_is_binary() -> None:
+    tables = read_log(XML_OF_2019)
+    assert metric(tables, "transferred") == 306184192
+    assert metric(tables, "throughput") == pytest.approx(1113.361 * 2**20, rel=1e-12)
+    assert metric(tables, "throughput", "0") == pytest.approx(1113.329 * 2**20, rel=1e-12)
+    assert first_run(tables)["dialect"] == "ntttcp-linux-xml-pre2021-sender"
+    assert event_code_set(tables) == {"unit_epoch"}
+
+
+def test_threads_prove_that_whole_megabytes_are_decimal() -> None:
+    tables = read_log(XML_OF_2019.replace("139.166", "142.506").replace("1113.329", "1140.049"))
+    assert metric(tables, "transferred") == 292e6
+    assert metric(tables, "throughput") == 1113.361e6
+    assert event_code_set(tables) == set()
+
+
+def test_units_that_contradict_each_other_are_left_out() -> None:
+    tables = read_log(XML_OF_2019.replace("292.000000", "292.500000"))
+    assert metric(tables, "transferred") is metric(tables, "throughput") is metric(tables, "throughput", "0") is None
+    assert "unit_conflict" in event_code_set(tables)
+    assert first_run(tables)["status"] == "failed"
+
+
+def test_rates_in_two_units_that_differ_are_reported() -> None:
+    tables = read_log(XML_OF_2019.replace("1113.361", "1713.361"))
+    assert "rate_mismatch" in event_code_set(tables)
+    assert first_run(tables)["status"] == "failed"
+
+
+def test_the_unit_of_an_element_is_read() -> None:
+    element = '<tcp_average_rtt metric="ms">2</tcp_average_rtt>\n</ntttcps>'
+    assert metric(read_log(OLD_XML.replace("</ntttcps>", element)), "tcp_rtt_mean") == 2e6
+    seconds = read_log(OLD_XML.replace('metric="s">3.000000', 'metric="ms">3000.000'))
+    assert first_run(seconds)["duration_ns"] == 3 * 10**9
+    tables = read_log(OLD_XML.replace('metric="MB"', 'metric="GB"'))
+    assert metric(tables, "transferred") is None
+    assert "unit_ambiguous" in event_code_set(tables)
+
+
+WINDOWS_5_0 = """Copyright Version 5.0
+Network activity progressing...
+
+Thread  Realtime(s) Throughput(KB/s) Throughput(Mbit/s)
+======  =========== ================ ==================
+     0       10.000       102400.000            838.861
+
+#####  Totals:  #####
+
+   Bytes(MEG)    realtime(s) Avg Frame Size Throughput(Mbit/s)
+================ =========== ============== ==================
+     1000.000000      10.000       1457.654            838.861
+"""
+
+
+def test_megabits_of_windows_5_0_have_the_unit_that_bytes_and_time_show() -> None:
+    tables = read_log(WINDOWS_5_0)
+    assert metric(tables, "transferred") == 1000 * 2**20
+    assert metric(tables, "throughput") == 838.861e6
+    assert metric(tables, "throughput", "0") == 102400 * 8 * 1024
+    binary = read_log(WINDOWS_5_0.replace("1457.654            838.861", "1457.654            800.000"))
+    assert metric(binary, "throughput") == 800 * 2**20
+    neither = read_log(WINDOWS_5_0.replace("1457.654            838.861", "1457.654            700.000"))
+    assert metric(neither, "throughput") is None
+    assert "unit_ambiguous" in event_code_set(neither)
+
+
+def test_a_setting_cut_within_its_number_is_left_out() -> None:
+    tables = read_log("NTTTCP for Linux 1.4.0\ntest duration (sec):\t\t 6")
+    assert first_run(tables).get("requested_duration_ns") is None
+
+
 def test_xml_of_linux_since_2021_has_decimal_units() -> None:
     tables = read_log(fixture("1.4.3-receiver.xml"))
     assert metric(tables, "transferred") == 1392984336

@@ -28,8 +28,10 @@
 the ``side`` of the metrics say which end printed it.
 
 *Units.* The Linux console uses powers of 1000. MEG, MB and KB of Windows are powers of 1024 (ntttcp.c 4702). The XML
-of Linux changed in May 2021: before, MB was 2**20 bytes (truncated to a whole number) and mbps 2**20 bit/s. Decimals in
-``total_bytes`` or a rate in ``Bps`` identify the newer one; its ``version="5.33-linux"`` does not.
+of Linux changed in May 2021: before, MB was 2**20 bytes (truncated to a whole number) and mbps 2**20 bit/s. KB/s and
+MB/s of a thread prove which one it is; without threads, a fraction in ``total_bytes`` or a rate in ``Bps`` identifies
+the newer one. ``version="5.33-linux"`` does not. The attribute ``metric`` is read: another unit is converted or left
+out. Mbit/s of Windows 5.0 are read with the unit that bytes and time show.
 
 *Scopes.* ``retransmits`` counts the segments of the whole machine (scope host), and ``user`` to ``softirq`` are shares
 of the machine. ``cpu busy (all)`` is the share of the process and exceeds 100 % on several cores (``cpu_process``).

@@ -15,8 +15,8 @@ _LEVEL = re.compile(r"(\*\*)?\d\d:\d\d:\d\d (INFO|ERR|DBG) ?:\s?")
 # Since this version a sender prints how many connections it tested; a receiver does not.
 _PRINTS_CONNECTIONS = (1, 3, 4)
 _COLUMN = re.compile(
-    r"Bytes\(MEG\)|realtime\(s\)|Avg Frame Size|Throughput\((?:MB|KB|Buffers)/s\)|Cycles/Byte|Buffers|DPCs\(count/s\)|"
-    r"Pkts\(num/(?:DPC|intr)\)|Intr\(count/s\)|Packets Sent|Packets Received|Retransmits|Errors|Avg\. CPU %|Thread|"
+    r"Bytes\(MEG\)|[Rr]ealtime\(s\)|Avg Frame Size|Throughput\((?:MB|KB|Mbit|Buffers)/s\)|Cycles/Byte|Buffers|"
+    r"DPCs\(count/s\)|Pkts\(num/(?:DPC|intr)\)|Intr\(count/s\)|Packets Sent|Packets Received|Retransmits|Errors|Avg\. CPU %|Thread|"
     r"Time\(s\)|Avg B / Compl"
 )
 # Metric, unit (None for a count) and scope by the name of the column.
@@ -106,6 +106,8 @@ class ConsoleText(LineLog):
     @data(r"test (warm-up|duration) \(sec\):\s{1,40}(\d{1,9})", hint="(sec):")
     def setting(self, line: Line, match: re.Match[str]) -> None:
         """Read the requested duration and the warm-up time."""
+        if self._is_cut(line):
+            return
         column = "warmup_ns" if match[1] == "warm-up" else "requested_duration_ns"
         self.result.run.set(**{column: nanoseconds(match[2], "sec")})
 
@@ -263,12 +265,15 @@ class ConsoleText(LineLog):
             return
         token_by_name = dict(zip(self.columns, tokens, strict=True))
         if "Thread" in token_by_name:
-            if float(token_by_name["Time(s)"]) > 0:
+            seconds = token_by_name.get("Time(s)") or token_by_name.get("Realtime(s)") or "0"
+            if float(seconds) > 0 and "Throughput(KB/s)" in token_by_name:
                 rate = quantity(token_by_name["Throughput(KB/s)"], "ntttcp KB/s")
                 self.result.add("throughput", rate, line.number, stream=token_by_name["Thread"])
             return
         for name, token in token_by_name.items():
             self._add_windows_value(name, token, line)
+        if "Throughput(Mbit/s)" in token_by_name:
+            self._add_megabits(token_by_name["Throughput(Mbit/s)"], line)
 
     def _add_windows_value(self, name: str, token: str, line: Line) -> None:
         result = self.result
@@ -280,6 +285,19 @@ class ConsoleText(LineLog):
             result.add(metric, quantity(token, unit) if unit else count(token), line.number, scope=scope)
         if name == "Avg. CPU %":
             result.ended = True
+
+    def _add_megabits(self, token: str, line: Line) -> None:
+        """Add the rate of version 5.0 in the unit, 10**6 or 2**20 bit/s, that follows from the bytes and the time."""
+        size, duration = self.result.get("transferred"), self.result.duration
+        if size is not None and duration is not None and duration.value:
+            expected = 8e9 * size.quantity.value / duration.value
+            for unit in ("Mbps", "ntttcp old mbps"):
+                rate = quantity(token, unit)
+                if abs(rate.value - expected) <= (rate.resolution or 0.0) + 2e-3 * expected:
+                    self.result.add("throughput", rate, line.number)
+                    return
+        text = f"bytes and time do not show whether {token} Mbit/s are powers of 1000 or 1024; the rate is left out"
+        self.result.run.add_event("unit_ambiguous", "warning", text, line.number)
 
     known = known(
         ("-----", r"-{20,80}"),

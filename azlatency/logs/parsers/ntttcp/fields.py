@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
-from azlatency.logs.units import count, nanoseconds, quantity, scale
+from azlatency.logs.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
+
+_NUMBER = re.compile(r"-?[\d.]{1,30}")
 
 # Metric, unit (None for a count) and scope by name.
 _NAMES: dict[str, tuple[str, str | None, str]] = {
@@ -35,30 +38,41 @@ class ReportFields:
     def __init__(self, result: NtttcpRun, *, linux: bool) -> None:
         self.result, self.linux = result, linux
         self.rates: dict[str, tuple[str, int]] = {}
+        self.threads: dict[str, dict[str, tuple[str, int]]] = {}
         self.size: tuple[str, int] | None = None
         self.udp = False
 
     def take(self, name: str, metric: str | None, token: str, line: int) -> bool:
         """Read one number; return whether it is stored."""
         token = token.strip()
-        if not re.fullmatch(r"-?[\d.]{1,30}", token):
+        if not _NUMBER.fullmatch(token):
             return self._take_flag(name, token)
         if name == "throughput":
             self.rates[metric or ""] = (token, line)
-            return (metric or "").lower() in ("mbps", "bps", "mb/s")
+            return metric in ("mbps", "Bps", "bps", "MB/s")
         if name == "total_bytes":
-            self.size = (token, line)
+            if self._has_unit(name, metric, "MB", line):
+                self.size = (token, line)
             return True
         if name == "realtime":
-            self.result.duration = quantity(token, "s")
-            self.result.run.set(duration_ns=nanoseconds(token, "s"))
+            if self._has_unit(name, metric, "s", line):
+                unit = metric or "s"
+                self.result.duration = quantity(token, unit)
+                self.result.run.set(duration_ns=nanoseconds(token, unit))
             return True
         if name in ("run_time", "warmup_time"):
             column = "requested_duration_ns" if name == "run_time" else "warmup_ns"
             if token.isdigit():
                 self.result.run.set(**{column: nanoseconds(token, "s" if self.linux else "ms")})
             return True
-        return self._take_number(name, token, line)
+        return self._take_number(name, metric, token, line)
+
+    def take_thread(self, thread: str, metric: str | None, token: str, line: int) -> bool:
+        """Keep one rate of a thread; return whether it is stored."""
+        if not _NUMBER.fullmatch(token):
+            return False
+        self.threads.setdefault(thread, {})[metric or ""] = (token, line)
+        return metric == "mbps"
 
     def _take_flag(self, name: str, token: str) -> bool:
         if name == "udp" and token in ("True", "False"):
@@ -67,7 +81,7 @@ class ReportFields:
             return True
         return False
 
-    def _take_number(self, name: str, token: str, line: int) -> bool:
+    def _take_number(self, name: str, printed_unit: str | None, token: str, line: int) -> bool:
         if name not in _NAMES or (name == "packets_retransmitted" and self.udp and self.linux):
             return False
         metric, unit, scope = _NAMES[name]
@@ -75,23 +89,104 @@ class ReportFields:
             return False
         if name == "cpu":
             metric, scope = ("cpu_process", "process") if self.linux else ("cpu_busy", "host")
-        self.result.add(metric, quantity(token, unit) if unit else count(token), line, scope=scope)
+        if unit is None:
+            self.result.add(metric, count(token), line, scope=scope)
+        elif self._has_unit(name, printed_unit, unit, line):
+            self.result.add(metric, quantity(token, printed_unit or unit), line, scope=scope)
         return True
 
+    def _has_unit(self, name: str, printed: str | None, usual: str, line: int) -> bool:
+        """Whether the attribute ``metric`` is the usual unit or, of a time, another unit of time."""
+        if printed in (None, usual):
+            return True
+        try:
+            if canonical_unit(printed) == canonical_unit(usual) == "ns":
+                return True
+        except UnitError:
+            pass
+        text = f"{name} is in {printed}, not in {usual}; it is left out"
+        self.result.run.add_event("unit_ambiguous", "warning", text, line)
+        return False
+
+    # --- the units of size and rates
+
     def finish(self) -> None:
-        """Record size and rate, whose units depend on the age of the tool."""
+        """Record size and rates, whose units depend on the age of the tool."""
+        base = self._detect_base() if self.linux else 1024
+        old = self.linux and base == 1024
+        if base is not None:
+            self._record_size(base)
+            self._record_rates("ntttcp old mbps" if old else "Mbps", base)
+        if not old or not (self.size or self.threads):
+            return
+        self.result.form = self.result.form.replace("-xml", "-xml-pre2021").replace("-json", "-json-pre2021")
+        text = "the tool is older than May 2021: MB are 2**20 bytes and mbps are 2**20 bit/s"
+        self.result.run.add_event("unit_epoch", "info", text, self._line())
+
+    def _line(self) -> int:
+        """Return the line of the size, or of the first rate."""
+        rates = [*self.rates.values(), *(rate for thread in self.threads.values() for rate in thread.values())]
+        return self.size[1] if self.size is not None else min(line for _, line in rates)
+
+    def _detect_base(self) -> int | None:
+        """Return whether K is 1000 or 1024 in a report of Linux; None, with an event, if that cannot be known.
+
+        KB/s and MB/s of a thread prove it. Without threads, only tools since May 2021 print decimals in
+        ``total_bytes`` or a rate in bytes per second.
+        """
+        new = bool(self.rates.keys() & {"Bps", "bps"}) or not (self.size is None or float(self.size[0]).is_integer())
+        bases = {base for thread in self.threads.values() if (base := _proven_base(thread)) is not None}
+        if len(bases) > 1 or (new and bases == {1024}):
+            text = "some units of the report are powers of 1000, others powers of 1024; size and rates are left out"
+            contradict(self.result.run, "unit_conflict", text, self._line())
+            return None
+        if bases or new or self.result.ended:
+            return bases.pop() if bases else 1000 if new else 1024
+        if self.size or self.rates:
+            text = "the report is cut before the lines that show whether MB are 10**6 or 2**20 bytes; they are left out"
+            self.result.run.add_event("unit_ambiguous", "warning", text, self._line())
+        return None
+
+    def _record_size(self, base: int) -> None:
         if self.size is None:
             return
         token, line = self.size
-        old = self.linux and "." not in token and "Bps" not in self.rates
-        if old:
-            self.result.form = self.result.form.replace("-xml", "-xml-pre2021").replace("-json", "-json-pre2021")
-            text = "the tool is older than May 2021: MB are 2**20 bytes and mbps are 2**20 bit/s"
-            self.result.run.add_event("unit_epoch", "info", text, line)
+        unit = "MEG" if base == 1024 else "MB"
+        size = quantity(token, unit)
+        if self.linux and float(token).is_integer() and not self.rates.keys() & {"Bps", "bps"}:
             # Truncated, not rounded: the size is up to one MB larger.
-            self.result.add("transferred", quantity(token, "MEG").with_resolution(scale("MEG")), line)
-        else:
-            self.result.add("transferred", quantity(token, "MB" if self.linux else "MEG"), line)
-        if "mbps" in self.rates:
-            token, line = self.rates["mbps"]
-            self.result.add("throughput", quantity(token, "ntttcp old mbps" if old else "Mbps"), line)
+            size = size.with_resolution(scale(unit))
+        self.result.add("transferred", size, line)
+
+    def _record_rates(self, unit: str, base: int) -> None:
+        for thread, rates in self.threads.items():
+            if "mbps" in rates and float(rates["mbps"][0]) > 0:
+                token, line = rates["mbps"]
+                self.result.add("throughput", quantity(token, unit), line, stream=thread)
+        if "mbps" not in self.rates:
+            return
+        token, line = self.rates["mbps"]
+        rate = quantity(token, unit)
+        self.result.add("throughput", rate, line)
+        units = {"MB/s": f"ntttcp {'decimal ' if base == 1000 else ''}MB/s", "Bps": "ntttcp B/s", "bps": "bps"}
+        for metric, (printed, at) in self.rates.items():
+            if metric in units and not _agree(quantity(printed, units[metric]), rate):
+                text = f"the report prints {printed} {metric} and {token} mbps, which are different rates"
+                contradict(self.result.run, "rate_mismatch", text, at)
+
+
+def _proven_base(rates: dict[str, tuple[str, int]]) -> int | None:
+    """Return the base that explains KB/s and MB/s of a thread, None if both or neither do."""
+    if not {"KB/s", "MB/s"} <= rates.keys():
+        return None
+    bases = [
+        base
+        for base, prefix in ((1000, "decimal "), (1024, ""))
+        if _agree(*(quantity(rates[metric][0], f"ntttcp {prefix}{metric}") for metric in ("KB/s", "MB/s")))
+    ]
+    return bases[0] if len(bases) == 1 else None
+
+
+def _agree(first: Quantity, second: Quantity) -> bool:
+    """Return whether two numbers are the same within the rounding of both."""
+    return abs(first.value - second.value) <= 1.01 * ((first.resolution or 0.0) + (second.resolution or 0.0))

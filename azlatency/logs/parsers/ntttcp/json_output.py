@@ -11,7 +11,6 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ntttcp.fields import ReportFields
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import quantity
 
 _SIDES = {"ntttcps": "sender", "ntttcpr": "receiver"}
 # Names that differ from the XML name in more than camel case.
@@ -40,9 +39,9 @@ def read_json(log: Log, recorder: Recorder) -> None:
             fields = ReportFields(run, linux=True)
             _read_fields(report.object("parameters"), fields, line_map)
             _read_fields(report, fields, line_map)
-            fields.finish()
             for thread in report.objects("threads"):
-                _read_thread(thread, run, line_map)
+                _read_thread(thread, fields, line_map)
+            fields.finish()
     run.finish(line_map.line_number(max(end - 1, begin)))
 
 
@@ -55,13 +54,13 @@ def _read_fields(report: json_tokens.JsonObject, fields: ReportFields, line_map:
                 line_map.mark_data(scalar)
 
 
-def _read_thread(thread: json_tokens.JsonObject, run: NtttcpRun, line_map: JsonLineMap) -> None:
-    """Read the rate of one thread; the same rate is printed in KB and MB as well."""
+def _read_thread(thread: json_tokens.JsonObject, fields: ReportFields, line_map: JsonLineMap) -> None:
+    """Read the rates of one thread; the one in MB/s is followed by a wrong " bps"."""
     index = thread.value("index")
     for metric, scalar in _values(thread.get("throughputs")):
-        if metric == "mbps" and index is not None and re.fullmatch(r"[\d.]{1,30}", str(scalar.value)):
-            rate = quantity(scalar.value, "Mbps")
-            run.add("throughput", rate, line_map.mark_data(scalar), stream=str(index))
+        token = str(scalar.value).removesuffix(" bps")
+        if index is not None and fields.take_thread(str(index), metric, token, line_map.line_number(scalar.position)):
+            line_map.mark_data(scalar)
 
 
 def _values(node: object) -> list[tuple[str | None, json_tokens.Scalar]]:

@@ -23,6 +23,9 @@ class NtttcpParser(Parser):
         "MEG": ("bytes", 1 << 20),
         "ntttcp MB/s": ("bit/s", 8 << 20),
         "ntttcp KB/s": ("bit/s", 8 << 10),
+        "ntttcp decimal KB/s": ("bit/s", 8 * 10**3),
+        "ntttcp decimal MB/s": ("bit/s", 8 * 10**6),
+        "ntttcp B/s": ("bit/s", 8),
         # In the XML of ntttcp for Linux before May 2021, an mbps is 2**20 bit/s.
         "ntttcp old mbps": ("bit/s", 1 << 20),
         "cycles/byte": ("cycles/byte", 1),

@@ -9,7 +9,6 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ntttcp.fields import ReportFields
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import quantity
 
 
 class XmlReport(LineLog):
@@ -60,8 +59,8 @@ class XmlReport(LineLog):
         name, metric, value = match["name"], match["metric"], match["value"]
         if self.thread is None:
             self.fields.take(name, metric, value, line.number)
-        elif name == "throughput" and metric == "mbps" and re.fullmatch(r"[\d.]{1,30}", value) and float(value) > 0:
-            self.result.add("throughput", quantity(value, "Mbps"), line.number, stream=self.thread)
+        elif name == "throughput":
+            self.fields.take_thread(self.thread, metric, value, line.number)
 
     known = known(
         ("<", r"</?parameters>|<\w{1,60}\s{0,2}/>|<\?xml .{0,100}\?>"),
