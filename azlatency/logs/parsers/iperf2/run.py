@@ -17,6 +17,7 @@ from azlatency.logs.units import Quantity, nanoseconds, quantity
 _SUM = "SUM"
 _SECOND_NS = nanoseconds("1", "s")
 _DEFAULT_SECONDS = "10"
+_PORT = "5001"
 _HISTOGRAMS = {"BB": "rtt", "T": "one_way_latency", "F": "frame_latency", "W": "write_latency"}
 
 
@@ -80,6 +81,8 @@ class Test:
     block: int | None = None
     bins: int | None = None
     last_line: int = 0
+    cut: bool = False
+    """The log ends within the last row."""
     connections: dict[str, Connection] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     sent: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
@@ -137,11 +140,19 @@ class Test:
         names = (stream, "*" + stream, stream[1:])
         connection = next((self.connections[name] for name in names if name in self.connections), None)
         if connection is not None:
-            connects = self.connect is not None and connection.remote_port == self.connect[1]
-            listens = self.listen is not None and connection.local_port == self.listen
+            port = self.connect[1] if self.connect is not None else self._shared_port()
+            connects = port is not None and connection.remote_port == port
+            # With -d the server connects back to the port of the test, unless -L names another one.
+            listens = connection.local_port in (port, self.listen)
             if connects != listens:
                 return connects
         return None if self.server is None else not self.server
+
+    def _shared_port(self) -> str | None:
+        """Return the default port if connections in both directions use it: the test has no banner."""
+        connections = self.connections.values()
+        ends = {(connection.local_port == _PORT, connection.remote_port == _PORT) for connection in connections}
+        return _PORT if {(True, False), (False, True)} <= ends else None
 
     def _set_side(self, row: Row) -> None:
         """Set whether the end that wrote the row sends or receives."""
@@ -408,9 +419,8 @@ class Test:
         only_sums = bool(self.rows) and all(row.is_sum for row in self.rows)
         begun = {row.stream for row in self.rows} | set([] if only_sums else self.connections)
         begun = {stream for stream in begun if "*" + stream not in finished and stream.lstrip("*") not in finished}
-        end_run(
-            run, has_numbers=bool(self.rows), ended=begun <= finished and bool(finished), last_line=run.row["last_line"]
-        )
+        ended = begun <= finished and bool(finished) and not self.cut
+        end_run(run, has_numbers=bool(self.rows), ended=ended, last_line=run.row["last_line"])
 
 
 def _whole(value: Quantity | None) -> int | None:

@@ -72,6 +72,8 @@ class Iperf2Text(LineLog):
         self.report_of: str | None = None
         self.failures: list[tuple[int, str]] = []
         self.bins: int | None = None
+        self.form = ""
+        """The pattern of the last row."""
         self.ran = False
         """Whether a connection follows the last banner."""
 
@@ -106,7 +108,10 @@ class Iperf2Text(LineLog):
         # A server that tests back prints this banner between its connection and its rows.
         if self.test is None or self.test.rows:
             self.close()
-            self.first_banner, self.listen, self.block, self.ran = "client", None, None, False
+            # The client of a dual test listens too, and prints that banner first.
+            dual = self.first_banner == "server" and not self.ran
+            self.listen = self.listen if dual else None
+            self.first_banner, self.block, self.ran = "client", None, False
         self.connect, self.protocol = (match[1], match[3]), match[2].lower()
         if self.test is not None:
             self.test.connect = self.connect
@@ -118,7 +123,7 @@ class Iperf2Text(LineLog):
         dual = self.first_banner == "client" and self.listen is None and not self.ran and not self.failures
         if not dual:
             self.close()
-            self.first_banner, self.connect, self.block = "server", None, None
+            self.first_banner, self.connect, self.block, self.ran = "server", None, None, False
         self.listen, self.protocol = match[2], match[1].lower()
 
     @data(CONNECTED, hint="connected with")
@@ -178,6 +183,13 @@ class Iperf2Text(LineLog):
         """Read a row of a TCP sender (``-e``)."""
         self._add_tcp_state(self._add_row(line, match), match)
 
+    @data(_ROW + r" {1,8}\d{1,15}/\d{1,15} {1,16}(?P<retries>\d{1,12})", hint="/sec")
+    def write_sum(self, line: Line, match: re.Match[str]) -> None:
+        """Read the sum of TCP senders (``-e -P``)."""
+        row = self._add_row(line, match)
+        if row is not None and line.number != self.unfinished:
+            row.retransmits = count(match["retries"])
+
     @data(_ROW + r" {1,8}\d{1,15}/\d{1,15} {1,16}(?P<pps>\d{1,12}) pps", hint=" pps")
     def udp_write_row(self, line: Line, match: re.Match[str]) -> None:
         """Read a row of a UDP sender (``-e``)."""
@@ -205,10 +217,6 @@ class Iperf2Text(LineLog):
     def _add_row(self, line: Line, match: re.Match[str]) -> Row | None:
         if match["id"].startswith("FD"):
             return None
-        if line.number == self.unfinished:
-            text = "the log ends within this line; its row is left out"
-            self.recorder.add_event("unfinished_line", "info", text, line.number)
-            return None
         if self.test is not None and self.test.over(match["id"], starts=float(match["start"]), report=self.report_of):
             self.close()
         test = self._open(line)
@@ -222,6 +230,10 @@ class Iperf2Text(LineLog):
             bytes=quantity(match["bytes"], match["byte_unit"]),
             rate=quantity(match["rate"], match["rate_unit"]),
         )
+        if line.number == self.unfinished and (match.re.pattern != self.form or self.report_of == match["id"]):
+            # A unit follows every number of a row, but columns may be missing.
+            test.cut = True
+        self.form = match.re.pattern
         row.report = self.report_of == match["id"]
         if row.report:
             self.report_of = None

@@ -16,8 +16,8 @@ _LEVEL = re.compile(r"(\*\*)?\d\d:\d\d:\d\d (INFO|ERR|DBG) ?:\s?")
 _PRINTS_CONNECTIONS = (1, 3, 4)
 _COLUMN = re.compile(
     r"Bytes\(MEG\)|[Rr]ealtime\(s\)|Avg Frame Size|Throughput\((?:MB|KB|Mbit|Buffers)/s\)|Cycles/Byte|Buffers|"
-    r"DPCs\(count/s\)|Pkts\(num/(?:DPC|intr)\)|Intr\(count/s\)|Packets Sent|Packets Received|Retransmits|Errors|Avg\. CPU %|Thread|"
-    r"Time\(s\)|Avg B / Compl"
+    r"DPCs\(count/s\)|Pkts\(num/(?:DPC|intr)\)|Intr\(count/s\)|Packets Sent|Packets Received|Retransmits|Errors|"
+    r"Avg\. CPU %|Thread|Time\(s\)|Avg B / Compl"
 )
 # Metric, unit (None for a count) and scope by the name of the column.
 _WINDOWS = {
