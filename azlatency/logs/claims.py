@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from azlatency.logs.decode import Source
+from azlatency.logs.foreign import FOREIGN_TOOLS
 from azlatency.logs.lines import Line, find_lines_with, unique_lines
 from azlatency.logs.parsers import Signature, load_parsers
 
@@ -16,16 +17,24 @@ _ByHint = list[tuple[str, list[tuple[str, Signature]]]]
 
 
 class Claim(NamedTuple):
-    """A tool's claim that one of its logs starts at ``lines[position]``; ``line`` is the evidence."""
+    """A tool's claim that one of its logs starts at ``lines[position]``; ``line`` is the evidence.
+
+    The tool may be one of `azlatency.logs.foreign`, which no parser reads.
+    """
 
     position: int
     tool: str
     line: Line
     weak: bool = False
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether no parser reads the tool."""
+        return self.tool in FOREIGN_TOOLS
+
 
 def find_claims(source: Source) -> list[Claim]:
-    """Return every claim of every parser, in order of line."""
+    """Return every claim of every parser and every recognised line of a foreign tool, in order of line."""
     lines = source.lines
     text, positions = unique_lines(lines)
     claims: set[Claim] = set()
@@ -66,6 +75,9 @@ def _signatures_by_hint() -> _ByHint:
     for tool, parser in load_parsers().items():
         for signature in parser.signatures:
             hints.setdefault(signature.hint, []).append((tool, signature))
+    for name, foreign in FOREIGN_TOOLS.items():
+        for signature in foreign.signatures:
+            hints.setdefault(signature.hint, []).append((name, signature))
     return list(hints.items())
 
 

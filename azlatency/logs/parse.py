@@ -98,7 +98,7 @@ def parse(
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Logs:
     """Return the tables of one source; never raises on any text. For the parameters see `parse`."""
     readings = _possible_readings(source)
-    if tool in load_parsers() and not any(reading.claims for reading in readings) and len(source.lines):
+    if tool in load_parsers() and not any(_weigh(reading.claims)[1] for reading in readings) and len(source.lines):
         readings = [_Reading(source, [Claim(0, tool, source.lines[0])])]
     chosen, best = readings[0], _read(readings[0])
     for reading in readings[1:]:
@@ -127,11 +127,11 @@ def _possible_readings(source: Source) -> list[_Reading]:
     plain = _Reading(source, find_claims(source))
     most = _weigh(plain.claims)
     best: list[_Reading] = []
-    for proposal in propose_unwrapped(source, claimed=bool(plain.claims), surely=most[0] > 0):
+    for proposal in propose_unwrapped(source, claimed=most[1] > 0, surely=most[0] > 0):
         claims = find_claims(take_head(proposal.source))
         if _weigh(claims) > most:
             most, best = _weigh(claims), []
-        if claims and _weigh(claims) == most:
+        if _weigh(claims)[1] and _weigh(claims) == most:
             best = [*best, _Reading(proposal.source, claims, proposal)][-_MOST_READINGS:]
     best = [reading._replace(claims=find_claims(reading.source)) for reading in best]
     return best if best and most[0] > _weigh(plain.claims)[0] else [plain, *best]
@@ -139,7 +139,8 @@ def _possible_readings(source: Source) -> list[_Reading]:
 
 def _weigh(claims: list[Claim]) -> tuple[int, int]:
     """Return the number of claims that start a log, and of all claims."""
-    return sum(not claim.weak for claim in claims), len(claims)
+    known = [claim for claim in claims if not claim.is_foreign]
+    return sum(not claim.weak for claim in known), len(known)
 
 
 def _count_unknown(recorder: Recorder) -> int:
@@ -160,6 +161,9 @@ def _read(reading: _Reading) -> Recorder:
         line = conflict[0].line
         text = f"both {tools} claim {line.text.strip()!r}; put each tool's output in its own file"
         recorder.add_event("ambiguous_format", "error", text, line.number)
+    for claim in segments.foreign:
+        text = f"this is output of {claim.tool}, which azlatency does not read"
+        recorder.add_event("foreign_tool", "warning", text, claim.line.number)
     unknown = classify_remaining_lines(source, recorder.accounting, segments)
     if source.text and not source.text.endswith("\n") and recorder.accounting.kind_of(source.line_count) == DATA:
         text = "the log ends mid-line: its last line may be truncated"
@@ -167,6 +171,9 @@ def _read(reading: _Reading) -> Recorder:
     _add_unknown_lines(recorder, unknown)
     if not recorder.rows["runs"] and not segments.conflicts:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
+        if segments.foreign:
+            names = ", ".join(dict.fromkeys(claim.tool for claim in segments.foreign))
+            what = f"{what}, but output of {names}, which azlatency does not read"
         recorder.add_event("not_recognised", "error", f"{what}; see azlatency parse --explain", 1)
     return recorder
 

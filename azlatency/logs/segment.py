@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from azlatency.logs.claims import Claim
 from azlatency.logs.decode import Source
+from azlatency.logs.foreign import FOREIGN_TOOLS
 from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, Line, LineAccounting
 from azlatency.logs.lines import find_lines_with, texts_by_number, unique_lines
 from azlatency.logs.parsers import Log, Parser, load_parsers
@@ -34,6 +35,8 @@ _BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2
 _PROMPT_STARTS = ("#", "$", "%", ">")
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
+_LINES_ABOVE_FOREIGN = 4
+_JSON_LINES_ABOVE_FOREIGN = 20
 _SENTENCES_IN_NOTES = 3
 _WORDS_IN_A_SENTENCE = 6
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][a-zà-ÿ'’-]*[,.:;?!]?")
@@ -60,6 +63,8 @@ class Segments:
     loose: list[bool] = field(default_factory=list)
     prose_lines: list[int] = field(default_factory=list)
     conflicts: list[list[Claim]] = field(default_factory=list)
+    foreign: list[Claim] = field(default_factory=list)
+    """The start of each output of a tool that no parser reads."""
 
 
 def segment(source: Source, claims: Sequence[Claim]) -> Segments:
@@ -69,11 +74,14 @@ def segment(source: Source, claims: Sequence[Claim]) -> Segments:
     claims = _remove_conflicts(claims, segments)
     for block in _find_blocks(source, lines, segments):
         inside = [claim for claim in claims if block.start <= claim.position < block.stop]
-        inside = _remove_weak(inside)
+        inside = _remove_weak(_remove_shared(inside))
         starts = [_include_opening_brace(claim.position, block, lines) for claim in inside]
         if starts and not block.loose:
             starts[0] = block.start
         for claim, (start, stop) in zip(inside, pairwise([*starts, block.stop]), strict=True):
+            if claim.is_foreign:
+                segments.foreign.append(claim)
+                continue
             command = block.command if _runs_tool(load_parsers()[claim.tool], block.command) else None
             host = block.host if command else None
             log = Log(source, claim.tool, lines[start:stop], block.headings, command, host)
@@ -111,11 +119,34 @@ def _remove_conflicts(claims: Sequence[Claim], segments: Segments) -> list[Claim
     kept = []
     for same_line in by_line.values():
         strongest = [claim for claim in same_line if not claim.weak] or same_line
+        strongest = [claim for claim in strongest if not claim.is_foreign] or strongest[:1]
         if len({claim.tool for claim in strongest}) > 1:
             segments.conflicts.append(strongest)
         else:
             kept.append(strongest[0])
     return kept
+
+
+def _remove_shared(claims: list[Claim]) -> list[Claim]:
+    """Remove the claims of known tools on lines that belong to the output of a foreign tool."""
+    kept: list[Claim] = []
+    for claim in claims:
+        if claim.is_foreign:
+            shares = FOREIGN_TOOLS[claim.tool].shares
+            while kept and kept[-1].tool in shares and _is_just_above(kept[-1], claim):
+                kept.pop()
+            if kept and kept[-1].tool == claim.tool:
+                continue
+        elif claim.weak and kept and kept[-1].is_foreign and claim.tool in FOREIGN_TOOLS[kept[-1].tool].shares:
+            continue
+        kept.append(claim)
+    return kept
+
+
+def _is_just_above(claim: Claim, foreign: Claim) -> bool:
+    """Return whether the line of a claim can be the banner of the foreign output."""
+    is_json = claim.line.text.lstrip().startswith(("{", '"'))
+    return foreign.position - claim.position <= (_JSON_LINES_ABOVE_FOREIGN if is_json else _LINES_ABOVE_FOREIGN)
 
 
 def _remove_weak(claims: list[Claim]) -> list[Claim]:

@@ -1,0 +1,170 @@
+"""Tools whose output people post beside the logs of this library, and which no parser reads.
+
+A line that one of `FOREIGN_TOOLS` matches begins the output of that tool. Known tools print some of the same lines: a
+report of hping3 ends like one of ping, and mpstat has the banner of iostat. No parser reads them there, and an event
+names the tool. To read a tool, write a parser for it and delete its row here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from azlatency.logs.parsers import Signature
+
+_TIME = r"\d\d:\d\d:\d\d(?: [AP]M)?"
+
+
+def _line(hint: str, pattern: str) -> Signature:
+    return Signature(hint, re.compile(pattern))
+
+
+class ForeignTool(NamedTuple):
+    """How the output of a tool is recognised, and with which known tools it shares lines.
+
+    The weak claims of the tools in ``shares`` are wrong inside the output, and all their claims in the few lines above
+    its first recognised line.
+    """
+
+    signatures: tuple[Signature, ...]
+    shares: tuple[str, ...] = ()
+
+
+#: By the name of the tool. All signatures are strong, so none may match a line inside the log of a known tool.
+FOREIGN_TOOLS: dict[str, ForeignTool] = {
+    "hping3": ForeignTool(
+        (
+            _line("HPING", r"HPING \S{1,253} \(.{1,100}\): .{1,60} headers \+ \d{1,6} data bytes"),
+            _line(" hping stat", r"--- \S{1,253} hping statistic ---"),
+            _line(" flags=", r"len=\d{1,6} ip=\S{1,60} ttl=\d{1,3} .{0,60}flags=\w{1,8} seq=\d{1,12} .{1,100}"),
+        ),
+        shares=("ping",),
+    ),
+    "httping": ForeignTool(
+        (
+            _line("PING http", r"(?:HTT)?PING https?://.{1,300}"),
+            _line(" httping stat", r"--- \S{1,300} httping statistics ---"),
+        ),
+        shares=("ping",),
+    ),
+    "arping": ForeignTool(
+        (
+            _line("ARPING", r"ARPING \d\S{1,60}.{0,100}"),
+            _line("cast reply from", r"(?:Uni|Broad)cast reply from \S{1,60} {1,3}\[[\dA-Fa-f:]{17}\] .{1,40}"),
+        ),
+        shares=("ping",),
+    ),
+    "nping": ForeignTool((_line("Starting Nping", r"Starting Nping .{1,200}"),), shares=("ping",)),
+    "tcping": ForeignTool(
+        (
+            _line("tcp response from", r"seq {1,4}\d{1,9}: tcp response from \S{1,253}.{0,200} \[\w{1,12}\] .{1,20}"),
+            _line("Probing ", r"Probing \S{1,253}:\d{1,5}/tcp - .{1,100}"),
+            _line("(warmup): ", r"> \S{1,253}:\d{1,5} \(warmup\): [\d.]{1,12} ?ms"),
+            _line("TCPinging ", r"TCPinging \S{1,253} on port \d{1,5}.{0,60}"),
+        ),
+        shares=("ping", "psping"),
+    ),
+    "mtr": ForeignTool(
+        (
+            _line("Loss%", r"(?:HOST: \S{1,253}|Host) {1,200}Loss% {1,10}Snt.{1,100}"),
+            _line("|-- ", r"\d{1,3}\.\|-- \S{1,253} {1,60}[\d.]{1,6}%? .{1,100}"),
+            _line("Mtr_Version", r"Mtr_Version,Start_Time,Status,Host,.{1,300}"),
+        )
+    ),
+    "traceroute": ForeignTool(
+        (
+            _line("hops max", r"traceroute6? to \S{1,253}.{0,120}, \d{1,3} hops max.{0,60}"),
+            _line("Tracing route to", r"Tracing route to \S{1,253}.{0,200}"),
+        )
+    ),
+    "owping or twping": ForeignTool(
+        (_line("ping statistics from", r"--- \S{0,10}ping statistics from .{1,300} ---"),), shares=("ping",)
+    ),
+    "ethr": ForeignTool(
+        (
+            _line("Ethr", r"Ethr: Comprehensive Network Performance .{1,100}|Ethr done, .{1,100}"),
+            _line("Bits/s", r"\[ ?ID\] {1,8}Protocol {1,12}Interval {1,12}Bits/s.{0,100}"),
+        ),
+        shares=("iperf2", "iperf3", "ping", "psping"),
+    ),
+    "mpstat": ForeignTool(
+        (
+            _line("%usr", rf"(?:{_TIME}|Average:) {{1,10}}CPU {{1,10}}%usr .{{1,200}}"),
+            _line('"cpu-load"', r'"cpu-load" ?: ?\[.{0,200}'),
+        ),
+        shares=("iostat",),
+    ),
+    "cifsiostat": ForeignTool(
+        (
+            _line("Filesystem", r"Filesystem:? {1,60}r\w{0,2}B/s {1,20}w\w{0,2}B/s {1,20}rops/s .{1,200}"),
+            _line("rops/s", r"r\w{0,2}B/s {1,20}w\w{0,2}B/s {1,20}rops/s .{1,200}Filesystem"),
+            _line('"filesystem"', r'"filesystem" ?: ?\[.{0,200}'),
+        ),
+        shares=("iostat",),
+    ),
+    "sar": ForeignTool(
+        (
+            _line("IFACE", rf"(?:{_TIME}|Average:) {{1,10}}IFACE {{1,10}}rx\w{{1,8}}/s .{{1,200}}"),
+            _line("%user", rf"(?:{_TIME}|Average:) {{1,10}}CPU {{1,10}}%user .{{1,200}}"),
+        ),
+        shares=("iostat",),
+    ),
+    "pidstat": ForeignTool(
+        (_line("PID", rf"(?:# Time|{_TIME}|Average:) {{1,10}}UID {{1,10}}T?G?I?D?P?ID .{{1,300}}"),), shares=("iostat",)
+    ),
+    "vmstat": ForeignTool((_line("-memory-", r"procs -{3,40}memory-{3,40} .{1,100}"),)),
+    "netstat": ForeignTool(
+        (
+            _line("Active ", r"Active (?:Internet|UNIX domain|LOCAL) .{0,20}(?:connections|sockets).{0,60}"),
+            _line("Kernel ", r"Kernel (?:Interface|IP(?:v6)? routing(?: cache)?) table"),
+        )
+    ),
+    "ss": ForeignTool(
+        (_line("Recv-Q", r"(?:Netid {1,12})?State {1,12}Recv-Q {1,12}Send-Q {1,40}Local Address:.{1,200}"),)
+    ),
+    "uperf": ForeignTool(
+        (
+            _line("running profile:", r"Starting \d{1,9} (?:threads|processes) running profile:.{1,300}"),
+            _line("op/s", r"(?:Total|Txn\d{1,6}) {1,20}\S{1,20} / {1,10}[\d.]{1,12}\(s\) = {1,20}\S{1,20} .{1,60}op/s"),
+        )
+    ),
+    "nuttcp": ForeignTool(
+        (
+            _line(" Mbps", r"[\d.]{1,16} MB / {1,8}[\d.]{1,12} sec = {1,8}[\d.]{1,16} Mbps.{0,200}"),
+            _line("rate_Mbps=", r"megabytes=\S{1,20} real_seconds=\S{1,20} .{0,200}rate_Mbps=.{1,300}"),
+        )
+    ),
+    "ioping": ForeignTool(
+        (
+            _line(
+                " request=",
+                r"[\d.]{1,12} ?[KMG]?i?B? ?(?:<<<|>>>|from) .{1,300}: request=\d{1,18} time=[\d.]{1,12} .{1,60}",
+            ),
+            _line("ioping stat", r"--- .{1,300} ioping statistics ---"),
+        )
+    ),
+    "DiskSpd": ForeignTool(
+        (_line("Input parameters:", r"Input parameters:"), _line("iskspd", r"Command Line: .{1,500}"))
+    ),
+    "perftest (ib_send_lat and others)": ForeignTool(
+        (
+            _line(" Test", r"(?:RDMA_)?(?:Send|Write|Read|Atomic|Raw)\w{0,20} .{0,40}(?:Latency|BW|Bandwidth) Test"),
+            _line("#bytes", r"#bytes {1,8}#iterations {1,8}(?:t_min|BW peak).{1,300}"),
+        )
+    ),
+    "k8s-netperf": ForeignTool((_line("RESULT TYPE", r"\|? {0,4}RESULT TYPE.{1,200}DRIVER.{1,300}"),)),
+    "cilium connectivity perf": ForeignTool(
+        (
+            _line("Network Performance Test Summary", r".{0,8}Network Performance Test Summary.{0,40}"),
+            _line("Scenario", r".{0,8}Scenario {1,40}\| Node {1,40}\| Test .{1,400}"),
+        )
+    ),
+    "wrk": ForeignTool((_line("test @ ", r"Running [\d.]{1,9}[smh] test @ \S{1,300}"),)),
+    "ApacheBench": ForeignTool((_line("ApacheBench", r"This is ApacheBench, Version .{1,80}"),)),
+    "speedtest": ForeignTool(
+        (
+            _line("Speedtest by Ookla", r"Speedtest by Ookla.{0,40}"),
+            _line("speedtest.net", r"Retrieving speedtest\.net configuration\.\.\."),
+        )
+    ),
+}
