@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.asymmetry import asymmetry, one_way_difference
     from azlatency.stats.across_runs.baseline import baseline, check_expectation, check_percentile, vms_by_share
     from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
-    from azlatency.stats.across_runs.comparison import compare, compare_quantiles, shift_function
+    from azlatency.stats.across_runs.comparison import compare
     from azlatency.stats.across_runs.emulation_check import configured_differences
     from azlatency.stats.across_runs.history import history
     from azlatency.stats.across_runs.means import summarize, typical_run
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         runs_to_decide,
         smallest_n,
     )
+    from azlatency.stats.across_runs.quantile_comparison import compare_quantiles, shift_function
     from azlatency.stats.across_runs.quantiles_of_runs import median_of_runs
     from azlatency.stats.across_runs.ranking import rank_sets
     from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, samples_per_run
@@ -76,11 +77,7 @@ _HOMES = {
         "compare_imports",
         "compare_rounds_of",
     ),
-    "across_runs.comparison": (
-        "compare",
-        "compare_quantiles",
-        "shift_function",
-    ),
+    "across_runs.comparison": ("compare",),
     "across_runs.emulation_check": ("configured_differences",),
     "across_runs.history": ("history",),
     "across_runs.means": ("summarize", "typical_run"),
@@ -97,6 +94,10 @@ _HOMES = {
         "runs_needed",
         "runs_to_decide",
         "smallest_n",
+    ),
+    "across_runs.quantile_comparison": (
+        "compare_quantiles",
+        "shift_function",
     ),
     "across_runs.quantiles_of_runs": ("median_of_runs",),
     "across_runs.ranking": ("rank_sets",),

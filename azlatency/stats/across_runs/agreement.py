@@ -16,8 +16,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.logs.format import count_of, format_estimate, format_interval, join_words
-from azlatency.stats.across_runs.comparison import summary, tost
 from azlatency.stats.across_runs.run_values import is_frame, parse_margin, run_ids_of
+from azlatency.stats.across_runs.two_groups import summary, tost
 from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, verdict_of
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from azlatency.logs.format import count_of, format_value
 from azlatency.stats import exact
-from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, student_interval, with_run_ids
+from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, with_run_ids
 from azlatency.stats.across_runs.matrices import decompose, hodge, triangles
 from azlatency.stats.across_runs.means import typical_run
 from azlatency.stats.across_runs.ranking import RankSet, rank_sets
@@ -33,6 +33,7 @@ from azlatency.stats.across_runs.run_values import (
     unit_of,
     value_column,
 )
+from azlatency.stats.across_runs.two_groups import student_interval
 from azlatency.stats.multiplicity import adjust, adjust_p
 from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope, Verdict
 from azlatency.studies.path import Path, route

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.logs.format import count_of, format_interval, format_value
 from azlatency.stats.across_runs.asymmetry import data_path
-from azlatency.stats.across_runs.comparison import Summary, summary
 from azlatency.stats.across_runs.planning import _smallest
 from azlatency.stats.across_runs.run_values import is_frame, refusals, run_values, unit_of
+from azlatency.stats.across_runs.two_groups import Summary, summary
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.proportions import clopper_pearson
 from azlatency.studies.path import Path
@@ -379,7 +379,7 @@ def baseline(
     results = []
     for each in wanted:
         metric = each.get("metric")
-        rows = frame[frame["metric"] == metric]  # type: ignore[index]
+        rows = frame[frame["metric"] == metric]
         if str(metric) in ("throughput", "retransmits"):
             rows = _by_data_direction(rows)
         if str(metric).startswith(("rtt", "throughput")) and "placement" in rows.columns:

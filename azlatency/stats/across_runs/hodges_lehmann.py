@@ -1,29 +1,27 @@
-"""Two groups of run values compared by ranks: the Hodges-Lehmann shift and the exact rank-sum test.
+"""Rank statistics of run values: Hodges-Lehmann estimates and the exact rank-sum test.
 
-For run values only. On packets a rank test finds 0.1 µs "significant" and, since packets depend on each other, calls a
-path different from itself (experiment C14).
+Use them for run values only. Applied to dependent packets, a rank test finds a path different from itself, and with
+thousands of packets a difference of 0.1 µs is "significant".
 
-Sources: Hodges & Lehmann 1963; Moses 1965.
+Sources: Hodges & Lehmann, Annals of Mathematical Statistics 34:598 (1963); Moses, Psychometrika 30:239 (1965).
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats import exact
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from azlatency.stats.arrays import FloatArray
 
-    FloatArray = NDArray[np.float64]
-
-#: Above this number of runs the exact distribution of the rank sum costs more than it is worth.
+#: Above this number of runs the exact distribution of the rank sum is not computed: it takes too long.
 _EXACT_RUNS = 200
 
 
 class Shift(NamedTuple):
-    """Hodges-Lehmann shift of X over Y, Moses' interval by rank counts and the confidence that it attains."""
+    """Hodges-Lehmann shift of x over y, Moses' interval and the confidence that the interval attains."""
 
     estimate: float
     low: float | None
@@ -32,7 +30,7 @@ class Shift(NamedTuple):
 
 
 def rank_sum_p(x: FloatArray, y: FloatArray) -> float:
-    """Two-sided p of the rank sum by its exact permutation law, midranks for ties."""
+    """Return the exact two-sided p-value of the rank-sum test, with midranks for ties."""
     import numpy as np
     from scipy.stats import rankdata
 
@@ -44,7 +42,7 @@ def rank_sum_p(x: FloatArray, y: FloatArray) -> float:
 
 
 def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95) -> Shift:
-    """Median of all differences x - y and Moses' interval, exact without ties and conservative with them."""
+    """Return the median of all differences x - y with Moses' interval: exact without ties, conservative with ties."""
     import numpy as np
 
     differences = np.sort(np.subtract.outer(x, y).ravel())
@@ -60,3 +58,13 @@ def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95) -> Sh
         return Shift(estimate, None, None, None)
     attained = 1 - 2 * float(cumulative[support - m * (m + 1) / 2 <= count - 1][-1])
     return Shift(estimate, float(differences[count - 1]), float(differences[m * n - count]), attained)
+
+
+def pseudomedian(values: FloatArray) -> float:
+    """Return the one-sample Hodges-Lehmann estimate: the median of all Walsh averages."""
+    import numpy as np
+
+    if not len(values):
+        return math.nan
+    first, second = np.triu_indices(len(values))
+    return float(np.median((values[first] + values[second]) / 2))

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from azlatency.stats import exact
-from azlatency.stats.across_runs.comparison import summary
 from azlatency.stats.across_runs.run_values import floats, refusals, run_ids_of, run_values, value_column
+from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 

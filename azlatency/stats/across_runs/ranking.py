@@ -90,7 +90,7 @@ def _p(
     import numpy as np
     from scipy.stats import t as student
 
-    from azlatency.stats.across_runs.comparison import summary, welch
+    from azlatency.stats.across_runs.two_groups import summary, welch
 
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         common = [each for each in first if each in second]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.logs.format import count_of, format_estimate, format_value
-from azlatency.stats.across_runs.comparison import summary
 from azlatency.stats.across_runs.run_values import floats, refusals, run_values
+from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.result import Result, Results, Row, Scope
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.stats.across_runs.comparison import shift_function
+from azlatency.stats.across_runs.quantile_comparison import shift_function
 from azlatency.stats.result import Comparison, Computed, Estimate
 from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from azlatency.stats import exact
-from azlatency.stats.across_runs.comparison import pseudomedian, student_interval, summary, tost
+from azlatency.stats.across_runs.hodges_lehmann import pseudomedian
 from azlatency.stats.across_runs.matrices import curl, decompose, hodge, triangles
+from azlatency.stats.across_runs.two_groups import student_interval, summary, tost
 from azlatency.stats.multiplicity import adjust_p
 from helpers.oracle_answers import answers, array
 from helpers.oracle_answers.times import Note

@@ -11,18 +11,11 @@ import pytest
 from helpers.cases import cases
 
 from azlatency.stats import exact
-from azlatency.stats.across_runs.comparison import (
-    Summary,
-    compare,
-    compare_quantiles,
-    fieller,
-    shift_function,
-    student_interval,
-    summary,
-    welch,
-)
+from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.hodges_lehmann import rank_sum_p
+from azlatency.stats.across_runs.quantile_comparison import compare_quantiles, shift_function
 from azlatency.stats.across_runs.run_values import parse_margin
+from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, welch
 from azlatency.stats.multiplicity import adjust, adjust_p
 from azlatency.stats.result import Estimate
 

@@ -141,7 +141,7 @@ def test_variance_components(case: dict[str, Any]) -> None:
     by_runs = repeats(means, errors=[math.sqrt(found.var_within / 40)] * 6)
     assert by_runs.var_between == pytest.approx(due["var_between_anova"], rel=rel)
     # The run-level interval of the oracle is Student's t on the run means.
-    from azlatency.stats.across_runs.comparison import student_interval
+    from azlatency.stats.across_runs.two_groups import student_interval
 
     assert student_interval(means, 0.95) == pytest.approx(due["ci95_t_run_level"], rel=rel)
     assert found.se_runs / math.sqrt(found.design_effect) == pytest.approx(due["se_naive_iid"], rel=rel)

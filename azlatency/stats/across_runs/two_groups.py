@@ -1,0 +1,155 @@
+"""Closed-form statistics of two groups: Welch, Fieller, two one-sided tests, MOVER, and Student's interval of a mean.
+
+The functions take plain numbers or arrays and know nothing of runs and paths.
+
+Sources: Welch 1947; Fieller 1954, with Welch's degrees of freedom; Schuirmann 1987 (two one-sided tests); Zou & Donner,
+Statistics in Medicine 27:1693, 2008 (MOVER).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from azlatency.stats.arrays import FloatArray
+
+
+class Summary(NamedTuple):
+    """Size, mean and sample standard deviation (n - 1) of one group."""
+
+    n: int
+    mean: float
+    sd: float
+
+
+class Welch(NamedTuple):
+    """Difference of means (first minus second), its standard error, degrees of freedom, t, p and interval."""
+
+    difference: float
+    error: float
+    df: float
+    t: float
+    p: float
+    low: float
+    high: float
+
+
+class Fieller(NamedTuple):
+    """Ratio of means and its interval; ``g >= 1`` means that the denominator may be 0 and there is no interval."""
+
+    ratio: float
+    df: float
+    g: float
+    low: float | None
+    high: float | None
+
+
+class Tost(NamedTuple):
+    """Two one-sided tests: t and p of both, and the larger p."""
+
+    t_low: float
+    t_high: float
+    p_low: float
+    p_high: float
+    p: float
+
+
+def summary(values: FloatArray) -> Summary:
+    """Return size, mean and standard deviation (n - 1) of a group; NaN if not defined."""
+    n = len(values)
+    if n < 2:
+        return Summary(n, float(values.mean()) if n else math.nan, math.nan)
+    # Equal values have no spread, whatever rounding makes of their mean.
+    spread = 0.0 if values.max() == values.min() else float(values.std(ddof=1))
+    return Summary(n, float(values.mean()), spread)
+
+
+def welch(first: Summary, second: Summary, confidence: float = 0.95) -> Welch | None:
+    """Return Welch's t test of the difference of two means.
+
+    ``None`` if a group has fewer than two values or neither varies.
+    """
+    from scipy.stats import t as student
+
+    if min(first.n, second.n) < 2:
+        return None
+    variances = [group.sd**2 / group.n for group in (first, second)]
+    if not sum(variances) > 0:
+        return None
+    error = math.sqrt(sum(variances))
+    df = sum(variances) ** 2 / (variances[0] ** 2 / (first.n - 1) + variances[1] ** 2 / (second.n - 1))
+    difference = first.mean - second.mean
+    half = float(student.ppf((1 + confidence) / 2, df)) * error
+    p = 2 * float(student.sf(abs(difference) / error, df))
+    return Welch(difference, error, df, difference / error, p, difference - half, difference + half)
+
+
+def fieller(first: Summary, second: Summary, confidence: float = 0.95) -> Fieller | None:
+    """Return Fieller's interval of the ratio of two independent means.
+
+    ``None`` as for `welch`, and if the denominator is zero. The degrees of freedom are Welch's for
+    ``mean_a - ratio * mean_b``.
+    """
+    from scipy.stats import t as student
+
+    if min(first.n, second.n) < 2 or second.mean == 0:
+        return None
+    var_a, var_b = first.sd**2 / first.n, second.sd**2 / second.n
+    if not var_a + var_b > 0:
+        return None
+    ratio = first.mean / second.mean
+    scaled = ratio**2 * var_b
+    if var_a + scaled == 0:
+        return None
+    df = (var_a + scaled) ** 2 / (var_a**2 / (first.n - 1) + scaled**2 / (second.n - 1))
+    square = float(student.ppf((1 + confidence) / 2, df)) ** 2
+    g = square * var_b / second.mean**2
+    if g >= 1:
+        return Fieller(ratio, df, g, None, None)
+    half = math.sqrt(square * (var_a * (1 - g) + ratio**2 * var_b)) / abs(second.mean)
+    return Fieller(ratio, df, g, (ratio - half) / (1 - g), (ratio + half) / (1 - g))
+
+
+def tost(difference: float, error: float, df: float, low: float, high: float) -> Tost:
+    """Test whether ``difference`` lies between the margins ``low`` and ``high`` by two one-sided t tests."""
+    from scipy.stats import t as student
+
+    t_low, t_high = (difference - low) / error, (difference - high) / error
+    p_low, p_high = float(student.sf(t_low, df)), float(student.cdf(t_high, df))
+    return Tost(t_low, t_high, p_low, p_high, max(p_low, p_high))
+
+
+def minimum_effect(difference: float, error: float, df: float, margin: float) -> float:
+    """Return the p-value of the test that ``difference`` is at most ``margin`` away from 0 in either direction.
+
+    It is small if the whole interval lies beyond the margin (Murphy & Myors, J. Appl. Psychol. 84:234, 1999).
+    """
+    from scipy.stats import t as student
+
+    return min(1.0, 2 * float(student.sf((abs(difference) - margin) / error, df)))
+
+
+def mover_difference(
+    first: tuple[float, float | None, float | None], second: tuple[float, float | None, float | None]
+) -> tuple[float, float | None, float | None]:
+    """Return the difference of two independent (estimate, low, high) with its interval by MOVER.
+
+    The distances from the estimates to the ends are added as squares; an open end (``None``) stays open.
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = first, second
+    point = a - b
+    low = None if a_low is None or b_high is None else point - math.hypot(a - a_low, b_high - b)
+    high = None if a_high is None or b_low is None else point + math.hypot(a_high - a, b - b_low)
+    return point, low, high
+
+
+def student_interval(values: FloatArray, confidence: float) -> tuple[float, float] | None:
+    """Return Student's t interval of a mean; ``None`` for fewer than two values or without spread."""
+    from scipy.stats import t as student
+
+    n, mean, sd = summary(values)
+    if n < 2 or not sd > 1e-12 * max(abs(mean), 1e-300):
+        return None
+    half = float(student.ppf((1 + confidence) / 2, n - 1)) * sd / math.sqrt(n)
+    return mean - half, mean + half
