@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from azlatency.logs.claims import Claim
 from azlatency.logs.decode import Source
@@ -75,6 +75,7 @@ def segment(source: Source, claims: Sequence[Claim]) -> Segments:
     for block in _find_blocks(source, lines, segments):
         inside = [claim for claim in claims if block.start <= claim.position < block.stop]
         inside = _remove_weak(_remove_shared(inside))
+        inside = _remove_continued(inside, block, lines)
         starts = [_include_opening_brace(claim.position, block, lines) for claim in inside]
         if starts and not block.loose:
             starts[0] = block.start
@@ -155,6 +156,20 @@ def _remove_weak(claims: list[Claim]) -> list[Claim]:
     for claim in claims:
         if not (claim.weak and kept and kept[-1].tool == claim.tool):
             kept.append(claim)
+    return kept
+
+
+def _remove_continued(claims: list[Claim], block: _Block, lines: Sequence[Line]) -> list[Claim]:
+    """Remove the claims in the middle of a log, where several runs of a tool write into one text at once."""
+    kept: list[Claim] = []
+    for tool, group in groupby(claims, key=lambda claim: claim.tool):
+        same = list(group)
+        if len(same) > 1 and (parser := load_parsers().get(tool)) is not None:
+            ends = [*(claim.position for claim in same[1:]), block.stop]
+            logs = [lines[claim.position : end] for claim, end in zip(same, ends, strict=True)]
+            continued = set(parser.find_continued(logs))
+            same = [claim for index, claim in enumerate(same) if index not in continued]
+        kept += same
     return kept
 
 

@@ -178,6 +178,21 @@ class Parser(ABC):
         Must not raise on any text. If it does, the runs recorded so far are kept and an error event names the parser.
         """
 
+    def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
+        """Return which of the logs that follow each other in a text continue the log above; none by default.
+
+        Parameters
+        ----------
+        logs : sequence of sequence of Line
+            The lines of consecutive logs of this tool.
+
+        Returns
+        -------
+        list of int
+            Indexes of the logs that are part of the log above, since the lines of several runs are mixed.
+        """
+        return []
+
 
 @cache
 def load_parsers() -> dict[str, Parser]:

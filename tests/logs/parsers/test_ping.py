@@ -427,3 +427,108 @@ def test_icmp_req_duplicates_and_recorded_routes_are_read() -> None:
     tables = read_text(PING + "\n".join(lines) + "\n")
     assert [*tables.sample_blocks[0].status] == ["ok", "duplicate", "ok"]
     assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def rtt_line(low: str, mean: str, high: str, deviation: str) -> str:
+    return f"rtt min/avg/max/mdev = {low}/{mean}/{high}/{deviation} ms\n"
+
+
+def summary_of(n: int, times: str, host: str = "10.2.2.4") -> str:
+    return (
+        f"\n--- {host} ping statistics ---\n{n} packets transmitted, {n} received, 0% packet loss, time 1000ms\n{times}"
+    )
+
+
+def test_two_pings_that_write_into_one_file_become_two_runs(read) -> None:
+    replies = [reply(1, "0.101"), reply(1, "1.20"), reply(2, "0.103"), reply(2, "1.22")]
+    replies[1], replies[3] = (line.replace("10.2.2.4", "10.2.2.5") for line in (replies[1], replies[3]))
+    second = summary_of(2, rtt_line("1.200", "1.210", "1.220", "0.010"), "10.2.2.5")
+    text = HEADER + HEADER.replace("10.2.2.4", "10.2.2.5") + "".join(replies)
+    log = read(text + summary_of(2, rtt_line("0.101", "0.102", "0.103", "0.001")) + second)
+    assert [(run["server"], run["status"]) for run in log.runs] == [("10.2.2.4", "complete"), ("10.2.2.5", "complete")]
+    assert [log.value("rtt_mean", run) for run in (0, 1)] == [102_000, 1_210_000]
+    assert [list(block.rtt_ns) for block in log.samples] == [[101_000, 103_000], [1_200_000, 1_220_000]]
+    assert set(log.codes()) == {"mixed_runs"}
+
+
+def test_a_summary_belongs_to_the_host_that_it_names(read) -> None:
+    local = [reply(seq, "0.040").replace("10.2.2.4", "127.0.0.1") for seq in (1, 2)]
+    log = read(
+        HEADER + reply(1) + "".join(local) + summary_of(2, rtt_line("0.040", "0.040", "0.040", "0.000"), "127.0.0.1")
+    )
+    assert [(run["server"], run["status"]) for run in log.runs] == [
+        ("10.2.2.4", "truncated"),
+        ("127.0.0.1", "complete"),
+    ]
+    assert log.value("rtt_mean", 0) is None
+    assert log.value("rtt_mean", 1) == 40_000
+
+
+def test_more_replies_than_the_summary_counts_are_a_contradiction(read) -> None:
+    log = read(HEADER + reply(1) + reply(2) + reply(3) + summary(2, 2))
+    assert log.codes("error") == ["count_mismatch"]
+    assert log.runs[0]["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("times", "codes"),
+    [
+        (("1.100", "3.866", "9.300", "3.842"), []),
+        (("1.100", "8.866", "9.300", "3.842"), ["summary_mismatch"]),
+        (("1.100", "3.866", "9.300", "3.142"), ["summary_mismatch"]),
+        (("1.100", "3.866", "9.300", "3.942"), ["summary_mismatch"]),
+    ],
+)
+def test_mean_and_deviation_are_compared_with_the_replies(read, times: tuple[str, ...], codes: list[str]) -> None:
+    text = HEADER + reply(1, "1.10") + reply(2, "1.20") + reply(3, "9.30") + summary_of(3, rtt_line(*times))
+    log = read(text)
+    assert log.codes("error") == codes
+    assert log.runs[0]["status"] == ("failed" if codes else "complete")
+
+
+def test_the_deviation_of_old_iputils_has_the_resolution_of_its_arithmetic(read) -> None:
+    # 275 us in 6 replies: the mean of 45.83 is truncated to 45, so 8.95 is printed as 12.
+    replies = "".join(reply(seq, f"0.0{us}") for seq, us in enumerate((47, 39, 41, 35, 51, 62), start=1))
+    log = read(HEADER + replies + summary_of(6, rtt_line("0.035", "0.045", "0.062", "0.012")))
+    deviation = log.metric("rtt_sd")
+    assert deviation["value"] - deviation["resolution"] <= sqrt(480.83 / 5) * 1000 <= deviation["value"]
+    assert log.codes() == ["mdev_overstated"]
+    assert log.runs[0]["status"] == "complete"
+    # The replies prove the deviation of a newer version.
+    newer = read(HEADER + replies + summary_of(6, rtt_line("0.035", "0.045", "0.062", "0.009")))
+    assert newer.metric("rtt_sd")["resolution"] < 2500
+    assert newer.codes() == []
+    # Without replies the version is unknown: the true deviation may be 0.
+    alone = read(HEADER + summary_of(6, rtt_line("0.045", "0.045", "0.046", "0.008")))
+    assert alone.metric("rtt_sd")["resolution"] == alone.value("rtt_sd")
+    assert alone.codes() == []
+
+
+@pytest.mark.parametrize("count", [1, 200])
+def test_times_without_a_carry_are_corrected(read, count: int) -> None:
+    replies = "".join(reply(1 + 3 * i) + reply(2 + 3 * i, "31.10") + reply(3 + 3 * i, "4.100") for i in range(count))
+    log = read(HEADER + replies)
+    assert list(log.samples[0].rtt_ns)[:3] == [300_000, 32_000_000, 5_000_000]
+    assert list(log.samples[0].low_ns)[:3] == [None, 31_950_000, 4_995_000]
+    assert list(log.samples[0].high_ns)[:3] == [None, 32_000_000, 5_000_000]
+    assert "carry_restored" in log.codes("info")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PING a (10.2.2.4): 56 data bytes\n" + reply(0, "4.100") + reply(1, "31.123"),
+        HEADER + reply(1, "4.100") + reply(2, "4.123"),
+        "PING a (10.2.2.4): 56 data bytes\n" + reply(0, "4.100"),
+    ],
+)
+def test_times_with_three_decimals_have_a_carry(read, text: str) -> None:
+    log = read(text)
+    assert log.samples[0].rtt_ns[0] == 4_100_000
+    assert "carry_restored" not in log.codes()
+
+
+def test_replies_without_a_carry_agree_with_their_summary(read) -> None:
+    text = HEADER + reply(1, "31.10") + reply(2, "31.0")
+    log = read(text + summary_of(2, rtt_line("31.000", "31.482", "31.964", "0.482")))
+    assert log.codes() == ["carry_restored"]

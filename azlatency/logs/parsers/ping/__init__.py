@@ -29,6 +29,15 @@ printed as "0%").
 converted to the sample standard deviation. inetutils prints 0.000 for every deviation below 22.4 µs; that value is
 omitted.
 
+*Old iputils.* Before s20190709, iputils truncates the mean to whole microseconds before it squares it, so its ``mdev``
+may be too large; a log does not show the version, so the resolution includes that excess. s20180629 to s20190709 lose
+the carry when they round a reply: "31.10" is 32.0 ms and "4.100" is 5.00 ms. Where the digits of the log show such a
+version, the time is corrected and stored with its bounds.
+
+*Several pings at once.* If pings of several hosts wrote into one file, each line is read with the host that it names.
+
+*Contradictions.* The summary is compared with the replies. A run whose summary contradicts them is ``failed``.
+
 *Windows.* Windows truncates times to whole milliseconds. A sample is therefore the interval from the printed time to
 one millisecond more, and 0ms in the summary is not a value. Windows counts "Destination host unreachable" as received;
 it is counted as lost.
@@ -40,7 +49,7 @@ reply shows 0.000 ms (ping_common.c, ``gather_statistics``). Such a sample is ``
 has no usable minimum, mean or deviation.
 
 Modules: `languages` (the words), `text` (the report), `json_output` (``ping -j``), `summary` (loss and deviation),
-`samples` (the probes of a run).
+`samples` (the probes of a run), `mixed` (pings of several hosts in one text).
 """
 
 from azlatency.logs.parsers.ping.parser import PARSER

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.ping.json_output import read_json
 from azlatency.logs.parsers.ping.languages import CODE_PAGE_PHRASES, LANGUAGES, WINDOWS_STATISTICS
+from azlatency.logs.parsers.ping.mixed import find_continued, separate_targets
 from azlatency.logs.parsers.ping.text import PingText
 from azlatency.logs.record import Recorder
 
@@ -53,6 +56,19 @@ class PingParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; each header, and each summary without a header, is a run."""
+        if len(parts := separate_targets(log)) > 1:
+            for part in parts:
+                self._read(part, recorder)
+                text = "several pings wrote into this file at once; each line is read with the host that it names"
+                recorder.add_event("mixed_runs", "info", text, part.first_line, recorder.rows["runs"][-1]["run_id"])
+            return
+        self._read(log, recorder)
+
+    def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
+        """Return the logs in which a ping ends that begins in a log above."""
+        return find_continued(logs)
+
+    def _read(self, log: Log, recorder: Recorder) -> None:
         if any('"transmitted": ' in line.text or '"ttl": ' in line.text for line in log.lines[:_FIRST_OBJECTS]):
             read_json(log, recorder)
             return

@@ -59,17 +59,20 @@ class ProbeSamples:
         status: str,
         sent: int | None = None,
         bounds: tuple[int | None, int | None] = (None, None),
-    ) -> None:
-        """Add one sample. A reply replaces an earlier "no answer yet"; a second reply is a duplicate."""
+    ) -> int | None:
+        """Add one sample and return its index; None if the probe has a sample that says more.
+
+        A reply replaces an earlier "no answer yet"; a second reply is a duplicate.
+        """
         index = self.find(seq)
         if index is not None and status in ("ok", "void"):
             if STATUSES[self.status[index]] in ("lost", "unreachable"):
                 self.sent[index], self.rtt[index] = _or_null(sent), _or_null(rtt)
                 self.status[index] = STATUSES.index(status)
-                return
+                return index
             status = "duplicate"
         elif index is not None and status != "duplicate":
-            return
+            return None
         if index is None:
             self.index_by_seq[seq] = len(self.seq)
         self.highest = max(self.highest, seq)
@@ -77,6 +80,7 @@ class ProbeSamples:
         self.status.append(STATUSES.index(status))
         for column, value in zip((self.sent, self.rtt, self.low, self.high), (sent, rtt, *bounds), strict=True):
             column.append(_or_null(value))
+        return len(self.seq) - 1
 
     def extend(self, seq: np.ndarray, sent: np.ndarray | None, rtt: np.ndarray) -> None:
         """Add many replies in ascending order, none of which was added before."""

@@ -13,6 +13,9 @@ from azlatency.logs.units import Quantity, count, quantity
 _WHOLE_PERCENT = 0.0101
 # inetutils' square root returns 0 below 0.0005 ms**2.
 _INETUTILS_UNDERFLOW = "0.000"
+_MICROSECOND = 1e3
+# Larger sums of times (ns) overflow the exact computation of the deviation in iputils.
+_LARGEST_SUM = 2**31 * _MICROSECOND
 
 
 def to_point(token: str) -> str:
@@ -77,8 +80,13 @@ def record_times(run: Run, line: int, *, minimum: str | None, mean: str | None, 
             run.add_metric(name, milliseconds(token), line)
 
 
-def record_deviation(run: Run, token: str, line: int) -> None:
-    """Record the sample standard deviation that follows from the population deviation that every ping prints."""
+def record_deviation(run: Run, token: str, line: int, *, cut_mean: bool = False) -> None:
+    """Record the sample standard deviation that follows from the population deviation that every ping prints.
+
+    ``cut_mean``: the version is unknown, and iputils before s20190709 truncates the mean to whole microseconds before
+    it squares it (ping_common.c, ``finish``). Newer versions do so only if the times add up to 2**31 us. The printed
+    value is then too large by an amount that depends on the mean, which the resolution includes.
+    """
     received = run.value("received")
     printed = milliseconds(token)
     if received is None:
@@ -94,8 +102,17 @@ def record_deviation(run: Run, token: str, line: int) -> None:
     if n < 2:
         return
     factor = math.sqrt(n / (n - 1))
-    resolution = None if printed.resolution is None else printed.resolution * factor
+    half = printed.resolution or 0.0
+    mean = run.value("rtt_mean") or 0.0
+    if cut_mean or n * mean >= _LARGEST_SUM:
+        half = max(half, printed.value - math.sqrt(max(printed.value**2 - excess_of_cut_mean(mean), 0.0)))
+    resolution = half * factor
     run.add_metric("rtt_sd", Quantity(printed.value * factor, "ns", token, resolution), line)
+
+
+def excess_of_cut_mean(mean: float) -> float:
+    """Return by how much (ns**2) a variance may be too large if the mean (ns) was truncated before it was squared."""
+    return 2 * mean * _MICROSECOND + _MICROSECOND**2
 
 
 def check_label(run: Run, label: str, line: int) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run, utc
+from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.parsers.ping.languages import (
     MILLISECONDS,
     WINDOWS_HEADERS,
@@ -22,6 +25,8 @@ from azlatency.logs.parsers.ping.samples import NULL, SEQUENCE_NUMBERS, STATUSES
 from azlatency.logs.parsers.ping.summary import (
     check_label,
     check_order,
+    excess_of_cut_mean,
+    milliseconds,
     record_counts,
     record_deviation,
     record_extra_count,
@@ -30,6 +35,10 @@ from azlatency.logs.parsers.ping.summary import (
 )
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
 STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{6})\] )?"
@@ -44,6 +53,10 @@ _TIMED_PAYLOAD = 16
 _MOST_FILLED = 10**7
 # iputils prints this if the clock was set back while the probe was under way.
 _VOID_TIME = "0.000"
+# iputils s20180629 to s20190709 rounds the fraction to 10 tenths or 100 hundredths and prints them without a carry:
+# "31.10" is 32.0 and "4.100" is 5.00 (ping_common.c, ``gather_statistics``). Both have this width and this excess.
+_CARRY_WIDTH, _UNCARRIED, _CARRY = 5, 100_000, 900_000
+_POWERS_OF_TEN = tuple(10**power for power in range(7, 19))
 _COUNT_FROM_ZERO = ("bsd", "busybox", "inetutils")
 # Replies have three significant digits, which old versions cut instead of rounding, and steps of a microsecond.
 _REPLY_DIGITS, _REPLY_STEP = 0.0101, 1_001
@@ -70,6 +83,10 @@ class PingText(LineLog):
         self.last_line = number
         self.failed = False
         self.printed_loss: str | None = None
+        self.carried: list[int] = []
+        # The digits of the replies: as iputils prints them, or three decimals at 1 ms and above.
+        self.iputils = self.three_decimals = False
+        self.old_mdev = False
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Replace full-width and non-breaking characters by plain ones, then apply the rules."""
@@ -108,7 +125,14 @@ class PingText(LineLog):
             rtt, status = None, "void"
             text = f"the reply to probe {seq} shows {time} ms: the clock was set back; the sample has no time"
             self.run.add_event("clock_step", "warning", text, line.number)
-        samples.add(seq, rtt, status, sent)
+        index = samples.add(seq, rtt, status, sent)
+        if len(time) == _CARRY_WIDTH and rtt is not None and _may_lack_carry(rtt):
+            if index is not None:
+                self.carried.append(index)
+        elif rtt is not None and rtt >= _MILLISECOND:
+            decimals = len(to_point(time).partition(".")[2])
+            self.three_decimals |= decimals > 2
+            self.iputils |= decimals in (1, 2)
 
     @bulk(reply)
     def replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
@@ -117,7 +141,7 @@ class PingText(LineLog):
 
         if match["time"] is None or match["dup"] or self.windows or self.summary is not None:
             return False
-        columns = rows.columns(match, stamp=9, bytes=0, seq=0, ttl=0, time=6)
+        columns = rows.columns(match, widths=("time",), stamp=9, bytes=0, seq=0, ttl=0, time=6)
         stamped = match["stamp"] is not None
         if columns is None or (self.samples.seq and stamped != (self.first_stamp is not None)):
             return False
@@ -130,12 +154,19 @@ class PingText(LineLog):
         highest_before = np.maximum.accumulate(np.concatenate(([self.samples.highest], seq[:-1])))
         in_order = (seq > highest_before) & (rtt > 0)
         sent = columns["stamp"] - rtt if stamped else None
+        width = columns["time width"]
+        carried = (width == _CARRY_WIDTH) & _may_lack_carry(rtt)
+        above = (rtt >= _MILLISECOND) & ~carried
+        three_decimals = width - len(".000") > np.searchsorted(_POWERS_OF_TEN, rtt, side="right")
+        self.three_decimals |= bool((above & three_decimals).any())
+        self.iputils |= bool((above & (rtt < 100 * _MILLISECOND) & (width == len("1.00"))).any())
         if stamped and self.first_stamp is None:
             self.first_stamp = int(columns["stamp"][0] - rtt[0])
         edges = [0, *(np.flatnonzero(np.diff(in_order)) + 1).tolist(), len(rows)]
         for start, stop in pairwise(edges):
             if in_order[start]:
                 part = slice(start, stop)
+                self.carried += (np.flatnonzero(carried[part]) + len(self.samples.seq)).tolist()
                 self.samples.extend(seq[part], None if sent is None else sent[part], rtt[part])
                 continue
             for line in (rows[index] for index in range(start, stop)):
@@ -269,6 +300,7 @@ class PingText(LineLog):
         """Read minimum, mean, maximum and deviation; ``ipg/ewma`` is printed by adaptive and flood pings only."""
         run = self.run
         self.has_times = True
+        self.old_mdev = match[0].startswith("rtt")
         if match[6]:
             run.set(closed_loop=True)
         if match[5] is not None:
@@ -282,7 +314,7 @@ class PingText(LineLog):
         if run.row.get("dialect") is None:
             run.set(dialect=dialect)
         if match[5] is not None:
-            record_deviation(run, match[5], line.number)
+            record_deviation(run, match[5], line.number, cut_mean=self.old_mdev)
         check_order(run, line.number)
 
     @data(
@@ -441,14 +473,16 @@ class PingText(LineLog):
         """Complete the run: the options of its command, its samples and its status."""
         run = self.run
         self._read_options()
+        self._restore_carry()
         self._fill_lost()
         self._leave_out_void()
         self._store_samples()
         received = run.value("received")
-        if received is not None and self.has_times:
+        if received is not None:
             n = int(received + (run.value("duplicates") or 0))
             number = self.summary.number if self.summary else last_line
-            run.add_metric("observations", Quantity(float(n), "count", str(n), None), number)
+            if self.has_times:
+                run.add_metric("observations", Quantity(float(n), "count", str(n), None), number)
             self._check_replies(n, number)
         payload = run.row.get("message_bytes") or _TIMED_PAYLOAD
         untimed = payload < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
@@ -456,16 +490,78 @@ class PingText(LineLog):
         has_numbers = bool(self.samples.seq) or self.summary is not None
         end_run(run, has_numbers=has_numbers, ended=complete or self.failed, last_line=self.last_line)
 
-    def _check_replies(self, n: int, number: int) -> None:
-        """Compare the summary's extremes with those of the replies, where every reply is in the log."""
-        times = self.samples.rtt
-        if self.windows or len(times) != n or NULL in times:
+    def _restore_carry(self) -> None:
+        """Correct the replies that an iputils without a carry has printed, as far as the log proves such an iputils."""
+        samples, run = self.samples, self.run
+        dialect = run.row.get("dialect")
+        if not self.carried or self.three_decimals or dialect not in (None, "iputils"):
             return
-        for name, extreme in (("min", min(times)), ("max", max(times))):
-            printed = self.run.value(f"rtt_{name}")
+        if (
+            dialect is None
+            and not self.iputils
+            and all(samples.rtt[index] < 10 * _MILLISECOND for index in self.carried)
+        ):
+            return
+        for index in self.carried:
+            unit = _MILLISECOND // (10 if samples.rtt[index] >= 10 * _MILLISECOND else 100)
+            samples.rtt[index] += _CARRY
+            samples.low[index], samples.high[index] = samples.rtt[index] - unit // 2, samples.rtt[index]
+            if samples.sent[index] != NULL:
+                samples.sent[index] -= _CARRY
+        text = (
+            f"{len(self.carried)} times lack the carry of the rounding (31.10 is 32.0 ms, 4.100 is 5.00 ms); corrected"
+        )
+        run.add_event("carry_restored", "info", text, run.row["first_line"])
+
+    def _check_replies(self, n: int, number: int) -> None:
+        """Compare the summary with the replies: their number, and their statistics if every reply is in the log."""
+        samples, run = self.samples, self.run
+        replies = samples.count("ok", "duplicate", "void")
+        if replies > n:
+            text = f"the log has {replies} replies, but the summary counts {n}; it mixes several runs or is edited"
+            contradict(run, "count_mismatch", text, number)
+            return
+        if self.windows or not n or len(samples.rtt) != n or NULL in samples.rtt:
+            return
+        for name, extreme in (("min", min(samples.rtt)), ("max", max(samples.rtt))):
+            printed = run.value(f"rtt_{name}")
             if printed is not None and abs(extreme - printed) > _REPLY_DIGITS * extreme + _REPLY_STEP:
-                text = f"the summary prints {name} = {printed / 1e6:g} ms; the {n} replies give {extreme / 1e6:g} ms"
-                self.run.add_event("summary_mismatch", "error", text, number)
+                self._report_mismatch(name, printed, n, extreme, number)
+        if "clock_step" not in run.codes:
+            self._check_mean_and_deviation(n, number)
+
+    def _check_mean_and_deviation(self, n: int, number: int) -> None:
+        """Compare the summary's mean and deviation with the replies, which are rounded or truncated to three digits."""
+        run = self.run
+        counts = Counter(self.samples.rtt)
+        steps = {rtt: 1000 if self.three_decimals else _printed_step(rtt) for rtt in counts}
+        average = sum(rtt * count for rtt, count in counts.items()) / n
+        mean, row = run.value("rtt_mean"), run.row_of("rtt_sd")
+        if mean is None:
+            return
+        if abs(mean - average) > sum(steps[rtt] * count for rtt, count in counts.items()) / n + _REPLY_STEP:
+            self._report_mismatch("avg", mean, n, average, number)
+            return
+        if row is None:
+            return
+        printed = milliseconds(row["printed"]).value
+        expected = math.sqrt(math.fsum(count * (rtt - average) ** 2 for rtt, count in counts.items()) / n)
+        slack = math.sqrt(sum(count * steps[rtt] ** 2 for rtt, count in counts.items()) / n) + _REPLY_STEP
+        most = math.sqrt((expected + slack) ** 2 + excess_of_cut_mean(mean)) + _REPLY_STEP
+        if printed < expected - slack or printed > (most if self.old_mdev else expected + slack):
+            self._report_mismatch("deviation", printed, n, expected, number)
+        elif printed > expected + slack:
+            text = (
+                f"mdev is {printed / 1e6:g} ms, the replies give {expected / 1e6:.3f}: old iputils truncates the mean"
+            )
+            run.add_event("mdev_overstated", "info", text, number)
+        elif row["resolution"] is not None:
+            bound = math.sqrt(n / (n - 1)) * max(printed - expected + slack, expected + slack - printed)
+            row["resolution"] = min(row["resolution"], max(bound, milliseconds(row["printed"]).resolution or 0.0))
+
+    def _report_mismatch(self, name: str, printed: float, n: int, computed: float, number: int) -> None:
+        text = f"the summary prints {name} = {printed / 1e6:g} ms; the {n} replies give {computed / 1e6:.6g} ms"
+        contradict(self.run, "summary_mismatch", text, number)
 
     def _read_options(self) -> None:
         row, log = self.run.row, self.log
@@ -520,7 +616,24 @@ class PingText(LineLog):
         elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
             step, first_seq = nanoseconds(interval, "sec"), min(samples.seq)
             sent = [(seq - first_seq) * step for seq in samples.seq]
-        bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if self.windows else {}
+        has_bounds = self.windows or "carry_restored" in run.codes
+        bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if has_bounds else {}
         all_ok = samples.count("ok") == len(samples.status)
         status = ["ok"] * len(samples.seq) if all_ok else [STATUSES[index] for index in samples.status]
         run.add_samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
+
+
+@overload
+def _may_lack_carry(rtt: int) -> bool: ...
+@overload
+def _may_lack_carry(rtt: NDArray[np.int64]) -> NDArray[np.bool_]: ...
+def _may_lack_carry(rtt: int | NDArray[np.int64]) -> bool | NDArray[np.bool_]:
+    """Return whether a time (ns), or each of several, ends like one that lacks its carry."""
+    return (rtt % _MILLISECOND == _UNCARRIED) & (rtt >= _MILLISECOND) & (rtt < 100 * _MILLISECOND)
+
+
+def _printed_step(rtt: int) -> int:
+    """Return the step (ns) in which iputils prints a time: three digits, from 1 us to 1 ms."""
+    if rtt < _MILLISECOND:
+        return 1000
+    return 10_000 if rtt < 10 * _MILLISECOND else 100_000 if rtt < 100 * _MILLISECOND else _MILLISECOND

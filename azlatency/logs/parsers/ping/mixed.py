@@ -1,0 +1,95 @@
+"""Separates the pings of several hosts that wrote into one file at the same time.
+
+A line belongs to the host that it names: the first line and the line above the summary name their target, a reply names
+its sender. A line that names no target belongs to the target of the line above.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from azlatency.logs.lines import Line, find_lines_with, unique_lines
+from azlatency.logs.parsers import Log
+
+_HEADER = re.compile(r"PING (\S{1,200}?) ?\((\S{1,200}?)(?: \((\S{1,60})\))?\):? .{1,120}")
+_STATISTICS = re.compile(r"--- (\S{1,200}) ping statistics ---")
+_SENDER = re.compile(r"(?:\[[\d.]{1,24}\] )?\d{1,6} bytes from (\S{1,200}?)(?: \((\S{1,60})\))?: .{1,200}")
+_HINTS = ("PING ", " ping statistics ---")
+
+
+def find_continued(logs: Sequence[Sequence[Line]]) -> list[int]:
+    """Return the indexes of the logs that continue the log above, because the summary of a ping above is in them."""
+    unfinished: dict[str, int] = {}
+    continued: set[int] = set()
+    for index, lines in enumerate(logs):
+        own: set[str] = set()
+        for found in _targets(unique_lines(lines)[0]):
+            if found.re is _HEADER:
+                own = _names(found)
+                unfinished[found[1]] = index
+                continue
+            start = unfinished.pop(found[1], None)
+            if start is not None and found[1] not in own:
+                continued.update(range(start + 1, index + 1))
+    return sorted(continued)
+
+
+def separate_targets(log: Log) -> list[Log]:
+    """Return one log per target where the lines of several pings are mixed, else the log as it is."""
+    if not _is_mixed(log.lines):
+        return [log]
+    parts: list[list[Line]] = []
+    part_of: dict[str, list[Line]] = {}
+    lines = list(log.lines)
+    for line in lines:
+        found = _target(line.text.strip())
+        if found is not None:
+            part = next((part_of[name] for name in _names(found) if name in part_of), None)
+            if part is None:
+                part = []
+                parts.append(part)
+            part_of.update(dict.fromkeys(_names(found), part))
+    current = parts[0]
+    for line in lines:
+        found = _target(line.text.strip()) or _SENDER.fullmatch(line.text.strip())
+        if found is not None:
+            current = next((part_of[name] for name in _names(found) if name in part_of), current)
+        current.append(line)
+    return [replace(log, lines=part) for part in parts if part]
+
+
+def _is_mixed(lines: Sequence[Line]) -> bool:
+    """Return whether a summary names another target than the first line above it, and that target has other lines."""
+    own: set[str] = set()
+    above: set[str] = set()
+    strange: set[str] = set()
+    for found in _targets(unique_lines(lines)[0]):
+        if found.re is _HEADER:
+            own = _names(found)
+            above |= own
+        elif own and found[1] not in own:
+            if found[1] in above:
+                return True
+            strange.add(found[1])
+    if not strange:
+        return False
+    senders = (_SENDER.fullmatch(line.text.strip()) for line in lines)
+    return any(not strange.isdisjoint(_names(sender)) for sender in senders if sender is not None)
+
+
+def _targets(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of the lines that name a target, in order."""
+    rows = text.split("\n")
+    for index in sorted({index for hint in _HINTS for index in find_lines_with(hint, text)}):
+        if (found := _target(rows[index].strip())) is not None:
+            yield found
+
+
+def _target(row: str) -> re.Match[str] | None:
+    return _HEADER.fullmatch(row) or _STATISTICS.fullmatch(row)
+
+
+def _names(found: re.Match[str]) -> set[str]:
+    return {name for name in found.groups() if name}
