@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.means import summarize as summarize
     from azlatency.stats.across_runs.planning import plan as plan
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
+    from azlatency.studies.importer import import_study as import_study
     from azlatency.studies.path import Path as Path
     from azlatency.studies.runs import latency as latency
     from azlatency.studies.runs import throughput as throughput
     from azlatency.studies.store import Study as Study
-    from azlatency.studies.store import import_study as import_study
     from azlatency.studies.store import list_studies as list_studies
     from azlatency.studies.store import load as load
 
@@ -41,7 +41,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "parse": "azlatency.logs.parse",
     "load": "azlatency.studies.store",
-    "import_study": "azlatency.studies.store",
+    "import_study": "azlatency.studies.importer",
     "list_studies": "azlatency.studies.store",
     "Logs": "azlatency.logs.tables",
     "Study": "azlatency.studies.store",

@@ -135,7 +135,8 @@ def small_logs() -> None:
 
 def imports(folder: Path) -> None:
     """Import all studies, then import them again without changes."""
-    from azlatency.studies.store import import_study, list_studies
+    from azlatency.studies.importer import import_study
+    from azlatency.studies.store import list_studies
 
     first = cpu(lambda: [import_study(name, out=folder / "out") for name in list_studies()])
     again = cpu(lambda: [import_study(name, out=folder / "out") for name in list_studies()])

@@ -21,7 +21,8 @@ from helpers.chart_checks import assert_fit_to_print
 from helpers.places import ROOT
 
 from azlatency.report.objects import Chart
-from azlatency.studies.store import import_study, load
+from azlatency.studies.importer import import_study
+from azlatency.studies.store import load
 
 LINE = "64 bytes from 10.1.0.4: icmp_seq={seq} ttl=64 time={time} ms"
 COMPOSED = {

@@ -12,7 +12,7 @@ from azlatency.cli.completion import complete_path, complete_study
 from azlatency.logs.format import count_of
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import ImportSummary
+    from azlatency.studies.importer import ImportSummary
 
 
 @command(
@@ -57,8 +57,9 @@ def import_(
 
 def _import_study(name: str, sources: list[Path], out: Path | None) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
+    from azlatency.studies.importer import import_study
     from azlatency.studies.ingest import take_in
-    from azlatency.studies.store import data_folder, import_study
+    from azlatency.studies.store import data_folder
 
     folder = data_folder("raw") / name
     copied = take_in(sources, folder) if sources else None

@@ -8,8 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.importer import import_study
 from azlatency.studies.ingest import take_in
-from azlatency.studies.store import Study, data_folder, import_study, list_studies, load
+from azlatency.studies.store import Study, data_folder, list_studies, load
 
 #: Temporary studies have this name. No study in data/raw can have it, so no manifest of data/raw applies to them.
 _TEMPORARY_NAME = ".side"

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 class TableSet(ABC):
     """Base class of `Logs` and of a study: the tables of `azlatency.schema` as pandas frames.
 
-    Each frame is built on first use and kept. Its columns have Arrow-backed types, so a missing value is ``<NA>`` and
-    never 0. Times are in nanoseconds, sizes in bytes, rates in bit/s; latencies are round-trip times.
+    Each frame is built on first use and kept. Times are in nanoseconds, sizes in bytes, rates in bit/s; latencies are
+    round-trip times. A missing value is never 0: it is NaN in columns of ``float64`` and ``str``, NaT in
+    ``datetime64[us, UTC]``, and ``<NA>`` in ``Int64`` and ``boolean``. Integers are ``Int64`` so that nanoseconds stay
+    exact beside missing values; after ``dropna`` such a column is an ordinary array of integers for numpy and scipy.
     """
 
     @abstractmethod
@@ -42,7 +44,7 @@ class TableSet(ABC):
         Returns
         -------
         DataFrame
-            The table with Arrow-backed columns.
+            The table with the column types that `TableSet` describes.
 
         Raises
         ------
@@ -205,10 +207,15 @@ class Logs(TableSet):
 
 
 def to_frame(table: pa.Table) -> pd.DataFrame:
-    """Return an Arrow table as a pandas frame with Arrow-backed types."""
+    """Return an Arrow table as a pandas frame with the column types that `TableSet` describes."""
     import pandas as pd
+    import pyarrow as pa
 
-    return table.to_pandas(types_mapper=pd.ArrowDtype)
+    types: dict[pa.DataType, Any] = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    if not table.num_rows:
+        # pandas cannot join two empty columns of text that Arrow stores.
+        types[pa.string()] = pd.StringDtype("python", na_value=float("nan"))
+    return table.to_pandas(types_mapper=types.get)
 
 
 def _count(number: int, noun: str) -> str:

@@ -75,7 +75,9 @@ def build(
     views.sort(key=lambda view: (view.emulated, view.name))
     for view in views:
         if view.outdated:
-            warnings.warn(f"{view.name}: since the import, {view.outdated}; azlatency import", stacklevel=2)
+            warnings.warn(
+                f"{view.name} is out of date: {view.outdated}. Run: azlatency import --study {view.name}", stacklevel=2
+            )
     jobs = [Job(view, chapters, number) for view in views for number in range(len(chapters))]
     site = _Site(out, notebooks, force=force)
     kept = {job.page: made for job in jobs if (made := site.kept(job)) is not None}

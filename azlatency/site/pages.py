@@ -17,7 +17,8 @@ from azlatency.site.outputs import Finding, Outputs
 from azlatency.site.provenance import Trail
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
-from azlatency.studies.store import changed_since_import, load
+from azlatency.studies.changes import changed_since_import
+from azlatency.studies.store import load
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Studies: logs and their manifest become a data set, and the data set one row per run."""
 
 from azlatency.studies.emulation import configured_links
+from azlatency.studies.importer import import_study
 from azlatency.studies.path import Endpoint, Path
 from azlatency.studies.runs import client_side_runs, latency, other_study, run_table, select, throughput
-from azlatency.studies.store import Study, import_study, list_studies, load
+from azlatency.studies.store import Study, list_studies, load
 
 __all__ = [
     "Endpoint",

@@ -10,6 +10,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
@@ -230,6 +231,6 @@ def _method(row: object) -> str:
     if isinstance(protocol, str) and protocol != "icmp" and protocol not in parts[-1]:
         parts.append(protocol.upper())
     size = getattr(row, "message_bytes", None)
-    if isinstance(size, int) and parts[0] in ("sockperf", "ping"):
+    if isinstance(size, Integral) and parts[0] in ("sockperf", "ping"):
         parts.append(f"{size} B")
     return " ".join(parts)

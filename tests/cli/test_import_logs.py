@@ -66,7 +66,7 @@ def test_import_of_an_unknown_study_lists_the_known_studies(tmp_path: Path, raw:
     shutil.copytree(raw / "uksouth-echo-latency", tmp_path / "data" / "raw" / "uksouth-echo-latency")
     result = azlatency("import", "--study", "nothing", cwd=tmp_path)
     assert result.returncode == 1
-    assert "studies in data/raw: uksouth-echo-latency" in result.stderr
+    assert "study 'nothing' not found. Known studies: uksouth-echo-latency" in result.stderr
 
 
 def test_import_copies_a_dump_and_drafts_a_manifest(tmp_path: Path, raw: Path) -> None:

@@ -25,7 +25,7 @@ from azlatency.site.kernels.warm import WarmKernel
 from azlatency.site.markdown import Heading, markdown
 from azlatency.site.outputs import Outputs, own_table
 from azlatency.site.scripts import scripts
-from azlatency.studies.store import import_study
+from azlatency.studies.importer import import_study
 
 EVIL = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>"
 STUDY = "evil & <i>'names'"
@@ -215,7 +215,7 @@ def test_nothing_to_do_is_one_line(project: Project, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(project.root)
     with pytest.raises(LogError, match=re.escape(STUDY)) as unknown:
         report.build(tmp_path / "site", ["nope"])
-    assert "nope: no such study" in str(unknown.value)
+    assert "study 'nope' not found" in str(unknown.value)
     assert not (tmp_path / "site").exists()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(LogError, match="no folder notebooks"):

@@ -22,7 +22,8 @@ from azlatency.report.objects import Chart, Finding, Findings
 from azlatency.report.table import FileRef
 from azlatency.site import build as report
 from azlatency.site import pages
-from azlatency.studies.store import import_study, load
+from azlatency.studies.importer import import_study
+from azlatency.studies.store import load
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [

@@ -15,7 +15,8 @@ from helpers.places import ROOT
 import azlatency as az
 from azlatency.report.table import NO_LOG, FileRef, Ref, ReportedRef, RunsRef, Table, ref_record
 from azlatency.site.provenance import Logs, Trail
-from azlatency.studies.store import Study, import_study, load
+from azlatency.studies.importer import import_study
+from azlatency.studies.store import Study, load
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[01]*.ipynb"))
 STUDIES = (

@@ -26,7 +26,8 @@ from azlatency.site.kernels.warm import WarmKernel
 from azlatency.site.markdown import markdown
 from azlatency.site.provenance import LINE, NAMED, Logs, Place, Trail, shown
 from azlatency.site.search import WHOLE, texts_of
-from azlatency.studies.store import Study, import_study, load
+from azlatency.studies.importer import import_study
+from azlatency.studies.store import Study, load
 
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
 EVIL = "<script>alert(1)</script>"
@@ -164,7 +165,7 @@ def test_logs_that_changed_since_the_import_are_told(project: Project) -> None:
         project.build("b")
     project.log("b", "sockperf.log", LOG.read_text("utf-8").replace("percentile", "Percentile"))
     project.log("b", "new.log", "")
-    with pytest.warns(UserWarning, match="b: since the import, 1 file came, 1 file changed"):
+    with pytest.warns(UserWarning, match="b is out of date: 1 file added, 1 changed. Run: azlatency import --study b"):
         assert project.build("b") == [("01", "b"), ("02", "b")]
     for page in ("index.html", "b/01.html"):
         assert "The data set changed since the import" in project.text(page)

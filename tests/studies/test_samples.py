@@ -12,8 +12,9 @@ from helpers.chart_checks import assert_fit_to_print
 import azlatency as az
 from azlatency.gate.verdict import judge
 from azlatency.report.objects import Chart
+from azlatency.studies.importer import import_study
 from azlatency.studies.samples import bounded, bounds, counted, median, order_statistic, round_trips
-from azlatency.studies.store import Study, import_study, load
+from azlatency.studies.store import Study, load
 
 WINDOWS = """
 Pinging 10.1.0.4 with 32 bytes of data:

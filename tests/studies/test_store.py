@@ -15,9 +15,10 @@ from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.logs import schema
-from azlatency.studies import store as dataset
+from azlatency.studies import importer, writer
+from azlatency.studies.importer import import_study
 from azlatency.studies.manifest import ManifestError
-from azlatency.studies.store import import_study, load, recover
+from azlatency.studies.store import load, recover
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_samples_are_partitioned_by_tool(raw: Path, out: Path) -> None:
 
 def test_an_unchanged_study_is_not_parsed_again(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = import_study("cni", [study], out=out)
-    monkeypatch.setattr(dataset, "_parse_file", None)
+    monkeypatch.setattr(importer, "_parse_file", None)
     again = import_study("cni", [study], out=out)
     assert again.unchanged
     assert again.runs_by_tool == first.runs_by_tool
@@ -149,7 +150,7 @@ def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.Monkey
         calls.clear()
         with monkeypatch.context() as patched:
             for name in ("_write_table", "_write_samples", "_write_json"):
-                patched.setattr(dataset, name, dying(name, getattr(dataset, name), fatal))
+                patched.setattr(writer, name, dying(name, getattr(writer, name), fatal))
             patched.setattr(os, "rename", dying("rename", os.rename, fatal))
             try:
                 import_study("cni", [study], out=out)
@@ -213,7 +214,7 @@ def test_a_broken_manifest_leaves_the_old_tables(study: Path, out: Path) -> None
 
 def test_an_unknown_study_lists_the_known(study: Path, out: Path) -> None:
     import_study("cni", [study], out=out)
-    with pytest.raises(az.LogError, match=r"imported: cni"):
+    with pytest.raises(az.LogError, match=r"study 'nothing' not found. Known studies: cni\."):
         load("nothing", processed=out)
 
 
@@ -225,7 +226,7 @@ def test_small_tables_stand_beside_as_csv(study: Path, out: Path, monkeypatch: p
     assert list(rows[0]) == list(metrics.columns) and len(rows) == len(metrics)
     assert [float(row["value"]) for row in rows] == list(metrics["value"])
     assert not (folder / "samples.csv").exists(), "samples are partitioned, and large"
-    monkeypatch.setattr(dataset, "CSV_ROWS", 10)
+    monkeypatch.setattr(writer, "CSV_ROWS", 10)
     (study / "study.toml").write_text((study / "study.toml").read_text("utf-8") + "\n", "utf-8")
     import_study(study.name, [study], out=out)
     assert not (folder / "metrics.csv").exists() and (folder / "metrics.parquet").is_file()

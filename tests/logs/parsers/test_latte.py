@@ -6,8 +6,8 @@ from helpers.logs import event_codes, first_run, metric_values, read_text
 
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.studies.importer import import_study
 from azlatency.studies.quality import check
-from azlatency.studies.store import import_study
 
 BLOCK = """\
 Protocol      TCP

@@ -1,0 +1,84 @@
+"""Compare the logs of a study with its last import: which files are new, gone or different."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from azlatency.logs.format import count_of
+from azlatency.logs.parsers import parser_version
+from azlatency.studies.manifest import FILE_NAME, Manifest, ManifestError, read_manifest
+from azlatency.studies.store import data_folder, digest, read_stamp
+
+
+def changed_since_import(name: str) -> str:
+    """Describe how the logs and the manifest of a study differ from its imported tables.
+
+    Parameters
+    ----------
+    name : str
+        Name of the study.
+
+    Returns
+    -------
+    str
+        For example ``"parser version changed, 3 files added, 2 removed"``. Empty if the tables are up to date, or if
+        the logs were imported from a place that no longer exists.
+    """
+    stamp = read_stamp(data_folder("processed") / name)
+    roots = [Path(root) for root in stamp["roots"]] or [data_folder("raw") / name]
+    if not all(root.exists() for root in roots):
+        return ""
+    try:
+        manifest = find_manifest(name, roots)
+        files = {path: file for path, file in iter_files(roots, manifest) if manifest.ignored(path) is None}
+    except (ManifestError, OSError) as error:
+        return f"the manifest cannot be read ({error})"
+    before = stamp["files"]
+    counts = {
+        "added": len(files.keys() - before.keys()),
+        "removed": len(before.keys() - files.keys()),
+        "changed": sum(fingerprint(files[path], before[path])["sha256"] != before[path]["sha256"]
+                       for path in files.keys() & before.keys()),
+    }  # fmt: skip
+    numbers = [(count, verb) for verb, count in counts.items() if count]
+    changes = ["parser version changed"] if stamp["parser_version"] != parser_version() else []
+    changes += [f"{count_of(count, 'file')} {verb}" for count, verb in numbers[:1]]  # the noun is written once
+    changes += [f"{count:,} {verb}" for count, verb in numbers[1:]]
+    changes += [f"{FILE_NAME} changed"] if stamp["manifest"] != digest(manifest.files) else []
+    return ", ".join(changes)
+
+
+def find_manifest(name: str, roots: Sequence[Path]) -> Manifest:
+    """Read the manifest of a single source folder, or otherwise that of ``data/raw/<name>``; it may be empty."""
+    folder = roots[0] if len(roots) == 1 and roots[0].is_dir() else None
+    raw = data_folder("raw") / name
+    if folder is not None and ((folder / FILE_NAME).is_file() or not raw.is_dir()):
+        return read_manifest(folder, name)
+    return read_manifest(raw, name)
+
+
+def iter_files(roots: Sequence[Path], manifest: Manifest) -> Iterator[tuple[str, Path]]:
+    """Yield the path to show and the file of every log, without hidden files and the files of the manifest."""
+    for root in roots:
+        files = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.is_file())
+        for file in files:
+            relative = file.relative_to(root) if root.is_dir() else Path(file.name)
+            path = relative.as_posix() if len(roots) == 1 else (Path(root.name) / relative).as_posix()
+            if not any(part.startswith(".") for part in relative.parts) and not manifest.is_own_file(path):
+                yield path, file
+
+
+def fingerprint(file: Path, before: dict[str, Any] | None) -> dict[str, Any]:
+    """Return size, time and SHA-256 of a file; the hash is computed only if size or time differ from `before`."""
+    status = file.stat()
+    current: dict[str, Any] = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    if before is not None and all(before[key] == value for key, value in current.items()):
+        return before
+    if before is not None:
+        current["sources"] = before["sources"]
+    with file.open("rb") as stream:
+        current["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return current

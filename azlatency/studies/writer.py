@@ -1,0 +1,111 @@
+"""Write the tables of a study to ``data/processed/<study>``.
+
+A study is replaced as a whole: the tables are written to a temporary folder, which is then renamed. A reader finds
+either the old tables or the new ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from azlatency.studies.manifest import Manifest, read_baseline, read_reported
+from azlatency.studies.store import STAMP_FILE, Stamp
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Tables with at most this many rows are also written as CSV.
+CSV_ROWS = 10_000
+
+
+def write_study(folder: Path, tables: Mapping[str, pa.Table], stamp: Stamp, manifest: Manifest) -> None:
+    """Write all files of a study, then replace its folder."""
+    staging = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    try:
+        description = {
+            "name": stamp["study"],
+            **manifest.study,
+            "scenarios": manifest.scenarios(),
+            "unquantified": read_baseline(manifest, "unquantified"),
+        }
+        for name, table in tables.items():
+            if name == "samples":
+                _write_samples(staging / name, table)
+            else:
+                _write_table(staging / f"{name}.parquet", table)
+        _write_json(staging / "study.json", description)
+        _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
+        _write_json(staging / "reported.json", read_reported(manifest))
+        _write_json(staging / STAMP_FILE, stamp)
+        _replace(folder, staging)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _replace(folder: Path, staging: Path) -> None:
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    if folder.exists():
+        os.rename(folder, old)
+    os.rename(staging, folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    """Write a table as Parquet, and as CSV if a spreadsheet can open it."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, path, compression="zstd")
+    if table.num_rows <= CSV_ROWS:
+        from pyarrow import csv
+
+        csv.write_csv(_escape_formulas(table), path.with_suffix(".csv"))
+
+
+def _escape_formulas(table: pa.Table) -> pa.Table:
+    """Put an apostrophe before text that a spreadsheet would execute as a formula, as OWASP advises.
+
+    Numbers stay as printed. Only the CSV file is escaped; Parquet contains the text of the log.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for index, column in enumerate(table.columns):
+        if not pa.types.is_string(column.type):
+            continue
+        formula = pc.match_substring_regex(column, r"^[=+@\t\r-]")
+        number = pc.match_substring_regex(column, r"^[+-]?[0-9.,]+$")
+        escaped = pc.binary_join_element_wise("'", column, "")
+        text = pc.if_else(pc.and_(formula, pc.invert(number)), escaped, column)
+        table = table.set_column(index, table.schema.field(index), text)
+    return table
+
+
+def _write_samples(folder: Path, table: pa.Table) -> None:
+    """Write one file per tool with delta-encoded integers: about 4 bytes per sample."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    folder.mkdir()
+    integers = ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns")
+    for tool in pc.unique(table["tool"]).to_pylist():
+        part = table.filter(pc.equal(table["tool"], tool))
+        (folder / f"tool={tool}").mkdir()
+        pq.write_table(
+            part.drop_columns(["tool"]),
+            folder / f"tool={tool}" / "part-0.parquet",
+            compression="zstd",
+            use_dictionary=["run_id", "status"],
+            column_encoding=dict.fromkeys(integers, "DELTA_BINARY_PACKED"),
+        )
+
+
+def _write_json(path: Path, content: Any) -> None:
+    # Dates of TOML become text.
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n", "utf-8")
