@@ -20,7 +20,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.stats.across_runs.planning import PILOT, plan, rounds_needed, runs_for_spread
+from azlatency.stats.across_runs.attainable import rounds_needed
+from azlatency.stats.across_runs.planning import PILOT, plan, runs_for_spread
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,30 +12,26 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs import placement
     from azlatency.stats.across_runs.agreement import against, agreement
     from azlatency.stats.across_runs.asymmetry import asymmetry, one_way_difference
+    from azlatency.stats.across_runs.attainable import percentile_sizes, rounds_by_zones, rounds_needed, smallest_n
     from azlatency.stats.across_runs.baseline import baseline, check_expectation, check_percentile, vms_by_share
     from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
     from azlatency.stats.across_runs.comparison import compare
+    from azlatency.stats.across_runs.confirm import confirm, confirm_by_path
     from azlatency.stats.across_runs.emulation_check import configured_differences
     from azlatency.stats.across_runs.history import history
     from azlatency.stats.across_runs.means import summarize, typical_run
     from azlatency.stats.across_runs.planning import (
-        confirm,
-        confirm_by_path,
-        may_stop,
-        percentile_sizes,
         plan,
         precision_curves,
-        rounds_by_zones,
-        rounds_needed,
         runs_for_spread,
         runs_needed,
         runs_to_decide,
-        smallest_n,
     )
     from azlatency.stats.across_runs.quantile_comparison import compare_quantiles, shift_function
     from azlatency.stats.across_runs.quantiles_of_runs import median_of_runs
     from azlatency.stats.across_runs.ranking import rank_sets
     from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, samples_per_run
+    from azlatency.stats.across_runs.stopping import may_stop
     from azlatency.stats.multiplicity import adjust
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
     from azlatency.stats.within_run.clock_steps import clock_steps
@@ -67,6 +63,12 @@ _HOMES = {
         "asymmetry",
         "one_way_difference",
     ),
+    "across_runs.attainable": (
+        "percentile_sizes",
+        "rounds_by_zones",
+        "rounds_needed",
+        "smallest_n",
+    ),
     "across_runs.baseline": (
         "baseline",
         "check_expectation",
@@ -78,22 +80,19 @@ _HOMES = {
         "compare_rounds_of",
     ),
     "across_runs.comparison": ("compare",),
+    "across_runs.confirm": (
+        "confirm",
+        "confirm_by_path",
+    ),
     "across_runs.emulation_check": ("configured_differences",),
     "across_runs.history": ("history",),
     "across_runs.means": ("summarize", "typical_run"),
     "across_runs.planning": (
-        "confirm",
-        "confirm_by_path",
-        "may_stop",
-        "percentile_sizes",
         "plan",
         "precision_curves",
-        "rounds_by_zones",
-        "rounds_needed",
         "runs_for_spread",
         "runs_needed",
         "runs_to_decide",
-        "smallest_n",
     ),
     "across_runs.quantile_comparison": (
         "compare_quantiles",
@@ -106,6 +105,7 @@ _HOMES = {
         "repeats_by_path",
         "samples_per_run",
     ),
+    "across_runs.stopping": ("may_stop",),
     "multiplicity": ("adjust",),
     "within_run.clock_steps": ("clock_steps",),
     "within_run.coordinated_omission": (

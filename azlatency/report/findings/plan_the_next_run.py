@@ -9,7 +9,8 @@ from azlatency.report.findings.common import act, info
 from azlatency.report.objects import Finding, Findings
 
 if TYPE_CHECKING:
-    from azlatency.stats.across_runs.planning import PercentileSize, Plan, ZoneRounds
+    from azlatency.stats.across_runs.attainable import PercentileSize, ZoneRounds
+    from azlatency.stats.across_runs.planning import Plan
 
 
 def conclude(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequence[ZoneRounds]) -> Findings:

@@ -21,7 +21,8 @@ from azlatency.report.tables.common import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.planning import PercentileSize, Plan, ZoneRounds
+    from azlatency.stats.across_runs.attainable import PercentileSize, ZoneRounds
+    from azlatency.stats.across_runs.planning import Plan
 
 
 def plans(results: Sequence[Plan]) -> Table[Plan] | Note:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.logs.format import count_of, format_interval, format_value
 from azlatency.stats.across_runs.asymmetry import data_path
-from azlatency.stats.across_runs.planning import _smallest
 from azlatency.stats.across_runs.run_values import is_frame, refusals, run_values, unit_of
+from azlatency.stats.across_runs.search import smallest_number
 from azlatency.stats.across_runs.two_groups import Summary, summary
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.proportions import clopper_pearson
@@ -258,7 +258,7 @@ def _decides(runs: Summary, low: float | None, high: float | None, confidence: f
         p_meets, p_fails = _p(Summary(n, runs.mean, runs.sd), low, high)
         return min(p_meets, p_fails) < 1 - confidence
 
-    return _smallest(decided, runs.n + 1) if runs.sd > 0 else None
+    return smallest_number(decided, runs.n + 1) if runs.sd > 0 else None
 
 
 def tolerance_factor(n: int, share: float = 0.9, confidence: float = 0.95) -> float:

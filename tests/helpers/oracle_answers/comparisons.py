@@ -15,8 +15,9 @@ from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation, check_percentile, tolerance_factor
 from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.confirm import confirm, expected_bounds
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_p
-from azlatency.stats.across_runs.planning import confirm, expected_bounds, runs_needed
+from azlatency.stats.across_runs.planning import runs_needed
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.repeats import samples_per_run, variance_components
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import ndtri
 
 import azlatency as az
-from azlatency.stats.across_runs.planning import smallest_n
+from azlatency.stats.across_runs.attainable import smallest_n
 from azlatency.stats.across_runs.quantiles_of_runs import median_of_runs
 from azlatency.stats.unit_checks import closed_loop_shares
 from azlatency.stats.within_run import dependence as dep

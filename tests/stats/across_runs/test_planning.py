@@ -11,15 +11,11 @@ import pytest
 from helpers.cases import cases, content, normal, stream
 
 import azlatency as az
-from azlatency.stats.across_runs.planning import (
-    confirm,
-    expected_bounds,
-    may_stop,
-    rounds_needed,
-    runs_needed,
-    smallest_n,
-)
+from azlatency.stats.across_runs.attainable import rounds_needed, smallest_n
+from azlatency.stats.across_runs.confirm import confirm, expected_bounds
+from azlatency.stats.across_runs.planning import runs_needed
 from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, samples_per_run, variance_components
+from azlatency.stats.across_runs.stopping import may_stop
 
 
 def test_confirm_equals_brute_force() -> None:

@@ -1,0 +1,200 @@
+"""What a design can show at all: fewest observations for a percentile, fewest rounds for a test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from azlatency.stats import exact
+from azlatency.stats.across_runs.run_values import floats, run_ids_of
+from azlatency.stats.across_runs.search import MOST, smallest_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def smallest_n(p: float, confidence: float = 0.95, *, sides: Literal["two", "upper", "range"] = "two") -> int:
+    """Return the fewest independent observations that allow a distribution-free interval of a quantile.
+
+    Parameters
+    ----------
+    p : float
+        Level of the quantile, between 0 and 1.
+    confidence : float
+        Level of the interval, between 0 and 1.
+    sides : {"two", "upper", "range"}
+        ``two``: an equal-tailed interval with both ends. ``upper``: an upper bound. ``range``: from the smallest to the
+        largest value.
+
+    Returns
+    -------
+    int
+        Number of observations. Dependent packets need as many *effective* observations.
+
+    Raises
+    ------
+    ValueError
+        If a level is not between 0 and 1.
+
+    Notes
+    -----
+    Thompson, Annals of Mathematical Statistics 7:122 (1936).
+
+    Examples
+    --------
+    >>> [smallest_n(0.999, sides=sides) for sides in ("two", "upper", "range")]
+    [3688, 2995, 2995]
+    """
+    if not 0 < p < 1 or not 0 < confidence < 1:
+        raise ValueError(f"p = {p}, confidence = {confidence}: between 0 and 1")
+    alpha = 1 - confidence
+    slack = 1 + 1e-12
+    if sides == "upper":
+        return smallest_number(lambda n: p**n <= alpha * slack, 1) or MOST
+    if sides == "two":
+        return smallest_number(lambda n: max(p, 1 - p) ** n <= alpha / 2 * slack, 1) or MOST
+    return smallest_number(lambda n: p**n + (1 - p) ** n <= alpha * slack, 1) or MOST
+
+
+def rounds_needed(tests: int = 1, confidence: float = 0.95, *, paired: bool = True) -> int:
+    """Return the number of rounds from which data can reach the level in a family of tests.
+
+    Parameters
+    ----------
+    tests : int
+        Number of tests in the family, for example pairs of zones.
+    confidence : float
+        Family-wise level, between 0 and 1.
+    paired : bool
+        Count rounds; otherwise runs on each side.
+
+    Returns
+    -------
+    int
+        Rounds, or runs on each side. At this number a test can begin to decide; plan at least one more.
+
+    Raises
+    ------
+    ValueError
+        If ``tests`` is less than 1.
+
+    Notes
+    -----
+    Bonferroni, the first step of Holm, on the smallest attainable p of the exact sign-flip or permutation test.
+
+    Examples
+    --------
+    >>> rounds_needed(3), rounds_needed(3, paired=False)
+    (7, 5)
+    """
+    if tests < 1:
+        raise ValueError(f"tests = {tests}: at least one")
+    attainable_p = exact.attainable_paired if paired else (lambda runs: exact.attainable_unpaired(runs, runs))
+    return smallest_number(lambda runs: attainable_p(runs) * tests < 1 - confidence, 2) or MOST
+
+
+class PercentileSize(NamedTuple):
+    """Fewest observations for a percentile, and how many runs have enough of them.
+
+    Attributes
+    ----------
+    q : float
+        Level of the percentile.
+    two, upper, range : int
+        `smallest_n` for each kind of bound.
+    enough, runs : int
+        Runs with at least ``two`` observations, and all runs.
+    run_ids : tuple of str
+        All runs.
+    """
+
+    q: float
+    two: int
+    upper: int
+    range: int
+    enough: int
+    runs: int
+    run_ids: tuple[str, ...] = ()
+
+
+def percentile_sizes(
+    sizes: Iterable[float] | pd.Series = (),
+    confidence: float = 0.95,
+    levels: Sequence[float] = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999),
+) -> list[PercentileSize]:
+    """Return the fewest observations for each percentile.
+
+    Parameters
+    ----------
+    sizes : Series or iterable of float
+        Observations of each existing run. Runs of unknown size are left out.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+    levels : sequence of float
+        Levels of the percentiles, between 0 and 1.
+
+    Returns
+    -------
+    list of PercentileSize
+        One entry per level.
+
+    Notes
+    -----
+    See `smallest_n`.
+    """
+    numbers = floats(sizes)
+    counts = [float(number) for number in numbers if math.isfinite(number)]
+    ids = [run_id for run_id, number in zip(run_ids_of(sizes), numbers, strict=False) if math.isfinite(number)]
+    results = []
+    for q in levels:
+        two, upper, span = (smallest_n(q, confidence, sides=sides) for sides in ("two", "upper", "range"))
+        enough = sum(count >= two for count in counts)
+        results.append(
+            PercentileSize(q=q, two=two, upper=upper, range=span, enough=enough, runs=len(counts), run_ids=tuple(ids))
+        )
+    return results
+
+
+class ZoneRounds(NamedTuple):
+    """Rounds and runs needed before the pairs of some zones can be told apart.
+
+    Attributes
+    ----------
+    zones, pairs : int
+        Number of zones and of their pairs.
+    rounds, unpaired : int
+        `rounds_needed` for all pairs: in rounds, and as unpaired runs on each side.
+    """
+
+    zones: int
+    pairs: int
+    rounds: int
+    unpaired: int
+
+
+def rounds_by_zones(zones: Iterable[int] = (2, 3, 4, 5, 6), confidence: float = 0.95) -> list[ZoneRounds]:
+    """Return the rounds needed for all pairs of several zones.
+
+    Parameters
+    ----------
+    zones : iterable of int
+        Numbers of zones.
+    confidence : float
+        Family-wise level, between 0 and 1.
+
+    Returns
+    -------
+    list of ZoneRounds
+        One entry per number of zones.
+
+    Notes
+    -----
+    See `rounds_needed`.
+    """
+    results = []
+    for count in zones:
+        pairs = count * (count - 1) // 2
+        paired, unpaired = (rounds_needed(pairs, confidence, paired=by_round) for by_round in (True, False))
+        results.append(ZoneRounds(zones=count, pairs=pairs, rounds=paired, unpaired=unpaired))
+    return results
