@@ -107,6 +107,10 @@ def lognormal(rng: np.random.Generator, n: int, rho: float) -> np.ndarray:
     return np.asarray(np.exp(0.5 * correlated(rng, n, rho)))
 
 
+#: Quantiles of the margin of `lognormal`.
+LOGNORMAL_QUANTILES = {p: math.exp(0.5 * float(ndtri(p))) for p in (0.5, 0.9, 0.99, 0.999)}
+
+
 def fractional(rng: np.random.Generator, n: int, d: float) -> np.ndarray:
     """Fractional noise ARFIMA(0, d, 0) (n,) with exact covariances, by circulant embedding."""
     k = np.arange(1, n)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from helpers.cases import BOTH, correlated, fractional, stream
 
-from azlatency.stats.arrays import to_array
 from azlatency.stats.within_run.dependence import (
     autocorrelation,
     batch_error,
@@ -33,13 +32,6 @@ def test_hard_series(values: list[float]) -> None:
     found = dependence(np.array(values))
     assert found.tau >= 1 and found.n == len(values)
     assert not found.long_memory
-
-
-def test_missing_values_are_counted_and_lost_ones_stay() -> None:
-    values, missing = to_array([1.0, None, math.nan, math.inf])
-    assert list(values) == [1.0, math.inf] and missing == 2
-    with pytest.raises(ValueError, match="one-dimensional"):
-        to_array([[1.0], [2.0]])
 
 
 def test_variance_of_a_constant_is_zero() -> None:

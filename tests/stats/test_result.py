@@ -1,4 +1,4 @@
-"""The way a user goes: frames of a study or plain arrays in; results that print, show themselves, become rows."""
+"""Results: they accept frames and arrays, print, show themselves in a notebook, and become rows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 from helpers.cases import stream
 
 import azlatency as az
-from azlatency.stats.across_runs.quantiles_of_runs import quantiles_of_runs
-from azlatency.stats.result import CODES, Estimate, Result, Results
+from azlatency.stats.result import CODES, SHORT, Estimate, Result, Results
 
 
 def runs(**columns: Any) -> pd.DataFrame:
@@ -33,7 +32,7 @@ def samples(runs_: int = 1, n: int = 400) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def test_arrays_series_and_frames_give_the_same() -> None:
+def test_arrays_series_and_frames_have_the_same_result() -> None:
     frame = runs()
     by_frame, by_array = az.stats.typical_run(frame), az.stats.typical_run(frame["median_ns"].to_numpy())
     assert (by_frame.estimate, by_frame.low, by_frame.unit) == (by_array.estimate, by_array.low, "ns")
@@ -46,19 +45,10 @@ def test_arrays_series_and_frames_give_the_same() -> None:
     assert [each.low for each in az.quantiles(one)] == [each.low for each in az.quantiles(values)]
 
 
-def test_a_study_stands_for_its_samples() -> None:
+def test_quantiles_of_a_study_are_those_of_its_samples() -> None:
     study = az.load("emulated-zones")
     found = az.quantiles(study, 0.5)
     assert len(found) == study.samples["run_id"].nunique() and {"path", "method", "run_id"} <= set(found[0].labels)
-
-
-def test_quantiles_of_runs_are_over_the_runs() -> None:
-    frame = pd.concat([runs(), runs(path="b → a", median_ns=[200e3] * 4)])
-    found = quantiles_of_runs(frame)
-    assert [each.scope for each in found] == ["across_runs"] * 2 and found[0].estimate == 100.5e3
-    assert "few_clusters" in found[0].codes and found[0].labels["path"] == "a → b"
-    (mixed,) = quantiles_of_runs(runs(protocol=["tcp", "tcp", "udp", "udp"]))
-    assert mixed.refused and mixed.codes == ("type_p_mismatch",)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +64,7 @@ def test_quantiles_of_runs_are_over_the_runs() -> None:
         ({"median_ns": [math.nan] * 4}, "no_values"),
     ],
 )
-def test_bad_input_is_a_typed_refusal_everywhere(columns: dict[str, Any], code: str) -> None:
+def test_bad_input_is_refused_with_the_same_code_everywhere(columns: dict[str, Any], code: str) -> None:
     """Mixed quantities, packet types, zones without maps, missing repeats: a value that says what to supply."""
     frame, whole = runs(**columns), runs()
     results: list[Any] = [
@@ -91,7 +81,7 @@ def test_bad_input_is_a_typed_refusal_everywhere(columns: dict[str, Any], code: 
         assert getattr(result, "p", None) in (None, ())
 
 
-def test_microseconds_beside_nanoseconds_are_refused() -> None:
+def test_values_in_two_units_are_refused() -> None:
     us = pd.Series([100.0, 101.0, 99.0], name="median_us")
     found = az.compare(runs(), us, value="median_ns")
     assert found.codes == ("unit_conflict",) and found.ratio.refused
@@ -99,7 +89,7 @@ def test_microseconds_beside_nanoseconds_are_refused() -> None:
     assert az.stats.compare_quantiles(a, b).codes == ("unit_conflict",)
 
 
-def test_frames_that_cannot_be_meant_are_errors_in_words() -> None:
+def test_unusable_frames_are_errors_that_name_the_fix() -> None:
     with pytest.raises(ValueError, match="choose one by its run_id"):
         az.stats.mean(samples(2))
     with pytest.raises(ValueError, match="rtt_ns"):
@@ -125,7 +115,7 @@ def everything() -> list[Any]:
     ]  # fmt: skip
 
 
-def test_every_result_prints_shows_itself_and_becomes_a_row() -> None:
+def test_every_result_prints_renders_and_becomes_a_row() -> None:
     kinds = set()
     for result in everything():
         kinds.add(type(result).__name__)
@@ -192,3 +182,7 @@ def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() 
     assert all(inspect.getdoc(getattr(stats, name)) for name in stats.__all__)
     with pytest.raises(AttributeError, match="summarize"):
         stats.by_path  # noqa: B018
+
+
+def test_every_code_has_a_sentence_and_a_word() -> None:
+    assert set(CODES) == set(SHORT)

@@ -1,0 +1,39 @@
+"""Changes in a history of runs, and false alarms in a steady one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.cases import BOTH, stream
+
+from azlatency.stats.across_runs.history import history
+
+
+def test_a_moved_level_is_one_change_and_short_histories_are_flagged() -> None:
+    rng = stream(560)
+    steady = rng.lognormal(6, 0.05, 60)
+    assert history(steady).changes == () and "no change" in str(history(steady))
+    moved = np.concatenate([steady[:40], 1.3 * steady[40:]])
+    found = history(pd.DataFrame({"median_ns": moved}))
+    assert (
+        found.changes == (40,)
+        and found.unit == "ns"
+        and found.levels[1] / found.levels[0] == pytest.approx(1.3, rel=0.05)
+    )
+    assert "run 41 of 60" in str(found) and found.row()["changes"] == "40"
+    assert history(steady[:10]).codes == ("few_clusters",) and history([5.0] * 30).codes == ("constant",)
+    assert history([]).codes == ("no_values",)
+    with pytest.raises(ValueError, match="1500"):
+        history(rng.random(1501))
+
+
+@pytest.mark.parametrize("made", BOTH)
+def test_a_steady_history_seldom_changes(made: int) -> None:
+    rng = stream(570)
+    made = made // 10 if made < 1000 else 1000
+    share = np.mean([bool(history(rng.lognormal(0, 0.1, 40), permutations=99, seed=k).changes) for k in range(made)])
+    print(f"A/A history: {100 * share:.1f} % of {made} changed")
+    assert share <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / made)
