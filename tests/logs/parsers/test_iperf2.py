@@ -16,6 +16,7 @@ from helpers.cut_logs import (
     read_log,
     rows_by_run,
 )
+from helpers.logs import event_codes, first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
@@ -320,3 +321,95 @@ def test_named_rows_of_a_bounceback_are_round_trips() -> None:
 def test_named_rows_without_their_names_are_unknown() -> None:
     tables = read_log(f"{STAMP},10.0.0.1,40000,10.0.0.2,5001,1,0.0,1.0,3145728,25165824,24,0,2,87,63,412,21\n")
     assert tables.records("metrics") == []
+
+
+BANNERS = """------------------------------------------------------------
+Server listening on TCP port 5001
+TCP window size: 85.3 KByte (default)
+------------------------------------------------------------
+------------------------------------------------------------
+Client connecting to 10.0.0.2, TCP port 5001
+TCP window size:  225 KByte (default)
+------------------------------------------------------------
+"""
+DUAL = """[  5] local 10.0.0.1 port 55386 connected with 10.0.0.2 port 5001
+[  4] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 40732
+[ ID] Interval       Transfer     Bandwidth
+[  5]  0.0- 5.0 sec   559 MBytes   938 Mbits/sec
+[  4]  0.0- 5.0 sec   468 MBytes   785 Mbits/sec
+[  5]  5.0-10.0 sec   559 MBytes   938 Mbits/sec
+[  5]  0.0-10.0 sec  1.09 GBytes   938 Mbits/sec
+[  4]  5.0-10.0 sec   468 MBytes   785 Mbits/sec
+[  4]  0.0-10.1 sec   936 MBytes   777 Mbits/sec
+"""
+
+
+def rates(logs: az.Logs) -> dict[tuple[str | None, str | None], float]:
+    rows = logs.records("metrics")
+    return {(row["side"], row["stream"]): row["value"] for row in rows if row["metric"] == "throughput"}
+
+
+@pytest.mark.parametrize("banners", [BANNERS, ""])
+def test_the_incoming_direction_of_a_dual_test_is_received(banners: str) -> None:
+    logs = read_text(banners + DUAL)
+    assert rates(logs) == {("sender", "TX-C"): 938e6, ("receiver", "RX-C"): 777e6}
+    run = first_run(logs)
+    assert (run["test"], run["connections"], run["client"]) == ("stream-bidir", 1, "10.0.0.1")
+    assert {(row["side"], row["stream"]) for row in logs.records("intervals")} == set(rates(logs))
+
+
+def test_sums_of_a_dual_test_belong_to_one_direction() -> None:
+    text = """[  5] local 10.0.0.1 port 55386 connected with 10.0.0.2 port 5001
+[  6] local 10.0.0.1 port 55387 connected with 10.0.0.2 port 5001
+[  4] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 40732
+[  7] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 40733
+[  5]  0.0-10.0 sec   559 MBytes   469 Mbits/sec
+[  6]  0.0-10.0 sec   559 MBytes   469 Mbits/sec
+[SUM]  0.0-10.0 sec  1.09 GBytes   938 Mbits/sec
+[  4]  0.0-10.1 sec   468 MBytes   389 Mbits/sec
+[  7]  0.0-10.1 sec   468 MBytes   389 Mbits/sec
+[SUM]  0.0-10.1 sec   936 MBytes   777 Mbits/sec
+"""
+    logs = read_text(BANNERS + text)
+    assert rates(logs)["sender", "TX-C"] == 938e6
+    assert rates(logs)["receiver", "RX-C"] == 777e6
+    mixed = read_text(BANNERS + text.replace("  936 MBytes   777", " 2.00 GBytes  1711"))
+    assert ("receiver", "RX-C") not in rates(mixed)
+    assert None not in {side for side, _ in rates(mixed)}
+    assert "sum_mismatch" in event_codes(mixed)
+
+
+def test_sums_of_senders_have_retransmits() -> None:
+    text = """[  1] 0.0000-10.0120 sec   559 MBytes   469 Mbits/sec  2957/0          0      345K/2971(5813) us  4117
+[  2] 0.0000-10.0119 sec   559 MBytes   469 Mbits/sec  2957/0          3      345K/2971(5813) us  4117
+[SUM] 0.0000-10.0120 sec  1.09 GBytes   938 Mbits/sec  5914/0         3
+"""
+    for end, retransmits in (("", [0, 3, 3]), ("\n", [0, 3, 3])):
+        logs = read_text(text.rstrip("\n") + end)
+        assert rates(logs)[None, None] == 938e6
+        counts = [row["value"] for row in logs.records("metrics") if row["metric"] == "retransmits"]
+        assert counts == retransmits[: 3 if end else 2]
+
+
+@pytest.mark.parametrize(
+    ("last", "status"),
+    [
+        ("[  3]  0.0- 2.0 sec  2.50 MBytes  10.5 Mbits/sec", "complete"),
+        ("[  3]  0.0- 2.0 sec  2.50 MBytes  10.5 Mbits/sec   0.018 ms    0/", "truncated"),
+        ("[  3]  0.0- 2.0 sec  2.50 MBytes  10.5 Mbits/se", "truncated"),
+    ],
+)
+def test_a_last_row_without_line_feed(last: str, status: str) -> None:
+    text = """[  3]  0.0- 1.0 sec  1.25 MBytes  10.5 Mbits/sec
+[  3]  1.0- 2.0 sec  1.25 MBytes  10.5 Mbits/sec
+"""
+    logs = read_text(text + last)
+    assert first_run(logs)["status"] == status
+    assert list(rates(logs).values()) == ([10.5e6] if status == "complete" else [])
+
+
+def test_a_last_row_that_may_lack_columns_is_kept_but_the_run_is_truncated() -> None:
+    text = "[  3]  0.0- 1.0 sec  1.25 MBytes  10.5 Mbits/sec   0.018 ms    0/  893 (0%)\n"
+    logs = read_text(text + "[  3]  0.0- 1.5 sec  1.88 MBytes  10.5 Mbits/sec")
+    assert list(rates(logs).values()) == [10.5e6]
+    assert first_run(logs)["status"] == "truncated"

@@ -139,7 +139,7 @@ class CsvRows:
         )
         if len(fields) == _UDP:
             self._add_loss(test, row, fields)
-        test.rows.append(row)
+        test.add(row)
         return row
 
     @staticmethod

@@ -5,6 +5,7 @@ Text and CSV readers collect rows, connections and histograms in a `Test`; `Test
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -81,6 +82,10 @@ class Test:
     block: int | None = None
     bins: int | None = None
     last_line: int = 0
+    bidir: bool = False
+    """Whether this end both sends and receives; known at the end."""
+    has_streams: bool = False
+    """Whether a direction has several streams; known at the end."""
     cut: bool = False
     """The log ends within the last row."""
     connections: dict[str, Connection] = field(default_factory=dict)
@@ -90,12 +95,22 @@ class Test:
     histograms: list[Histogram] = field(default_factory=list)
     failures: list[tuple[int, str]] = field(default_factory=list)
     interrupted: tuple[int, str] | None = None
+    _last: dict[str, Row] = field(default_factory=dict)
+    """The last row of each stream, apart from server reports."""
+    _counts: Counter[str] = field(default_factory=Counter)
 
     # --- while reading
 
+    def add(self, row: Row) -> None:
+        """Add a row."""
+        self.rows.append(row)
+        if not row.report:
+            self._last[row.stream] = row
+            self._counts[row.stream] += 1
+
     def over(self, stream: str, *, starts: float | None = None, report: str | None = None) -> bool:
         """Whether a connection, or a row that starts at that second, belongs to the next test."""
-        last = {row.stream: row for row in self.rows if not row.report}
+        last = self._last
         if not last:
             return False
         if starts is None:
@@ -104,7 +119,7 @@ class Test:
         # After a total, unless the server reports, only the rows of another test begin at 0 again.
         if previous is None or report == stream or starts > 0 or previous.start_ns > 0:
             return False
-        return sum(row.stream == stream and not row.report for row in self.rows) > 1
+        return self._counts[stream] > 1
 
     # --- at the end
 
@@ -113,8 +128,12 @@ class Test:
         self.run.set(last_line=max(self.last_line, self.run.row["first_line"]))
         for row in self.rows:
             self._set_side(row)
+        if self._has_both_directions():
+            self._set_sides_of_sums()
         totals = self._totals()
         self._drop_wrong_sums(totals)
+        self.bidir = len({row.side for row in self.rows if row.side and not row.report}) > 1
+        self.has_streams = self._count_streams() > 1
         self._describe(totals)
         for row in totals:
             self._write_total(row)
@@ -166,14 +185,29 @@ class Test:
         elif row.receives is not None:
             row.side = "receiver" if row.receives else "sender"
 
+    def _set_sides_of_sums(self) -> None:
+        """Set the side of each sum in a dual test to that of the rows above that it adds up; drop other sums."""
+        parts: list[Row] = []
+        for row in list(self.rows):
+            if not row.is_sum:
+                parts.append(row)
+                continue
+            sides = [side for side in ("sender", "receiver") if row.side is None and _adds_up(row, parts, side)]
+            if len(sides) == 1:
+                row.side = sides[0]
+            elif row.side is None:
+                self._drop_sum(row, "is not the sum of the streams of one direction")
+            parts = []
+
+    def _drop_sum(self, row: Row, problem: str) -> None:
+        assert row.bytes is not None
+        text = f"[{row.stream}] {row.bytes.printed} {row.bytes.printed_unit} {problem}; it is left out"
+        self.run.add_event("sum_mismatch", "warning", text, row.line)
+        self.rows = [other for other in self.rows if other is not row]
+
     def _has_both_directions(self) -> bool:
         """Whether the connections go in both directions."""
         return len({self._is_client(stream) for stream in self.connections}) > 1
-
-    @property
-    def bidir(self) -> bool:
-        """Whether this end both sends and receives."""
-        return len({row.side for row in self.rows if row.side and not row.report}) > 1
 
     @property
     def bounce(self) -> bool:
@@ -183,10 +217,12 @@ class Test:
     def _totals(self) -> list[Row]:
         """Return the totals: the last row of each stream, if it covers the whole time, and the server reports."""
         totals = [row for row in self.rows if row.report]
-        streams = dict.fromkeys(row.stream for row in sorted(self.rows, key=lambda row: row.is_sum))
-        for stream in streams:
-            series = [row for row in self.rows if row.stream == stream and not row.report]
-            if not series or series[-1].start_ns != 0:
+        by_stream: dict[tuple[str, str | None], list[Row]] = {}
+        for row in sorted(self.rows, key=lambda row: row.is_sum):
+            if not row.report:
+                by_stream.setdefault((row.stream, row.side if row.is_sum else None), []).append(row)
+        for series in by_stream.values():
+            if series[-1].start_ns != 0:
                 continue
             proven = series[0].is_sum and any(row.side == series[0].side for row in totals)
             if len(series) == 1 and not proven and not self._is_total(series[0]):
@@ -218,16 +254,10 @@ class Test:
             rounding = sum(size.resolution or 0.0 for size in (*sizes, total.bytes))
             differs = abs(total.bytes.value - expected) > 1.01 * rounding + 0.01 * expected
             if len(parts) >= self._count_streams() and differs:
-                text = f"[{total.stream}] {total.bytes.printed} {total.bytes.printed_unit} is not the sum of streams"
-                text = f"{text}, {expected:.0f} bytes; it is left out"
-                self.run.add_event("sum_mismatch", "warning", text, total.line)
                 totals[:] = [row for row in totals if row is not total]
-                self.rows = [row for row in self.rows if row is not total]
+                self._drop_sum(total, f"is not the sum of streams, {expected:.0f} bytes")
 
     # --- names
-
-    def _has_streams(self) -> bool:
-        return self._count_streams() > 1
 
     def _count_streams(self) -> int:
         """Count the streams in one direction."""
@@ -249,7 +279,7 @@ class Test:
 
     def _stream_name(self, row: Row) -> str | None:
         role = self._role(row)
-        if row.is_sum or not self._has_streams():
+        if row.is_sum or not self.has_streams:
             return role
         number = row.stream.lstrip("*")
         return number if role is None else f"{role} {number}"
@@ -370,7 +400,7 @@ class Test:
             row = next((row for row in self.rows if row.stream == stream), None)
             name = None if row is None else self._stream_name(row)
             self.run.add_metric(
-                metric, value, line, side=side, stream=name, scope="stream" if self._has_streams() else "run"
+                metric, value, line, side=side, stream=name, scope="stream" if self.has_streams else "run"
             )
 
     def _write_histogram(self, histogram: Histogram) -> None:
@@ -421,6 +451,17 @@ class Test:
         begun = {stream for stream in begun if "*" + stream not in finished and stream.lstrip("*") not in finished}
         ended = begun <= finished and bool(finished) and not self.cut
         end_run(run, has_numbers=bool(self.rows), ended=ended, last_line=run.row["last_line"])
+
+
+def _adds_up(total: Row, parts: Sequence[Row], side: str) -> bool:
+    """Return whether a sum is that of the rows of one side over the same time."""
+    summed = [row for row in parts if row.side == side and row.start_ns == total.start_ns and not row.report]
+    sizes = [row.bytes for row in summed if row.bytes is not None]
+    if total.bytes is None or not sizes:
+        return False
+    expected = sum(size.value for size in sizes)
+    rounding = sum(size.resolution or 0.0 for size in (*sizes, total.bytes))
+    return abs(total.bytes.value - expected) <= 1.01 * rounding + 0.01 * expected
 
 
 def _whole(value: Quantity | None) -> int | None:

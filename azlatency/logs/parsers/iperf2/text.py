@@ -237,7 +237,7 @@ class Iperf2Text(LineLog):
         row.report = self.report_of == match["id"]
         if row.report:
             self.report_of = None
-        test.rows.append(row)
+        test.add(row)
         return row
 
     def _add_tcp_state(self, row: Row | None, match: re.Match[str]) -> None:
