@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from azlatency.stats import unit_checks
     from azlatency.stats.across_runs import placement
     from azlatency.stats.across_runs.agreement import against, agreement
-    from azlatency.stats.across_runs.asymmetry import asymmetry, one_way_difference
+    from azlatency.stats.across_runs.asymmetry import asymmetry
     from azlatency.stats.across_runs.attainable import percentile_sizes, rounds_by_zones, rounds_needed, smallest_n
     from azlatency.stats.across_runs.baseline import baseline, check_expectation, check_percentile, vms_by_share
     from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.emulation_check import configured_differences
     from azlatency.stats.across_runs.history import history
     from azlatency.stats.across_runs.means import summarize, typical_run
+    from azlatency.stats.across_runs.one_way import one_way_difference
     from azlatency.stats.across_runs.planning import (
         plan,
         precision_curves,
@@ -59,10 +60,7 @@ _HOMES = {
         "against",
         "agreement",
     ),
-    "across_runs.asymmetry": (
-        "asymmetry",
-        "one_way_difference",
-    ),
+    "across_runs.asymmetry": ("asymmetry",),
     "across_runs.attainable": (
         "percentile_sizes",
         "rounds_by_zones",
@@ -87,6 +85,7 @@ _HOMES = {
     "across_runs.emulation_check": ("configured_differences",),
     "across_runs.history": ("history",),
     "across_runs.means": ("summarize", "typical_run"),
+    "across_runs.one_way": ("one_way_difference",),
     "across_runs.planning": (
         "plan",
         "precision_curves",

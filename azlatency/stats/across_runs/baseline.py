@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.logs.format import count_of, format_interval, format_value
-from azlatency.stats.across_runs.asymmetry import data_path
+from azlatency.stats.across_runs.directions import data_path
 from azlatency.stats.across_runs.run_values import is_frame, refusals, run_values, unit_of
 from azlatency.stats.across_runs.search import smallest_number
 from azlatency.stats.across_runs.two_groups import Summary, summary

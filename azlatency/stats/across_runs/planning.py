@@ -219,7 +219,7 @@ def runs_for_spread(spread: float, relative: float = 0.05, confidence: float = 0
     Examples
     --------
     >>> runs_for_spread(0.1)
-    18
+    19
     """
     if not 0 < spread < 10 or not 0 < relative < 10 or not 0 < confidence < 1:
         raise ValueError(f"spread = {spread}, relative = {relative}, confidence = {confidence}: 0.05 is 5 %")

@@ -15,8 +15,9 @@ from helpers.cases import cases, content, stream
 
 import azlatency as az
 from azlatency.stats import exact
-from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry, data_path
+from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
 from azlatency.stats.across_runs.comparison import Setting, compare_rounds
+from azlatency.stats.across_runs.directions import data_path
 from azlatency.stats.across_runs.hodges_lehmann import pseudomedian
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.across_runs.two_groups import student_interval

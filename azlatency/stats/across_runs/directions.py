@@ -1,0 +1,144 @@
+"""Runs as values of directions: initiator to responder, or sender to receiver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from azlatency.stats.across_runs.run_values import floats, run_ids_of
+from azlatency.studies.path import Path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Metric = Literal["latency", "throughput", "retransmits"]
+
+
+class Directed(NamedTuple):
+    """Value of one run and its direction: initiator to responder, or sender to receiver."""
+
+    start: str
+    end: str
+    round: Hashable | None
+    value: float
+    run_id: str | None = None
+
+
+def data_path(path: Path, test: str | None) -> Path | None:
+    """Return the path from the sender of a stream to its receiver: a reverse test sends from server to client.
+
+    ``None`` for a path that names no direction and for a test of both directions at once.
+    """
+    if (path.scenario is not None and path.ends is None) or (test or "").endswith("-bidir"):
+        return None
+    return path.reversed() if (test or "").endswith("-reverse") else path
+
+
+def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Directed], dict[str, str], int]:
+    """Return the runs with a direction and a finite value, the zone of each node, and the number of other runs.
+
+    Nodes are the ends of ``path`` if it names both, else the zones. Round trips run from initiator to responder,
+    streams from sender to receiver.
+    """
+    zones: dict[str, str] = {}
+    runs: list[Directed] = []
+    left_out = 0
+    cells = {
+        name: column_cells(frame, name) for name in ("path", "zone", "peer_zone", "physical_zone", "peer_physical_zone")
+    }
+    rounds, tests = column_cells(frame, "round"), column_cells(frame, "test")
+    run_ids = run_ids_of(frame) or (None,) * len(frame)
+    for row, number in enumerate(floats(frame[column])):
+        near = cells["physical_zone"][row] or cells["zone"][row]
+        far = cells["peer_physical_zone"][row] or cells["peer_zone"][row]
+        ends = _ends(cells["path"][row], near, far)
+        path = None if ends is None else data_path(Path.between(*ends), None if metric == "latency" else tests[row])
+        direction = None if path is None else path.ends
+        if ends is None or direction is None or not math.isfinite(number):
+            left_out += 1
+            continue
+        zones.update({end: str(zone) for end, zone in zip(ends, (near, far), strict=True) if zone is not None})
+        if direction[0] != direction[1] or near == far:
+            runs.append(Directed(*direction, rounds[row], float(number), run_ids[row]))
+    return runs, zones, left_out
+
+
+def column_cells(frame: pd.DataFrame, column: str) -> list[Any]:
+    """Return a column as a list with ``None`` for missing values; all ``None`` if there is no such column."""
+    if column not in frame.columns:
+        return [None] * len(frame)
+    present = frame[column].notna()
+    return [cell if ok else None for cell, ok in zip(frame[column], present, strict=True)]
+
+
+def _ends(path: Any, near: Any, far: Any) -> tuple[str, str] | None:
+    if path is not None and (ends := Path.parse(path).ends) is not None:
+        return ends
+    return None if near is None or far is None else (f"zone {near}", f"zone {far}")
+
+
+class DirectedValues(NamedTuple):
+    """Values by direction.
+
+    Attributes
+    ----------
+    nodes : tuple of str
+        Zones or hosts, in order of appearance.
+    by_round : dict
+        Direction to its value in each known round; several runs of a round are averaged.
+    all_values : dict
+        Direction to the values of all its runs.
+    ids : dict
+        Direction to (round, run_id) of its runs.
+    """
+
+    nodes: tuple[str, ...]
+    by_round: dict[tuple[str, str], dict[Hashable, float]]
+    all_values: dict[tuple[str, str], list[float]]
+    ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]]
+
+    def run_ids(
+        self, directions: Iterable[tuple[str, str]], rounds: Iterable[Hashable] | None = None
+    ) -> tuple[str, ...]:
+        """Return the runs of some directions, in some rounds or (``None``) in all."""
+        chosen = None if rounds is None else set(rounds)
+        return tuple(
+            run_id
+            for direction in directions
+            for round_, run_id in self.ids.get(direction, ())
+            if chosen is None or round_ in chosen
+        )
+
+
+def group_directions(runs: Iterable[Directed]) -> DirectedValues:
+    """Group directed runs by direction and round; averages are geometric."""
+    grouped: dict[tuple[str, str], dict[Hashable, list[float]]] = {}
+    all_values: dict[tuple[str, str], list[float]] = {}
+    ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]] = {}
+    nodes: dict[str, None] = {}
+    for run in runs:
+        if run.run_id is not None:
+            ids.setdefault((run.start, run.end), []).append((run.round, run.run_id))
+        nodes.update({run.start: None, run.end: None})
+        all_values.setdefault((run.start, run.end), []).append(run.value)
+        rounds = grouped.setdefault((run.start, run.end), {})
+        if run.round is not None:
+            rounds.setdefault(run.round, []).append(run.value)
+    by_round = {
+        direction: {key: geometric_mean(values) for key, values in rounds.items()}
+        for direction, rounds in grouped.items()
+    }
+    return DirectedValues(tuple(nodes), by_round, all_values, ids)
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Return the geometric mean of positive values."""
+    logs = [math.log(value) for value in values]
+    return math.exp(math.fsum(logs) / len(logs))
+
+
+def in_different_zones(i: str, j: str, zones: Mapping[str, str]) -> bool:
+    """Return whether two nodes are in different zones, as far as their zones are known."""
+    return i != j and (zones.get(i) is None or zones.get(i) != zones.get(j))
