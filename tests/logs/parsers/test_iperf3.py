@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from helpers.cut_logs import event_code_set, read_log, rows_by_run
-from helpers.logs import event_codes, read_text
+from helpers.logs import event_codes, first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
@@ -300,3 +300,90 @@ def test_the_closing_rows_alone_are_read() -> None:
     tables = read_text("".join(line + "\n" for line in ROWS.splitlines()[6:9]))
     assert [row["value"] for row in tables.rows["metrics"] if row["metric"] == "throughput"] == [280e6, 35e6]
     assert tables.rows["intervals"] == []
+
+
+OLD_SERVER = """Accepted connection from 10.0.0.1, port 41632
+[  5] local 10.0.0.2 port 5201 connected to 10.0.0.1 port 41642
+[ ID] Interval           Transfer     Bandwidth
+[  5]   0.00-1.00   sec   156 MBytes  1.31 Gbits/sec
+[  5]   1.00-2.00   sec   138 MBytes  1.16 Gbits/sec
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bandwidth       Retr
+[  5]   0.00-2.00   sec   295 MBytes  1.24 Gbits/sec   15             sender
+"""
+
+
+def test_an_old_server_log_cut_after_the_row_of_the_sender_is_not_reverse() -> None:
+    run = first_run(read_text(OLD_SERVER))
+    assert (run["test"], run["status"]) == ("stream", "truncated")
+    receiver = "[  5]   0.00-2.00   sec   294 MBytes  1.23 Gbits/sec                  receiver\n"
+    run = first_run(read_text(OLD_SERVER + receiver))
+    assert (run["test"], run["status"]) == ("stream", "complete")
+
+
+def test_a_run_killed_within_its_titles_does_not_take_the_totals_of_the_next() -> None:
+    text = """Connecting to host 10.0.0.2, port 5301
+[  5] local 10.0.0.1 port 57444 connected to 10.0.0.2 port 5301
+[  7] local 10.0.0.1 port 57454 connected to 10.0.0.2 port 5301
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-1.00   sec  46.4 MBytes   389 Mbits/sec    0    653 KBytes
+[  7]   0.00-1.00   sec  62.8 MBytes   527 Mbits/sec    5    348 KBytes
+[SUM]   0.00-1.00   sec   109 MBytes   914 Mbits/sec    5
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         RetrConnecting to host 10.0.0.2, port 5301
+[  5] local 10.0.0.1 port 57026 connected to 10.0.0.2 port 5301
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-1.00   sec  35.8 MBytes   300 Mbits/sec    0    273 KBytes
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-1.00   sec  35.8 MBytes   300 Mbits/sec    0             sender
+[  5]   0.00-1.05   sec  35.8 MBytes   286 Mbits/sec                  receiver
+
+iperf Done.
+"""
+    logs = read_text(text)
+    first, second = logs.records("runs")
+    assert (first["status"], first["connections"]) == ("truncated", 2)
+    assert (second["status"], second["connections"]) == ("complete", 1)
+    assert {row["run_id"] for row in logs.records("metrics")} == {second["run_id"]}
+    assert logs.records("sources")[0]["lines_unknown"] == 1
+
+
+def test_counts_out_of_order_between_the_totals_do_not_split_the_run() -> None:
+    text = """Accepted connection from 10.0.0.1, port 41632
+[  5] local 10.0.0.2 port 5201 connected to 10.0.0.1 port 41642
+[  8] local 10.0.0.2 port 5201 connected to 10.0.0.1 port 41643
+[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams
+[  5]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  0.022 ms  0/91 (0%)
+[  8]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  0.021 ms  0/91 (0%)
+[SUM]   0.00-1.00   sec   256 KBytes  2.10 Mbits/sec  0.021 ms  0/182 (0%)
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams
+[SUM]  0.0- 1.0 sec  7 datagrams received out-of-order
+[  5]   0.00-1.02   sec   128 KBytes  1.03 Mbits/sec  0.022 ms  0/91 (0%)  receiver
+[  5]  0.0- 1.0 sec  3 datagrams received out-of-order
+[  8]   0.00-1.02   sec   128 KBytes  1.03 Mbits/sec  0.021 ms  0/91 (0%)  receiver
+[  8]  0.0- 1.0 sec  4 datagrams received out-of-order
+[SUM]   0.00-1.02   sec   256 KBytes  2.06 Mbits/sec  0.021 ms  0/182 (0%)  receiver
+"""
+    logs = read_text(text)
+    assert [(run["tool"], run["status"]) for run in logs.records("runs")] == [("iperf3", "complete")]
+    rates = {row["stream"]: row["value"] for row in logs.records("metrics") if row["metric"] == "throughput"}
+    assert rates == {"5": 1.03e6, "8": 1.03e6, None: 2.06e6}
+    late = {row["stream"]: row["value"] for row in logs.records("metrics") if row["metric"] == "out_of_order"}
+    assert late == {None: 7, "5": 3, "8": 4}
+
+
+@pytest.mark.parametrize(
+    ("last", "kept"),
+    [
+        ("[  5]   0.00-1.00   sec   129 KBytes  1.06 Mbits/sec  0.022 ms  0/6 (0%)", 1),
+        ("[  5]   0.00-1.00   sec  35.8 MBytes   300 Mbits/sec    0    273 KBytes", 1),
+        ("[  5]   0.00-1.00   sec  35.8 MBytes   300 Mbits/sec    1", 0),
+        ("[  5]   0.00-1.00   sec  35.8 MBytes   300 Mbits/s", 0),
+    ],
+)
+def test_a_last_interval_is_kept_if_its_end_proves_it_whole(last: str, kept: int) -> None:
+    logs = read_text("[  5] local 10.0.0.1 port 57026 connected to 10.0.0.2 port 5201\n" + last)
+    assert len(logs.records("intervals")) == kept
+    assert first_run(logs)["status"] == "truncated"

@@ -42,10 +42,10 @@ _HISTOGRAM = (
     r" {1,3}\((?P<qs>[\d./]{1,40})%=(?P<values>[\d/]{1,60})(?:,.{0,200})?\)"
 )
 _BINS = re.compile(r"(\d{1,12}):(\d{1,15})")
-# Rows of iperf3 have two decimals.
+# Rows of iperf3 have two decimals, but its counts of datagrams out of order have one, so the bytes are required.
 LOOSE_ROW = (
     r"\[ {0,4}(?:\*?\d{1,6}|SUM(?:-\d{1,6})?)\] {1,3}"
-    r"\d{1,9}\.(?:\d|\d{4})- {0,3}\d{1,9}\.(?:\d|\d{4}) sec  .{1,300}"
+    r"\d{1,9}\.(?:\d|\d{4})- {0,3}\d{1,9}\.(?:\d|\d{4}) sec {2,8}[\d.]{1,12} {1,3}[KMGT]?Bytes.{1,300}"
 )
 _FAILED = (
     r"(?:\[ {0,4}\d{1,6}\] )?((?:tcp |udp )?(?:connect|connect\(\)|bind|write|read|recv|accept|shutdown|socket) "

@@ -53,6 +53,8 @@ class Test:
     sent: list[tuple[int, str, Quantity]] = field(default_factory=list)
     """Datagrams sent, which 3.1 and older print in a separate line: line, stream, count."""
     out_of_order: list[tuple[int, str, Quantity]] = field(default_factory=list)
+    legacy: bool = False
+    """The titles are those of 3.1 and older, whose servers print the totals of both ends in both directions."""
     ended: bool = False
     cut: bool = False
     """The JSON document ends in the middle."""
@@ -67,11 +69,15 @@ class Test:
 
     def add_connection(self, new: Connection) -> None:
         """Add a stream; a mirrored pair shows that both ends wrote into the same log."""
-        for connection in self.connections:
-            if (connection.local_port, connection.remote_port) == (new.remote_port, new.local_port):
-                self.interleaved = True
-                return
-        self.connections.append(new)
+        if self.mirrors(new):
+            self.interleaved = True
+        else:
+            self.connections.append(new)
+
+    def mirrors(self, new: Connection) -> bool:
+        """Whether the connection is the other end of one of this test."""
+        ports = (new.remote_port, new.local_port)
+        return any((connection.local_port, connection.remote_port) == ports for connection in self.connections)
 
     def add_cpu(self, side: str, *, total: Quantity, user: Quantity, system: Quantity, line: int) -> None:
         """Record the CPU time of the process at one end; a remote 0 means that the results did not arrive."""
@@ -131,7 +137,8 @@ class Test:
         if self.server and not self.reverse:
             total_sides = {row.side for row in self.summary if row.side and not row.silent}
             interval_sides = {row.side for row in self.intervals if row.side}
-            self.reverse = not self.bidir and (total_sides == {"sender"} or interval_sides == {"sender"})
+            sends = total_sides == {"sender"} and not (self.legacy and self.intervals)
+            self.reverse = not self.bidir and (sends or interval_sides == {"sender"})
         for row in self.intervals:
             if row.side is None:
                 row.side = "receiver" if self.interleaved else self.local_side(row.role)
@@ -404,7 +411,8 @@ class Test:
         """Whether the log has the last rows of the summary, even without the closing line."""
         totals = {(row.role, row.side) for row in self.summary if row.stream == SUM or not self._has_streams()}
         roles = {row.role for row in (*self.summary, *self.intervals)}
-        if self.server:
+        labelled = any(row.jitter is None for row in self.summary)
+        if self.server and not (self.legacy and labelled):
             return all((role, self.local_side(role)) in totals for role in roles) and bool(roles)
         return all((role, side) in totals for role in roles for side in ("sender", "receiver")) and bool(roles)
 

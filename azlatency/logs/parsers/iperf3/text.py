@@ -36,6 +36,7 @@ ROW = (
 CONNECTED = r"\[ *(\d{1,5})\] local (\S{1,253}) port (\d{1,5}) connected to (\S{1,253}) port (\d{1,5})"
 _OUT_OF_ORDER = r"\[ *(\d{1,5}|SUM)\] +\d{1,9}\.\d- *\d{1,9}\.\d +sec +(\d{1,15}) datagrams received out-of-order"
 _NOT_AVAILABLE = r"\[ *\d{1,5}\](?:\[[TR]X-[CS]\])? \((?:sender|receiver) statistics not available\)"
+_TITLE = r"(?:Retr(?:ansmits)?|Cwnd|RTT|Jitter|Lost/Total|Total|Datagrams)"
 STOPPED = r"iperf3: (?:error - |interrupt - |the client has terminated|the server has terminated).{0,300}"
 # The half-widths of two times with the two decimals that `ROW` asks for.
 _SLACK_NS = 2 * (quantity("0.00", "sec").resolution or 0.0)
@@ -172,9 +173,11 @@ class Iperf3Text(LineLog):
         if self.server_output:
             return
         test = self.test
-        if test is not None and test.server is None and not test.empty and test.connections:
+        new = Connection(*match.groups())
+        if test is not None and not test.empty and test.connections and not test.mirrors(new):
+            # All streams are opened before the first row.
             test = self._begin(line, server=None)
-        (test or self._begin(line, server=None)).add_connection(Connection(*match.groups()))
+        (test or self._begin(line, server=None)).add_connection(new)
 
     @data(
         r"Starting Test: protocol: (\w{1,10}), (\d{1,6}) streams, (\d{1,12}) byte blocks, omitting (\d{1,9}) seconds, "
@@ -204,12 +207,13 @@ class Iperf3Text(LineLog):
 
     # --- rows
 
-    @data(r"\[ ID\](?:\[Role\])? Interval +Transfer +(?:Bandwidth|Bitrate)( .{0,60})?", hint="[ ID]")
+    @data(r"\[ ID\](?:\[Role\])? Interval +Transfer +(Bandwidth|Bitrate)((?: +" + _TITLE + r"){0,5})", hint="[ ID]")
     def header(self, line: Line, match: re.Match[str]) -> None:
         """Read the column titles."""
         after_separator = self.after_separator
-        self._row_test(line)
-        self.columns = match[1] or ""
+        test = self._row_test(line)
+        test.legacy = match[1] == "Bandwidth"
+        self.columns = match[2]
         self.in_summary = after_separator
 
     @data(ROW, hint="/sec")
@@ -217,7 +221,9 @@ class Iperf3Text(LineLog):
         """Read one interval or one total."""
         test = self._row_test(line)
         label = match["label"]
-        if line.number == self.unfinished and label is None:
+        # A total without its last column looks like an interval.
+        whole = match[0].endswith(("/sec", "Bytes", "%)")) and not self.in_summary
+        if line.number == self.unfinished and label is None and not whole:
             text = "the log ends within this line; its row is left out"
             test.run.add_event("unfinished_line", "info", text, line.number)
             return
