@@ -1,0 +1,43 @@
+"""The studies of the project, loaded once for all pages; expected values are read by hand in their raw logs."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import azlatency as az
+from azlatency.studies.store import Study
+
+
+@pytest.fixture(scope="session")
+def cni() -> Study:
+    """Pods inside and between zones: sockperf and qperf print RTT/2, one run per path."""
+    return az.load("westeurope-azure-cni")
+
+
+@pytest.fixture(scope="session")
+def zones() -> Study:
+    """An availability set and a zone pair: sockperf prints round trips."""
+    return az.load("westeurope-availability-set-vs-zones")
+
+
+@pytest.fixture(scope="session")
+def latte() -> Study:
+    """One latte run, and an expectation of at most 2 ms."""
+    return az.load("canadacentral-proximity-placement")
+
+
+@pytest.fixture(scope="session")
+def echo() -> Study:
+    """A text without logs."""
+    return az.load("uksouth-echo-latency")
+
+
+@pytest.fixture(scope="session")
+def cni_latency(cni: Study) -> pd.DataFrame:
+    return az.latency(cni)
+
+
+@pytest.fixture(scope="session")
+def cni_throughput(cni: Study) -> pd.DataFrame:
+    return az.throughput(cni)

@@ -1,0 +1,15 @@
+"""The findings of the page on two imports."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+import azlatency as az
+from azlatency.report import findings
+from azlatency.studies.store import Study
+
+
+def test_imports_with_different_packets_are_not_estimable(cni_latency: pd.DataFrame, zones: Study) -> None:
+    changes = az.stats.compare_imports(cni_latency, az.latency(zones))
+    text = str(findings.before_after.conclude(changes, []))
+    assert "2 of 2" in text and "not estimable" in text

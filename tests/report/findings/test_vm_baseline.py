@@ -1,0 +1,12 @@
+"""The findings of the page on the VM against its baseline."""
+
+from __future__ import annotations
+
+import azlatency as az
+from azlatency.report import findings
+from azlatency.studies.store import Study
+
+
+def test_a_single_run_is_inconclusive(latte: Study) -> None:
+    text = str(findings.vm_baseline.conclude(az.baseline(latte, latte.expectations)))
+    assert "1 of 1" in text and "inconclusive" in text

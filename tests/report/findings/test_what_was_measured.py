@@ -1,0 +1,14 @@
+"""The findings of the page on what was measured."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+import azlatency as az
+from azlatency.report import findings
+from azlatency.studies.store import Study
+
+
+def test_what_the_tools_print_is_proven_by_their_durations(cni: Study, cni_latency: pd.DataFrame) -> None:
+    conclusion = findings.what_was_measured.conclude(cni, az.stats.unit_checks.printed_quantities(cni_latency))
+    assert "sockperf" in str(conclusion) and "25" in str(conclusion)

@@ -1,0 +1,43 @@
+"""The tables of the page on latency against the raw logs."""
+
+from __future__ import annotations
+
+import pandas as pd
+from helpers.tables import cell, logs_behind
+
+import azlatency as az
+from azlatency.report import tables
+from azlatency.report.objects import Note
+from azlatency.studies.store import Study
+
+RUN = "AZ1 - AZ3, sockperf TCP 14 B"
+
+
+def test_a_printed_mean_keeps_its_digits_and_unit(cni: Study, cni_latency: pd.DataFrame) -> None:
+    # az1-az3/sockperf.log: "====> avg-latency=698.945 (std-dev=49.453"
+    table = tables.latency.printed(cni, cni_latency)
+    assert (cell(table, RUN, "mean"), cell(table, RUN, "unit"), cell(table, RUN, "sd")) == ("698.945", "usec", "49.453")
+    assert cell(table, RUN, "quantity") == "RTT/2" and cell(table, RUN, "n") == "6,829"
+    assert logs_behind(cni, table, RUN) == {"az1-az3/sockperf.log"}
+
+
+def test_a_median_of_half_round_trips_is_shown_as_a_round_trip(cni: Study, cni_latency: pd.DataFrame) -> None:
+    # "percentile 50.000 =  700.618", printed as RTT/2
+    curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=cni_latency[["path", "method"]])
+    table = tables.latency.brackets(curves)
+    assert cell(table, f"{RUN}, p50", "RTT, µs") == "1,401.236"
+    assert logs_behind(cni, table, f"{RUN}, p50") == {"az1-az3/sockperf.log"}
+    typical = tables.latency.paths(cni_latency, az.summarize(cni_latency, "median_ns"))
+    assert cell(typical, "AZ1 - AZ3", "median RTT of a run, µs") == "1,401.2"
+
+
+def test_a_percentile_that_is_the_maximum_is_not_supported(cni: Study, cni_latency: pd.DataFrame) -> None:
+    # 6,829 observations: "percentile 99.999 = 1862.908" is also "<MAX> observation = 1862.908"
+    curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=cni_latency[["path", "method"]])
+    assert cell(tables.latency.unresolved(curves), f"{RUN}, p99.999", "printed as, µs") == "3,725.816"
+
+
+def test_a_study_without_latency_has_notes(echo: Study) -> None:
+    runs = az.latency(echo)
+    assert isinstance(tables.latency.printed(echo, runs), Note)
+    assert isinstance(tables.latency.paths(runs, []), Note) and isinstance(tables.latency.brackets([]), Note)

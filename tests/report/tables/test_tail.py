@@ -1,0 +1,24 @@
+"""The tables of the page on the tail against the printed percentiles."""
+
+from __future__ import annotations
+
+import pandas as pd
+from helpers.tables import cell, logs_behind
+
+import azlatency as az
+from azlatency.report import tables
+from azlatency.report.objects import Note
+from azlatency.studies.store import Study
+
+
+def test_printed_percentiles_bracket_the_share_above_a_limit(cni: Study, cni_latency: pd.DataFrame) -> None:
+    # AZ1 - AZ3: "<MIN> observation = 573.378" is RTT/2, so all 6,829 round trips took more than 1,000 us.
+    printed = az.stats.tail_by_run.printed_exceedances(cni, cni_latency, limit=1e6)
+    table = tables.tail.above_limit([], printed, 1000.0)
+    assert cell(table, "AZ1 - AZ3", "packets") == "6,829" and cell(table, "AZ1 - AZ3", "slower, %") == "100"
+    assert logs_behind(cni, table, "AZ1 - AZ3") == {"az1-az3/sockperf.log"}
+
+
+def test_studies_without_samples_have_notes() -> None:
+    for table in (tables.tail.percentiles, tables.tail.fits, tables.tail.slowest_of, tables.tail.by_time):
+        assert isinstance(table([]), Note)

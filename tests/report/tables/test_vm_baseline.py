@@ -1,0 +1,33 @@
+"""The tables of the page on the VM against its baseline."""
+
+from __future__ import annotations
+
+from helpers.tables import cell, logs_behind
+
+import azlatency as az
+from azlatency.report import tables
+from azlatency.report.objects import Note
+from azlatency.report.table import Table
+from azlatency.studies.store import Study
+
+
+def test_the_latte_mean_is_compared_with_the_limit_of_two_milliseconds(latte: Study) -> None:
+    # sender.log: "Latency(usec) 2026.40"; the provider states "less than two milliseconds"
+    results = az.baseline(latte, latte.expectations)
+    table = tables.vm_baseline.conformance(results)
+    row = "latency perimeter between zones"
+    assert cell(table, row, "expected") == "≤ 2,000 µs" and cell(table, row, "mean run") == "2,026.4 µs"
+    assert cell(table, row, "× limit") == "1.01" and cell(table, row, "verdict") == "inconclusive"
+    assert logs_behind(latte, table, row) == {"sender.log"}
+    assert cell(tables.vm_baseline.still_to_run(results, latte.expectations), row, "runs so far") == "1"
+
+
+def test_a_study_without_baseline_has_a_note() -> None:
+    assert isinstance(tables.vm_baseline.conformance([]), Note)
+
+
+def test_commands_without_a_number_are_listed_and_not_judged(cni: Study) -> None:
+    table = tables.vm_baseline.unquantified(az.load("cassandra-vm-baseline"))
+    assert isinstance(table, Table) and len(table.cells) == 6
+    assert table.cells[0][0] == "RAID0, sequential read throughput" and "--rw=read --bs=1024k" in table.cells[0][2]
+    assert isinstance(tables.vm_baseline.unquantified(cni), Note)
