@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +74,3 @@ def test_errors_name_file_and_line(tmp_path: Path) -> None:
     path.write_text("hello\n")
     (error,) = az.parse(path).errors()
     assert error.startswith(f"{path.as_posix()}:1: no log of a known tool")
-
-
-def test_the_examples_of_the_schema_run() -> None:
-    assert doctest.testmod(schema).failed == 0

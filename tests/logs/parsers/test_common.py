@@ -1,0 +1,58 @@
+"""What all parsers share: ranks of printed percentiles, how a run ends, and numbers that exclude each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parsers.common import check_numbers, closed_loop_share, end_run, printed_rank, utc
+from azlatency.logs.record import Recorder, Run
+from azlatency.logs.units import quantity
+
+
+def run_with(**tokens: str) -> Run:
+    run = Recorder(source_from_bytes(b"one\ntwo\nthree\n", "a.log")).start_run("ping", 1)
+    for line, (name, token) in enumerate(tokens.items(), start=1):
+        run.add_metric(name, quantity(token, "ms"), line)
+    return run
+
+
+@pytest.mark.parametrize(("q", "n", "rank"), [(0.5, 6829, 3415), (0.99, 6829, 6761), (0.99999, 6829, 6829)])
+def test_the_rank_of_a_percentile_is_the_nearest_one(q: float, n: int, rank: int) -> None:
+    assert printed_rank(q, n) == rank
+
+
+def test_round_trips_of_a_closed_loop_fill_its_duration() -> None:
+    # westeurope-azure-cni/az1-az3/sockperf.log: 6829 observations of 698.945 us in 9.550 s, printed as RTT/2
+    assert closed_loop_share(6829, 698_945, 9_550_000_000) == pytest.approx(0.4998, abs=1e-4)
+    assert closed_loop_share(6829, 698_945, 0) is None
+
+
+def test_an_epoch_is_truncated_to_microseconds() -> None:
+    assert utc(1_700_000_000_123_456_789).isoformat() == "2023-11-14T22:13:20.123456+00:00"
+
+
+def test_a_run_without_its_end_is_truncated() -> None:
+    run = run_with(rtt_mean="0.969")
+    end_run(run, has_numbers=True, ended=False, last_line=3)
+    assert (run.row["status"], run.row["last_line"], run.codes) == ("truncated", 3, {"truncated"})
+    complete = run_with(rtt_mean="0.969")
+    end_run(complete, has_numbers=True, ended=True, last_line=3)
+    assert complete.row["status"] == "complete" and complete.codes == set()
+
+
+@pytest.mark.parametrize(
+    ("tokens", "codes"),
+    [
+        ({"rtt_min": "0.718", "rtt_mean": "0.969", "rtt_max": "2.137"}, set()),
+        ({"rtt_min": "2.718", "rtt_mean": "0.969", "rtt_max": "2.137"}, {"not_monotone"}),
+        ({"rtt_min": "0.718", "rtt_mean": "9.969", "rtt_max": "2.137"}, {"impossible_spread"}),
+        # At most half the range, times sqrt(2) for two values.
+        ({"rtt_min": "0.718", "rtt_max": "2.137", "rtt_sd": "1.100"}, {"impossible_spread"}),
+        ({"rtt_min": "0.718", "rtt_max": "2.137", "rtt_sd": "0.900"}, set()),
+    ],
+)
+def test_minimum_mean_maximum_and_deviation_must_be_possible(tokens: dict[str, str], codes: set[str]) -> None:
+    run = run_with(**tokens)
+    check_numbers(run)
+    assert run.codes == codes

@@ -1,0 +1,34 @@
+"""Claims: which tool recognises which line."""
+
+from __future__ import annotations
+
+from helpers.places import FIXTURES, ROOT
+
+from azlatency.logs.claims import find_claims
+from azlatency.logs.decode import Source, source_from_bytes
+
+LATTE = ROOT / "data" / "raw" / "canadacentral-proximity-placement" / "sender.log"
+PING = FIXTURES / "ping" / "iputils-20221126-loss.log"
+
+
+def source_of(text: str) -> Source:
+    return source_from_bytes(text.encode(), "a.log")
+
+
+def test_a_log_is_claimed_by_its_tool_only() -> None:
+    claims = find_claims(source_of(PING.read_text("utf-8")))
+    assert {claim.tool for claim in claims} == {"ping"}
+    assert claims[0].position == 0 and claims[0].line.text.startswith("PING ")
+
+
+def test_claims_of_two_logs_in_one_file_are_in_order_of_line() -> None:
+    latte, ping = LATTE.read_text("utf-8"), PING.read_text("utf-8")
+    claims = find_claims(source_of(latte + ping))
+    assert [claim.position for claim in claims] == sorted(claim.position for claim in claims)
+    assert list(dict.fromkeys(claim.tool for claim in claims)) == ["latte", "ping"]
+    # sender.log has 13 lines, so the log of ping starts in line 14.
+    assert next(claim for claim in claims if claim.tool == "ping").line.number == 14
+
+
+def test_prose_about_a_tool_is_not_a_claim() -> None:
+    assert find_claims(source_of("We ran ping and sockperf between two zones.\nThe mean was 1.2 ms.\n")) == []
