@@ -66,6 +66,10 @@ _CSV_ROW = (
     rf"(?:[^,]{{0,80}},)?{_PROTOCOL},{_METHOD},{_METHOD},{_BUFFER},{_BUFFER},(\d+),(\d+),{_DECIMAL},{_DECIMAL},"
     rf"{_DECIMAL}[^,]{{0,40}},{_DECIMAL}[^,]{{0,40}},{_DECIMAL}[^,]{{0,40}}"
 )
+# Latencies have two decimals, the CPU one: such a line is whole even if no line feed ends it.
+_WHOLE = re.compile(r"^(?:Half Round-Trip )?Latency\(usec\).*\.\d\d$|^CPU\(%\).*\.\d$")
+# How a line ends that may have been cut within a number.
+_UNFINISHED = tuple("0123456789.")
 _IDENTITY_TOLERANCE = 0.005
 _SECOND_US = 1e6
 
@@ -79,9 +83,24 @@ class _Latte(LineLog):
         self.counters: dict[str, tuple[Quantity, Quantity, int]] = {}
         self.buckets: list[tuple[int, int, int]] = []
         self.last_read = log.first_line
+        self.unfinished = unfinished_line(log)
+        self.cut = False
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
-        """Apply the rules, and remember the last line of the block."""
+        """Apply the rules, and remember the last line of the block; leave out a line that may be cut."""
+        text = line.text.strip()
+        if (
+            line.number == self.unfinished
+            and text[-1:] in _UNFINISHED
+            and not _WHOLE.search(text)
+            and self.run is not None
+        ):
+            accounting.mark(line.number, DATA)
+            self.cut = True
+            self.last_read = line.number
+            text = "the log ends within this line; its number is left out"
+            self.run.add_event("unfinished_line", "warning", text, line.number)
+            return True
         if super().read(line, accounting):
             self.last_read = line.number
             return True
@@ -186,14 +205,16 @@ class _Latte(LineLog):
         has_numbers = run.value("rtt_mean") is not None
         if self.overflowed:
             run.set(status="failed", last_line=last_line)
-        elif not has_numbers:
+        elif not has_numbers and not self.cut:
             # Without a latency the iterations are the requested ones, not observations.
             run.remove_metric("observations")
             run.set(status="no_data", last_line=self.last_read)
             text = "the block ends before its latency; it has the settings but no result"
             run.add_event("no_data", "warning", text, self.last_read)
         else:
-            end_run(run, has_numbers=True, ended=True, last_line=last_line)
+            if not has_numbers:
+                run.remove_metric("observations")
+            end_run(run, has_numbers=has_numbers, ended=not self.cut, last_line=last_line)
 
     def _read_command(self, run: Run) -> None:
         log = self.log

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from helpers.logs import event_codes, first_run, metric_values, read_text
 
 from azlatency.logs.decode import source_from_bytes
@@ -158,3 +159,13 @@ def test_a_block_without_a_histogram_has_no_percentiles() -> None:
     tables = read_text(LATTE)
     assert tables.rows["quantiles"] == []
     assert check(tables)[0].uses == ("the mean round trip",)
+
+
+@pytest.mark.parametrize(
+    ("latency", "value", "status"),
+    [("2026.51", 2_026_510, "complete"), ("2026.5", None, "truncated"), ("202", None, "truncated")],
+)
+def test_a_latency_at_the_end_of_the_text_needs_both_decimals(read, latency: str, value: int, status: str) -> None:
+    log = read(f"Protocol      TCP\nMsgSize(byte) 4\nIterations    65100\nLatency(usec) {latency}")
+    assert log.value("rtt_mean") == value
+    assert log.runs[0]["status"] == status

@@ -175,3 +175,43 @@ def test_each_server_is_a_run() -> None:
     tables = read_text(BANNER + server.format(0) + server.format(1))
     assert [row["tool"] for row in tables.rows["runs"]] == ["sockperf"] * 2
     assert [metric_values(tables, ordinal)["rtt_mean"] for ordinal in (0, 1)] == [94_790, 94_790]
+
+
+def statistics(mean: str, observations: int = 1000, *, each: str = "10.00", end: str = "\n") -> str:
+    return (
+        f"sockperf: ====> avg-latency={mean} (std-dev=2.427)\n"
+        f"sockperf: Summary: Latency is {mean} usec\n"
+        f"sockperf: Total {observations} observations; each percentile contains {each} observations\n"
+        f"sockperf: ---> <MAX> observation = {float(mean) + 50:.3f}\n"
+        f"sockperf: ---> percentile 50.000 = {float(mean) - 1:.3f}\n"
+        f"sockperf: ---> <MIN> observation = {float(mean) - 10:.3f}{end}"
+    )
+
+
+def test_runs_without_any_line_between_them_are_separated(read) -> None:
+    log = read("".join(statistics(mean) for mean in ("88.612", "74.449", "68.964")))
+    assert [log.value("rtt_mean", run) for run in (0, 1, 2)] == [177_224, 148_898, 137_928]
+    assert [log.quantile(0.5, run) for run in (0, 1, 2)] == [175_224, 146_898, 135_928]
+    assert [log.value("rtt_min", run) for run in (0, 1, 2)] == [157_224, 128_898, 117_928]
+    assert [run["status"] for run in log.runs] == ["complete"] * 3
+    assert not log.codes("error")
+
+
+def test_single_lines_of_several_runs_are_several_runs(read) -> None:
+    log = read("".join(f"sockperf: Summary: Latency is {mean} usec\n" for mean in ("88.612", "74.449", "68.964")))
+    assert [log.value("rtt_mean", run) for run in (0, 1, 2)] == [177_224, 148_898, 137_928]
+
+
+def test_a_number_of_observations_that_its_line_contradicts_is_left_out(read) -> None:
+    log = read(statistics("631.928", 9452, each="24.52"))
+    assert log.value("observations") is None
+    assert log.codes("error") == ["count_mismatch"]
+    assert log.runs[0]["status"] == "failed"
+
+
+@pytest.mark.parametrize(("cut", "complete"), [(0, True), (1, False), (3, False), (4, False)])
+def test_a_number_at_the_end_of_the_text_needs_all_its_decimals(read, cut: int, complete: bool) -> None:
+    text = statistics("88.612", end="")
+    log = read(text[: len(text) - cut])
+    assert log.value("rtt_min") == (157_224 if complete else None)
+    assert log.runs[0]["status"] == ("complete" if complete else "truncated")

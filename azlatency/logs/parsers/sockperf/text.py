@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import re
 from array import array
+from typing import Any
 
-from azlatency.logs.grammar import LONGEST_LINE, Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.grammar import DATA, LONGEST_LINE, Line, LineAccounting, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import closed_loop_share, complete_quantile, end_run, printed_rank
+from azlatency.logs.parsers.common import (
+    closed_loop_share,
+    complete_quantile,
+    contradict,
+    end_run,
+    printed_rank,
+    unfinished_line,
+)
 from azlatency.logs.parsers.sockperf.checks import check_drops, check_duration, check_label, describe_run
 from azlatency.logs.record import Recorder, Row, Run
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
 _SMALLEST_MESSAGE, _LARGEST_MESSAGE = 14, 65507
 _LONG_BAR = re.compile(r"([# ])\1{99,}")
+# Times have two (2.7) or three decimals, stamps nine. Two decimals may be three that were cut.
+_WHOLE = re.compile(r"[^.\d]\d{1,12}\.(?:\d{3}|\d{9})$")
+# How a line ends that may have been cut within a number.
+_UNFINISHED = tuple("0123456789.")
+# Lines that a run prints once per server.
+_ONCE = re.compile(
+    r"\[Total Run\] |\[Valid Duration\] |====> avg-|Summary: (?:Latency|Round trip|Message Rate|BandWidth)"
+    r"|Total (?=\d{1,15} obs)|---> <M(?:AX|IN)> observation =|---> percentile {1,2}[\d.]{1,8} ="
+)
+# "each percentile contains" has two decimals.
+_EACH_STEP = 0.0051
 _SPREADS = {
     "std-dev": "rtt_sd",
     "mean-ad": "rtt_mean_abs_dev",
@@ -37,6 +56,8 @@ class SockperfText(LineLog):
         self.server_index = 0
         self.observations: int | None = None
         self.quantile_rows: list[tuple[Line, Row]] = []
+        self.once: dict[str, str] = {}
+        self.unfinished = unfinished_line(log)
         self.full_log_options: str | None = None
         self.bin_us: int | None = None
         self.full_log = False
@@ -51,7 +72,24 @@ class SockperfText(LineLog):
             line = line._replace(text=text.replace("**", ""))
         elif len(text) > LONGEST_LINE:
             line = line._replace(text=_LONG_BAR.sub(r"\1", text))
+        if line.number == self.unfinished and text[-1:] in _UNFINISHED and not _WHOLE.search(text):
+            accounting.mark(line.number, DATA)
+            text = "the log ends within this line; its last number is left out"
+            self.run.add_event("unfinished_line", "warning", text, line.number)
+            return True
+        self._begin_at_repetition(line)
         return super().read(line, accounting)
+
+    def _begin_at_repetition(self, line: Line) -> None:
+        """Open a run at a line that a run prints once: logs of several runs may lack all lines between them."""
+        found = _ONCE.search(line.text)
+        if found is None:
+            return
+        value = line.text[found.end() :].strip()
+        if self.once.setdefault(found[0].strip(), value) != value:
+            self._open_run(line)
+            self.half, self.ended, self.server_index = True, False, 0
+            self.once = {found[0].strip(): value}
 
     # --- what was run
 
@@ -162,9 +200,18 @@ class SockperfText(LineLog):
         if match[2]:
             self.run.add_event("burst", "warning", f"one observation is a burst of {match[2]} messages", line.number)
 
-    @data(r"Total (\d+) observations(?:; each percentile contains [\d.]+ observations)?", hint="observations")
+    @data(r"Total (\d+) observations(?:; each percentile contains ([\d.]+) observations)?", hint="observations")
     def total_observations(self, line: Line, match: re.Match[str]) -> None:
-        """Read the number of observations."""
+        """Read the number of observations, which the line and the counts above repeat."""
+        received = self.run.value("valid_received")
+        if match[2] is not None and abs(int(match[1]) / 100 - float(match[2])) > _EACH_STEP:
+            text = f"{match[1]} observations are not 100 times {match[2]}; the number is left out"
+            contradict(self.run, "count_mismatch", text, line.number)
+            return
+        if received is not None and int(match[1]) > received:
+            text = f"{match[1]} observations exceed the {received:.0f} messages received; the number is left out"
+            contradict(self.run, "count_mismatch", text, line.number)
+            return
         self.observations = int(count(match[1]).value)
         self._add_counts(line, observations=match[1])
 
@@ -379,11 +426,14 @@ class SockperfText(LineLog):
 
     def _next_server(self, line: Line, index: int) -> None:
         """Open a run for the statistics of another server of the same command."""
-        self.finish_block(line.number - 1)
         names = ("tool_version", "protocol", "warmup_ns", "message_bytes", "test", "status")
-        shared = {name: self.run.row.get(name) for name in names}
+        self._open_run(line, **{name: self.run.row.get(name) for name in names})
+        self.server_index = index
+
+    def _open_run(self, line: Line, **shared: Any) -> None:
+        self.finish_block(line.number - 1)
         self.run = self.recorder.start_run("sockperf", line.number, **shared)
-        self.server_index, self.observations, self.quantile_rows = index, None, []
+        self.observations, self.quantile_rows, self.once = None, [], {}
         self.first_row = self.last_row = 0
         self.sent, self.rtt = array("q"), array("q")
 
