@@ -40,17 +40,17 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def tables(notebook: Path, study: str) -> list[Table[Any]]:
     """The tables that the cells of a notebook return; its charts are not drawn."""
     names: dict[str, Any] = {}
-    found = []
+    shown_values = []
     for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
         if cell["cell_type"] != "code":
             continue
         body = ast.parse("".join(cell["source"])).body
-        body = [each for each in body if not (isinstance(each, ast.Expr) and ".charts." in ast.unparse(each))]
+        body = [node for node in body if not (isinstance(node, ast.Expr) and ".charts." in ast.unparse(node))]
         shown = ast.unparse(body.pop()) if body and isinstance(body[-1], ast.Expr) else "None"
         exec(compile(ast.Module(body, []), notebook.name, "exec"), names)
         names["study"] = study
-        found.append(eval(shown, names))
-    return [each for each in found if isinstance(each, Table)]
+        shown_values.append(eval(shown, names))
+    return [value for value in shown_values if isinstance(value, Table)]
 
 
 class Row(NamedTuple):
@@ -78,7 +78,11 @@ def rows(notebook: Path, study: str) -> Iterator[Row]:
         yield from (Row(table, record) for record in table.record()["rows"])
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "notebook",
+    [path if path.name[:2] in ("00", "05") else pytest.param(path, marks=pytest.mark.slow) for path in NOTEBOOKS],
+    ids=lambda path: path.stem,
+)
 def test_every_number_of_every_table_has_an_answer(notebook: Path, data: Path) -> None:
     without = []
     for study in STUDIES:
@@ -91,7 +95,7 @@ def test_every_number_of_every_table_has_an_answer(notebook: Path, data: Path) -
     assert without == []
 
 
-@pytest.mark.parametrize("name", ["01", "02", "05", "06", "10"])
+@pytest.mark.parametrize("name", [pytest.param("01", marks=pytest.mark.slow), "02", "05", "06", "10"])
 def test_as_many_lines_are_named_as_a_row_has_runs(name: str, data: Path) -> None:
     notebook = next(path for path in NOTEBOOKS if path.name.startswith(name))
     compared = 0

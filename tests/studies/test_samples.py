@@ -181,9 +181,9 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     for chosen in (runs, runs.iloc[[2]]):
         chart = az.charts.latency_forest(chosen, az.summarize(chosen, "median_ns"))
         assert isinstance(chart, Chart)
-        assert "a run that lost most of its probes" in chart.caption and "∞" in chart.alt
+        assert "the run lost most of its probes" in chart.caption and "∞" in chart.alt
         assert_fit_to_print("lost", chart)
     (condition,) = az.stats.placement.conditions(found, runs)
     assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None
     told = az.findings.what_was_measured.conclude(found, az.stats.unit_checks.printed_quantities(runs)).findings
-    assert any(each.text.startswith("1 run that measured a round trip lost probes, up to 80 %") for each in told)
+    assert any(each.text.startswith("1 run with round-trip times lost probes, up to 80 %") for each in told)

@@ -1,4 +1,4 @@
-"""Axes that charts share: logarithmic ticks in plain numbers, ratios around 1, nines, positions that keep apart."""
+"""Shared axes: logarithmic ticks as plain numbers, ratios around 1, nines, and labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
-#: Ticks of a ratio by the reach of its axis (in logarithms to either side).
+#: Ticks of a ratio axis by its extent to each side of 1 (in logarithms).
 _RATIO_TICKS = (
     (0.06, (0.95, 0.96, 0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04, 1.05)),
     (0.12, (0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1)),
@@ -23,7 +23,7 @@ _RATIO_TICKS = (
 
 
 def thinned(ticks: Sequence[float], low: float, high: float, middle: float = 1.0) -> list[float]:
-    """The ticks inside the axis; in a column every other one, ``middle`` among them."""
+    """Return the ticks inside the axis; in a column, every other tick, including ``middle``."""
     inside = [tick for tick in ticks if low <= tick <= high]
     if not narrow() or len(inside) < 6:
         return inside
@@ -59,7 +59,7 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
 
 
 def plain_log_ticks(axis: Any, *, decades_only: bool = False) -> None:
-    """Ticks at the powers of ten (and 2 and 5 times them), as plain numbers."""
+    """Put ticks at the powers of ten, and at 2 and 5 times them, as plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     axis.set_major_locator(LogLocator(subs=(1,) if decades_only else (1, 2, 5)))
@@ -69,18 +69,18 @@ def plain_log_ticks(axis: Any, *, decades_only: bool = False) -> None:
 
 
 def power_ticks(axis: Any) -> None:
-    """Ticks at the powers of ten, as such: shares reach from 1 to one in a million and below."""
+    """Label the powers of ten as powers, for shares from 1 down to one in a million and below."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
     axis.set_major_locator(LogLocator())
-    # Letters, not formulas: they stay words in every copy of the figure.
+    # Use Unicode superscripts, not mathtext: the labels stay text in SVG and PDF.
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"10{str(round(math.log10(value))).translate(raised)}"))
     axis.set_minor_formatter(NullFormatter())
 
 
 def ratio_ticks(axis: Axes, reach: float, *, upright: bool = False) -> None:
-    """A logarithmic axis of ratios around 1 (across, or ``upright``), ``reach`` (in logarithms) to either side."""
+    """Make a logarithmic axis of ratios that extends ``reach`` (in logarithms) to both sides of 1."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
     which = axis.yaxis if upright else axis.xaxis
@@ -96,7 +96,7 @@ def ratio_ticks(axis: Axes, reach: float, *, upright: bool = False) -> None:
 
 
 def times_axis(axis: Axes, ends: Sequence[float]) -> None:
-    """A logarithmic axis across for ratios that need not lie around 1: from the least of ``ends`` to the largest."""
+    """Make a logarithmic x axis for ratios that spans ``ends``."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     low, high = min(ends) / 1.15, max(ends) * 1.15
@@ -105,7 +105,7 @@ def times_axis(axis: Axes, ends: Sequence[float]) -> None:
     if max(ends) > 4 * min(ends):
         plain_log_ticks(axis.xaxis, decades_only=narrow() and max(ends) > 40 * min(ends))
         return
-    # Less than two octaves: 1, 2 and 5 are too few.
+    # Below two octaves, ticks at 1, 2 and 5 are too few.
     ticks = thinned((0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 2.5, 3, 4), low, high)
     axis.xaxis.set_major_locator(FixedLocator(ticks))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -113,9 +113,9 @@ def times_axis(axis: Axes, ends: Sequence[float]) -> None:
 
 
 def stretches(edges: Any, places: Any, values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Middle, smallest, median and largest finite value of each stretch of time that holds one.
+    """Return the centre, minimum, median and maximum of the finite values in each non-empty time bin.
 
-    ``edges``: (stretches + 1,); ``places``: (n,) the stretch of each value; ``values``: (n,).
+    ``edges``: (bins + 1,); ``places``: (n,), the bin of each value; ``values``: (n,).
     """
     import numpy as np
 
@@ -131,5 +131,5 @@ def stretches(edges: Any, places: Any, values: Any) -> tuple[np.ndarray, np.ndar
 
 
 def nines(q: float) -> float:
-    """Position of a quantile on an axis that gives each nine the same room."""
+    """Return the position of a quantile on an axis where each nine has the same width."""
     return -math.log10(1 - q)

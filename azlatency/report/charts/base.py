@@ -1,4 +1,4 @@
-"""What all charts share: figures that no global state knows, their width in print, style, colours, saving."""
+"""Shared parts of all charts: figures without pyplot's global state, their width, style, colours and export."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WIDTHS = {"single": 3.5, "double": 7.0}
 _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
 #: Most rows and most panels of one figure: about a page and a half.
 MOST_ROWS, MOST_PANELS = 72, 8
-# Lines of the longest tick label, and letters of the longest line of a title over one column of panels.
+# Most lines of a tick label, and most characters in a line of a title over one column of panels.
 _LABEL_LINES, _TITLE_LETTERS = 3, 160
 _LINE_STYLES = ("-", "--", ":", "-.")
 
@@ -55,23 +55,23 @@ def column(width: Literal["single", "double"]) -> Iterator[None]:
 
 
 def side_by_side(most: int, panels: int) -> int:
-    """Panels in a row: at most ``most`` on a page, one in a column."""
+    """Return the number of panels per row: at most ``most`` on a page, one in a column."""
     return min(most if _column.get() == "double" else 1, panels)
 
 
 def label(text: str, letters: int = 46) -> str:
-    """A long tick label in lines of ``letters`` (on a page; fewer in a column), overlong names shortened."""
+    """Wrap a tick label at ``letters`` characters (fewer in a column), with long names shortened."""
     room = letters if _column.get() == "double" else max(letters // 2, 16)
     return textwrap.fill(short(text, _LABEL_LINES * letters), room)
 
 
 def lines(*labels: str) -> int:
-    """Lines of the longest of the labels."""
+    """Return the number of lines of the longest label."""
     return max((text.count("\n") for text in labels), default=0) + 1
 
 
 def sizes(counts: Iterable[int], of: str) -> str:
-    """How many there are of what is drawn: "n = 3 runs", "n = 200 to 9,553 packets"; empty for nothing."""
+    """Return the sample size for a caption: "n = 3 runs", "n = 200 to 9,553 packets"; empty for no counts."""
     ordered = sorted(counts)
     if not ordered:
         return ""
@@ -80,9 +80,9 @@ def sizes(counts: Iterable[int], of: str) -> str:
 
 
 def most_of(items: Sequence[Item], weight: Callable[[Item], float], of: str, most: int) -> tuple[list[Item], str]:
-    """The ``most`` items of the largest weight, in their order, and the sentence of a caption on what was left out.
+    """Select the ``most`` items with the largest weights, in order; also return the caption's sentence on the others.
 
-    The sentence is empty where all are kept. ``of``: what they are and by what they were chosen.
+    The sentence is empty if all items are kept. ``of`` names the items and the criterion.
     """
     if len(items) <= most:
         return list(items), ""
@@ -91,17 +91,17 @@ def most_of(items: Sequence[Item], weight: Callable[[Item], float], of: str, mos
 
 
 def left_out(shown: int, every: int, of: str) -> str:
-    """The sentence of a caption on what a figure has no room for; empty where it shows all."""
-    return "" if shown == every else f" {shown} of {every} {of}; the table has all."
+    """Return the caption's sentence on omitted items; empty if the figure shows all."""
+    return "" if shown == every else f" Shown: {shown} of {every} {of}; the table lists all."
 
 
 def narrow() -> bool:
-    """Whether charts are drawn for one column."""
+    """Return whether charts are drawn one column wide."""
     return _column.get() == "single"
 
 
 def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure that no global state knows, as wide as `column` says, and its axes row by row; ``height`` in inches."""
+    """Return a new figure outside pyplot's global state and its axes row by row; ``height`` in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTHS[_column.get()], height), layout="constrained")
@@ -111,7 +111,7 @@ def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[
 
 @dataclass
 class _Export:
-    """Where charts are also saved to, in which formats, and how often each function was called."""
+    """Folder and formats of exported charts, and the number of calls of each chart function."""
 
     folder: Path
     formats: tuple[str, ...]
@@ -138,7 +138,7 @@ def export(formats: str, folder: Path | str) -> None:
     """
     wanted = tuple(formats.replace(",", " ").split())
     if unknown := [name for name in wanted if name not in ("svg", "pdf", "png")]:
-        raise ValueError(f"export = {formats!r}: {unknown[0]} is none of svg, pdf, png")
+        raise ValueError(f"export = {formats!r}: {unknown[0]} is not one of svg, pdf, png")
     _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
 
 
@@ -153,7 +153,7 @@ def _save(chart: Chart, name: str) -> None:
 
 
 def styled(draw: Any) -> Any:
-    """Run a chart function under the style file; save its chart where that is wanted."""
+    """Run a chart function with the style sheet; save its chart if an export is active."""
     from functools import wraps
 
     @wraps(draw)
@@ -166,7 +166,7 @@ def styled(draw: Any) -> Any:
                 if shortened:
                     chart = replace(
                         chart,
-                        caption=f"{chart.caption} Long names are shortened; the numbers as text have them in full.",
+                        caption=f"{chart.caption} Long names are shortened; the text alternative has them in full.",
                     )
                 chart = _with_unknown_letters(chart)
                 _save(chart, draw.__name__)
@@ -176,7 +176,7 @@ def styled(draw: Any) -> Any:
 
 
 def _shorten_names(figure: Figure) -> None:
-    """Long names in titles and notes; tick labels were shortened as they were made."""
+    """Shorten long names in titles and notes; tick labels are shortened when they are created."""
     from matplotlib.text import Text
 
     for axis in figure.axes:
@@ -189,7 +189,7 @@ def _shorten_names(figure: Figure) -> None:
 
 
 def _with_unknown_letters(chart: Chart) -> Chart:
-    """The chart; where a name has letters that no installed font has, the caption says that they are boxes."""
+    """Add a warning to the caption if a name has characters that no installed font has."""
     from matplotlib.font_manager import findfont, get_font
     from matplotlib.text import Text
 
@@ -202,13 +202,13 @@ def _with_unknown_letters(chart: Chart) -> Chart:
     if not rare:
         return chart
     warning = (
-        " Some characters are missing from the installed fonts; the numbers as text have them. Install Noto Sans CJK."
+        " Some characters are missing from the installed fonts; the text alternative has them. Install Noto Sans CJK."
     )
     return replace(chart, caption=chart.caption + warning)
 
 
 def colour_of(index: int) -> tuple[str, str]:
-    """Colour and line style of the index-th series; the style changes where the colours begin again."""
+    """Return colour and line style of the index-th series; the style changes when the colours repeat."""
     from matplotlib import rcParams
 
     colours = rcParams["axes.prop_cycle"].by_key()["color"]

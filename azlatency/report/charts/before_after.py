@@ -1,4 +1,4 @@
-"""What changed between two imports or between the rounds of one, and where two runs of one path differ."""
+"""Charts of changes between two imports or between rounds, and of the quantiles at which two runs differ."""
 
 from __future__ import annotations
 
@@ -46,12 +46,10 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     """
     drawn = [comparison for comparison in comparisons if comparison.ratio.estimate is not None]
     if not drawn:
-        why = (
-            f"each of {len(comparisons)} comparisons is not estimable" if comparisons else "there is nothing to compare"
-        )
+        why = f"none of {len(comparisons)} comparisons is estimable" if comparisons else "there is nothing to compare"
         return Note(f"No chart: {why}; the table says why.")
     drawn, left = most_of(
-        drawn, lambda comparison: comparison.ratio.n, "comparisons, those of the most runs", MOST_ROWS
+        drawn, lambda comparison: comparison.ratio.n, "comparisons, those with the most runs", MOST_ROWS
     )
     several = len({comparison.labels["path"] for comparison in drawn}) > 1
     names = [
@@ -65,9 +63,9 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     axes[0].set_xlabel("after ÷ before (log)")
     level = f"{100 * drawn[0].ratio.confidence:g} %"
     caption = (
-        f"After over before. Bar: {level} interval. Band: equal in practice. Orange: different (hollow: but within the "
-        "band); blue: equal in practice; hollow grey: undetermined. "
-        f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs a comparison')}.{left}"
+        f"Ratio after / before. Bar: {level} interval. Band: practically equivalent. Orange: different (hollow: within "
+        "the band); blue: practically equivalent; hollow grey: inconclusive. "
+        f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs per comparison')}.{left}"
     )
     return Chart(figure, caption, "\n".join(pair_words(comparison) for comparison in drawn))
 
@@ -88,7 +86,7 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     """
     answered = [shift for shift in shifts if any(level.ratio.estimate is not None for level in shift.levels)]
     if not answered:
-        return Note("No chart: no path of this study left samples of two rounds measured by one method.")
+        return Note("No chart: no path of this study has samples of two rounds by the same method.")
     shown = sorted(answered, key=lambda shift: -min(shift.sizes))[:_PANELS]
     columns = side_by_side(2, len(shown))
     rows = math.ceil(len(shown) / columns)
@@ -104,9 +102,9 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
     left = left_out(len(shown), len(shifts), "pairs of runs")
     caption = (
-        f"The last round over the first, quantile by quantile. Bar: {level} interval for each level by itself, about "
-        "these two connections; hollow: no interval holds. Band: equal in practice. A flat line: everything moved "
-        "alike; a line that rises at its end: the tail moved. "
+        f"Ratio of the last round to the first at each quantile. Bar: pointwise {level} interval, for these two "
+        "connections only; hollow: no valid interval. Band: practically equivalent. A flat line means that the whole "
+        "distribution shifted; a line that rises at its right end means that only the tail did. "
         f"{sizes((size for shift in shown for size in shift.sizes), 'packets a run')}." + left
     )
     return Chart(figure, caption, "\n".join(_shift_words(shift) for shift in shown))

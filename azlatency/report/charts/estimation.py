@@ -1,4 +1,4 @@
-"""Data and effect in one row: the run values of each placement, and how many times the reference they are."""
+"""Estimation plot: the run values of each placement next to their ratios to a reference placement."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     for change in changes:
         groups.setdefault((change.base.path, change.base.method), []).append(change)
     if not groups:
-        return Note("No chart: no two measurements of this study differ in one of these things alone.")
+        return Note("No chart: no two measurements of this study differ in only one of these factors.")
     shown = sorted(groups.values(), key=lambda group: (-sum(map(_known, group)), -len(group)))[:_PANELS]
     names = [[label(change.path, 30) for change in _rows(group)] for group in shown]
     counts = [len(change) * lines(*change) for change in names]
@@ -50,14 +50,14 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         values, effects = axes[2 * index], axes[2 * index + 1]
         _values(values, _rows(group), ticks)
         _effects(effects, group, None if columns == 2 else ticks)
-        # Both halves of a row begin at one height, so that data and effect are read together.
+        # Align the rows of both panels.
         effects.set_ylim(values.get_ylim())
         values.set_title(f"{group[0].base.method}: {group[0].base.statistic} of a run, µs")
-        effects.set_title("times the first row", fontsize=9)
+        effects.set_title("ratio to the first row", fontsize=9)
     caption = (
-        "Left: a circle is a run (diamonds: from a text). Right: ratio to the panel's first row"
+        "Left: each circle is a run (diamonds: reported in a text). Right: ratio to the panel's first row"
         + _interval_words(changes)
-        + f" Shaded: too small to matter. Hollow: no interval, these connections only; {_runs(shown)}."
+        + f" Shaded: practically equivalent. Hollow: no interval, valid for these connections only; {_runs(shown)}."
     )
     caption += left_out(len(shown), len(groups), "references")
     return Chart(figure, caption, "\n".join(_words(group) for group in shown))
@@ -65,7 +65,7 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
 
 def _runs(shown: Sequence[Sequence[Change]]) -> str:
     counts = [len(condition.values) for group in shown for condition in _rows(group) if condition.origin == "log"]
-    return sizes(counts, "runs a row") or "no logs"
+    return sizes(counts, "runs per row") or "no logs"
 
 
 def _known(change: Change) -> bool:
@@ -99,7 +99,7 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
         axis.set_xlim(0, 1.08 * max(everything))
     axis.set_ylim(len(rows) - 0.4, -0.6)
     if logged:
-        # Circles that would cover each other stand side by side.
+        # A swarm plot moves overlapping circles apart.
         seaborn.swarmplot(
             x=[x for x, _ in logged], y=[place for _, place in logged], orient="h", native_scale=True, size=4.5,
             color="white", edgecolor=_RED, linewidth=1.1, warn_thresh=1, ax=axis, zorder=4,
@@ -136,7 +136,7 @@ def _effects(axis: Axes, group: Sequence[Change], names: Sequence[str] | None) -
 
 
 def _effect(change: Change) -> tuple[float | None, float | None, list[float]]:
-    """Interval of the ratio where there is one, and its point, or both ends of what was measured."""
+    """Return the interval of the ratio and its estimate, or no interval and the ends of the measured range."""
     if change.comparison is not None and change.comparison.ratio.estimate is not None:
         ratio = change.comparison.ratio
         return ratio.low, ratio.high, [float(ratio.estimate or 1.0)]
@@ -147,7 +147,7 @@ def _interval_words(changes: Sequence[Change]) -> str:
     levels = [
         change.comparison.ratio.confidence for change in changes if change.comparison is not None and _known(change)
     ]
-    return f", bar: {100 * levels[0]:g} % interval from repeated runs." if levels else "; no run was repeated."
+    return f", bar: {100 * levels[0]:g} % interval from repeated runs." if levels else "; no path has repeated runs."
 
 
 def _words(group: Sequence[Change]) -> str:

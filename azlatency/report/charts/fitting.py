@@ -1,4 +1,4 @@
-"""A figure laid out once and for all: its texts fit, and it stays as it is however often it is drawn."""
+"""Freeze the layout of a figure: break long texts, and keep every position when it is drawn again."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def freeze(figure: Figure) -> None:
-    """Lay the figure out and leave it so: the layout engine moves things a little at each drawing."""
+    """Lay the figure out and fix the result: the layout engine moves things slightly at each drawing."""
     figure.draw_without_rendering()
     _thin_ticks(figure)
     if _break_long_lines(figure):
-        # Shorter lines make wider axes, and those other lines.
+        # Shorter lines make the axes wider, which leaves more room for the lines.
         figure.draw_without_rendering()
         _break_long_lines(figure)
     figure.draw_without_rendering()
@@ -23,14 +23,14 @@ def freeze(figure: Figure) -> None:
         figure.draw_without_rendering()
         _pull_titles_in(figure)
     figure.set_layout_engine("none")
-    # The solver's answer differs from run to run in the last digits.
+    # The solver's result varies in the last digits.
     for axis in figure.axes:
         left, bottom, width, height = (round(float(side), 6) for side in axis.get_position().bounds)
         axis.set_position((left, bottom, width, height))
 
 
 def _thin_ticks(figure: Figure) -> None:
-    """Fewer ticks on logarithmic axes that reach so far that their labels touch: powers of ten, of 100, of 1,000."""
+    """Reduce the ticks of a logarithmic axis to powers of 10, 100 or 1,000 until their labels do not touch."""
     from matplotlib.ticker import LogLocator
 
     for axis in figure.axes:
@@ -42,7 +42,7 @@ def _thin_ticks(figure: Figure) -> None:
 
 
 def _labels_touch(axis: Axes) -> bool:
-    """Whether two tick labels below the axes are closer than a letter's gap."""
+    """Return whether two tick labels below the axes are less than 3 pixels apart."""
     from itertools import pairwise
 
     low, high = sorted(axis.get_xlim())
@@ -55,7 +55,7 @@ def _labels_touch(axis: Axes) -> bool:
 
 
 def _break_long_lines(figure: Figure) -> bool:
-    """Titles and axis labels that are wider than their room, in as many lines as they need; whether there were any."""
+    """Break titles and axis labels that are too wide into lines; return whether there were any."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(figure).get_renderer()
@@ -68,7 +68,7 @@ def _break_long_lines(figure: Figure) -> bool:
             if item is axis._left_title:  # type: ignore[attr-defined]
                 room = _right_end(axis, figure) - box.x0
                 if length > room and axis.get_tightbbox(renderer) is not None:
-                    # A title that is too long for its axes begins where their tick labels do.
+                    # A title that is too long for its axes starts at the left edge of the tick labels.
                     inner = axis.get_window_extent()
                     start = min((axis.yaxis.get_tightbbox(renderer) or box).x0, box.x0)
                     item.set_x((start - inner.x0) / inner.width)
@@ -82,7 +82,7 @@ def _break_long_lines(figure: Figure) -> bool:
 
 
 def _pull_titles_in(figure: Figure) -> bool:
-    """Titles that were moved left begin on the page, however the layout moved since; whether one had to be moved."""
+    """Move titles that start outside the page back onto it; return whether there were any."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer, changed = FigureCanvasAgg(figure).get_renderer(), False
@@ -96,15 +96,15 @@ def _pull_titles_in(figure: Figure) -> bool:
 
 
 def _centred(axis: Axes, page: Any) -> float:
-    """Pixels that a text centred under the axes may be wide."""
+    """Return the room for a text centred under the axes, in pixels."""
     box = axis.get_window_extent()
     middle = (box.x0 + box.x1) / 2
     return float(2 * min(middle - page.x0, page.x1 - middle))
 
 
 def _right_end(axis: Axes, figure: Figure) -> float:
-    """Where the next panel in the row begins, or the page ends, in pixels."""
+    """Return where the next panel in the row or the right edge of the page is, in pixels."""
     box = axis.get_window_extent()
     others = [other.get_window_extent() for other in figure.axes if other is not axis and other.get_visible()]
-    beside = [other.x0 for other in others if other.x0 > box.x1 and min(other.y1, box.y1) - max(other.y0, box.y0) > 0]
-    return float(min([figure.bbox.x1, *(edge - 4 for edge in beside)]))
+    right = [other.x0 for other in others if other.x0 > box.x1 and min(other.y1, box.y1) - max(other.y0, box.y0) > 0]
+    return float(min([figure.bbox.x1, *(edge - 4 for edge in right)]))

@@ -1,4 +1,4 @@
-"""One value a run, path by path, with the interval of the path where runs repeat."""
+"""Forest plots: one value per run, grouped by path, with the interval of each path with repeated runs."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def latency_forest(
     """
     name = {"median_ns": "median", "mean_ns": "mean"}[value]
     return _forest(
-        runs, estimates, value, scale=MICROSECOND, axis_label=f"{name} round trip of a run, µs", unit="µs",
-        what=f"{name} round trip", expected=None, within=within,
+        runs, estimates, value, scale=MICROSECOND, axis_label=f"{name} round-trip time per run, µs", unit="µs",
+        what=f"{name} round-trip time", expected=None, within=within,
     )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def throughput_forest(
         The chart, or a note with the reason where there is nothing to draw.
     """
     return _forest(
-        runs, estimates, "throughput", scale=GIGABIT, axis_label="goodput of a run, Gbit/s", unit="Gbit/s",
+        runs, estimates, "throughput", scale=GIGABIT, axis_label="goodput per run, Gbit/s", unit="Gbit/s",
         what="goodput", expected=expected,
     )  # fmt: skip
 
@@ -92,11 +92,11 @@ def _forest(
 ) -> Chart | Note:  # fmt: skip
     runs = runs[runs[value].notna()]
     if not len(runs):
-        return Note(f"No chart: no log of this study gives a {what}.")
+        return Note(f"No chart: no log of this study contains a {what}.")
     runs, left = _most_repeated(runs)
     methods = list(dict.fromkeys(runs["method"]))
     paths = list(dict.fromkeys(runs["path"]))
-    # Methods on one axis where they are of one order; a UDP test that lost nearly everything gets an axis of its own.
+    # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
     finite = runs[runs[value].astype(float) < math.inf]
     positive = finite.loc[finite[value] > 0, value].astype(float)
     shared = len(positive) == len(finite) > 0 and positive.max() <= _ONE_AXIS * positive.min()
@@ -150,29 +150,29 @@ def _forest(
             axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
     level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
     several = any(not estimate.refused for estimate in estimates)
-    caption = f"{what.capitalize()} by path and method; a dot is a run. " + (
-        f"Bar: {level} interval of the path's typical run (t on logarithms of run values)."
+    caption = f"{what.capitalize()} by path and method; each dot is a run. " + (
+        f"Bar: {level} interval of the path's typical run (t interval on the logarithms of the run values)."
         if several
-        else "No path was measured twice with one method, so there is no interval: a second run may fall elsewhere."
+        else "No path has two runs with the same method, so there are no intervals; a second run may differ."
         if all(estimate.n < 2 for estimate in estimates)
         else "No path has an interval; the table says why."
     )
-    caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs a path and method')}."
+    caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs per path and method')}."
     drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
     if any(estimate.low is not None and estimate.high is not None for estimate in drawn):
         caption += (
-            f" Thin orange: {100 * drawn[0].confidence:g} % interval of the single run (within_run), where its log "
-            "allows one; it says nothing about the next run."
+            f" Thin orange: {100 * drawn[0].confidence:g} % interval within a single run, where its log "
+            "allows one; it does not cover other runs."
         )
     if len(finite) < len(runs):
-        caption += " ▶ at the edge: a run that lost most of its probes; its median is later than any."
+        caption += " ▶ at the edge: the run lost most of its probes, so its median is infinite."
     if expected is not None:
         caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
     return Chart(figure, caption + left, _alt_of_runs(runs, value, scale, unit, list(estimates)))
 
 
 def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The runs of as many paths and methods as a figure has room for, and what its caption says of the others."""
+    """Select the runs of the most repeated paths and methods; also return the caption's sentence on the others."""
     repeats, methods = runs.groupby(["path", "method"], sort=False).size(), runs["method"].value_counts()
     named, _ = most_of(list(methods.index), methods.__getitem__, "methods", _MOST_METHODS)
     rows = [key for key in repeats.index if key[1] in set(named)]
@@ -182,7 +182,7 @@ def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def _scale_values(axis: Axes, values: pd.Series) -> bool:
-    """A logarithmic axis where the values spread widely and none is zero, else a linear one from zero."""
+    """Make the axis logarithmic if the values are positive and spread widely, else linear from zero."""
     if len(values) and values.min() > 0 and values.max() > 8 * values.min():
         axis.set_xscale("log")
         plain_log_ticks(axis.xaxis)
@@ -196,7 +196,7 @@ def _scale_values(axis: Axes, values: pd.Series) -> bool:
 
 
 def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale: float) -> None:
-    """The interval of each single run, one above the other, below the path's own."""
+    """Draw the interval of each single run below the interval of the path."""
     known = [
         estimate
         for estimate in within

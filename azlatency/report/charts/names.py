@@ -62,7 +62,7 @@ def _middle(name: str, room: int) -> str:
 
 
 def _known(whole: str, *shorter: str) -> str:
-    """The first of ``shorter`` that stands for no other name of this figure; the whole where each one does."""
+    """Return the first of ``shorter`` that is unique in this figure, else the whole name."""
     taken = _shortened.get()
     if taken is None:
         taken = {}

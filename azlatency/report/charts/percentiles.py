@@ -27,11 +27,11 @@ from azlatency.stats.result import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Most runs of a panel whose brackets and staircases are drawn, and levels that are ticks where there are many.
+#: Most runs of a panel with brackets and shading.
 _BRACKETS_SHOWN = 10
-# Most curves of a panel.
+# Most curves per panel.
 _CURVES_SHOWN = 60
-# Letters of a path's name beside its curve.
+# Most letters of a path's name at the end of its curve.
 _LABEL = 44
 _NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 Source = Literal["printed", "samples"]
@@ -59,7 +59,7 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     # A percentile printed as 0 has no place on a logarithmic axis; the table shows it.
     drawn = [estimate for estimate in estimates if estimate.estimate is not None and estimate.estimate > 0]
     if not drawn:
-        has = "prints percentiles" if source == "printed" else "holds samples that resolve a percentile"
+        has = "prints percentiles" if source == "printed" else "contains samples that resolve a percentile"
         return Note(f"No chart: no log of this study {has}.")
     curves = Counter(
         str(method) for method, _ in {(estimate.labels["method"], estimate.labels["run_id"]) for estimate in drawn}
@@ -80,37 +80,37 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     for axis in axes[len(methods) :]:
         axis.set_visible(False)
     for axis in axes[::columns]:
-        axis.set_ylabel("round trip, µs (log)")
-    told = drawn if source == "printed" else [estimate for estimate in drawn if estimate.labels["q"] in _NICE]
-    return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(told, MICROSECOND, "µs"))
+        axis.set_ylabel("round-trip time, µs (log)")
+    in_text = drawn if source == "printed" else [estimate for estimate in drawn if estimate.labels["q"] in _NICE]
+    return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(in_text, MICROSECOND, "µs"))
 
 
 def _caption(drawn: Sequence[Estimate], source: Source) -> str:
     level = f"{100 * drawn[0].confidence:g} %"
-    packets = sizes((estimate.n for estimate in drawn), "packets a run")
+    packets = sizes((estimate.n for estimate in drawn), "packets per run")
     if source == "samples":
-        held = sum(estimate.low is not None and estimate.high is not None for estimate in drawn)
+        bounded = sum(estimate.low is not None and estimate.high is not None for estimate in drawn)
         return (
-            f"Round-trip percentiles of the samples, one line a run. Band: {level} interval of each percentile by "
-            f"itself, which knows how the packets depend on each other; it holds for {held:,} of {len(drawn):,} "
-            f"percentiles, elsewhere a line has no band. A line describes one connection; {packets}."
+            f"Round-trip percentiles of the samples, one line per run. Band: pointwise {level} interval, corrected for "
+            f"the autocorrelation of the packets; {bounded:,} of {len(drawn):,} percentiles have one. Each line "
+            f"describes one connection; {packets}."
         )
     return (
-        f"Round-trip percentiles as printed, one line a run. Bars: {level} brackets at the floor of independent "
-        "packets (the truth is wider); shaded: where the run's own percentiles lie between two printed ones; hollow: "
-        "the percentile is only the run's maximum; arrow: no upper bound. "
-        f"Panels of more than {_BRACKETS_SHOWN} runs leave bars and shades to the table; {packets}."
+        f"Round-trip percentiles as printed, one line per run. Bars: nearest printed percentiles that enclose the "
+        f"{level} interval (a lower bound on its width: assumes independent packets); shaded: possible values between "
+        "two printed percentiles; hollow: the printed percentile is the run's maximum; arrow: no upper bound. "
+        f"Panels of more than {_BRACKETS_SHOWN} runs have neither bars nor shading; see the table; {packets}."
     )
 
 
 def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], source: Source, few_ticks: bool) -> None:
-    """One method: the runs of all paths, labelled at their right ends."""
+    """Draw the runs of one method; label each path at the right end of its curve."""
     runs: dict[str, list[Estimate]] = {}
     for estimate in estimates:
         runs.setdefault(str(estimate.labels["run_id"]), []).append(estimate)
     kept, _ = most_of(list(runs), lambda run: runs[run][0].n, "runs", _CURVES_SHOWN)
     runs = {run: runs[run] for run in kept}
-    # Side by side rather than on top of one another: brackets of several paths stay readable.
+    # Offset the paths so that their brackets do not overlap.
     step = min(0.05, 0.3 / len(paths))
     ends: dict[str, tuple[float, str]] = {}
     for curve in runs.values():
@@ -141,7 +141,7 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], so
 
 
 def _staircase(axis: Axes, x: Sequence[float], y: Sequence[float], colour: str) -> None:
-    """Between two printed percentiles the run's own ones are bounded by both and no more is known of them."""
+    """Shade the region between printed percentiles: they bound every percentile between them."""
     places = [place for pair in itertools.pairwise(x) for place in pair]
     low = [value for value in y[:-1] for _ in range(2)]
     high = [value for value in y[1:] for _ in range(2)]
@@ -160,9 +160,9 @@ def _band(axis: Axes, x: Sequence[float], curve: Sequence[Estimate], colour: str
 def _marks(
     axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], colour: str, size: float
 ) -> None:
-    """A dot for each percentile, hollow where it is the run's maximum in disguise."""
-    for disguised, face in ((False, colour), (True, "white")):
-        chosen = [at for at, estimate in enumerate(curve) if ("maximum_in_disguise" in estimate.codes) == disguised]
+    """Draw a dot for each percentile, hollow where the log reports the sample maximum as a percentile."""
+    for is_maximum, face in ((False, colour), (True, "white")):
+        chosen = [at for at, estimate in enumerate(curve) if ("maximum_in_disguise" in estimate.codes) == is_maximum]
         if chosen:
             places = [x[at] for at in chosen], [y[at] for at in chosen]
             axis.plot(*places, "o", color=colour, markersize=size, markerfacecolor=face, zorder=4)
@@ -185,7 +185,7 @@ def _bracket(axis: Axes, x: float, y: float, estimate: Estimate, colour: str) ->
 
 
 def _apart(levels: Sequence[float], least: float) -> list[float]:
-    """The quantiles to label: as many as stand ``least`` nines apart, the median and the nines before the quartiles."""
+    """Choose quantiles to label that are ``least`` nines apart; prefer the median and the nines to the quartiles."""
     kept: list[float] = []
     for q in sorted(levels, key=lambda q: (q in (0.25, 0.75), q)):
         if all(abs(nines(q) - nines(other)) >= least for other in kept):
@@ -194,7 +194,7 @@ def _apart(levels: Sequence[float], least: float) -> list[float]:
 
 
 def _label_ends(axis: Axes, ends: dict[str, tuple[float, str]]) -> None:
-    """Name each path right of the axes, moved apart where they would overlap, with a thin leader."""
+    """Label each path right of the axes with a leader line; move labels apart where they would overlap."""
     low, high = axis.get_ylim()
 
     def height(value: float) -> float:

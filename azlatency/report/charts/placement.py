@@ -1,4 +1,4 @@
-"""What each placement measured, and what one change of circumstances made of it."""
+"""Round-trip times by placement, and the effect of one changed factor."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         The chart, or a note with the reason where there is nothing to draw.
     """
     if not conditions:
-        return Note("No chart: this study holds no latency, neither in a log nor in a text.")
+        return Note("No chart: no log and no text of this study contains a latency.")
     conditions, left = most_of(
         conditions, lambda condition: len(condition.values), "measurements, those with the most runs", MOST_ROWS
     )
@@ -57,7 +57,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
             plain_log_ticks(axis.xaxis)
         else:
             axis.set_xlim(0, 1.05 * max(values) / MICROSECOND)
-    axes[-1].set_xlabel("round trip, µs" + (" (log)" if logarithmic else ""))
+    axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
     return Chart(figure, _caption(conditions) + left, "\n".join(_words(condition) for condition in conditions))
 
 
@@ -82,7 +82,7 @@ def _panel(axis: Axes, group: Sequence[Condition]) -> None:
 
 
 def _ends(condition: Condition) -> tuple[float, ...]:
-    """The interval of the path's typical run, where there is one."""
+    """Return the interval of the path's typical run, or nothing."""
     typical = condition.typical
     if typical is None or typical.low is None or typical.high is None:
         return ()
@@ -90,24 +90,26 @@ def _ends(condition: Condition) -> tuple[float, ...]:
 
 
 def _name(condition: Condition) -> str:
-    """The path, and its placement where the path's name does not say it."""
-    placement = (condition.placement or "placement not said").replace("_", " ")
+    """Return the path, with its placement unless the path's name contains it."""
+    placement = (condition.placement or "unknown placement").replace("_", " ")
     return condition.path if placement.lower() in condition.path.lower() else f"{condition.path} ({placement})"
 
 
 def _caption(conditions: Sequence[Condition]) -> str:
     logged = [condition for condition in conditions if condition.origin == "log"]
     repeated = [condition for condition in logged if condition.typical is not None and not condition.typical.refused]
-    parts = ["Round trips by placement, near to far."]
+    parts = ["Round-trip times by placement, nearest first."]
     if logged:
-        parts.append(f"A circle is a run; {sizes((len(condition.values) for condition in logged), 'runs a row')}.")
+        parts.append(f"Each circle is a run; {sizes((len(condition.values) for condition in logged), 'runs per row')}.")
     if repeated and repeated[0].typical is not None:
         level = f"{100 * repeated[0].typical.confidence:g} %"
-        parts.append(f"Bar: {level} interval of the path's typical run (t on logarithms of run values).")
+        parts.append(
+            f"Bar: {level} interval of the path's typical run (t interval on the logarithms of the run values)."
+        )
     if len(repeated) < len(logged):
-        parts.append("A circle without a bar is a single run: how far the next one falls from it is not known.")
+        parts.append("A circle without a bar is a single run; the spread between runs is unknown.")
     if len(logged) < len(conditions):
-        parts.append("Diamonds: numbers from a text, a line between the ends of a range; no spread is known.")
+        parts.append("Diamonds: reported in a text, joined by a line if a range was reported; the spread is unknown.")
     return " ".join(parts)
 
 
@@ -125,7 +127,7 @@ def _words(condition: Condition) -> str:
 
 @styled
 def single_changes(changes: Sequence[Change]) -> Chart | Note:
-    """Draw what one change of circumstances does to the round trip, as a ratio.
+    """Draw the effect of one changed factor on the round-trip time, as a ratio.
 
     Parameters
     ----------
@@ -138,8 +140,8 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         The chart, or a note with the reason where there is nothing to draw.
     """
     if not changes:
-        return Note("No chart: no two measurements of this study differ in one of these things alone.")
-    changes, left = most_of(changes, _firmness, "changes, those with intervals first", MOST_ROWS)
+        return Note("No chart: no two measurements of this study differ in only one of these factors.")
+    changes, left = most_of(changes, _has_interval, "changes, those with intervals first", MOST_ROWS)
     names = [label(change_name(change)) for change in changes]
     heights = [lines(name) + 0.3 for name in names]
     figure, axes = new_figure(1, 1, 0.9 + 0.19 * sum(heights))
@@ -168,47 +170,40 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
     axis.set_yticks(rows, names)
     axis.set_ylim(place, 0)
     axis.grid(axis="y", visible=False)
-    axis.set_xlabel("times the round trip before the change (log); below 1 is faster")
+    axis.set_xlabel("round-trip time after ÷ before the change (log); below 1 is faster")
     caption = (
-        "The round trip after one change, in terms of that before. "
+        "Ratio of the round-trip times after and before one change. "
         + _change_caption(changes)
-        + " No point without an interval supports a general rule."
+        + " Do not generalise from a point without an interval."
         + left
     )
     return Chart(figure, caption, "\n".join(alts))
 
 
-def _firmness(condition: Change) -> float:
-    """Changes with an interval first."""
-    return float(condition.comparison is not None and condition.comparison.ratio.low is not None)
+def _has_interval(change: Change) -> float:
+    """Return 1 for a change with an interval, else 0."""
+    return float(change.comparison is not None and change.comparison.ratio.low is not None)
 
 
-def _change_caption(conditions: Sequence[Change]) -> str:
+def _change_caption(changes: Sequence[Change]) -> str:
     parts = []
     intervals = [
-        condition.comparison
-        for condition in conditions
-        if condition.comparison and condition.comparison.ratio.low is not None
+        change.comparison for change in changes if change.comparison and change.comparison.ratio.low is not None
     ]
     if intervals:
         parts.append(f"Dot and bar: ratio and {100 * intervals[0].ratio.confidence:g} % interval from repeated runs.")
-    if any(condition.comparison and condition.comparison.ratio.low is None for condition in conditions):
+    if any(change.comparison and change.comparison.ratio.low is None for change in changes):
         parts.append("Hollow circle: single runs, no interval.")
-    if any(condition.comparison is None for condition in conditions):
-        parts.append("Hollow diamond: numbers from a text, no interval; two where a range was reported.")
-    counts = [
-        len(side.values)
-        for condition in conditions
-        for side in (condition.base, condition.other)
-        if side.origin == "log"
-    ]
+    if any(change.comparison is None for change in changes):
+        parts.append("Hollow diamond: reported in a text, no interval; two diamonds mark a range.")
+    counts = [len(side.values) for change in changes for side in (change.base, change.other) if side.origin == "log"]
     if counts:
-        parts.append(f"{sizes(counts, 'runs a side')}.")
+        parts.append(f"{sizes(counts, 'runs per side')}.")
     return " ".join(parts)
 
 
 def change_name(change: Change) -> str:
-    """What was changed, and where, in a few words."""
+    """Describe a change: what changed, where, and the tool."""
     base, other = getattr(change.base, change.factor), getattr(change.other, change.factor)
     if change.factor == "placement":
         return f"{change.base.path} → {change.other.path}: {change.other.method}"

@@ -1,4 +1,4 @@
-"""How many runs: for one precision path by path, and over precisions for the path that needs the most."""
+"""Runs needed per path for one precision, and over precisions for the path that needs the most runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _COLUMNS, _CURVES = 3, 12
 _NOTHING = (
-    "No chart: no path of this study was measured twice by one method, and one run does not show how far the next one "
-    "would lie from it. Run each path a few times first."
+    "No chart: no path of this study has two runs with the same method, so the spread between runs is unknown. Run "
+    "each path a few times first."
 )
 
 
@@ -64,9 +64,9 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     plain_log_ticks(axes[-1].xaxis)
     axes[-1].set_xlabel(f"{next(iter(panels.values()))[0].what} (log)")
     caption = (
-        "Runs needed, path by path. Circle: if the spread of the runs that exist were the true one; bar: from the "
-        "lower to the upper bound of that spread; orange tick: runs done. "
-        f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs of a path so far')}.{left}"
+        "Runs needed per path. Circle: if the true spread equals the observed one; bar: from the lower to the upper "
+        "bound of the spread; orange tick: runs done. "
+        f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs per path so far')}.{left}"
     )
     return Chart(figure, caption, "\n".join(_words(plan) for rows in panels.values() for plan in rows))
 
@@ -114,9 +114,9 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
             axis.set_xlabel("half-width, ±% (log)")
             axis.tick_params(labelbottom=True)
     caption = (
-        "Runs needed for an interval of a given half-width, for the path of each method that needs the most. Solid: at "
-        "the upper bound of the spread, the number to plan with; dashed: at the pilot's own spread; band: down to the "
-        f"lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
+        "Runs needed for an interval of a given half-width, for the path of each method that needs the most runs. "
+        "Solid: at the upper bound of the spread (plan with this number); dashed: at the pilot's spread; band: down to "
+        f"the lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
     )
     return Chart(figure, caption, "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves))
 

@@ -38,7 +38,7 @@ def pair_panel(axis: Axes, pairs: Sequence[Comparison]) -> None:
 
 
 def ratio_reach(pairs: Sequence[Comparison]) -> float:
-    """How far an axis of ratios has to reach, in logarithms; an interval of two rounds may leave the page."""
+    """Return how far the axis of ratios extends (in logarithms); very wide intervals are clipped."""
     points = [pair.ratio.estimate or 1.0 for pair in pairs]
     ends = [end for pair in pairs for end in (pair.ratio.low, pair.ratio.high) if end]
     inside = [end for end in ends if 0.2 < end < 5]
@@ -47,7 +47,8 @@ def ratio_reach(pairs: Sequence[Comparison]) -> float:
 
 def pair_words(pair: Comparison) -> str:
     """Return the numbers of one comparison as text."""
-    low, high, verdict = pair.ratio.low, pair.ratio.high, pair.verdict.replace("_", " ")
+    low, high = pair.ratio.low, pair.ratio.high
+    verdict = "inconclusive" if pair.verdict == "undetermined" else pair.verdict.replace("_", " ")
     ends = "" if low is None or high is None else f" [{low:.4g}, {high:.4g}]"
     band = f"band {1 / (1 + pair.margin):.4g} – {1 + pair.margin:.4g}"
     return f"{pair.what}, {pair.labels['method']}: {pair.ratio.estimate:.4g}{ends}, {verdict} ({band})"

@@ -1,4 +1,4 @@
-"""Throughput over the time of a run."""
+"""Throughput over time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _RUNS_SHOWN = 12
-#: Most intervals of a run that are drawn one by one.
+#: Most intervals of a run that are drawn individually.
 _INTERVALS = 300
 
 
@@ -67,15 +67,18 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     shown = "first run of each path and method; " if len(chosen) < len(runs) else ""
     caption = (
         f"Throughput by reporting interval ({shown}above) and retransmitted segments (below). Grey: omitted by the "
-        f"tool. Intervals of one run are not replicates; {sizes(counts, 'a run')}."
+        f"tool. Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}."
     )
     if max(counts) > _INTERVALS:
-        caption += f" Of runs of more than {_INTERVALS} intervals, the range and median of each stretch; none omitted."
+        caption += (
+            f" Runs of more than {_INTERVALS} intervals show the range and median of each time bin, without omitted "
+            "intervals."
+        )
     return Chart(figure, caption, "\n".join(alts))
 
 
 def _series_panel(upper: Axes, lower: Axes, table: pd.DataFrame, top: float, most: float) -> None:
-    """One run: omitted intervals are drawn before zero, where the tool's clock starts anew."""
+    """Draw one run; omitted intervals lie before zero, where the tool restarts its clock."""
     import pandas as pd
 
     lower.set_ylim(0, 1.15 * most)
@@ -100,7 +103,7 @@ def _series_panel(upper: Axes, lower: Axes, table: pd.DataFrame, top: float, mos
 
 
 def _thinned_panel(upper: Axes, lower: Axes, table: pd.DataFrame) -> None:
-    """A run of many intervals: range and median of each stretch, and the retransmits of each."""
+    """Draw a run of many intervals: range, median and retransmits of each time bin."""
     import numpy as np
 
     kept = table[~table["omitted"].fillna(False).astype(bool)]

@@ -1,4 +1,4 @@
-"""The shape of every run as a ridge, and where two runs of one path differ."""
+"""Ridge plots: the distribution of every run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
         The chart, or a note with the reason where there is nothing to draw.
     """
     if not shapes:
-        return Note("No chart: no log of this study holds samples of a run that is long enough for a shape.")
+        return Note("No chart: no run of this study has enough samples to show a distribution.")
     shown = _chosen(shapes)
     panels: dict[str, list[RunHistogram]] = {}
     for shape in sorted(shown, key=lambda shape: shape.path):
@@ -60,18 +60,18 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
     axes[-1].set_xscale("log")
     axes[-1].set_xlim(shown[0].edges[0] / MICROSECOND, shown[0].edges[-1] / MICROSECOND)
     plain_log_ticks(axes[-1].xaxis, decades_only=narrow())
-    axes[-1].set_xlabel("round trip, µs (log)")
+    axes[-1].set_xlabel("round-trip time, µs (log)")
     left = "" if len(shown) == len(shapes) else f" {len(shown)} of {len(shapes)} runs."
     caption = (
-        "One ridge a run: how its packets are distributed, each scaled to its own height, not smoothed. Blue tick: "
-        "median; orange tick: p99 of the run, at the edge where it lies beyond the axis. A ridge describes one "
-        f"connection; {sizes((shape.n for shape in shown), 'packets a run')}." + left
+        "One ridge per run: the histogram of its packets, scaled to equal height, not smoothed. Blue tick: median; "
+        "orange tick: p99 (at the edge if beyond the axis). Each ridge describes one connection; "
+        f"{sizes((shape.n for shape in shown), 'packets per run')}." + left
     )
     return Chart(figure, caption, "\n".join(_words(shape) for group in panels.values() for shape in group))
 
 
 def _chosen(shapes: Sequence[RunHistogram]) -> list[RunHistogram]:
-    """At most 36 runs, an equal number of each method, those with the most packets."""
+    """Choose at most 36 runs: those with the most packets, the same number for each method."""
     if len(shapes) <= _RIDGES:
         return list(shapes)
     methods = list(dict.fromkeys(shape.method for shape in shapes))
@@ -87,7 +87,7 @@ def _ridges(axis: Axes, group: Sequence[RunHistogram]) -> None:
     for row, shape in enumerate(group):
         x = shape.edges / MICROSECOND
         heights = shape.counts / max(int(shape.counts.max()), 1) * _OVERLAP
-        # Later rows stand in front of earlier ones, as a range of hills does.
+        # Later rows overlap earlier ones.
         axis.stairs(row - heights, x, baseline=row, fill=True, color=_FILL, zorder=2 + row)
         axis.stairs(row - heights, x, baseline=row, color=_BLUE, linewidth=0.6, zorder=2 + row)
         for value, colour in ((shape.median, _BLUE), (shape.p99, _ORANGE)):

@@ -1,4 +1,4 @@
-"""Round trips over the time of a run, and the last segments before a connection broke."""
+"""Round-trip times over time, and the last segments before a connection broke."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#B8B8B8"
-#: Fewest probes of a run that is drawn, most panels, most columns of pixels of a panel.
+#: Fewest probes of a run to draw, most panels, most time bins per panel.
 _FEWEST, _PANELS, _COLUMNS = 400, 6, 240
 
 
@@ -38,7 +38,7 @@ def run_series(runs: Sequence[RunTimeSeries]) -> Chart | Note:
     chosen = sorted(timed, key=lambda run: -(run.seconds or 0.0))[:_PANELS]
     if not chosen:
         reason = (
-            "no log of this study holds samples" if not runs else "no run with send times and answers is long enough"
+            "no log of this study contains samples" if not runs else "no run with send times and replies is long enough"
         )
         return Note(f"No chart: {reason}.")
     figure, axes = new_figure(len(chosen), 1, 0.5 + 1.45 * len(chosen))
@@ -49,11 +49,11 @@ def run_series(runs: Sequence[RunTimeSeries]) -> Chart | Note:
     axes[-1].set_xlabel("seconds since the first probe")
     left = "" if len(chosen) == len(runs) else f" The longest {len(chosen)} of {len(runs)} runs with samples."
     caption = (
-        "Round trips over time. Grey: from the smallest to the largest of each stretch; blue: its median. Orange line: "
-        "level shift (full: confirmed, dashed: not), shaded: when it may have come (95 %). Short ticks below: the "
-        "blocks whose medians were searched. Triangles at the top: probes without answer. Right of a TCP connection: "
-        "→ alive when its test ended (its life is censored), ✕ cut off. "
-        f"{sizes((len(run.rtt) for run in chosen), 'probes a run')}." + left
+        "Round-trip times over time. Grey: range of each time bin; blue: its median. Orange line: level shift (solid: "
+        "confirmed, dashed: not confirmed); shaded: 95 % interval of its time. Short ticks at the bottom: blocks whose "
+        "medians were tested. Triangles at the top: lost probes. At the right of a TCP connection: → still open when "
+        "the test ended (its lifetime is censored), ✕ cut off. "
+        f"{sizes((len(run.rtt) for run in chosen), 'probes per run')}." + left
     )
     return Chart(figure, caption, "\n".join(_words(run) for run in chosen))
 
@@ -83,7 +83,7 @@ def _series(axis: Axes, run: RunTimeSeries) -> None:
 
 
 def _blocks(axis: Axes, run: RunTimeSeries) -> None:
-    """Short ticks where the blocks begin whose medians were searched for shifts."""
+    """Mark the blocks whose medians were tested for level shifts with short ticks."""
     from matplotlib.ticker import FixedLocator
 
     assert run.sent is not None
@@ -94,7 +94,7 @@ def _blocks(axis: Axes, run: RunTimeSeries) -> None:
 
 
 def _end(axis: Axes, run: RunTimeSeries) -> None:
-    """How a connection ended: cut off, or alive when its test was over, so that its life is censored."""
+    """Mark whether a connection was cut off or still open when the test ended (its lifetime is censored)."""
     if "TCP" not in run.method:
         return
     cut = run.status in CUT_OFF
@@ -105,7 +105,7 @@ def _end(axis: Axes, run: RunTimeSeries) -> None:
 
 
 def _ticks(axis: Axes) -> None:
-    """Decades on a tall axis, 1-2-5 on a flat one: a panel is an inch high."""
+    """Put ticks at powers of ten if the axis spans more than a decade, else at 1, 2 and 5."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     low, high = axis.get_ylim()
@@ -130,7 +130,7 @@ def _words(run: RunTimeSeries) -> str:
     return (
         f"{run.path}, {run.method}: n = {len(run.rtt):,}, lost {run.lost:,}, smallest {answered.min():,.5g}, "
         f"median {np.median(answered):,.5g}, largest {answered.max():,.6g} µs; {shifts or 'no level shift'}"
-        + (f"; {'cut off' if run.status in CUT_OFF else 'alive at the end'}" if "TCP" in run.method else "")
+        + (f"; {'cut off' if run.status in CUT_OFF else 'open at the end'}" if "TCP" in run.method else "")
     )
 
 
@@ -167,12 +167,12 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
         axis.yaxis.set_major_formatter("{x:,.0f}")
         axis.set_title(connection.path)
     for axis in axes[::columns]:
-        axis.set_ylabel("mean round trip, µs")
+        axis.set_ylabel("mean round-trip time, µs")
     axes[-1 - columns // 2].set_xlabel("records before the end")
     caption = (
-        "Means of consecutive segments before each connection broke, as reported; the last one filled. All axes span "
-        "at least ±16 % of their middle. No spread within a segment was reported, so none can be drawn; "
-        f"{sizes((len(connection.values) for connection in connections), 'segments a path')}."
+        "Reported means of consecutive segments before each connection broke; the last one is filled. Each axis spans "
+        "at least ±16 % around its middle. The spread within a segment was not reported; "
+        f"{sizes((len(connection.values) for connection in connections), 'segments per path')}."
     )
     alts = []
     for connection in connections:

@@ -1,4 +1,4 @@
-"""How rare is how late: the share of packets slower than a value, both axes logarithmic, with the fitted tail."""
+"""The share of packets slower than a value, on logarithmic axes, with the fitted tail."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     """
     chosen = sorted(tails, key=lambda tail: -len(tail.rtt))[:_PANELS]
     if not chosen:
-        return Note("No chart: no log of this study holds samples of a run that is long enough for a tail.")
+        return Note("No chart: no run of this study has enough samples to show a tail.")
     columns = side_by_side(2, len(chosen))
     rows = math.ceil(len(chosen) / columns)
     figure, axes = new_figure(rows, columns, 0.3 + 2.5 * rows, sharey=True)
@@ -47,16 +47,16 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     for axis in axes[::columns]:
         axis.set_ylabel("share slower (log)")
     for axis in axes[max(len(chosen) - columns, 0) : len(chosen)]:
-        axis.set_xlabel("round trip, µs (log)")
+        axis.set_xlabel("round-trip time, µs (log)")
     left = "" if len(chosen) == len(tails) else f" The longest {len(chosen)} of {len(tails)} runs."
     level = f"{100 * chosen[0].fit.shape.confidence:g} %"
     caption = (
-        f"Share of packets slower than a round trip. Blue: as measured; blue bars: {level} interval of the percentile, "
-        "where one holds. Orange: fitted tail from its threshold (dot) on, each cluster of late packets counted once, "
-        f"dashed beyond the rarest packet seen; orange bar: {level} interval of what is exceeded once in the run's "
-        "length. No orange: the tail cannot be fitted."
+        f"Share of packets slower than a given round-trip time. Blue: measured; blue bars: {level} interval of the "
+        "percentile, where it is valid. Orange: tail fitted above a threshold (dot), each cluster of late packets "
+        f"counted once, dashed where extrapolated; orange bar: {level} interval of the value exceeded once in a run of "
+        "this length. No orange: the tail cannot be fitted."
         + (" Dotted: the limit." if limit is not None else "")
-        + f" {sizes((len(tail.rtt) for tail in chosen), 'packets a run')}."
+        + f" {sizes((len(tail.rtt) for tail in chosen), 'packets per run')}."
         + left
     )
     return Chart(figure, caption, "\n".join(_words(tail) for tail in chosen))
@@ -86,7 +86,7 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
 
 
 def _fit(axis: Axes, tail: RunTail) -> float:
-    """The fitted tail, its interval at the run's length; returns how far to the right it reaches."""
+    """Draw the fitted tail and its interval at the run's length; return its largest value."""
     import numpy as np
 
     assert tail.fit.threshold is not None
@@ -108,8 +108,8 @@ def _words(tail: RunTail) -> str:
     shown = []
     for quantile in tail.quantiles:
         if quantile.estimate is not None:
-            known = quantile.low is not None and quantile.high is not None
-            ends = f" [{(quantile.low or 0) / 1e3:,.5g}, {(quantile.high or 0) / 1e3:,.5g}]" if known else ""
+            bounded = quantile.low is not None and quantile.high is not None
+            ends = f" [{(quantile.low or 0) / 1e3:,.5g}, {(quantile.high or 0) / 1e3:,.5g}]" if bounded else ""
             shown.append(f"{quantile.what} {quantile.estimate / MICROSECOND:,.5g}{ends}")
     line = (
         f"{tail.path}, {tail.method}, n = {len(tail.rtt):,}: {'; '.join(shown)}; largest {tail.largest / 1e3:,.6g} µs"

@@ -1,4 +1,4 @@
-"""Two tools on the same paths: their ratio over the size of what they measured, after Bland and Altman."""
+"""Bland-Altman plot: the ratio of two tools on the same paths, ordered by round-trip time."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _PANELS = 5
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#767676"
 _VERDICTS = {
     "different": "different",
-    "different_within_margin": "different, but within the margin",
-    "equivalent": "equal in practice",
-    "undetermined": "undetermined",
+    "different_within_margin": "different, within the margin",
+    "equivalent": "practically equivalent",
+    "undetermined": "inconclusive",
 }
 
 
@@ -46,7 +46,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     """
     drawn = [agreement for agreement in agreements if agreement.points and agreement.ratio.estimate is not None]
     if not drawn:
-        return Note("No chart: no two methods of this study measured a round trip on one path.")
+        return Note("No chart: no two methods of this study measured round-trip times on the same path.")
     shown = drawn[:_PANELS]
     paths = [_by_size(agreement.points) for agreement in shown]
     counts = [len(group) * lines(*(label(f"{path} (1,000 µs)") for path, _, _ in group)) + 2 for group in paths]
@@ -66,18 +66,18 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     level = f"{100 * shown[0].ratio.confidence:g} %"
     margin = f"±{100 * shown[0].margin:g} %"
     caption = (
-        "First tool over second, path by path, the shortest round trip on top (its typical size beside the name); a "
-        f"dot is a round. Below: the mean ratio with its {level} interval, and where one more pair would lie (either "
-        f"may leave the page). Band: equal in practice, {margin}. Blue: the same kind of packet; grey: packets "
-        f"differ, so this is about definitions. "
-        f"{sizes((agreement.pairs for agreement in shown), 'pairs a comparison')}."
+        "Ratio of the first tool to the second, shortest path on top (its typical round-trip time in parentheses); "
+        f"each dot is a round. Below: the mean ratio with its {level} interval, and the prediction interval for one "
+        f"more pair (both may be clipped). Band: practically equivalent, {margin}. Blue: both tools send the same kind "
+        "of packet; grey: they send different packets and measure different things. "
+        f"{sizes((agreement.pairs for agreement in shown), 'pairs per comparison')}."
     )
     caption += left_out(len(shown), len(drawn), "comparisons")
     return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown))
 
 
 def _by_size(points: Sequence[Pair]) -> list[tuple[str, float, list[float]]]:
-    """Paths with their typical size (geometric mean of both tools, µs) and the ratios of their rounds."""
+    """Return each path with its typical round-trip time (geometric mean of both tools, µs) and its ratios."""
     groups: dict[str, list[Pair]] = {}
     for pair in points:
         groups.setdefault(pair.path, []).append(pair)
@@ -117,7 +117,9 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
 
 def _subject(agreement: Agreement) -> str:
     return (
-        f"other packets ({', '.join(agreement.differs_in)})" if agreement.differs_in else _VERDICTS[agreement.verdict]
+        f"different packets ({', '.join(agreement.differs_in)})"
+        if agreement.differs_in
+        else _VERDICTS[agreement.verdict]
     )
 
 

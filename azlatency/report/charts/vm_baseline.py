@@ -1,4 +1,4 @@
-"""What a VM delivers beside what is expected of it."""
+"""Measured values of a VM next to the expected range."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from azlatency.stats.across_runs.baseline import Conformance
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Mark, colour and filling of each verdict: told apart in grey, too.
+#: Marker, edge and fill of each verdict, distinguishable without colour.
 _MARKS = {
     "meets": ("o", "#0072B2", "#0072B2"),
     "fails": ("X", "#D55E00", "#D55E00"),
@@ -38,13 +38,13 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
         The chart, or a note with the reason where there is nothing to draw.
     """
     if not results:
-        return Note("No chart: this study has no baseline, so nothing is expected of its VMs.")
+        return Note("No chart: this study has no baseline.")
     panels: dict[str, list[Conformance]] = {}
     for result in results:
         if result.mean is not None:
             panels.setdefault(result.what, []).append(result)
     if not panels:
-        return Note("No chart: no run of this study measured what the baseline expects.")
+        return Note("No chart: no run of this study measured a quantity of the baseline.")
     counts = [len(rows) * lines(*map(_where, rows)) for rows in panels.values()]
     figure, axes = new_figure(
         len(panels), 1, sum(0.21 * count + 0.95 for count in counts),
@@ -55,8 +55,8 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
         axis.set_title(f"{what}: {_expected(rows[0])}")
     level = f"{100 * results[0].confidence:g} %"
     caption = (
-        f"Mean run beside the band that the expectation allows (blue). Bar: one-sided {level} bounds below and above; "
-        "no bar: one run. Filled dot: meets, cross: fails, hollow grey: inconclusive. "
+        f"Mean of the runs and the expected range (blue). Bar: one-sided {level} bounds, below and above; no bar: a "
+        "single run. Filled dot: meets; cross: fails; hollow grey: inconclusive. "
         f"{sizes((result.runs for rows in panels.values() for result in rows), 'runs')}."
     )
     return Chart(figure, caption, "\n".join(_words(result) for rows in panels.values() for result in rows))

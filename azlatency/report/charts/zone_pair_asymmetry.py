@@ -1,4 +1,4 @@
-"""Both directions between zones: matrices with what each initiator adds, and the ratio of both directions."""
+"""Both directions between zones: matrices, initiator effects, and the ratio of the two directions."""
 
 from __future__ import annotations
 
@@ -40,28 +40,31 @@ _BLUE, _GREY = "#0072B2", "#767676"
 
 @styled
 def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
-    """Draw the round trips from each initiator (row) to each responder (column), and what each initiator adds.
+    """Draw the round-trip time from each initiator (row) to each responder (column), and the initiator effects.
 
     Parameters
     ----------
     asymmetries : sequence of Asymmetry
         As `azlatency.asymmetry` returns them. Up to five methods are drawn, those with the most rounds first,
-        and none with more than twelve ends.
+        and none with more than twelve zones or hosts.
 
     Returns
     -------
     Chart or Note
         The chart, or a note with the reason where there is nothing to draw.
     """
-    known = sorted(
+    candidates = sorted(
         (asymmetry for asymmetry in asymmetries if asymmetry.metric == "latency" and len(asymmetry.nodes) > 1),
         key=lambda asymmetry: -asymmetry.rounds,
     )
-    drawn = [asymmetry for asymmetry in known if len(asymmetry.nodes) <= _MOST_ENDS]
-    if known and not drawn:
-        return Note(f"No chart: every method has more than {_MOST_ENDS} ends; the table has all. Choose some `pairs`.")
+    drawn = [asymmetry for asymmetry in candidates if len(asymmetry.nodes) <= _MOST_ENDS]
+    if candidates and not drawn:
+        return Note(
+            f"No chart: every method has more than {_MOST_ENDS} zones or hosts; the table lists all. Select some with "
+            "`pairs`."
+        )
     if not drawn:
-        return Note("No chart: no log of this study gives a round trip between two known ends.")
+        return Note("No chart: no log of this study contains a round-trip time between two known zones or hosts.")
     shown = drawn[:_METHODS_SHOWN]
     tall = [max(1.7, 0.34 * len(asymmetry.nodes) + 0.85) + (1.3 if _crowded(asymmetry) else 0) for asymmetry in shown]
     columns = side_by_side(2, 2)
@@ -75,14 +78,16 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
         _initiator_panel(axes[2 * row + 1], asymmetry)
     level = f"{100 * shown[0].confidence:g} %"
     caption = (
-        f"Left: typical round trip in µs from initiator (row) to responder (column); below it the {level} interval, or "
-        "“1 run”. Hatched: not measured. Right: what an initiator adds to its round trips "
-        f"compared with the others, with its {level} interval over rounds (hollow: one round, no interval). "
-        f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds a method')}."
+        f"Left: typical round-trip time in µs from initiator (row) to responder (column), with its {level} interval or "
+        "“1 run” below. Hatched: not measured. Right: the effect of each initiator on its round-trip times relative to "
+        f"the other initiators, with its {level} interval over rounds (hollow: one round, no interval). "
+        f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}."
     )
-    if len(known) > len(shown):
-        wide = "" if len(known) == len(drawn) else f" and at most {_MOST_ENDS} ends"
-        caption += f" The {len(shown)} methods with the most rounds{wide} of {len(known)}; the table has all."
+    if len(candidates) > len(shown):
+        wide = "" if len(candidates) == len(drawn) else f" and at most {_MOST_ENDS} zones or hosts"
+        caption += (
+            f" Shown: the {len(shown)} of {len(candidates)} methods with the most rounds{wide}; the table lists all."
+        )
     return Chart(figure, caption, "\n".join(_matrix_words(asymmetry) for asymmetry in shown))
 
 
@@ -91,9 +96,9 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
     from matplotlib import colormaps
 
     values = asymmetry.m / MICROSECOND
-    known = values[np.isfinite(values)]
-    # Logarithmic shades: a path within one zone and one between zones are ten times apart.
-    low, high = math.log(known.min()), math.log(known.max())
+    finite = values[np.isfinite(values)]
+    # Shade on a logarithmic scale: paths between zones take about ten times as long as paths within a zone.
+    low, high = math.log(finite.min()), math.log(finite.max())
     shades = colormaps["Blues"]
     intervals = {(cell.labels["from"], cell.labels["to"]): cell for cell in asymmetry.cells}
     for row, start in enumerate(asymmetry.nodes):
@@ -126,7 +131,7 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
 
 
 def _crowded(asymmetry: Asymmetry) -> bool:
-    """Whether the names of the ends do not fit beside one another."""
+    """Return whether the names are too long to fit side by side."""
     return sum(len(short(node, _LABEL)) for node in asymmetry.nodes) > _LETTERS_ACROSS
 
 
@@ -164,7 +169,7 @@ def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
     axis.margins(x=0.15)
     axis.locator_params(axis="x", nbins=5)
     axis.grid(axis="y", visible=False)
-    axis.set_title("added by the initiator, µs", fontsize=9)
+    axis.set_title("initiator effect, µs", fontsize=9)
 
 
 def _short(value: float) -> str:
@@ -181,7 +186,7 @@ def _matrix_words(asymmetry: Asymmetry) -> str:
         f"{effect.what} {(effect.estimate or 0.0) / MICROSECOND:+.3g}" + _ends(effect, MICROSECOND)
         for effect in asymmetry.node_effects
     )
-    return f"{asymmetry.labels['method']}: {cells} µs" + (f"; adds {effects} µs" if effects else "")
+    return f"{asymmetry.labels['method']}: {cells} µs" + (f"; initiator effects {effects} µs" if effects else "")
 
 
 def _ends(estimate: Estimate, scale: float) -> str:
@@ -194,7 +199,7 @@ def _ends(estimate: Estimate, scale: float) -> str:
 
 # --- the ratio of both directions
 
-_TITLES = {"latency": "round trip", "throughput": "goodput", "retransmits": "retransmits"}
+_TITLES = {"latency": "round-trip time", "throughput": "goodput", "retransmits": "retransmits"}
 
 
 @styled
@@ -217,14 +222,15 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
         asymmetry for asymmetry in asymmetries if asymmetry.metric == metric and (asymmetry.pairs or asymmetry.null)
     ]
     if not any(asymmetry.pairs for asymmetry in group):
-        return Note(f"No chart: no log of this study gives a {_TITLES[metric]} in both directions between two zones.")
+        return Note(f"No chart: this study has no {_TITLES[metric]} in both directions between two zones.")
     every = [
         (same, pair)
         for asymmetry in group
         for same, pairs in ((False, asymmetry.pairs), (True, asymmetry.null))
         for pair in pairs
     ]
-    every, left = most_of(every, lambda one: one[1].ratio.n, "comparisons, those of the most rounds", MOST_ROWS)
+    quantity = _TITLES[metric]
+    every, left = most_of(every, lambda one: one[1].ratio.n, "comparisons, those with the most rounds", MOST_ROWS)
     rows: dict[tuple[str, str, bool], list[Comparison]] = {}
     for same, pair in every:
         rows.setdefault((str(pair.labels["from"]), str(pair.labels["to"]), same), []).append(pair)
@@ -242,15 +248,14 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
             + (" (same zone: control pair)" if same else "")
         )
     ratio_ticks(axes[-1], ratio_reach([pair for key in keys for pair in rows[key]]))
-    axes[-1].set_xlabel(f"ratio of the {_TITLES[metric]}s of both directions (log)")
+    axes[-1].set_xlabel(f"ratio of the {quantity} in both directions (log)")
     margin = next(pair.margin for pair in rows[keys[0]])
     level = f"{100 * group[0].confidence:g} %"
     wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
     caption = (
-        f"{_TITLES[metric].capitalize()} one way over the other, by method. Bar: {level} interval over rounds. "
-        f"Band: equal in practice (±{100 * margin:g} %{wider}). Orange: "
-        "different for the whole family of pairs (hollow: but within the band); blue: equal in practice; hollow grey: "
-        "undetermined; no bar: one round. "
-        f"{sizes((pair.ratio.n for key in keys for pair in rows[key]), 'rounds a pair')}.{left}"
+        f"Ratio of the {quantity} in one direction to the other, by method. Bar: {level} interval over rounds. Band: "
+        f"practically equivalent (±{100 * margin:g} %{wider}). Orange: different, adjusted for the number of pairs "
+        "(hollow: within the band); blue: practically equivalent; hollow grey: inconclusive; no bar: one round. "
+        f"{sizes((pair.ratio.n for key in keys for pair in rows[key]), 'rounds per pair')}.{left}"
     )
     return Chart(figure, caption, "\n".join(pair_words(pair) for key in keys for pair in rows[key]))

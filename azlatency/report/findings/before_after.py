@@ -36,12 +36,12 @@ def conclude(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Fin
     not_estimable = sum(comparison.ratio.estimate is None for comparison in imports)
     if not_estimable:
         text = (
-            f"{not_estimable} of {len(imports)} comparisons between the two imports are not estimable: they cannot "
-            "tell a change of the network from a change of the measurement."
+            f"{not_estimable} of {len(imports)} comparisons between the two imports are not estimable: a change of the "
+            "network cannot be told from a change of the measurement."
         )
         findings.append(act(text))
     if not imports:
-        findings.append(info("The two imports have no common paths that could be compared."))
+        findings.append(info("The two imports have no common paths to compare."))
     if rounds:
         equal = sum(comparison.verdict in ("equivalent", "different_within_margin") for comparison in rounds)
         inconclusive = sum(comparison.verdict == "undetermined" for comparison in rounds)
@@ -51,5 +51,5 @@ def conclude(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Fin
         )
         findings.append(info(text))
     else:
-        findings.append(info("This study was not measured in rounds: nothing can be said about change during it."))
+        findings.append(info("This study was not measured in rounds, so changes during it cannot be assessed."))
     return Findings.of(findings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info
+from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Findings
 
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ def conclude(study: Study) -> Findings:
     }
     useful = [name for name, has_data in pages.items() if has_data]
     title = str(study.info.get("title", study.name))
-    text = f"{title}: begin with *What was measured*, then {'; '.join(useful) or 'stop: no other page has data'}."
+    next_pages = f", then read {join(useful)}" if useful else "; the other pages have no data"
+    text = f"{title}: start with *What was measured*{next_pages}."
     findings = [info(text)]
     if study.info.get("emulated"):
-        findings.append(act("This study is an emulated lab: it says nothing about a cloud."))
+        findings.append(act("This study is an emulated lab. Its numbers do not describe a cloud."))
     if not len(study.runs):
-        findings.append(act("This study has no logs: its numbers can be quoted, not tested."))
+        findings.append(act("This study has no logs. You can quote its numbers but not test them."))
     return Findings.of(findings)

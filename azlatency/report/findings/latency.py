@@ -45,22 +45,22 @@ def conclude(
             f"{number / MICROSECOND:,.4g}" for number in (estimate.estimate, estimate.low, estimate.high)
         )
         text = (
-            f"{estimate.what}: typical {'median' if estimate in medians else 'mean'} round trip {value} µs, "
+            f"{estimate.what}: typical {'median' if estimate in medians else 'mean'} round-trip time {value} µs, "
             f"{100 * estimate.confidence:g} % interval {low} – {high} µs over {estimate.n} runs."
         )
         findings.append(info(text))
     single = sum("no_replication" in estimate.codes for estimate in across)
     if single:
         text = (
-            f"{single} of {len(across)} combinations of path and method were measured once: a ranking of these "
-            "paths cannot be supported. Repeat each run, in rounds, before you compare zones."
+            f"{single} of {len(across)} combinations of path and method were measured once, which does not support "
+            "a ranking. Repeat each run, in rounds, before you compare zones."
         )
         findings.append(act(text))
     maxima = [percentile for percentile in within if "maximum_in_disguise" in percentile.codes]
     if maxima:
         shortest = min(maxima, key=lambda percentile: percentile.n)
         text = (
-            f"{len(maxima)} printed percentiles are just the maximum of their run "
+            f"{len(maxima)} printed percentiles are the sample maximum of their run "
             f"(for example {shortest.what} of {shortest.n:,} observations, {shortest.labels['path']})."
         )
         findings.append(act(text))

@@ -36,30 +36,30 @@ def conclude(conditions: Sequence[Condition], steps: Sequence[Change], others: S
     single = sum(change.comparison is not None and "no_replication" in change.comparison.codes for change in changes)
     if single:
         text = (
-            f"{single} comparisons rest on a single run per side: they describe two connections and support no "
-            "ranking of placements. Repeat the runs, in rounds, before you choose a placement by them."
+            f"{single} comparisons are based on a single run per side. They compare two connections and do not "
+            "rank placements. Repeat the runs, in rounds, before you choose a placement."
         )
         findings.append(act(text))
     findings += _disagreeing_texts(conditions)
     for first, second in contradicting(steps):
         slower, faster = (first, second) if first.ratio_low > 1 else (second, first)
         text = (
-            f"{slower.other.method} saw {slower.other.path} slower than {slower.base.path} "
-            f"({slower.ratio_low:.2f} times), {faster.other.method} saw it faster ({faster.ratio_high:.2f} times): "
-            "with single runs even the direction is open."
+            f"{slower.other.method} measured {slower.other.path} slower than {slower.base.path} "
+            f"({slower.ratio_low:.2f} times), {faster.other.method} measured it faster ({faster.ratio_high:.2f} "
+            "times). With single runs, even the direction is uncertain."
         )
         findings.append(act(text))
     reported = sum(change.comparison is None for change in changes)
     if reported:
         text = (
-            f"{reported} comparisons rest on numbers that appear only in a text. They can be quoted, not tested: "
-            "the number of runs or their spread is unknown."
+            f"{reported} comparisons are based on numbers that only a text reports. You can quote them but not test "
+            "them: the number of runs or their spread is unknown."
         )
         findings.append(info(text))
     same_host = [value for condition in conditions if condition.placement == "same_host" for value in condition.values]
     if same_host:
         low, high = (f"{pick(same_host) / MICROSECOND:,.4g}" for pick in (min, max))
-        text = f"{low} – {high} µs on one host never touched the network: this is not a placement option."
+        text = f"{low} – {high} µs on one host never crossed the network; this is not a placement option."
         findings.append(info(text))
     return Findings.of(findings)
 
@@ -77,7 +77,7 @@ def _step(changes: Sequence[Change]) -> Finding:
     span = f"{points[0]:.2f}" if len(points) == 1 else f"{min(points):.2f} to {max(points):.2f}"
     count = "1 comparison" if len(changes) == 1 else f"{len(changes)} comparisons"
     text = (
-        f"{_in_words(changes[0].other.placement).capitalize()}: {span} times the round trip of {bases}, {count} "
+        f"{_in_words(changes[0].other.placement).capitalize()}: {span} times the round-trip time of {bases}, {count} "
         f"of repeated runs by {methods}; {100 * ratios[0].confidence:g} % intervals from {min(lows):.2f} "
         f"to {max(highs):.2f}."
     )
@@ -96,7 +96,7 @@ def _disagreeing_texts(conditions: Sequence[Condition]) -> list[Finding]:
             continue
         if condition.values[0] != log.values[0]:
             text = (
-                f"{condition.path}: the text says {condition.values[0] / MICROSECOND:,.6g} µs, its own log prints "
+                f"{condition.path}: the text says {condition.values[0] / MICROSECOND:,.6g} µs, but its log prints "
                 f"{log.values[0] / MICROSECOND:,.6g} µs. Trust the log."
             )
             findings.append(act(text))

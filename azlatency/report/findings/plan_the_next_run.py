@@ -40,12 +40,12 @@ def conclude(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Seq
         worst = max(with_spread, key=lambda plan: (plan.high is None, plan.high or 0))
         most = "more than can be estimated" if worst.high is None else f"up to {worst.high:,}"
         where = f"{worst.labels['path']} ({worst.labels['method']}), whose {worst.done} runs spread the most"
-        findings.append(act(f"The path that needs the most is {where}: {most} {worst.what}."))
+        findings.append(act(f"The path that needs the most runs is {where}: {most} {worst.what}."))
     without_spread = len(plans) - len(with_spread)
     if without_spread:
         text = (
-            f"{without_spread} of {len(plans)} combinations of path and method show no spread (one run, or equal "
-            "values): no number of runs follows from them. Measure a handful of rounds first."
+            f"{without_spread} of {len(plans)} combinations of path and method have no spread (one run, or equal "
+            "values), so the number of runs cannot be computed. Measure five rounds first."
         )
         findings.append(act(text))
     if sizes and sizes[0].runs:
@@ -57,6 +57,6 @@ def conclude(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Seq
         findings.append(info(text))
     for plan in rounds:
         if plan.zones == 3:
-            text = f"To tell the pairs of three zones apart by an exact test, {plan.rounds} rounds are needed."
+            text = f"An exact test needs {plan.rounds} rounds to distinguish the pairs of three zones."
             findings.append(info(text))
     return Findings.of(findings)

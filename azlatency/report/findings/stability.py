@@ -43,7 +43,7 @@ def conclude(
         findings.append(info(f"Ratio of the reported p99 to the mean: {listed}."))
     short = sum("burst_test" in rate.mean.codes for rate in rates)
     if short:
-        text = f"{short} of {len(rates)} streams lasted less than 60 s: the sustained rate may be lower."
+        text = f"{short} of {len(rates)} streams lasted less than 60 s; the sustained rate may be lower."
         findings.append(act(text))
     for rate in rates:
         throttled = rate.throttled
@@ -54,7 +54,7 @@ def conclude(
             )
             findings.append(act(text))
     if not findings:
-        findings.append(info("This study has nothing in time: no samples, no intervals, no segments."))
+        findings.append(info("This study has no time series: no samples, no intervals, no segments."))
     return Findings.of(findings)
 
 
@@ -66,15 +66,15 @@ def _level_shifts(runs: Sequence[RunTimeSeries]) -> list[Finding]:
     shifted = [run for run in tested if not run.stability.stable]
     lost, probes = sum(run.lost for run in runs), sum(len(run.rtt) for run in runs)
     text = (
-        f"{len(shifted)} of {len(tested)} runs that are long enough to tell show a confirmed level shift; "
-        f"{lost:,} of {probes:,} probes got no answer."
+        f"{len(shifted)} of {len(tested)} runs that are long enough to test show a confirmed level shift; "
+        f"{lost:,} of {probes:,} probes were lost."
     )
     findings = [info(text)]
     if shifted:
         names = ", ".join(dict.fromkeys(f"{run.path} ({run.method})" for run in shifted))
         findings.append(act(f"Summarise these runs by segment, not as a whole: {names}."))
     longest = max(run.seconds or 0.0 for run in runs)
-    text = f"The longest run lasted {longest:,.4g} s: nothing is known about anything that takes longer."
+    text = f"The longest run lasted {longest:,.4g} s; slower changes cannot be seen."
     return [*findings, info(text)]
 
 
@@ -93,14 +93,14 @@ def _broken_connections(segments: Sequence[ReportedSegments], ends: ConnectionEn
         findings.append(act(text))
     if ends is not None and ends.together:
         text = (
-            f"{ends.together + 1} of the {len(ends.paths)} connections broke within a minute of each other: that "
-            "points to something they share, and they count as one event, not as several."
+            f"{ends.together + 1} of the {len(ends.paths)} connections broke within a minute of each other. This "
+            "suggests a common cause, so they count as one event."
         )
         findings.append(info(text))
     if ends is not None and len(set(ends.lasted)) == 1 and ends.lasted[0]:
         text = (
             f"Every connection is reported to have lasted {ends.lasted[0]}, yet they ended "
-            f"{max(ends.gaps) / 60:,.0f} min apart and the starts are not given: a lifetime cannot be derived."
+            f"{max(ends.gaps) / 60:,.0f} min apart and the starts are unknown, so a lifetime cannot be derived."
         )
         findings.append(act(text))
     return findings

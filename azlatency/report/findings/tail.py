@@ -38,13 +38,17 @@ def conclude(tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: 
             findings.append(info(text))
     without_fit = sum(tail.fit.refused for tail in tails)
     if without_fit:
-        text = f"{without_fit} of {len(tails)} tails cannot be fitted: nothing is extrapolated from them."
+        text = f"{without_fit} of {len(tails)} tails cannot be fitted, so they are not extrapolated."
         findings.append(info(text))
     if tails and all(tail.million is None or tail.million.refused for tail in tails):
-        findings.append(act("No run is long enough for a round trip that is exceeded once in a million."))
+        findings.append(
+            act("No run is long enough to estimate the round-trip time that one packet in a million exceeds.")
+        )
     if percentiles:
         unbounded = sum(bool({"tail_unresolved", "unbounded_upper"} & set(p.codes)) for p in percentiles)
-        text = f"{unbounded} of {len(percentiles)} printed percentiles have too few packets above for an upper bound."
+        text = (
+            f"{unbounded} of {len(percentiles)} printed percentiles have too few packets above them for an upper bound."
+        )
         findings.append(act(text) if unbounded else info(text))
     if shares:
         highs = [share.high for share in shares if share.high is not None]
@@ -54,6 +58,6 @@ def conclude(tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: 
         )
         findings.append(info(text))
     if not findings:
-        text = "This study has neither samples nor printed percentiles: nothing can be said about its tails."
+        text = "This study has neither samples nor printed percentiles, so its tails are unknown."
         findings.append(info(text))
     return Findings.of(findings)

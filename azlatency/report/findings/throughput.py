@@ -37,8 +37,8 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate], comparison: pd.Data
     if len(inside):
         rates = inside["throughput"].astype(float) / GIGABIT
         text = (
-            f"{rates.min():,.4g} – {rates.max():,.4g} Gbit/s inside one host never left it: this is memory bandwidth, "
-            "not a property of the network."
+            f"{rates.min():,.4g} – {rates.max():,.4g} Gbit/s between programs on one host never crossed the network. "
+            "This is memory bandwidth."
         )
         findings.append(act(text))
     network = comparison[~comparison["remark"].str.startswith("nothing")] if len(comparison) else comparison
@@ -61,11 +61,14 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate], comparison: pd.Data
         findings.append(info(text))
     single = sum("no_replication" in estimate.codes for estimate in across)
     if single:
-        text = f"{single} of {len(across)} combinations of path and method were measured once: no interval, no ranking."
+        text = (
+            f"{single} of {len(across)} combinations of path and method were measured once, so they have no interval "
+            "and cannot be ranked."
+        )
         findings.append(act(text))
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.loc[retransmitting["retransmits"].astype(float).idxmax()]
         most = f"{int(worst['retransmits']):,} segments, on {worst['path']} ({worst['method']})"
-        findings.append(info(f"{len(retransmitting)} runs retransmitted; the most, {most}."))
+        findings.append(info(f"{len(retransmitting)} runs retransmitted, at most {most}."))
     return Findings.of(findings)

@@ -26,7 +26,10 @@ def conclude(agreements: Sequence[Agreement]) -> Findings:
         At least one finding for a study without common paths.
     """
     if not agreements:
-        text = "No two methods of this study measured a round trip on one path: nothing can be said about agreement."
+        text = (
+            "No two methods of this study measured round-trip times on the same path, so their agreement cannot be "
+            "assessed."
+        )
         return Findings.of([info(text)])
     findings: list[Finding] = []
     same_packets = [agreement for agreement in agreements if not agreement.differs_in]
@@ -43,8 +46,8 @@ def conclude(agreements: Sequence[Agreement]) -> Findings:
     inconclusive = sum(agreement.agree is None for agreement in same_packets)
     if inconclusive:
         text = (
-            f"{inconclusive} of {len(same_packets)} pairs of tools with equal packets are inconclusive: measure more "
-            "paths or rounds."
+            f"{inconclusive} of {len(same_packets)} pairs of tools that send the same packets are inconclusive. "
+            "Measure more paths or rounds."
         )
         findings.append(act(text))
     different = len(agreements) - len(same_packets)

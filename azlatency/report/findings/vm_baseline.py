@@ -27,21 +27,21 @@ def conclude(results: Sequence[Conformance]) -> Findings:
         At least one finding for a study without a baseline.
     """
     if not results:
-        return Findings.of([info("This study has no baseline: nothing is expected of its VMs.")])
+        return Findings.of([info("This study has no baseline to compare with.")])
     measured = [result for result in results if result.mean is not None]
     findings = [act(_decided(result)) for result in measured if result.status == "fails"]
     findings += [info(_decided(result)) for result in measured if result.status == "meets"]
     findings += _inconclusive(measured)
     if any("unit_slip" in result.codes for result in measured):
-        findings.append(act("A measured value is off by a factor of a hundred or more: compare the units first."))
+        findings.append(act("A measured value is off by a factor of 100 or more. Check the units first."))
     if any("burst_test" in result.codes for result in measured):
-        findings.append(
-            act("Some tests ran for less than a minute: they show a burst; the sustained rate may be lower.")
-        )
+        findings.append(act("Some tests ran for less than a minute; the sustained rate may be lower."))
     missing = len({result.what for result in results if result.mean is None})
     if missing:
         total = len({result.what for result in results})
-        text = f"{missing} of {total} expectations were measured by no run; the page lists what would have to be run."
+        text = (
+            f"{missing} of {total} expectations were not measured by any run. The page lists the missing measurements."
+        )
         findings.append(act(text))
     return Findings.of(findings)
 
@@ -59,16 +59,16 @@ def _inconclusive(measured: Sequence[Conformance]) -> list[Finding]:
         return []
     single = sum(result.runs == 1 for result in inconclusive)
     if single == len(inconclusive):
-        reason = ": each is a single run, which has no bounds"
+        reason = ": all are single runs, which have no bounds"
     else:
-        reason = f", {single} of them because a single run has no bounds" if single else ""
+        reason = f", {single} of them because they are single runs, which have no bounds" if single else ""
     findings = [act(f"{len(inconclusive)} of {len(measured)} comparisons with the baseline are inconclusive{reason}.")]
     ratios = [result.ratio for result in inconclusive if result.ratio is not None]
     far = [ratio for ratio in ratios if not 0.5 <= ratio <= 2]
     if far:
         text = (
-            f"{len(far)} of these are far from what is expected ({min(far):.2f} to {max(far):.2f} times the nearer "
-            "limit): look at the expectation before the VM."
+            f"{len(far)} of these are far from the expectation ({min(far):.2f} to {max(far):.2f} times the nearer "
+            "limit). Check the expectation before you suspect the VM."
         )
         findings.append(info(text))
     return findings

@@ -33,35 +33,37 @@ def conclude(study: Study, printed: pd.DataFrame) -> Findings:
     if not len(study.runs):
         counts = {"a baseline": len(study.expectations), "reported numbers": len(study.reported)}
         contents = " and ".join(name for name, count in counts.items() if count) or "nothing"
-        return Findings.of([info(f"This study has no logs, only {contents}: its numbers can be quoted, not tested.")])
+        return Findings.of(
+            [info(f"This study has no logs, only {contents}. You can quote its numbers but not test them.")]
+        )
     tools = ", ".join(sorted(set(study.runs["tool"])))
     lines = int(study.sources["lines"].sum())
     findings = [info(f"{len(study.runs)} runs of {tools} in {len(study.sources)} files, {lines:,} lines.")]
     findings += _printed_quantities(printed)
     unknown = int(study.sources["lines_unknown"].sum())
     if unknown:
-        findings.append(act(f"{unknown} lines matched no rule; see the remarks of the parsers."))
+        findings.append(act(f"{unknown} lines were not recognised; see the events of the parsers."))
     else:
-        findings.append(info("Every line of every file is accounted for; none is unknown."))
+        findings.append(info("Every line of every file was recognised."))
     errors = int((study.events["severity"] == "error").sum())
     if errors:
-        findings.append(act(f"{errors} errors in the logs; see the remarks of the parsers."))
+        findings.append(act(f"{errors} errors in the logs; see the events of the parsers."))
     return Findings.of(findings + _lost(study) + _censored(study))
 
 
 def _printed_quantities(printed: pd.DataFrame) -> list[Finding]:
-    """Say which methods print half round trips and which print round trips."""
+    """Say which methods print half round trips and which print round-trip times."""
     halves = printed.loc[printed["printed_as"] == "half_round_trip", "method"]
     wholes = printed.loc[printed["printed_as"] == "round_trip", "method"]
     if len(halves) and len(wholes):
         text = (
-            f"{join(halves)} print **half** round trips, {join(wholes)} print round trips: compare only the tables "
-            "here, never the logs."
+            f"{join(halves)} print RTT/2 and {join(wholes)} print round-trip times. Compare the tables here, not the "
+            "numbers in the logs."
         )
         return [act(text)]
     if len(halves):
-        return [act(f"{join(halves)} print **half** round trips; every table and chart here shows round trips.")]
-    return [info(f"{join(wholes)} print round trips.")] if len(wholes) else []
+        return [act(f"{join(halves)} print RTT/2; every table and chart here shows round-trip times.")]
+    return [info(f"{join(wholes)} print round-trip times.")] if len(wholes) else []
 
 
 def _lost(study: Study) -> list[Finding]:
@@ -74,8 +76,8 @@ def _lost(study: Study) -> list[Finding]:
     if not len(shares):
         return []
     text = (
-        f"{len(shares)} run{'' if len(shares) == 1 else 's'} that measured a round trip lost probes, up to "
-        f"{100 * shares.iloc[0]:.3g} % of them: a printed mean covers only the replies, while medians and percentiles "
+        f"{len(shares)} run{'' if len(shares) == 1 else 's'} with round-trip times lost probes, up to "
+        f"{100 * shares.iloc[0]:.3g} % of them. A printed mean covers only the replies, while medians and percentiles "
         "from samples count a lost probe as infinite. Compare loss before latency."
     )
     return [act(text)]
@@ -89,8 +91,9 @@ def _censored(study: Study) -> list[Finding]:
         return []
     runs = censored["run_id"].nunique()
     text = (
-        f"{len(censored):,} replies in {runs} run{'' if runs == 1 else 's'} of {join(censored['tool'])} have no "
-        "number, only bounds (as `time<1ms`): percentiles work with the bounds, a median among them is missing, and "
-        "shapes, tails and stability leave these runs out. Measure with a tool of finer resolution."
+        f"{len(censored):,} replies in {runs} run{'' if runs == 1 else 's'} of {join(censored['tool'])} are "
+        "interval-censored (such as `time<1ms`). Percentiles use the bounds; a median that falls among these replies "
+        "is missing; the pages on distributions, tails and stability leave these runs out. Use a tool with finer "
+        "resolution."
     )
     return [act(text)]

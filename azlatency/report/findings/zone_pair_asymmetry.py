@@ -36,8 +36,8 @@ def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
     pairs = [(asymmetry, pair) for asymmetry in asymmetries for pair in asymmetry.pairs]
     if not pairs:
         text = (
-            "No pair of zones was measured in both directions by one method: nothing can be said about initiators or "
-            "data directions. Run each tool from both ends, in rounds."
+            "No pair of zones was measured in both directions with the same method. To compare the directions, run "
+            "each tool from both ends, in rounds."
         )
         return Findings.of([act(text) if asymmetries else info(text)])
     findings = [
@@ -50,7 +50,8 @@ def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
         methods = len({pair.labels["method"] for pair in round_trips})
         text = (
             f"None of {methods} round-trip methods with more than one round shows a difference between initiators. "
-            "That says **nothing** about the one-way delays: a round trip is their sum, whichever end starts it."
+            "This does **not** show that the one-way delays are equal: a round trip is their sum, whichever end starts "
+            "it."
         )
         findings.append(info(text))
     findings += _undetectable_asymmetries(pairs, links)
@@ -63,7 +64,7 @@ def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
     single = sum("no_replication" in pair.codes for _, pair in pairs)
     if single:
         findings.append(
-            act(f"{single} of {len(pairs)} pairs of directions were measured in one round: shown, not tested.")
+            act(f"{single} of {len(pairs)} pairs of directions were measured in one round only and cannot be tested.")
         )
     too_few = sum("cannot_reach_alpha" in pair.codes for _, pair in pairs)
     if too_few:
@@ -86,7 +87,7 @@ def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
         start, end, ratio = end, start, 1 / ratio
     verb, quantity = ("carries", "goodput") if asymmetry.metric == "throughput" else ("takes", "round trip")
     method = asymmetry.labels["method"]
-    return f"{Path.between(start, end)} {verb} {ratio:.3g} times the {quantity} of the way back ({method})."
+    return f"{Path.between(start, end)} {verb} {ratio:.3g} times the {quantity} of the reverse direction ({method})."
 
 
 def _undetectable_asymmetries(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) -> list[Finding]:

@@ -37,7 +37,7 @@ _LEVELS = (0.1, 0.5, 0.9, 0.95, 0.99)
 
 
 class Setting(NamedTuple):
-    """A circumstance of two imports, and where each of them says it."""
+    """A setting of two imports, with the line of each manifest that states it."""
 
     name: str
     after: str
@@ -48,7 +48,7 @@ class Setting(NamedTuple):
 
 
 def settings(after: Study, before: Study) -> Table[Setting] | Note:
-    """Return what two imports say of their circumstances."""
+    """Return the settings of two imports."""
     if not before.info:
         return Note(
             "There is no other study to compare with. Name one in the parameter `other`, or as `before` in study.toml."
@@ -78,8 +78,8 @@ def changes(results: Sequence[Comparison]) -> Table[Comparison] | Note:
     """Return comparisons with their verdicts; ``results``: `compare_imports` or `compare_rounds_of`."""
     if not results:
         return Note(
-            "Nothing to compare: no path was measured by one tool on both sides (or in two rounds), or both sides are "
-            "the same import, or they are of different regions."
+            "Nothing to compare: no path was measured with the same tool on both sides (or in two rounds), both sides "
+            "are the same import, or their regions differ."
         )
     columns: list[Column[Comparison]] = [
         LABELLED_PATH,
@@ -109,9 +109,9 @@ def lattice(margin: str) -> Table[tuple[str, ...]]:
     """Return what each verdict means: the interval against 1, and against the margin."""
     rows = (
         ("different", "excludes 1", "is exceeded", "a change that may matter"),
-        ("different, but within the margin", "excludes 1", "is kept", "a change too small to matter"),
+        ("different, within the margin", "excludes 1", "is kept", "a change that is too small to matter"),
         ("practically equivalent", "includes 1", "is kept", "no change that matters"),
-        ("inconclusive", "includes 1", "is exceeded", "both are possible: measure more"),
+        ("inconclusive", "includes 1", "is exceeded", "both are possible; measure more"),
         ("not estimable", "none", "–", "not comparable, or one run"),
     )
     headers = ("verdict", "the interval", f"the margin, {margin}", "in words")
@@ -124,7 +124,7 @@ def lattice(margin: str) -> Table[tuple[str, ...]]:
 def shift_functions(results: Sequence[ShiftFunction]) -> Table[ShiftFunction] | Note:
     """Return the last round over the first at some percentiles; ``results`` as `shift_functions` returns them."""
     if not results:
-        return Note("No path of this study left samples of two rounds by one method.")
+        return Note("No path of this study has samples of two rounds by the same method.")
     levels = [level.labels["q"] for level in results[0].levels if level.labels["q"] in _LEVELS]
     columns: list[Column[ShiftFunction]] = [
         PATH,

@@ -39,7 +39,7 @@ PRINTED = {
 }
 VERDICTS = {
     "different": "different",
-    "different_within_margin": "different, but within the margin",
+    "different_within_margin": "different, within the margin",
     "equivalent": "practically equivalent",
     "undetermined": "inconclusive",
 }

@@ -27,7 +27,7 @@ class Token(NamedTuple):
 
 
 class PrintedRun(NamedTuple):
-    """A run and the latency figures that its log prints, by column."""
+    """A run and the latencies that its log prints, by column."""
 
     run_id: str
     name: str
@@ -38,7 +38,7 @@ class PrintedRun(NamedTuple):
 
 
 def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
-    """Return every latency figure of every run as printed; ``runs`` as `latency` returns them."""
+    """Return every latency of every run as printed; ``runs`` as `latency` returns them."""
     if not len(runs):
         return Note("No log of this study prints a latency.")
     metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
@@ -99,7 +99,7 @@ def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] 
     """Return the typical median RTT of each path and method, its interval, and the range of the runs' medians."""
     if not estimates:
         return Note("No log of this study prints a latency.")
-    return paths_table(runs, estimates, "median_ns", "median RTT of a run", MICROSECONDS, "Typical RTT by path")
+    return paths_table(runs, estimates, "median_ns", "median RTT per run", MICROSECONDS, "Typical RTT by path")
 
 
 def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table[Estimate] | Note:

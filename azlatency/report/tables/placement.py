@@ -38,9 +38,11 @@ def conditions(results: Sequence[Condition]) -> Table[Condition] | Note:
         METHOD,
         Column("VM", _vm),
     ]  # fmt: skip
-    note = "Reported: an author's number without its log; neither its spread nor its unit can be checked."
+    note = "Reported: a number from a text, without its log; neither its spread nor its unit can be checked."
     notes = [note] if any(condition.origin == "reported" for condition in results) else []
-    return Table("Round trips by placement, near to far", columns, results, notes, lambda condition: [_ref(condition)])
+    return Table(
+        "Round-trip times by placement, nearest first", columns, results, notes, lambda condition: [_ref(condition)]
+    )
 
 
 def _vm(condition: Condition) -> str:
@@ -49,7 +51,7 @@ def _vm(condition: Condition) -> str:
 
 
 def _ref(condition: Condition) -> Ref:
-    """The runs of a condition, or the line of the text that reports it."""
+    """Return the runs of a condition, or the line of the text that reports it."""
     if condition.origin == "reported":
         return ReportedRef(condition.path, "rtt_mean")
     return RunsRef(condition.run_ids, f"{condition.statistic}_ns")
@@ -72,9 +74,9 @@ def changes(results: Sequence[Change], what: str) -> Table[Change] | Note:
     notes = explain(code for code in codes if code != "cannot_reach_alpha")
     if "cannot_reach_alpha" in codes:
         notes.append(
-            "Intervals and verdicts assume that the logarithms of run values are normal; with so few runs, no test "
-            "without that assumption could decide. The intervals are not adjusted for their number: of twenty, expect "
-            "one to miss."
+            "Intervals and verdicts assume that the logarithms of run values are normally distributed; with so few "
+            "runs, an exact test cannot decide. The intervals are not adjusted for multiplicity: about one in 20 "
+            "misses the true ratio."
         )
 
     def source(change: Change) -> list[Ref]:
@@ -84,7 +86,7 @@ def changes(results: Sequence[Change], what: str) -> Table[Change] | Note:
 
 
 def _ratio(change: Change) -> tuple[float | None, float | None]:
-    """The estimate, else the extremes of the ratio as measured."""
+    """Return the estimated ratio, else the range of measured ratios."""
     point = None if change.comparison is None else change.comparison.ratio.estimate
     return (change.ratio_low, change.ratio_high) if point is None else (point, point)
 

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 def plans(results: Sequence[Plan]) -> Table[Plan] | Note:
     """Return the runs that each path needs; ``results`` as `plan` returns them."""
     if not results:
-        return Note("This study has no runs to estimate a spread from. Begin with five rounds of every path.")
+        return Note("This study has no runs to estimate a spread from. Start with five rounds of every path.")
     rows = [plan for plan in results if plan.at_pilot_spread is not None]
     if not rows:
         return Note(
-            f"Each of {len(results)} combinations of path and method was measured once: one run shows no spread, so no "
-            "number of runs can be derived from it. Begin with five rounds."
+            f"All {len(results)} combinations of path and method have a single run, so the spread between runs is "
+            "unknown. Start with five rounds."
         )
     columns: list[Column[Plan]] = [
         LABELLED_PATH,
@@ -68,13 +68,13 @@ def confirmed(results: Sequence[Plan]) -> Table[Plan] | Note:
         most = max(plan.done for plan in results)
         return Note(
             f"No path of this study has enough runs: CONFIRM needs more than ten runs of one path and method, and the "
-            f"most that any has here is {most}."
+            f"largest number here is {most}."
         )
     columns: list[Column[Plan]] = [
         LABELLED_PATH,
         LABELLED_METHOD,
         Column("runs done", attrgetter("done"), COUNT),
-        Column("runs that would have been enough", _enough, align="right"),
+        Column("runs that would have sufficed", _enough, align="right"),
     ]
     return Table(
         "CONFIRM, exact (scope: across runs)",
@@ -100,7 +100,7 @@ def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
         Column("runs with enough for both", _runs_with_enough, align="right"),
     ]
     notes = [
-        "Independent observations. Packets of one connection are not independent: if ten packets carry as much "
+        "Independent observations. Packets of one connection are autocorrelated: if ten packets carry as much "
         "information as one, you need ten times as many.",
         computed_from("the percentile and the confidence level", "the first three columns"),
     ]
@@ -119,14 +119,14 @@ def rounds(results: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table[ZoneRound
     """
     columns: list[Column[ZoneRounds]] = [
         Column("zones", attrgetter("zones"), COUNT),
-        Column("pairs to tell apart", attrgetter("pairs"), COUNT),
+        Column("pairs to distinguish", attrgetter("pairs"), COUNT),
         Column("rounds, both ends in each", attrgetter("rounds"), COUNT),
         Column("or runs on each side, without rounds", attrgetter("unpaired"), COUNT),
     ]
     measured = len(set(runs["round"].dropna())) if len(runs) else 0
     notes = [
         f"This study has {measured} rounds." if measured else "This study was not measured in rounds.",
-        "With fewer, no test can decide. More are usually needed: plan more.",
+        "No test can decide with fewer. You usually need more.",
         computed_from("the number of zones and the confidence level"),
     ]
     return Table("Before any test can reach its level", columns, results, notes)

@@ -47,8 +47,8 @@ def runs_in_time(results: Sequence[RunTimeSeries]) -> Table[RunTimeSeries] | Not
         Column("clock steps", lambda run: None if run.sent is None else run.steps, number(",.0f", missing="no times")),
     ]
     notes = [
-        "Jitter: median difference of successive round trips. Drift: interval of the change from begin to end.",
-        "Level: shifts of block medians, confirmed by a test that allows for dependent packets.",
+        "Jitter: median difference of successive round-trip times. Drift: interval of the change from start to end.",
+        "Level: shifts of block medians, confirmed by a test that accounts for autocorrelation.",
     ]
     return Table("Every run with samples, in time", columns, results, notes, from_run("samples"))
 
@@ -56,7 +56,7 @@ def runs_in_time(results: Sequence[RunTimeSeries]) -> Table[RunTimeSeries] | Not
 def _level(run: RunTimeSeries) -> str:
     shifts, stable = run.stability.shifts, run.stability.stable
     if stable is None:
-        return "too short to tell"
+        return "too short to test"
     if stable:
         return f"{len(shifts)} unconfirmed" if shifts else "no shift"
     return f"{sum(shift.confirmed for shift in shifts)} confirmed"
@@ -72,11 +72,11 @@ class ShiftRow(NamedTuple):
 def shifts(results: Sequence[RunTimeSeries]) -> Table[ShiftRow] | Note:
     """Return each level shift with size, time and confirmation; ``results`` as `run_time_series` returns them."""
     if not results:
-        return Note("Without samples, level shifts cannot be searched for.")
+        return Note("Level shifts cannot be detected without samples.")
     rows = [ShiftRow(run, shift) for run in results for shift in run.stability.shifts]
     if not rows:
         tried = sum(run.stability.stable is not None for run in results)
-        return Note(f"No level shift in any of the {tried} runs that are long enough to tell.")
+        return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
     columns: list[Column[ShiftRow]] = [
         Column("run", lambda row: f"{row.run.path}, {row.run.method}"),
         Column("after (interval)", _moment, Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False)),
@@ -95,13 +95,13 @@ def _moment_text(value: tuple[float, float, float, str], scale: float) -> str:
 
 
 def _moment(row: ShiftRow) -> tuple[float, float, float, str]:
-    """The moment of a shift and its interval, in seconds, or in probes where the log has no send times."""
+    """Return the time of a shift and its interval, in seconds, or in probes if the log has no send times."""
     scale, unit = (1.0, "probes") if row.run.sent is None else (1e9, "s")
     return row.shift.at / scale, row.shift.at_low / scale, row.shift.at_high / scale, unit
 
 
 def lifetimes(life: Lifetime) -> Table[tuple[str, str]] | Note:
-    """Return how long connections lived, censored ones included; ``life`` as `connections` returns it."""
+    """Return how long connections lasted, including censored ones; ``life`` as `connections` returns it."""
     if not life.n:
         return Note("No log of this study follows a connection in time, so lifetimes cannot be estimated.")
     confidence = level(life.rate.confidence)
@@ -115,12 +115,12 @@ def lifetimes(life: Lifetime) -> Table[tuple[str, str]] | Note:
             f"{1 / life.rate.high:,.0f} ({confidence})" if life.rate.high else "no bound",
         ),
     ]
-    note = "A connection that was alive at the end of its test is censored: it lived at least that long."
+    note = "A connection that was still open at the end of its test is censored: it lasted at least that long."
     columns: list[Column[tuple[str, str]]] = [
         Column("what", itemgetter(0)),
         Column("value", itemgetter(1), align="right"),
     ]
-    return Table("Life of the connections", columns, rows, [note], lambda row: [RunsRef(life.run_ids, "samples")])
+    return Table("Lifetime of the connections", columns, rows, [note], lambda row: [RunsRef(life.run_ids, "samples")])
 
 
 class ReportedEnd(NamedTuple):
@@ -147,7 +147,7 @@ def ends(reported: ConnectionEnds | None) -> Table[ReportedEnd] | Note:
                source=lambda end: [ReportedRef(end.path, "failed_at")]),
         Column("reported duration", attrgetter("lasted")),
     ]  # fmt: skip
-    notes = ["Reported, time zone not stated. Ends within a minute of each other are hardly independent events."]
+    notes = ["As reported, without a time zone. Ends within a minute of each other are unlikely to be independent."]
 
     def source(end: ReportedEnd) -> list[ReportedRef]:
         return [ReportedRef(end.path, "failed_at"), ReportedRef(end.path, "duration")]
@@ -169,7 +169,7 @@ def segments(results: Sequence[ReportedSegments]) -> Table[ReportedSegments] | N
         Column("flags", attrgetter("event.codes"), words(flags)),
     ]
     notes = [
-        "p: share of the changes between successive segments, the last one included, that are at least as large.",
+        "p: share of the changes between successive segments, including the last, that are at least as large.",
         *explain(codes_of(result.event for result in results)),
     ]
 
@@ -238,7 +238,7 @@ def rates(results: Sequence[ThroughputSeries]) -> Table[ThroughputSeries] | Note
         Column("goodput", attrgetter("mean.estimate"), number(",.3f"), GIGABITS),
         Column("interval", lambda rate: (rate.mean.low, rate.mean.high), interval(",.3f"), GIGABITS),
         Column("sd ÷ mean", attrgetter("spread"), number(".1f"), PERCENT),
-        Column("fell to a lower level", _fall),
+        Column("throttled", _fall),
         Column("flags", attrgetter("mean.codes"), words(flags)),
     ]
     notes = explain(codes_of(rate.mean for rate in results))
@@ -247,4 +247,4 @@ def rates(results: Sequence[ThroughputSeries]) -> Table[ThroughputSeries] | Note
 
 def _fall(rate: ThroughputSeries) -> str:
     throttled = rate.throttled
-    return {True: f"after {throttled.at_s or 0:,.0f} s", False: "no", None: "too few to tell"}[throttled.found]
+    return {True: f"after {throttled.at_s or 0:,.0f} s", False: "no", None: "too few to test"}[throttled.found]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
     from azlatency.stats.within_run.tail_by_run import RunTail
 
-_NO_TAILS = "No log of this study has 1,000 or more samples of one run: only the printed percentiles enclose the tail."
+_NO_TAILS = "No log of this study has 1,000 or more samples of one run: only printed percentiles describe the tail."
 _LEVELS = {0.5: "p50", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99", 0.999999: "one in a million"}
 _QUANTILE = with_interval(",.1f", no_low="0", no_high="no bound")
 
@@ -43,8 +43,9 @@ def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
         ),
     ]
     notes = [
-        "In parentheses the interval, where one holds; – where no packet was late enough. Effective: the number of "
-        "independent packets that carry as much information, at the percentile where it is smallest.",
+        "In parentheses: the interval, where it is valid; –: the run has too few packets. Effective: the effective "
+        "sample "
+        "size, which accounts for autocorrelation; the smallest over the percentiles.",
         *explain(codes_of(quantile for tail in tails for quantile in tail.quantiles)),
     ]
     return Table("Percentiles from samples (scope: within run)", columns, tails, notes, from_run("samples"))
@@ -55,7 +56,7 @@ def _nth_quantile(index: int) -> Any:
 
 
 def _bounded(value: Estimate | None, scale: float) -> str:
-    """An estimate with its interval, or the reason why it has none."""
+    """Format an estimate with its interval, or with the reason why it has none."""
     if value is None:
         return ""
     shown = _QUANTILE.text(value, scale)
@@ -112,7 +113,9 @@ def above_limit(
         return Note("No log of this study has samples or printed percentiles, so no limit can be checked.")
     notes = explain(codes_of([*(tail.slower for tail in tails), *printed]))
     if len(worst) < len(printed):
-        notes.insert(0, "Of several printed tables of one path and method, the one that allows the most.")
+        notes.insert(
+            0, "Of several printed tables of one path and method, the one with the largest upper bound is shown."
+        )
     columns: list[Column[Exceedance]] = [
         RUN,
         Column("from", attrgetter("origin")),
@@ -129,9 +132,9 @@ def above_limit(
 
 
 def slowest_of(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
-    """Return the typical single call and the typical slowest of many calls at once."""
+    """Return the median of a single call and of the slowest of many parallel calls."""
     if not tails:
-        return Note("Without samples there is no estimate of many calls at once.")
+        return Note("Parallel calls cannot be estimated without samples.")
     calls = tails[0].slowest.labels["n_calls"]
 
     def times(tail: RunTail) -> float | None:
@@ -150,7 +153,7 @@ def slowest_of(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
             MICROSECONDS,
         ),
     ]
-    note = "Medians. The calls are assumed independent; the last column takes packets in the order of sending."
+    note = "Medians. The calls are assumed to be independent; the last column uses consecutive packets."
     return Table(f"One call, and the slowest of {calls}", columns, tails, [note], from_run("samples"))
 
 

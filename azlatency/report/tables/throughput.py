@@ -41,8 +41,8 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
         Column("counted on", lambda run: _COUNTED_ON.get(text(run["retransmits_scope"]))),
     ]
     note = (
-        "Goodput: application bytes, as counted by the receiver if the log has its count. The counts of the two sides "
-        "are never added."
+        "Goodput: application bytes, counted by the receiver if the log has its count. The counts of both sides are "
+        "not added."
     )
     rows = [run for _, run in runs.iterrows()]
     return Table("Every goodput", columns, rows, [note], lambda run: [RunsRef((run["run_id"],), "run")])
@@ -70,7 +70,7 @@ def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] 
     """Return the typical goodput of each path and method, its interval, and the range of the runs."""
     if not estimates:
         return Note("No log of this study prints a throughput.")
-    return paths_table(runs, estimates, "throughput", "goodput of a run", GIGABITS, "Goodput by path")
+    return paths_table(runs, estimates, "throughput", "goodput per run", GIGABITS, "Goodput by path")
 
 
 def against_expected(comparison: pd.DataFrame) -> Table[Any] | Note:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def agreements(results: Sequence[Agreement]) -> Table[Agreement] | Note:
-    """Return each two methods with common (path, round) pairs; ``results`` as `agreement` returns them."""
+    """Return each pair of methods with common paths and rounds; ``results`` as `agreement` returns them."""
     if not results:
-        return Note("No two methods of this study measured a round trip on one path, so there is nothing to compare.")
+        return Note("No two methods of this study measured round-trip times on the same path.")
     columns: list[Column[Agreement]] = [
         Column("first", attrgetter("first"), names_row=True),
         Column("second", attrgetter("second"), names_row=True),
@@ -38,4 +38,4 @@ def agreements(results: Sequence[Agreement]) -> Table[Agreement] | Note:
 
 
 def _verdict(result: Agreement) -> str:
-    return f"other packets: {', '.join(result.differs_in)}" if result.differs_in else VERDICTS[result.verdict]
+    return f"different packets: {', '.join(result.differs_in)}" if result.differs_in else VERDICTS[result.verdict]

@@ -28,7 +28,7 @@ _RATES = ("bit/s", "bytes/s", "1/s")
 
 
 def _with_unit(value: tuple[float, str], scale: float) -> str:
-    """A number with the unit that people read: the rows of one column have several."""
+    """Format a number with its display unit; rows of one column may have different units."""
     unit = read_in(value[1])
     return f"{number(',.5g').text(value[0], unit.scale)} {unit.name}"
 
@@ -39,11 +39,11 @@ _MEAN = Format(_with_unit, numbers=lambda value: (value[0] / read_in(value[1]).s
 def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
     """Return each expectation and the runs that measured it; ``results`` as `baseline` returns them."""
     if not results:
-        return Note("This study has no baseline, so there is nothing to compare its runs with.")
+        return Note("This study has no baseline to compare its runs with.")
     rows = [result for result in results if result.mean is not None]
     if not rows:
         return Note(
-            "No run of this study measured what the baseline expects: every expectation stays inconclusive. The table "
+            "No run of this study measured a quantity of the baseline, so every expectation is inconclusive. The table "
             "below lists what to run."
         )
 
@@ -64,12 +64,12 @@ def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
         Column("runs to decide", attrgetter("decides"), COUNT),
         FLAGS,
     ]  # fmt: skip
-    notes = ["× limit: the mean over the nearer limit; 1.00 lies within.", *explain(codes_of(rows))]
+    notes = ["× limit: mean ÷ nearer limit; 1.00 is within the limits.", *explain(codes_of(rows))]
     return Table("Expected and measured (scope: across runs)", columns, rows, notes, lambda row: [_runs_ref(row)])
 
 
 def _runs_ref(result: Conformance) -> RunsRef:
-    """The runs that an expectation was compared with."""
+    """Return the runs that an expectation was compared with."""
     return RunsRef(result.run_ids, str(result.labels.get("metric") or ""))
 
 
@@ -81,12 +81,12 @@ class OpenExpectation(NamedTuple):
 
     @property
     def runs(self) -> int:
-        """How many runs measured it."""
+        """Return the number of runs that measured it."""
         return sum(result.runs for result in self.results)
 
     @property
     def missing(self) -> str:
-        """What has to be run before it can be decided."""
+        """Return the runs that are needed for a decision."""
         undecided = [result for result in self.results if result.status == "inconclusive"]
         decides = [result.decides for result in undecided if result.decides is not None]
         if not self.runs:
@@ -107,9 +107,9 @@ def still_to_run(
         return Note("This study has no baseline. Add what its VMs should deliver to its folder (baseline.toml).")
     rows = []
     for expectation in expectations:
-        own = [result for result in results if result.what == expectation.get("name")]
-        if any(result.status == "inconclusive" for result in own):
-            rows.append(OpenExpectation(expectation, own))
+        matching = [result for result in results if result.what == expectation.get("name")]
+        if any(result.status == "inconclusive" for result in matching):
+            rows.append(OpenExpectation(expectation, matching))
     if not rows:
         return Note("Every expectation is decided on every path that was measured.")
     columns: list[Column[OpenExpectation]] = [
@@ -135,13 +135,13 @@ def unquantified(study: Study) -> Table[Mapping[str, Any]] | Note:
     """Return the commands that the study's source runs without saying what they should show."""
     commands = study.info.get("unquantified") or []
     if not commands:
-        return Note("The source of this study gives no command without a number to expect.")
+        return Note("Every command in the source of this study has an expected value.")
     columns: list[Column[Mapping[str, Any]]] = [
         Column("what", lambda command: command.get("name")),
         Column("tool", lambda command: command.get("tool")),
         Column("command, as the source gives it", lambda command: command.get("command")),
     ]
-    notes = ["You can describe what such a run shows and keep it for comparison; it cannot pass or fail."]
+    notes = ["Such a run can be described and compared, but it cannot pass or fail."]
 
     def source(command: Mapping[str, Any]) -> list[Ref]:
         return [FileRef("baseline", "name", text(command.get("name")))]
@@ -150,9 +150,13 @@ def unquantified(study: Study) -> Table[Mapping[str, Any]] | Note:
 
 
 def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table[tuple[float, int]]:
-    """Return how many VMs to measure before their worst value is a limit that a share of all VMs keeps."""
+    """Return the number of VMs to measure so that their worst value bounds a given share of all VMs."""
     columns: list[Column[tuple[float, int]]] = [
-        Column("the worst measured value is kept by", itemgetter(0), words(lambda share: f"{level(share)} of all VMs")),
+        Column(
+            "share of VMs within the worst measured value",
+            itemgetter(0),
+            words(lambda share: f"{level(share)} of all VMs"),
+        ),
         Column(f"VMs to measure, at {level(confidence)} confidence", itemgetter(1), COUNT),
     ]
     notes = [computed_from("the share and the confidence level")]

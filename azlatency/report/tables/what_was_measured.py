@@ -87,7 +87,7 @@ def quantities(evidence: pd.DataFrame) -> Table[Any] | Note:
         Column("to RTT", lambda row: "× 2" if row.printed_as == "half_round_trip" else "× 1", align="right"),
         Column("runs", lambda row: row.runs, COUNT),
         Column("n · mean ÷ duration", lambda row: (row.share_low, row.share_high), interval(".3f")),
-        Column("what the text proves", lambda row: row.verdict),
+        Column("evidence", lambda row: row.verdict),
     ]
     note = (
         "A closed loop sends the next probe when the last one is answered: n · mean ÷ duration is near 1 if the tool "
@@ -106,7 +106,7 @@ class Headlines(NamedTuple):
 
 
 def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table[Headlines] | Note:
-    """Return the numbers that people quote, as printed, and what may be concluded from them.
+    """Return the headline numbers as printed, and the conclusions that they support.
 
     ``headlines``: `azlatency.stats.unit_checks.headline_numbers` of ``runs``.
     """
@@ -118,7 +118,7 @@ def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table[Headlines] | 
     rows = [Headlines(path, cells, _repeated(runs[runs["path"] == path])) for path, cells in numbers.items()]
     columns: list[Column[Headlines]] = [Column("path", lambda row: row.path)]
     columns += [_headline_column(name) for name in dict.fromkeys(name for row in rows for name in row.numbers)]
-    columns.append(Column("what may be concluded", lambda row: row.conclusion))
+    columns.append(Column("conclusion", lambda row: row.conclusion))
     note = "Printed tokens, unchanged. Do not compare columns: they are different quantities."
     return Table("The headline numbers as printed", columns, rows, [note])
 
@@ -136,12 +136,12 @@ def _headline_column(name: str) -> Column[Headlines]:
 
 
 def _repeated(runs: pd.DataFrame) -> str:
-    """What the first runs of a path's methods allow to conclude."""
+    """Return what the first runs of a path support."""
     counts = runs.groupby("method").size()
     several = int((counts > 1).sum())
     if not several:
-        return "one run each: what these connections did, no rank among paths"
-    return f"first of several runs by {several} of {len(counts)} methods: see the intervals of the path"
+        return "one run per method: describes these connections, not the path"
+    return f"first of several runs by {several} of {len(counts)} methods; see the intervals of the path"
 
 
 _LINES = ("lines", "lines_data", "lines_known", "lines_blank", "lines_prose", "lines_unknown")
@@ -212,28 +212,28 @@ _NEEDED_FOR = {
     "physical_zone": "comparing with another subscription",
     "vm_size": "comparing with the VM's specification",
     "accelerated_networking": "explaining latencies of 100 µs and more",
-    "placement": "telling a path that left the host from one that did not",
-    "repeat": "telling a repeat from another experiment",
+    "placement": "distinguishing paths within a host from paths across the network",
+    "repeat": "distinguishing repeats from different experiments",
     "started_at": "ordering the runs in time",
 }
 
 
 class Missing(NamedTuple):
-    """A column of ``runs`` and the runs for which the manifest does not give it."""
+    """A column of ``runs`` and the runs without a value in it."""
 
     column: str
     run_ids: tuple[str, ...]
 
 
 def missing(study: Study) -> Table[Missing] | Note:
-    """Return the metadata that the manifest does not give, and what cannot be asked of the study as a result."""
+    """Return the metadata that the manifest lacks, and what each item is needed for."""
     runs = study.runs
     if not len(runs):
         return Note("No runs, so no metadata is missing.")
     rows = [Missing(column, tuple(runs.loc[runs[column].isna(), "run_id"])) for column in _NEEDED_FOR]
     rows = [row for row in rows if row.run_ids]
     if not rows:
-        return Note("The manifest gives zones, VM size, placement, repeat and time of every run.")
+        return Note("The manifest has zones, VM size, placement, repeat and time of every run.")
     columns: list[Column[Missing]] = [
         Column("what", lambda row: row.column),
         Column("runs without it", lambda row: f"{len(row.run_ids)} of {len(runs)}", align="right"),
@@ -251,7 +251,7 @@ def reported(study: Study) -> Table[Mapping[str, Any]] | Note:
     if not len(frame):
         return Note("No numbers outside the logs.")
     columns: list[Column[Mapping[str, Any]]] = [Column(name, itemgetter(name)) for name in _REPORTED if name in frame]
-    columns.append(Column("what may be concluded", _conclusion))
+    columns.append(Column("conclusion", _conclusion))
     note = "Reported in prose or tables: no log, no spread. You can quote them, but not test them."
     file = str(study.info.get("reported"))
 
@@ -263,21 +263,21 @@ def reported(study: Study) -> Table[Mapping[str, Any]] | Note:
 
 
 _QUOTABLE = {
-    "rtt_mean": "may be quoted; no count and no spread, so no difference can be tested",
-    "rtt": "may be quoted; a percentile without interval",
-    "rtt_min": "one packet: how fast it can be, not how fast it is",
-    "rtt_max": "one packet: says nothing about the path",
-    "rtt_mean_ratio": "ratio of two single measurements: no interval",
-    "rtt_mean_change": "one change among few: tested on the page Stability",
-    "failed_at": "a moment; three failures are not a rate",
+    "rtt_mean": "quotable; without count and spread, differences cannot be tested",
+    "rtt": "quotable; a percentile without an interval",
+    "rtt_min": "one packet: the best case, not typical latency",
+    "rtt_max": "one packet: does not describe the path",
+    "rtt_mean_ratio": "ratio of two single measurements, without an interval",
+    "rtt_mean_change": "one of few changes; tested on the page Stability",
+    "failed_at": "a point in time; three failures do not give a rate",
 }
 
 
 def _conclusion(row: Mapping[str, Any]) -> str:
-    """What a number without its log allows to conclude."""
+    """Return what a number without its log supports."""
     metric = text(row["metric"])
     if metric == "rtt_mean" and "segment" in row and text(row["segment"]):
-        return "may be quoted; a segment of one connection, no spread"
+        return "quotable; a segment of one connection, without its spread"
     return _QUOTABLE.get(metric, "context, not a measurement")
 
 

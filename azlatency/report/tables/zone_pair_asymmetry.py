@@ -60,7 +60,9 @@ _IMPLIED = frozenset({"initiator_only", "no_replication"})
 def directions(results: Sequence[Asymmetry]) -> Table[Asymmetry] | Note:
     """Return what each method measured in both directions, and the answer; ``results`` as `asymmetry` returns them."""
     if not results:
-        return Note("This study has no log of a path between two ends, so there are no directions to compare.")
+        return Note(
+            "This study has no log of a path between two zones or hosts, so there are no directions to compare."
+        )
 
     def codes(result: Asymmetry) -> list[str]:
         return [code for code in result.codes if code != "initiator_only"]
@@ -145,13 +147,13 @@ def _pair_rows(results: Iterable[Asymmetry], metric: str, *, with_controls: bool
 
 
 def _emulated_rows(results: Iterable[Asymmetry], metric: str, links: pd.DataFrame) -> list[PairRow]:
-    """The pairs whose two directions ``links`` describes, in the order of their names."""
+    """Return the pairs with configured links in both directions, sorted by name."""
     rows = [row._replace(links=both_directions(links, *row.ends) or ()) for row in _pair_rows(results, metric)]
     return sorted((row for row in rows if row.links), key=lambda row: (row.name, row.method))
 
 
 def _link_column(header: str, index: int, value: str, key: str, shown: Format, unit: Unit) -> Column[PairRow]:
-    """The configured value of one direction, and the line that configures it."""
+    """Return a column with the configured value of one direction and the line that configures it."""
     return Column(
         header, lambda row: row.links[index][value], shown, unit,
         source=lambda row: [_link_refs(*row.ends, key)[index]],
@@ -163,7 +165,7 @@ def _sum_of_links(value: str) -> Callable[[PairRow], float]:
 
 
 def _link_refs(start: str, end: str, key: str) -> list[FileRef]:
-    """The lines that configure ``key`` in each direction."""
+    """Return the lines that configure ``key`` in each direction."""
     return [FileRef("truth.json", key, entry) for entry in (f"{start}->{end}", f"{end}->{start}")]
 
 
@@ -201,7 +203,7 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
 
 
 def _ratio_interval(value: tuple[float | None, float | None], scale: float) -> str:
-    """Two decimals, or two digits where the interval is very wide."""
+    """Format an interval with two decimals, or two digits if it is very wide."""
     return interval(".2f" if (value[1] or 0) < 100 else ",.2g").text(value, scale)
 
 
@@ -231,10 +233,10 @@ def initiators(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
 
 
 def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
-    """Return the direct path against each detour, corrected for the inside of the zone that the detour passes."""
+    """Return the direct path against each detour, corrected for the path inside the intermediate zone."""
     rows = [estimate for result in results for estimate in result.detours]
     if not rows:
-        return Note("No triangle: no three zones of this study were measured pair by pair by one method.")
+        return Note("No triangle: this study has no three zones with every pair measured by the same method.")
     columns: list[Column[Estimate]] = [
         Column("direct path and detour", attrgetter("what"), names_row=True),
         LABELLED_METHOD,
@@ -245,7 +247,7 @@ def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
         Column("detour shorter?", _is_shorter),
     ]
     inside = dict.fromkeys(str(row.diagnostics["own_zone"]) for row in rows)
-    notes = [f"The inside of the zone passed: {'; '.join(inside)}."]
+    notes = [f"Path inside the intermediate zone: {'; '.join(inside)}."]
     rows.sort(key=lambda row: (row.what, str(row.labels["method"])))
     return Table("Triangles (scope: across runs)", columns, rows, notes, from_runs("typical"))
 
@@ -253,16 +255,16 @@ def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
 def _is_shorter(row: Estimate) -> str:
     if row.diagnostics["violated"]:
         return "yes"
-    return "no" if row.low is not None else "one round: not judged"
+    return "no" if row.low is not None else "one round: not tested"
 
 
 def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
-    """Return for each pair of zones every rank that the data cannot exclude."""
+    """Return the confidence set of the rank of each pair of zones."""
     rows = [
         replace(ranks, labels={"method": result.labels["method"]}) for result in results for ranks in result.ranking
     ]
     if not rows:
-        return Note("No ranks: fewer than two pairs of zones were measured by one method.")
+        return Note("No ranks: no method measured two pairs of zones.")
     confidence = level(next(result.confidence for result in results if result.ranking))
     ends: Column[RankSet] = Column(
         f"{confidence} interval", lambda row: (row.level.low, row.level.high), interval(",.1f"), MICROSECONDS
@@ -276,7 +278,7 @@ def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
         Column("rank, 1 = shortest", lambda row: (row.low, row.high), _RANKS),
         FLAGS,
     ]
-    notes = [f"The ranks of one method hold jointly with {confidence} confidence.", *explain(codes_of(rows))]
+    notes = [f"The ranks of one method are simultaneous, at {confidence} confidence.", *explain(codes_of(rows))]
     return Table("Ranks of the pairs (scope: across runs)", columns, rows, notes, from_runs("typical"))
 
 
@@ -311,7 +313,7 @@ def configured_delays(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Tabl
         Column("directions", attrgetter("verdict")),
     ]  # fmt: skip
     notes = [
-        "Configured: mean one-way delay with its jitter; achieved: what the emulator itself measured when idle. The "
+        "Configured: mean one-way delay with its jitter; achieved: what the emulator measured when idle. The "
         "round trip of a tool also includes the time of the two hosts, so it is expected to exceed both sums."
     ]
 
@@ -332,7 +334,9 @@ def configured_differences(
     if not results:
         return Note(_NOT_EMULATED)
     if not rows:
-        return Note("No method measured the shortest pair and another one in several runs, so there is no interval.")
+        return Note(
+            "No method measured both the shortest pair and another pair in several runs, so there are no intervals."
+        )
     columns: list[Column[ConfiguredDifference]] = [
         METHOD,
         PATH,
@@ -341,9 +345,9 @@ def configured_differences(
         Column("interval", lambda step: (step.difference.low, step.difference.high), interval(",.1f"), MICROSECONDS,
                align="left"),
         Column("configured", attrgetter("configured"), TENTHS, MICROSECONDS),
-        Column("inside", lambda step: step.holds(step.configured)),
+        Column("inside (configured)", lambda step: step.holds(step.configured)),
         Column("achieved idle", attrgetter("achieved"), TENTHS, MICROSECONDS),
-        Column("inside, too", lambda step: step.holds(step.achieved)),
+        Column("inside (achieved)", lambda step: step.holds(step.achieved)),
     ]  # fmt: skip
     counts = []
     for method in dict.fromkeys(step.method for step in rows):
@@ -357,8 +361,8 @@ def configured_differences(
     notes = [
         "; ".join(counts) + ".",
         f"Compared with {rows[0].reference}, both directions of it. Mean round-trip times; "
-        f"{level(rows[0].difference.confidence)} intervals, not adjusted for their number, across runs. Single runs "
-        "are left out.",
+        f"{level(rows[0].difference.confidence)} intervals, across runs, not adjusted for multiplicity. Single "
+        "runs are left out.",
     ]
 
     def source(step: ConfiguredDifference) -> list[Ref]:
@@ -389,8 +393,8 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
         Column("configured ratio inside?", _is_inside),
     ]  # fmt: skip
     note = (
-        "A configured rate limits the link with all headers; goodput is what the application got. A tool that does not "
-        "fill the link does not show the ratio of the links."
+        "A configured rate limits the link with all headers; goodput counts application bytes. A tool that does not "
+        "saturate the link cannot show the ratio of the rates."
     )
     return Table(
         "Measured goodput and configured rates",

@@ -53,7 +53,7 @@ def assert_same_bytes_again(results: StudyResults, drawn: Drawn, names: Iterable
 
 
 def test_the_same_data_give_the_same_bytes(results: StudyResults, drawn: Drawn) -> None:
-    assert_same_bytes_again(results, drawn, ("medians", "goodput", "placement", "segments", "baseline", "rounds"))
+    assert_same_bytes_again(results, drawn, ("medians", "segments", "baseline"))
 
 
 @pytest.mark.slow

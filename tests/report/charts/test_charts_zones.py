@@ -50,7 +50,7 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
     found, links = results.asymmetries, az.studies.configured_links(results.study)
     assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
     said = repr(az.findings.zone_pair_asymmetry.conclude(found, links))
-    assert "az2a → az3a carries 2.03 times the goodput of the way back (ntttcp)" in said
+    assert "az2a → az3a carries 2.03 times the goodput of the reverse direction (ntttcp)" in said
     assert "is configured 120 µs slower than the other" in said
     rates, delays = (
         tables.zone_pair_asymmetry.configured_rates(links, found),
@@ -88,7 +88,7 @@ def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Cal
     table = tables.vm_baseline.still_to_run(results.conformances, study.expectations)
     assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
     assert any(row[-1].startswith("fio --name=4-disks") for row in table.cells)
-    assert "12 of 12 expectations were measured by no run" in repr(
+    assert "12 of 12 expectations were not measured by any run" in repr(
         az.findings.vm_baseline.conclude(results.conformances)
     )
 
@@ -147,7 +147,7 @@ def test_qperf_and_sockperf_agree_where_their_packets_are_alike(results_of: Call
     (one,) = results_of("westeurope-azure-cni").agreements
     assert one.agree and one.differs_in == ()
     chart = charts.agreement_plot([one])
-    assert isinstance(chart, Chart) and "equal in practice; mean 1.01 [0.994, 1.026]" in chart.alt
+    assert isinstance(chart, Chart) and "practically equivalent; mean 1.01 [0.994, 1.026]" in chart.alt
     assert "agree within 5 %" in repr(az.findings.tool_agreement.conclude([one]))
 
 
@@ -181,7 +181,7 @@ def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[
     table = tables.before_after.changes(found)
     assert isinstance(table, Table) and {row[2] for row in table.cells} == {"not estimable"}
     assert isinstance(charts.changes_forest(found), Note)
-    assert "cannot tell a change of the network" in repr(az.findings.before_after.conclude(found, []))
+    assert "a change of the network cannot be told" in repr(az.findings.before_after.conclude(found, []))
 
 
 def test_the_verdicts_are_explained() -> None:
