@@ -1,0 +1,1 @@
+"""What the notebooks show: tables, charts and findings."""

@@ -312,7 +312,7 @@ class Table(Generic[Row]):
         return {"caption": self.caption, "columns": columns, "rows": rows, "notes": list(self.notes)}
 
     def _refs(self, row: Row) -> dict[str, Any]:
-        """The references of a row and of its cells by column."""
+        """Return the references of a row and of its cells, by column."""
         whole = [ref_record(ref) for ref in self.source(row)] if self.source else []
         cells = {
             str(index): [ref_record(ref) for ref in column.source(row)]

@@ -46,7 +46,7 @@ class Module:
 def modules(homes: Mapping[str, str]) -> list[Module]:
     """Return the documented modules by name; ``homes``: the module of each public name (``azlatency._HOMES``).
 
-    A name that its home does not define stands for the whole module; modules inside it get a page of their own.
+    A name that its module does not define refers to a whole module; its submodules get their own pages.
     """
     names: dict[str, list[str]] = {}
 

@@ -78,7 +78,7 @@ def build(
             warnings.warn(
                 f"{view.name} is out of date: {view.outdated}. Run: azlatency import --study {view.name}", stacklevel=2
             )
-    jobs = [Job(view, chapters, number) for view in views for number in range(len(chapters))]
+    jobs = [Job(study=view, chapters=chapters, number=number) for view in views for number in range(len(chapters))]
     site = _Site(out, notebooks, force=force)
     kept = {job.page: made for job in jobs if (made := site.kept(job)) is not None}
     rest = [job for job in jobs if job.page not in kept]
@@ -135,10 +135,10 @@ class _Site:
     def _exporter(self) -> Any:
         return _exporter()
 
-    # --- what is there already
+    # --- pages of an earlier report
 
     def kept(self, job: Job) -> Made | None:
-        """The page as an earlier report left it, if nothing that it depends on has changed since."""
+        """Return the page of an earlier report if nothing that it depends on has changed since."""
         page, executed = job.page, job.executed
         known = self._known.get(page, {})
         if not known or known["run"] != self._run_key(job, known["read"]):
@@ -148,14 +148,18 @@ class _Site:
         if known["look"] != self._look(job) or not self._before.is_intact(known):
             return None
         self._pages[page] = known
-        said = known["says"]
-        found = tuple(Finding(**each) for each in said["findings"])
-        return Made(job, found, None, Sketch(**said["sketch"]), tuple((*each,) for each in said["parts"]))
+        says = known["says"]
+        return Made(
+            job=job,
+            findings=tuple(Finding(**finding) for finding in says["findings"]),
+            sketch=Sketch(**says["sketch"]),
+            parts=tuple((anchor, heading, text) for anchor, heading, text in says["parts"]),
+        )
 
     def clear(self, kept: list[str]) -> None:
-        """Remove what an earlier report wrote into the folder and is not kept, and nothing else.
+        """Remove the files that an earlier report wrote and that are not kept, and no others.
 
-        What stands in the folder afterwards is right, also where this report is interrupted.
+        The folder is valid afterwards, even if this report is interrupted.
         """
         whole = {file for page in kept for file in self._pages[page]["files"]} | self._executed.keys()
         folders = set()
@@ -167,18 +171,18 @@ class _Site:
                 folder.rmdir()
 
     def _run_key(self, job: Job, read: list[str]) -> str:
-        """Of all that the outputs of a notebook depend on; ``read``: the files that it read."""
-        beside = [str(path) for path in sorted(self._notebooks.glob("*.py"))]
+        """Hash everything that the outputs of a notebook depend on; ``read``: the files that it read."""
+        modules = [str(path) for path in sorted(self._notebooks.glob("*.py"))]
         return freshness.key(
             freshness.code()[0],
             self._parameters(job),
-            self._contents([str(job.chapter.path), *beside]),
+            self._contents([str(job.chapter.path), *modules]),
             self._contents([*read, f"{LISTING}{data_folder('raw').absolute() / job.study.name}"]),
         )
 
     def _look(self, job: Job) -> str:
-        """Of all that the page shows beside its notebook's outputs."""
-        chapters = [(each.file, each.title, each.question) for each in job.chapters]
+        """Hash everything that the page shows besides the outputs of its notebook."""
+        chapters = [(chapter.file, chapter.title, chapter.question) for chapter in job.chapters]
         documents = (self._notebooks.parent / "docs").is_dir()
         return freshness.key(freshness.code()[1], asdict(job.study), chapters, job.number, documents)
 
@@ -217,12 +221,20 @@ class _Site:
         }  # fmt: skip
 
     def page(self, job: Job, notebook: Any, error: str | None) -> tuple[str, Made]:
-        """The HTML of a page, and what the index and the search say of it."""
+        """Return a page: its HTML and its entries for the index and the search."""
         logs = self._logs_of(job.study.name)
-        view = PageView(job, error, Trail(logs), log_line=logs.told(error) if logs and error else None)
+        line = logs.named_line(error) if logs and error else None
+        view = PageView(job=job, error=error, trail=Trail(logs), log_line=line)
         html, resources = self._exporter.from_notebook_node(notebook, {"page": view})
         view = resources["page"]
-        return html, Made(job, tuple(view.outputs.findings), error, view.outputs.sketch, view.texts.parts())
+        made = Made(
+            job=job,
+            findings=tuple(view.outputs.findings),
+            error=error,
+            sketch=view.outputs.sketch,
+            parts=view.texts.parts(),
+        )
+        return html, made
 
     def _logs_of(self, study: str) -> Logs | None:
         if study not in self._logs:
@@ -243,7 +255,7 @@ class _Site:
         return freshness.key(freshness.code(), [asdict(view) for view in views], looks, self._documents.digest)
 
     def is_whole(self, views: list[StudyView], made: list[Made]) -> bool:
-        """Whether index, documentation and search stand there for just these pages."""
+        """Return whether index, documentation and search exist for exactly these pages."""
         known = self._known.get("index.html", {})
         return bool(known) and known["run"] == self._whole_key(views, made) and self._before.is_intact(known)
 
@@ -263,7 +275,7 @@ class _Site:
         self._pages["index.html"] = {"run": self._whole_key(views, made), "files": digests}
 
     def index(self, views: list[StudyView], made: list[Made], documents: Documents | None = None) -> str:
-        """The HTML of the index."""
+        """Return the HTML of the index."""
         pages = {view.name: [page for page in made if page.job.study.name == view.name] for view in views}
         sketches = _sketches(made)
         return self._render(
@@ -272,18 +284,18 @@ class _Site:
         )  # fmt: skip
 
     def _render(self, template: str, at: str, **values: Any) -> str:
-        own = {"version": __version__, "place": Position(at), "scripts": scripts()}
-        return str(self._exporter.environment.get_template(template).render(own | values))
+        common = {"version": __version__, "place": Position(at), "scripts": scripts()}
+        return str(self._exporter.environment.get_template(template).render(common | values))
 
     def write_record(self) -> None:
-        """Write down what stands in the folder and what it depends on."""
+        """Record the files in the folder and what they depend on."""
         files = {file for page in self._pages.values() for file in page["files"]} | set(self._others)
         if files:
             _write(self._out / Record.FILE, self._before.text(sorted(files), self._pages))
 
 
 def _exporter() -> Any:
-    """nbconvert's HTML exporter with our template, which escapes everything that is not marked as safe."""
+    """Return nbconvert's HTML exporter with our template, which escapes everything that is not marked as safe."""
     from nbconvert.exporters import HTMLExporter, TemplateExporter
 
     class PageExporter(HTMLExporter):
@@ -307,9 +319,9 @@ def _exporter() -> Any:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    beside.write_text(text, "utf-8", newline="\n")
-    os.replace(beside, path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    temporary.write_text(text, "utf-8", newline="\n")
+    os.replace(temporary, path)
 
 
 def _sketches(made: list[Made]) -> dict[str, str]:

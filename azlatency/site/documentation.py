@@ -28,7 +28,7 @@ _GROUPS = {
     "ci": "Continuous integration",
     "api": "Library",
 }
-#: Files beside the Markdown that are shown as they are.
+#: Other files in docs/ that are shown unchanged.
 _SHOWN = (".py", ".log", ".txt", ".sh", ".ps1", ".yml", ".yaml", ".toml", ".csv", ".json", ".xml")
 _LARGEST = 200_000
 
@@ -49,7 +49,7 @@ class Document:
 
     @property
     def place(self) -> Position:
-        """Where it stands in the site."""
+        """The position of the page in the site."""
         return Position(self.at)
 
 
@@ -116,7 +116,7 @@ class Documents:
     # --- rendering
 
     def pages(self, environment: Any) -> dict[str, str]:
-        """The HTML of every page by its path in the site."""
+        """Return the HTML of every page by its path in the site."""
         template = environment.get_template("document.html.j2")
         known = {each.at for each in self.documents}
         made = {}
@@ -130,7 +130,7 @@ class Documents:
         return made
 
     def texts(self) -> list[tuple[str, str, str, Sequence[Part]]]:
-        """The pages for the search, once they are rendered."""
+        """Return the sections of all rendered pages for the search."""
         return [(each.at, each.title, "Documentation", each.texts.parts()) for each in self.documents]
 
 
@@ -143,7 +143,7 @@ class _Links:
     known: set[str]
 
     def link(self, url: str) -> str | None:
-        """The address for a relative link; "" for one that leads out of the site, None for what is no such link."""
+        """Return the address for a relative link, "" if it leaves the site, or None if the link is not relative."""
         if "://" in url or url.startswith(("#", "mailto:")):
             return None
         path, hash_, fragment = url.partition("#")
@@ -154,7 +154,7 @@ class _Links:
         return ""
 
     def image(self, url: str, alt: str) -> Markup | None:
-        """A picture that lies in docs/, put into the page."""
+        """Embed a picture from docs/ into the page."""
         inside = posixpath.normpath(posixpath.join(posixpath.dirname(self.document.at), url))
         path = self.folder / inside.removeprefix("docs/")
         if not inside.startswith("docs/") or not path.is_file():
@@ -178,5 +178,5 @@ def _module(module: Module) -> Document:
 
 
 def _anchor(name: str) -> str:
-    """The id that a heading of only this name gets."""
+    """Return the id of a heading that consists of this name."""
     return slug(name, set())

@@ -40,10 +40,10 @@ _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
 
 
 def svg(source: str, prefix: str, title: str, described_by: str = "") -> Markup | None:
-    """A figure as inline SVG without anything that acts or loads; None where it is not SVG.
+    """Return a figure as inline SVG without scripts and external references, or None if it is not SVG.
 
     ``prefix`` is put before every id, so that figures on one page do not share them; ``title`` is its accessible name;
-    ``described_by`` the id of the element that holds the text alternative.
+    ``described_by`` the id of the element with the text alternative.
     """
     try:
         if re.search(r"<!ENTITY", source, re.I):
@@ -90,7 +90,7 @@ def _clean_svg(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
 
 
 def _svg_value(name: str, value: str, ids: Mapping[str, str]) -> str | None:
-    """An attribute's value with the new ids; None where it would load something, or is an id that nothing refers to."""
+    """Return an attribute's value with new ids, or None if it loads something or is an unused id."""
     if name == "id":
         return ids.get(value)
     if name == "href":
@@ -123,7 +123,7 @@ class Sketch:
 
 
 def sketch(source: str, title: str) -> Sketch:
-    """A figure that `svg` accepts, smaller: all pages' sketches stand on one index."""
+    """Reduce a figure that `svg` accepts to a small sketch for the index."""
     root = ElementTree.fromstring(source, ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True)))
     _spell_out(root)
     text = svg(ElementTree.tostring(root, encoding="unicode"), _HERE, "")
@@ -154,7 +154,7 @@ def _spell_out(root: ElementTree.Element) -> None:
 
 
 def drawn(source: str, prefix: str, title: str) -> Markup:
-    """A sketch for one place of a page: ``prefix`` makes its ids unique there, ``title`` is its accessible name."""
+    """Return a sketch as inline SVG; ``prefix`` makes its ids unique, ``title`` is its accessible name."""
     head, _, rest = source.replace(_HERE, prefix).partition(">")
     box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"', head)
     if box is not None and float(box[2]) > _TALL * float(box[1]):
@@ -169,7 +169,7 @@ def _local(name: Any) -> str:
 
 
 def png(data: str, alt: str) -> Markup | None:
-    """A PNG as an image inside the page; None where it is no base64."""
+    """Return a PNG as an inline image, or None if the data are not base64."""
     try:
         content = base64.b64encode(base64.b64decode("".join(data.split()), validate=True)).decode()
     except (binascii.Error, ValueError):
@@ -178,7 +178,7 @@ def png(data: str, alt: str) -> Markup | None:
 
 
 def placeholder(figure: Markup) -> Markup:
-    """An empty SVG of a figure's size; nothing for what is no SVG."""
+    """Return an empty SVG with the size of a figure, or an empty string if it is not SVG."""
     head = re.match(r"<svg\b[^>]*>", figure)
     size = re.findall(r' (?:width|height|viewBox)="[^"]*"', head[0]) if head else []
     return Markup(f'<svg class="room" aria-hidden="true"{"".join(size)}></svg>') if size else Markup()

@@ -33,10 +33,10 @@ class Links(Protocol):
     """Decides where the links and pictures of a text lead that is not a page's own."""
 
     def link(self, url: str) -> str | None:
-        """The address; "" where there is none, so that the text stays text; None to leave it to the rule of pages."""
+        """Return the address, "" to leave plain text, or None for the default rule of pages."""
 
     def image(self, url: str, alt: str) -> Markup | None:
-        """The picture as HTML."""
+        """Return the picture as HTML."""
 
 
 def markdown(source: str, headings: list[Heading] | None = None, links: Links | None = None) -> Markup:
@@ -65,7 +65,7 @@ def _markdown(headings: list[Heading], links: Links | None) -> MarkdownWithMath:
 
 @lru_cache(maxsize=1)
 def _markdown_classes() -> tuple[Any, Any]:
-    """nbconvert's Markdown with safe links, ids, scopes and MathML; built on first use, because the import is slow."""
+    """Build nbconvert's Markdown with safe links, ids, scopes and MathML on first use; the import is slow."""
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MathInlineParser
 
     class Inline(MathInlineParser):
@@ -129,7 +129,7 @@ _TAKEN = ("main", "contents", "said", "hits", "q", "count", "found", "texts")
 
 
 def slug(text: str, taken: set[str]) -> str:
-    """An id from a heading's text, not in ``taken``; without underscores, which only ids of figures and lines have."""
+    """Return a new id from a heading's text, without underscores, which mark ids of figures and lines."""
     short = re.sub(r"[\W_]+", "-", text.lower()).strip("-")[:60] or "section"
     unique, number = short, 1
     while unique in taken or unique in _TAKEN:

@@ -29,7 +29,7 @@ def store(folder: Path | None = None, progress: Progress | None = None) -> list[
     def work(path: Path, kernel: WarmKernel) -> str | None:
         notebook, error = run_notebook(path, {}, kernel)
         if error is None:
-            # Pages lead from a number to its log; a notebook does not, and holds only what its reader sees.
+            # Only pages link numbers to logs; a notebook contains only what its reader sees.
             for output in (each for cell in notebook.cells for each in cell.get("outputs", ())):
                 record = output.get("metadata", {}).get("azlatency", {})
                 for name in ("columns", "rows", "notes"):
@@ -63,7 +63,7 @@ def notebook_files(folder: Path) -> list[Path]:
 
 
 def new_kernel() -> WarmKernel:
-    """A kernel in the project's folder that finds the same data as this process."""
+    """Start a kernel in the project's folder that uses the same data as this process."""
     data = data_folder("processed").parent.absolute()
     return WarmKernel(notebooks_folder().parent, {"AZLATENCY_DATA": str(data)})
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 500
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
-#: Characters above which a page's later figure stands on the index in place of its first.
+#: Size above which the index shows a later figure of a page instead of its first.
 _LARGE_SKETCH = 80_000
 
 
@@ -37,7 +37,7 @@ class Trail(Protocol):
 
 
 def own_table(record: Mapping[str, Any], trail: Trail | None = None) -> Markup | None:
-    """A table from its record (`Table.record` in `azlatency.report.table`), with links to its logs; else None."""
+    """Return a table from its `Table.record`, with links to its logs, or None if the record is unusable."""
     try:
         return Markup(table_html(record, (lambda row, name: None) if trail is None else trail.row, _MOST_ROWS))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
@@ -102,30 +102,30 @@ class Outputs:
             return Shown("error", title=f"{output['ename']}: {output['evalue']}", text=trace)
         return self._data(output["data"], dict(output.get("metadata", {}).get("azlatency", {})))
 
-    def _data(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Shown:
+    def _data(self, data: Mapping[str, Any], record: Mapping[str, Any]) -> Shown:
         self._count += 1
-        ours = said.get("kind")
+        ours = record.get("kind")
         shown = None
         if FINDINGS_TYPE in data:
             shown = self._findings(data[FINDINGS_TYPE])
-        elif ours == "table" and (table := own_table(said, self._trail)) is not None:
+        elif ours == "table" and (table := own_table(record, self._trail)) is not None:
             shown = Shown(
                 "table",
                 html=table,
-                title=str(said["caption"]),
+                title=str(record["caption"]),
                 rows=table.count("<tr"),
                 columns=table.count('scope="col"'),
             )
         elif "image/svg+xml" in data or "image/png" in data:
-            shown = self._figure(data, said)
+            shown = self._figure(data, record)
         elif "text/markdown" in data:
             shown = Shown("markdown", html=markdown(data["text/markdown"]))
         return shown or _as_text(data)
 
-    def _figure(self, data: Mapping[str, Any], said: Mapping[str, Any]) -> Shown | None:
+    def _figure(self, data: Mapping[str, Any], record: Mapping[str, Any]) -> Shown | None:
         plain = str(data.get("text/plain", ""))
-        alt = str(said.get("alt") or plain)
-        caption = str(said.get("caption") or "")
+        alt = str(record.get("alt") or plain)
+        caption = str(record.get("caption") or "")
         name = caption or (alt.splitlines() or ["Figure"])[0]
         prefix = f"o{self._count}_"
         image = svg(data["image/svg+xml"], prefix, name, f"{prefix}alt") if "image/svg+xml" in data else None

@@ -21,15 +21,15 @@ from azlatency.studies.changes import changed_since_import
 from azlatency.studies.store import load
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StudyView:
-    """What pages say about a study. ``info`` is its study.json, ``holds`` what it consists of, in words."""
+    """A study as the pages describe it: ``info`` is its study.json, ``contents`` lists its runs and numbers."""
 
     name: str
     info: dict[str, Any]
-    holds: tuple[str, ...]
+    contents: tuple[str, ...]
     outdated: str = ""
-    """What changed since its import, in words."""
+    """Changes since its import; empty if there are none."""
 
     @property
     def title(self) -> str:
@@ -43,25 +43,25 @@ class StudyView:
 
     @property
     def facts(self) -> list[str]:
-        """What it holds, where and when it was measured, as far as one value holds for the whole study."""
+        """Its contents, and region, VM size and date if the manifest states them for the whole study."""
         keys = ("region", "vm_size", "date")
-        return [*self.holds, *(str(self.info[key]) for key in keys if self.info.get(key))]
+        return [*self.contents, *(str(self.info[key]) for key in keys if self.info.get(key))]
 
     @property
     def about(self) -> list[tuple[str, str]]:
-        """What the manifest says of its source."""
+        """Source, notes and name, as stated in the manifest."""
         keys = {"source": "Source", "notes": "Notes", "name": "Name"}
         return [(label, str(self.info[key]).strip()) for key, label in keys.items() if self.info.get(key)]
 
     @property
     def url(self) -> str:
-        """The study's folder as seen from the index."""
+        """Relative address of the study's folder from the index."""
         return quote(self.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Chapter:
-    """A notebook: its file, its first heading and the question that it says it answers."""
+    """A notebook: its file, its first heading and its question."""
 
     path: Path
     title: str
@@ -74,13 +74,13 @@ class Chapter:
 
     @property
     def url(self) -> str:
-        """Its page as seen from another page of the study."""
+        """Relative address of its page within the study."""
         return quote(self.file)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
-    """One page to make: chapter ``number`` of ``chapters`` for a study."""
+    """One page to build: chapter ``number`` of ``chapters`` for a study."""
 
     study: StudyView
     chapters: tuple[Chapter, ...]
@@ -103,18 +103,18 @@ class Job:
 
     @property
     def previous(self) -> Chapter | None:
-        """The chapter before, in this study."""
+        """The previous chapter of this study."""
         return self.chapters[self.number - 1] if self.number else None
 
     @property
     def next(self) -> Chapter | None:
-        """The chapter after, in this study."""
+        """The next chapter of this study."""
         return self.chapters[self.number + 1] if self.number + 1 < len(self.chapters) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Made:
-    """A page that was made: what the index and the search say of it, and the error that cut it short, if any."""
+    """A built page: its entries for the index and the search, and the error that ended its notebook, if any."""
 
     job: Job
     findings: tuple[Finding, ...]
@@ -129,14 +129,13 @@ class Made:
 
     @property
     def verdict(self) -> Finding | None:
-        """What it says first: to act on, else for information."""
-        first = sorted(self.findings, key=lambda each: each.kind != "act")
-        return first[0] if first else None
+        """The first finding to act on, else the first finding."""
+        return min(self.findings, key=lambda finding: finding.kind != "act", default=None)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class PageView:
-    """What the template of a page works with; collects headings, findings and texts while the page is rendered."""
+    """The variables of a page template; collects headings and texts while the page is rendered."""
 
     job: Job
     error: str | None
@@ -145,16 +144,16 @@ class PageView:
     headings: list[Heading] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
     log_line: tuple[str, str] | None = None
-    """The line of a log that the error names, and what stands there."""
+    """The log line that the error names, and its text."""
 
     @cached_property
     def outputs(self) -> Outputs:
-        """The outputs of the page; their tables lead to the logs."""
+        """The outputs of the page; their tables link to the logs."""
         return Outputs(self.trail)
 
     @property
     def place(self) -> Position:
-        """Where the page stands in the site."""
+        """The position of the page in the site."""
         return Position(self.job.page)
 
     @property
@@ -163,21 +162,21 @@ class PageView:
         return scripts()
 
     def markdown(self, source: str) -> str:
-        """A text cell as HTML."""
+        """Render a text cell as HTML."""
         html = markdown(source, self.headings)
         self.texts.html(html)
         return html
 
     def code(self, source: str) -> str:
-        """A code cell as HTML."""
+        """Render a code cell as HTML."""
         return highlighted(source)
 
     def injected(self, notebook: Any) -> bool:
-        """Whether the notebook holds papermill's cell of parameters."""
+        """Return whether the notebook has a cell of injected parameters."""
         return any("injected-parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
 
     def show(self, output: Any) -> Any:
-        """An output, ready for its macro."""
+        """Prepare an output for its macro."""
         shown = self.outputs.show(output)
         self.texts.output(shown)
         return shown
@@ -185,34 +184,39 @@ class PageView:
     @property
     def contents(self) -> list[Heading]:
         """The headings of the table of contents."""
-        return [each for each in self.headings if each.level in (2, 3)]
+        return [heading for heading in self.headings if heading.level in (2, 3)]
 
     @property
     def has_title(self) -> bool:
-        """Whether the notebook brings its own first heading."""
-        return any(each.level == 1 for each in self.headings)
+        """Whether the notebook has a first-level heading."""
+        return any(heading.level == 1 for heading in self.headings)
 
     @property
     def notebook_url(self) -> str:
-        """The executed notebook as seen from the page."""
+        """Relative address of the executed notebook."""
         return f"../notebooks/{self.job.study.url}/{quote(self.job.chapter.path.name)}"
 
 
 def study_view(name: str) -> StudyView:
-    """What the pages say about an imported study. Raises `LogError` that lists the known ones for an unknown name."""
+    """Describe an imported study; an unknown name raises a `LogError` that lists the known studies."""
     study = load(name)
     summary = json.loads((study.folder / "import.json").read_text("utf-8"))["summary"]
     runs = summary["runs_by_tool"]
-    holds = []
+    contents = []
     if runs:
         count = sum(runs.values())
         tools = ", ".join(f"{number} {tool}" for tool, number in runs.items())
-        holds.append(f"{_counted(count, 'run')} ({tools})")
+        contents.append(f"{_counted(count, 'run')} ({tools})")
     if reported := json.loads((study.folder / "reported.json").read_text("utf-8")):
-        holds.append(f"{_counted(len(reported), 'number')} from a text, without a log")
+        contents.append(f"{_counted(len(reported), 'number')} from a text, without a log")
     if study.expectations:
-        holds.append(f"a baseline of {_counted(len(study.expectations), 'expectation')}")
-    return StudyView(name, study.info, tuple(holds or ["nothing that was recognised"]), changed_since_import(name))
+        contents.append(f"a baseline of {_counted(len(study.expectations), 'expectation')}")
+    return StudyView(
+        name=name,
+        info=study.info,
+        contents=tuple(contents or ["nothing that was recognised"]),
+        outdated=changed_since_import(name),
+    )
 
 
 def _counted(number: int, noun: str) -> str:
@@ -220,22 +224,22 @@ def _counted(number: int, noun: str) -> str:
 
 
 def chapters_of(folder: Path) -> tuple[Chapter, ...]:
-    """The pages of each study; index.ipynb leads through them, as the site's own index does, and is no page itself."""
+    """Return the pages of each study; the site's index replaces index.ipynb."""
     return tuple(_chapter(path) for path in notebook_files(folder) if path.stem != "index")
 
 
 def _chapter(path: Path) -> Chapter:
-    """A notebook's first heading, else its name, and the paragraph that starts with "Question:".
+    """Read the first heading of a notebook (else its file name) and the paragraph that starts with "Question:".
 
-    An unreadable notebook gets its page, too, and the page says why.
+    An unreadable notebook also gets a page, which shows the error.
     """
     try:
         cells = json.loads(path.read_bytes())["cells"]
         texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     except (OSError, ValueError, KeyError, TypeError):
-        return Chapter(path, path.stem)
+        return Chapter(path=path, title=path.stem)
     paragraphs = [paragraph for text in texts for paragraph in text.split("\n\n")]
     lines = [line for paragraph in paragraphs for line in paragraph.splitlines()]
     title = next((plain_text(line) for line in lines if line.startswith("# ")), path.stem)
-    question = next((plain_text(each) for each in paragraphs if each.startswith("**Question:**")), "")
-    return Chapter(path, title, question.removeprefix("Question:").strip())
+    question = next((plain_text(paragraph) for paragraph in paragraphs if paragraph.startswith("**Question:**")), "")
+    return Chapter(path=path, title=title, question=question.removeprefix("Question:").strip())

@@ -64,7 +64,7 @@ class Logs:
     def _before(self) -> Logs | None:
         return None if self.index.before is None else Logs(self.index.before)
 
-    def told(self, message: str) -> tuple[str, str] | None:
+    def named_line(self, message: str) -> tuple[str, str] | None:
         """Return the first place of a log that a message names as ``file:line``, and the text of that line."""
         for match in _NAMED.finditer(message):
             for source, row in self._sources.items():
@@ -197,7 +197,7 @@ class Trail:
         return RowTrail(self._group(name, found), lines)
 
     def _use(self, place: Place) -> str:
-        """The id of a line or, for a whole run, of its file."""
+        """Return the id of a line or, for a whole run, of its file."""
         number = self._numbers.setdefault(place.source, len(self._numbers))
         if place.last is not None:
             return f"f_{number}"

@@ -104,7 +104,7 @@ class ProvenanceIndex:
         return found
 
     def _run(self, run_id: str, ref: Mapping[str, Any]) -> Found:
-        """The line of a run that prints a value, else the whole run."""
+        """Return the line of a run that prints a value, else the whole run."""
         value, q, extent = str(ref.get("value", "")), ref.get("q"), self._extents[run_id]
         if isinstance(line := ref.get("line"), int):
             return Found(Place(extent.source, line), "printed number")
@@ -206,7 +206,7 @@ def _first_lines(frame: pd.DataFrame) -> dict[str, int]:
 
 
 def _entry(lines: Sequence[str], entry: str) -> tuple[int, int]:
-    """The lines, from 0, of the entry of that name in a TOML file, or after its key in a JSON file; all without one."""
+    """Return the line range (from 0) of a named entry in a TOML or JSON file, or the whole file if it has none."""
     if not entry:
         return 0, len(lines)
     for number, line in enumerate(lines):

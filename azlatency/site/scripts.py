@@ -1,4 +1,4 @@
-"""The scripts of the pages, and the hashes by which a browser knows that they are ours."""
+"""The scripts of the pages, and their hashes for the content security policy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOLDER = Path(__file__).parent / "templates" / "azlatency"
 
 @dataclass(frozen=True)
 class Scripts:
-    """The texts between the script elements, and what the content security policy says of them."""
+    """The sources of the scripts, and their hashes for the content security policy."""
 
     page: Markup
     search: Markup
@@ -25,7 +25,7 @@ class Scripts:
 
 @lru_cache(maxsize=1)
 def scripts() -> Scripts:
-    """Both scripts; `Scripts.hashes` allows these bytes and no other script, however it came into a page."""
+    """Return both scripts; `Scripts.hashes` makes the browser run these scripts and no others."""
     texts = [(_FOLDER / name).read_text("utf-8") for name in ("page.js", "search.js")]
     digests = [base64.b64encode(sha256(text.encode()).digest()).decode() for text in texts]
     page, search = map(Markup, texts)
@@ -34,21 +34,21 @@ def scripts() -> Scripts:
 
 @dataclass(frozen=True)
 class Position:
-    """Where a page stands in its site: ``at`` is its path from the site's root, with slashes."""
+    """The position of a page in the site: ``at`` is its path from the root, with slashes."""
 
     at: str
 
     @property
     def root(self) -> str:
-        """The way back to the site's root."""
+        """Relative path to the root of the site."""
         return "../" * self.at.count("/")
 
     @property
     def name(self) -> str:
-        """Begin of the names of files that are saved from the page."""
+        """Prefix of the names of files that are saved from the page."""
         return self.at.removesuffix(".html").replace("/", "-")
 
     def to(self, target: str) -> str:
-        """The address of another page, given by its path from the root, as seen from here."""
+        """Return the relative address of a page, given by its path from the root."""
         path, hash_, fragment = target.partition("#")
         return self.root + quote(path) + hash_ + fragment

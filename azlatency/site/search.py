@@ -1,4 +1,4 @@
-"""The texts of all pages, by section, for the page that searches them."""
+"""The texts of all pages, by section, for the search page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-#: Characters of a section and of all sections that the search page holds.
+#: Most characters of one section and of all sections on the search page.
 SECTION, WHOLE = 1500, 1_000_000
 #: A section of a page: the id of its heading, the heading, its text.
 Part = tuple[str, str, str]
@@ -20,13 +20,13 @@ _LINK = re.compile(r'<a class="from".*?</a>', re.S)
 
 
 class Texts:
-    """Collects what a page says while it is rendered."""
+    """Collects the texts of a page while it is rendered."""
 
     def __init__(self) -> None:
         self._parts: list[list[str]] = [["", "", ""]]
 
     def html(self, html: str) -> None:
-        """Rendered Markdown: a heading begins a section."""
+        """Add rendered Markdown; a heading starts a section."""
         pieces = _HEADING.split(html)
         self._add(_plain(pieces[0]))
         for anchor, heading, text in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
@@ -34,12 +34,12 @@ class Texts:
             self._add(_plain(text))
 
     def output(self, shown: Any) -> None:
-        """What an output says: of a table its caption and the heads of its rows, of a figure its words."""
+        """Add an output: the caption and row headers of a table, the text alternative of a figure."""
         if shown.kind == "table":
             heads = dict.fromkeys(_plain(_LINK.sub("", head)) for head in _ROW_HEAD.findall(shown.html))
             self._add(" ".join([*map(_plain, _CAPTION.findall(shown.html)), *heads]))
         elif shown.kind == "findings":
-            self._add(" ".join(each.text for each in shown.findings))
+            self._add(" ".join(finding.text for finding in shown.findings))
         elif shown.html and shown.kind == "markdown":
             self.html(shown.html)
         else:
@@ -50,7 +50,7 @@ class Texts:
             self._parts[-1][2] = f"{self._parts[-1][2]} {' '.join(text.split())}".strip()[:SECTION]
 
     def parts(self) -> tuple[Part, ...]:
-        """The sections in order."""
+        """Return the sections in order."""
         return tuple((anchor, heading, text) for anchor, heading, text in self._parts if heading or text)
 
 
@@ -59,18 +59,19 @@ def _plain(html: str) -> str:
 
 
 def texts_of(pages: Iterable[tuple[str, str, str, Sequence[Part]]]) -> Markup:
-    """The content of the search page's data block, from (path in the site, title, group, sections) of every page.
+    """Return the data block of the search page as JSON that cannot end its script element.
 
-    JSON without any character that could end the block. Where the texts are too long, each section gives its share.
+    ``pages``: path in the site, title, group and sections of every page. If the texts are too long, every section is
+    truncated.
     """
     from urllib.parse import quote
 
-    found = list(pages)
-    whole = sum(len(text) for *_, parts in found for _, _, text in parts)
-    most = SECTION if whole <= WHOLE else max(100, SECTION * WHOLE // whole)
+    listed = list(pages)
+    total = sum(len(text) for *_, parts in listed for _, _, text in parts)
+    most = SECTION if total <= WHOLE else max(100, SECTION * WHOLE // total)
     content = [
         [quote(path), title, group, [[anchor, heading, text[:most]] for anchor, heading, text in parts]]
-        for path, title, group, parts in found
+        for path, title, group, parts in listed
     ]
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -175,12 +175,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("AZLATENCY_DATA", str(root / "data"))
         import_study("toy")
         study = pages.study_view("toy")
-        chapters = tuple(pages.Chapter(Path(f"{number}.ipynb"), "A page " + "W" * number, "Q?") for number in (1, 60))
+        chapters = tuple(
+            pages.Chapter(path=Path(f"{number}.ipynb"), title="A page " + "W" * number, question="Q?")
+            for number in (1, 60)
+        )
         made_by = report._Site(root / "site", root / "notebooks")
         (root / "site" / "toy").mkdir(parents=True)
         made = []
         for number in (0, 1):
-            html, page = made_by.page(pages.Job(study, chapters, number), _notebook(), "KeyError: 'x'"[: 9 * number])
+            job = pages.Job(study=study, chapters=chapters, number=number)
+            html, page = made_by.page(job, _notebook(), "KeyError: 'x'"[: 9 * number])
             (root / "site" / "toy" / f"{chapters[number].path.stem}.html").write_text(html, "utf-8")
             made.append(page)
         made_by.finish([study], made)

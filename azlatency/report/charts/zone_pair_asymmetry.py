@@ -223,39 +223,40 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
     ]
     if not any(asymmetry.pairs for asymmetry in group):
         return Note(f"No chart: this study has no {_TITLES[metric]} in both directions between two zones.")
-    every = [
-        (same, pair)
-        for asymmetry in group
-        for same, pairs in ((False, asymmetry.pairs), (True, asymmetry.null))
-        for pair in pairs
-    ]
     quantity = _TITLES[metric]
-    every, left = most_of(every, lambda one: one[1].ratio.n, "comparisons, those with the most rounds", MOST_ROWS)
-    rows: dict[tuple[str, str, bool], list[Comparison]] = {}
-    for same, pair in every:
-        rows.setdefault((str(pair.labels["from"]), str(pair.labels["to"]), same), []).append(pair)
-    keys = sorted(rows, key=lambda key: key[2])
-    counts = [len(rows[key]) for key in keys]
+    panels, left = _panels_by_pair(group)
+    pairs = [pair for panel in panels.values() for pair in panel]
+    counts = [len(panel) for panel in panels.values()]
     figure, axes = new_figure(
-        len(keys), 1, 0.65 + sum(0.19 * count + 0.42 for count in counts), sharex=True,
+        len(panels), 1, 0.65 + sum(0.19 * count + 0.42 for count in counts), sharex=True,
         gridspec_kw={"height_ratios": [count + 1 for count in counts]},
     )  # fmt: skip
-    for axis, key in zip(axes, keys, strict=True):
-        pair_panel(axis, rows[key])
-        start, end, same = key
-        axis.set_title(
-            f"{Path.between(start, end)} over {Path.between(end, start)}"
-            + (" (same zone: control pair)" if same else "")
-        )
-    ratio_ticks(axes[-1], ratio_reach([pair for key in keys for pair in rows[key]]))
+    for axis, (title, panel) in zip(axes, panels.items(), strict=True):
+        pair_panel(axis, panel)
+        axis.set_title(title)
+    ratio_ticks(axes[-1], ratio_reach(pairs))
     axes[-1].set_xlabel(f"ratio of the {quantity} in both directions (log)")
-    margin = next(pair.margin for pair in rows[keys[0]])
     level = f"{100 * group[0].confidence:g} %"
     wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
     caption = (
         f"Ratio of the {quantity} in one direction to the other, by method. Bar: {level} interval over rounds. Band: "
-        f"practically equivalent (±{100 * margin:g} %{wider}). Orange: different, adjusted for the number of pairs "
-        "(hollow: within the band); blue: practically equivalent; hollow grey: inconclusive; no bar: one round. "
-        f"{sizes((pair.ratio.n for key in keys for pair in rows[key]), 'rounds per pair')}.{left}"
+        f"practically equivalent (±{100 * pairs[0].margin:g} %{wider}). Orange: different, adjusted for the number of "
+        "pairs (hollow: within the band); blue: practically equivalent; hollow grey: inconclusive; no bar: one round. "
+        f"{sizes((pair.ratio.n for pair in pairs), 'rounds per pair')}.{left}"
     )
-    return Chart(figure, caption, "\n".join(pair_words(pair) for key in keys for pair in rows[key]))
+    return Chart(figure, caption, "\n".join(map(pair_words, pairs)))
+
+
+def _panels_by_pair(asymmetries: Sequence[Asymmetry]) -> tuple[dict[str, list[Comparison]], str]:
+    """Return the comparisons by title of their panel, control pairs last, and the caption's sentence on the others."""
+    candidates = [(pair, "") for asymmetry in asymmetries for pair in asymmetry.pairs]
+    candidates += [(pair, " (same zone: control pair)") for asymmetry in asymmetries for pair in asymmetry.null]
+    shown, left = most_of(
+        candidates, lambda item: item[0].ratio.n, "comparisons, those with the most rounds", MOST_ROWS
+    )
+    panels: dict[str, list[Comparison]] = {}
+    for pair, suffix in shown:
+        start, end = str(pair.labels["from"]), str(pair.labels["to"])
+        title = f"{Path.between(start, end)} over {Path.between(end, start)}{suffix}"
+        panels.setdefault(title, []).append(pair)
+    return panels, left

@@ -53,7 +53,7 @@ def _as_printed(run: Any) -> str:
 
 
 def _lines(study: Study) -> dict[tuple[str, str, str], Any]:
-    """The line of each run's goodput, by side, and of its retransmits."""
+    """Return the log lines of the goodput of each run (by side) and of its retransmits."""
     metrics = study.metrics[study.metrics["stream"].isna()]
     lines: dict[tuple[str, str, str], Any] = {}
     for row in metrics[metrics["metric"].isin(["throughput", "retransmits"])].itertuples(index=False):

@@ -49,9 +49,9 @@ def write_notebook(nb: Any, path: Path) -> None:
 
     text = nbformat.writes(nb, version=4, sort_keys=True).rstrip("\n") + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    beside.write_text(text, "utf-8", newline="\n")
-    os.replace(beside, path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    temporary.write_text(text, "utf-8", newline="\n")
+    os.replace(temporary, path)
 
 
 def cell_ids(notebook: Path) -> list[str]:
@@ -60,7 +60,7 @@ def cell_ids(notebook: Path) -> list[str]:
 
 
 def _cell_id(cell: Any, known: Sequence[str], taken: set[str]) -> str:
-    """The cell's own id, or one made of its text; a number tells equal cells apart."""
+    """Return the id of a cell, or derive one from its text; equal cells get a number."""
     name = cell.id if cell.get("id") in known else sha256(cell.source.encode()).hexdigest()[:8]
     unique, number = name, 1
     while unique in taken:
@@ -71,7 +71,7 @@ def _cell_id(cell: Any, known: Sequence[str], taken: set[str]) -> str:
 
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-#: The file that ipykernel invents for a cell holds its process id; an address in a repr is another one each time.
+#: The file name that ipykernel gives a cell contains its process id; the address in a repr varies.
 _VOLATILE = (
     (re.compile(r"\S*[/\\]ipykernel_\d+[/\\]\d+\.py"), "<cell>"),
     (re.compile(r"(?<= at )0x[0-9a-f]+(?=>)"), "0x…"),

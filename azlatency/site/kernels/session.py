@@ -11,7 +11,7 @@ from typing import Any
 
 
 def reset_session() -> None:
-    """Called in the kernel between notebooks: forget all names, close figures, let warnings appear again.
+    """Reset the kernel between notebooks: delete all names, close figures, show warnings again.
 
     Imported modules stay, which is the point.
     """
@@ -39,7 +39,7 @@ _read: set[tuple[str, str]] = set()
 
 @lru_cache(maxsize=1)
 def _listen() -> None:
-    """Note every file that Python opens from now on; there is no way to stop."""
+    """Record every file that Python opens from now on; audit hooks cannot be removed."""
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
@@ -52,7 +52,7 @@ def _listen() -> None:
 
 
 def files_read() -> str:
-    """Called in the kernel after a notebook: what it read, as a JSON list of paths; a listed folder as "names in …".
+    """Return the paths that a notebook read, as a JSON list; a listed folder is "names in …".
 
     Only what may change a result: files of the data and of the project, not those of Python and its libraries. Of
     folders only those of the data, for Python itself lists the others; and not the folder of all imports, for to look

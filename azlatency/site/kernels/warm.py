@@ -63,7 +63,7 @@ class WarmKernel:
     def run(self, notebook: Path, parameters: dict[str, Any]) -> tuple[Any, CellError | None]:
         """Execute a copy of a notebook; returns it normalised, with the error that ended it, if any.
 
-        With ``parameters`` a cell with their values stands below the cell tagged ``parameters``. The file is only read;
+        With ``parameters``, a cell with their values follows the cell tagged ``parameters``. The file is only read;
         raises what reading it raises.
         """
         import papermill
@@ -107,7 +107,7 @@ class WarmKernel:
             self.stop()
 
     def stop(self) -> None:
-        """End the kernel at once; it holds nothing that is worth saving."""
+        """Kill the kernel; it has no state to save."""
         from jupyter_core.utils import run_sync
 
         if self._client is not None:

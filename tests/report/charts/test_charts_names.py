@@ -83,6 +83,6 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
         assert "Long names are shortened" in chart.caption
         assert NODE.format(1, 1) in chart.alt
         assert not any("cloudapp" in text for text, _ in texts(chart)), name
-    # The description of the network knows these hosts by other names: nothing is held beside it, and nothing breaks.
+    # The description of the network knows these hosts by other names: the tables say so, and nothing breaks.
     results = run(ROOT / "notebooks" / "04_zone_pair_asymmetry.ipynb", "emulated-zones")
-    assert sum("The network was programmed, but no method measured" in repr(each) for each in results) == 2
+    assert sum("The network was emulated, but no method measured" in repr(each) for each in results) == 2
