@@ -28,7 +28,7 @@ def test_a_median_of_half_round_trips_is_shown_as_a_round_trip(cni: Study, cni_l
     assert cell(table, f"{RUN}, p50", "RTT, µs") == "1,401.236"
     assert logs_behind(cni, table, f"{RUN}, p50") == {"az1-az3/sockperf.log"}
     typical = tables.latency.paths(cni_latency, az.summarize(cni_latency, "median_ns"))
-    assert cell(typical, "AZ1 - AZ3", "median RTT of a run, µs") == "1,401.2"
+    assert cell(typical, "AZ1 - AZ3", "median RTT per run, µs") == "1,401.2"
 
 
 def test_a_percentile_that_is_the_maximum_is_not_supported(cni: Study, cni_latency: pd.DataFrame) -> None:

@@ -50,7 +50,7 @@ def test_the_numbers_of_a_blog_post_are_reproduced() -> None:
 @pytest.mark.parametrize("name", ["uksouth-echo-latency", "canadacentral-proximity-placement"])
 def test_only_minimum_and_maximum_are_said_to_be_one_packet(name: str) -> None:
     table, at = reported(name)
-    conclusions = [row[at["what may be concluded"]] for row in table.cells]
+    conclusions = [row[at["conclusion"]] for row in table.cells]
     assert all(conclusions)
     for row, conclusion in zip(table.cells, conclusions, strict=True):
         assert ("one packet" in conclusion) == (row[at["metric"]] in ("rtt_min", "rtt_max"))
@@ -61,7 +61,7 @@ def test_headlines_of_single_runs_do_not_rank_paths() -> None:
     runs = az.studies.client_side_runs(az.studies.run_table(study))
     table = az.tables.what_was_measured.headline(az.stats.unit_checks.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
-    assert {row[-1] for row in table.cells} == {"one run each: what these connections did, no rank among paths"}
+    assert {row[-1] for row in table.cells} == {"one run per method: describes these connections, not the path"}
 
 
 def test_headlines_of_repeated_runs_refer_to_the_intervals() -> None:
