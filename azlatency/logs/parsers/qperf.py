@@ -25,9 +25,9 @@ prefixes are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,53
 *Silent failures.* Ctrl-C leaves no message; only a measured time (``-vvt``) below the requested one shows it. A lost
 datagram stops ``udp_lat`` until the timer ends it, and the wait counts as latency.
 
-*Runs.* Each block is a run. ``-oo`` repeats the block without printing the value that varies. A ``conf`` block
-describes the machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity,
-queue sizes) are not stored.
+*Runs.* Each block is a run, and so is each repetition of its result under one heading. ``-oo`` repeats the block
+without printing the value that varies. A ``conf`` block describes the machines; it is a run without data. Options that
+do not affect the measurement (timeouts, ports, affinity, queue sizes) are not stored.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ import re
 from decimal import Decimal
 from typing import ClassVar
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar import UNKNOWN, Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import contradict, end_run, unfinished_line
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, nanoseconds, prefixed, quantity
 
@@ -50,6 +50,8 @@ _TEST = (
 # A test that was not stopped is at most one tick of 10 ms shorter than requested.
 _COMPLETE = 0.9
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
+# A number with a unit has a prefix from 1000 on: a comma in it is not a thousands separator.
+_SCALED = r"(\d+(?:\.\d+)?)"
 _COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
 _SIDES = {"loc": "local", "rem": "remote", "send": "sender", "recv": "receiver"}
 _COMPLETION = "rc_rdma_read_lat"
@@ -66,6 +68,9 @@ _CPU = {
 }
 
 
+_BEGINNING = re.compile(r"\s*(?:latency|bw|time|(?:msg|send|recv|loc|rem)_\w{0,20})\s{0,20}(?:=|$)")
+
+
 def _pair(name: str, value: str) -> str:
     return rf"{name}\s+=\s+{value}"
 
@@ -77,6 +82,17 @@ class _Qperf(LineLog):
         precision = log.option("-e", "--precision")
         self.digits = max(3, int(precision)) if precision and precision.isdigit() else 3
         self.failed = False
+        self.cut = False
+        self.unfinished = unfinished_line(log)
+
+    def _begin_repetition(self, metric: str, line: Line, *, side: str | None = None) -> None:
+        """Begin a further run if the block repeats a result: it was printed several times under one heading."""
+        if self.run.value(metric, side=side) is None:
+            return
+        row = self.run.row
+        self.finish(line.number - 1)
+        self.run = self.run.recorder.start_run("qperf", line.number)
+        self.run.set(**{name: row.get(name) for name in ("test", "protocol", "printed_as", "closed_loop")})
 
     @property
     def test(self) -> str:
@@ -101,7 +117,7 @@ class _Qperf(LineLog):
         if exact is not None:
             self.run.set(message_bytes=int(count(exact).value))
 
-    @data(_pair("time", rf"{_NUMBER} (ns|us|ms|sec)"), hint="time ")
+    @data(_pair("time", rf"{_SCALED} (ns|us|ms|sec)"), hint="time ")
     def requested_time(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(requested_duration_ns=nanoseconds(match[1], match[2]))
 
@@ -114,25 +130,27 @@ class _Qperf(LineLog):
 
     # --- results
 
-    @data(_pair("latency", rf"{_NUMBER} (ns|us|ms|sec)"), hint="latency")
+    @data(_pair("latency", rf"{_SCALED} (ns|us|ms|sec)"), hint="latency")
     def latency(self, line: Line, match: re.Match[str]) -> None:
+        self._begin_repetition("rtt_mean", line)
         printed = self._quantity(match[1], match[2])
         self.run.add_metric("rtt_mean", printed if self.test == _COMPLETION else printed.doubled(), line.number)
 
-    @data(_pair("msg_rate", rf"{_NUMBER} ([KMG]?/sec)"), hint="msg_rate")
+    @data(_pair("msg_rate", rf"{_SCALED} ([KMG]?/sec)"), hint="msg_rate")
     def message_rate(self, line: Line, match: re.Match[str]) -> None:
         self.run.add_metric("message_rate", self._quantity(match[1], match[2]), line.number)
 
-    @data(_pair("(?:(send|recv)_)?bw", rf"{_NUMBER} ((?:[KMGT]i?B|bytes|bits|[KMGT]b)/sec)"), hint="bw")
+    @data(_pair("(?:(send|recv)_)?bw", rf"{_SCALED} ((?:[KMGT]i?B|bytes|bits|[KMGT]b)/sec)"), hint="bw")
     def bandwidth(self, line: Line, match: re.Match[str]) -> None:
         side = _SIDES[match[1] or "recv"]
+        self._begin_repetition("throughput", line, side=side)
         rate = self._quantity(match[2], match[3])
         self.run.add_metric("throughput", rate, line.number, side=side)
         if not rate.value:
             self.run.add_event("nothing_received", "warning", f"the {side} received nothing: {match[0]!r}", line.number)
 
     @data(
-        _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_NUMBER} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"),
+        _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_SCALED} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"),
         hint="_bytes",
     )
     def volume(self, line: Line, match: re.Match[str]) -> None:
@@ -143,15 +161,14 @@ class _Qperf(LineLog):
             name = "sent_bytes" if match[2] == "send" else "received_bytes"
             self.run.add_metric(name, size, line.number, side=_SIDES[match[1]])
 
-    @data(_pair("(?:(loc|rem)_)?(send|recv)_msgs", rf"(?:{_COUNT}|{_NUMBER} million)"), hint="_msgs")
+    @data(_pair("(?:(loc|rem)_)?(send|recv)_msgs", rf"(?:{_COUNT}|{_SCALED} million)"), hint="_msgs")
     def messages(self, line: Line, match: re.Match[str]) -> None:
-        source = self.log.source
-        unfinished = line.number == source.line_count and not source.text.endswith("\n")
-        if unfinished and match[3] and not line.text.endswith(" "):
+        if line.number == self.unfinished and match[3] and not line.text.endswith(" "):
             # A blank follows a complete count; without it, 8,22 may be the beginning of 8,228.
             self.run.add_event(
                 "unfinished_line", "warning", "the log ends within this line; its count is left out", line.number
             )
+            self.cut = True
             return
         number = count(match[3]) if match[3] else self._quantity(match[4], "million")
         name = "sent" if match[2] == "send" else "received"
@@ -160,13 +177,13 @@ class _Qperf(LineLog):
             # Each message that the client receives completes one round trip.
             self.run.add_metric("observations", number, line.number)
 
-    @data(_pair("(loc|rem|send|recv)_cpus_(used|user|intr|kernel|iowait)", rf"{_NUMBER} % cpus"), hint="_cpus_")
+    @data(_pair("(loc|rem|send|recv)_cpus_(used|user|intr|kernel|iowait)", rf"{_SCALED} % cpus"), hint="_cpus_")
     def processors(self, line: Line, match: re.Match[str]) -> None:
         share = self._quantity(match[3], "%")
         cores = Quantity(share.value, "count", share.printed, share.resolution)
         self.run.add_metric(_CPU[f"cpus_{match[2]}"], cores, line.number, side=_SIDES[match[1]], scope="host")
 
-    @data(_pair("(loc|rem|send|recv)_(real|cpu)_time", rf"{_NUMBER} (ns|us|ms|sec)"), hint="_time")
+    @data(_pair("(loc|rem|send|recv)_(real|cpu)_time", rf"{_SCALED} (ns|us|ms|sec)"), hint="_time")
     def elapsed(self, line: Line, match: re.Match[str]) -> None:
         printed = self._quantity(match[3], match[4])
         ticks = Quantity(printed.value, "ns", printed.printed, max(printed.resolution or 0, _TICK_NS))
@@ -177,7 +194,7 @@ class _Qperf(LineLog):
         if match[2] == "real" and match[1] in ("loc", "recv"):
             self.run.set(duration_ns=nanoseconds(match[3], match[4]))
 
-    @data(_pair("(send|recv|loc|rem)_cost", rf"{_NUMBER} ((?:ns|us|ms|sec)/GB)"), hint="_cost")
+    @data(_pair("(send|recv|loc|rem)_cost", rf"{_SCALED} ((?:ns|us|ms|sec)/GB)"), hint="_cost")
     def cost(self, line: Line, match: re.Match[str]) -> None:
         cost = self._quantity(match[2], match[3])
         self.run.add_metric("cpu_cost", cost, line.number, side=_SIDES[match[1]], scope="host")
@@ -210,9 +227,9 @@ class _Qperf(LineLog):
     def _quantity(self, token: str, unit: str) -> Quantity:
         return quantity(token, unit, significant=self.digits)
 
-    def finish(self) -> None:
+    def finish(self, last_line: int) -> None:
         """Complete the run: its columns, checks and status."""
-        run, log = self.run, self.log
+        run = self.run
         self._read_options()
         values = [run.value("rtt_mean"), run.value("message_rate")]
         values += [run.value("throughput", side=side) for side in ("receiver", "sender")]
@@ -223,9 +240,16 @@ class _Qperf(LineLog):
         elif self.failed:
             run.set(status="failed")
         self._check_rate()
+        self._check_bandwidth()
         self._check_udp()
         self._check_duration()
-        end_run(run, has_numbers=has_numbers, ended=has_numbers, last_line=log.last_line)
+        end_run(run, has_numbers=has_numbers, ended=has_numbers and not self._ends_within_line(), last_line=last_line)
+
+    def _ends_within_line(self) -> bool:
+        """Whether the text ends within a line of qperf."""
+        if not self.unfinished or self.run.recorder.accounting.kind_of(self.unfinished) != UNKNOWN:
+            return self.cut
+        return _BEGINNING.match(self.log.lines[-1].text) is not None
 
     def _read_options(self) -> None:
         row, log = self.run.row, self.log
@@ -265,6 +289,31 @@ class _Qperf(LineLog):
         if abs(between * rate / 1e9 - 1) > tolerance:
             text = f"latency and msg_rate contradict each other: their product is {between * rate / 1e9:.3f}, not 1"
             self.run.add_event("rate_mismatch", "warning", text, self.run.row["first_line"])
+
+    def _check_bandwidth(self) -> None:
+        """Check a bandwidth against bytes / time and against messages per second times their size."""
+        run = self.run
+        tolerance = 1.5 * 10.0 ** (1 - self.digits)
+        for side, other in (("receiver", "remote"), ("sender", "local")):
+            rate, size = run.row_of("throughput", side=side), run.value("transferred", side=side)
+            elapsed = run.row_of("elapsed", side=side) or run.row_of("elapsed", side=other)
+            if rate is None or not size or elapsed is None or not elapsed["value"]:
+                continue
+            expected = 8e9 * size / elapsed["value"]
+            slack = tolerance + (elapsed["resolution"] or 0.0) / elapsed["value"]
+            if abs(rate["value"] / expected - 1) > slack:
+                text = (
+                    f"{rate['printed']} {rate['printed_unit']} is not bytes / time, which is {expected / 8:.4g} bytes/s"
+                )
+                contradict(run, "rate_mismatch", text, rate["line"])
+        rate, messages = run.row_of("throughput", side="receiver"), run.value("message_rate")
+        volume, sent = run.value("transferred", side="sender"), run.value("sent", side="sender")
+        if rate is None or not messages or self.test.endswith("_bi_bw"):
+            return
+        length = run.row.get("message_bytes") or (volume / sent if volume and sent else None)
+        if length and abs(rate["value"] / (8 * length * messages) - 1) > 2 * tolerance:
+            text = f"{rate['printed']} {rate['printed_unit']} is not msg_rate times {length:g} bytes"
+            contradict(run, "rate_mismatch", text, rate["line"])
 
     def _check_udp(self) -> None:
         """Report so few round trips that a lost datagram may have stopped the test until its timer ended."""
@@ -313,7 +362,7 @@ class QperfParser(Parser):
         """Read one block."""
         reader = _Qperf(log, recorder)
         reader.feed(log.lines, recorder.accounting)
-        reader.finish()
+        reader.finish(log.last_line)
 
 
 PARSER = QperfParser()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from helpers.logs import first_run, read_text
 from helpers.places import SHARED
 
 import azlatency as az
@@ -230,7 +231,7 @@ def test_a_histogram_without_all_its_rows(read) -> None:
 
 def test_a_number_cut_at_the_end_of_the_text(read) -> None:
     log = read(RR + "MEAN_LATENCY=61.03\nMAX_LATENCY=25")
-    assert (log.value("rtt_max"), log.codes("warning")) == (None, ["unfinished_line"])
+    assert (log.value("rtt_max"), log.codes("warning")) == (None, ["unfinished_line", "truncated"])
 
 
 def test_a_missing_server_is_a_failed_run(read) -> None:
@@ -257,3 +258,31 @@ def test_published_logs(name: str, codes: set[str]) -> None:
     tables = az.parse(path)
     assert {row["tool"] for row in tables.rows["runs"]} == {"netperf"}
     assert {row["code"] for row in tables.rows["events"] if row["severity"] != "info"} == codes
+
+
+STREAM_TITLES = """Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    10^6bits/sec
+
+"""
+
+
+@pytest.mark.parametrize("banner", ["", f"MIGRATED TCP STREAM TEST {ENDS}\n"])
+def test_a_row_of_transactions_under_the_titles_of_a_stream_is_left_out(banner: str) -> None:
+    logs = read_text(banner + STREAM_TITLES + "16384  131072 1        1       10.00    22718.42\n16384  131072\n")
+    assert {row["metric"] for row in logs.records("metrics")} == set()
+    assert first_run(logs)["status"] == "failed"
+    assert "column_mismatch" in {event["code"] for event in logs.records("events")}
+
+
+def test_a_row_of_a_stream_under_the_banner_of_transactions_is_left_out() -> None:
+    logs = read_text(RR + "131072  16384  16384    10.00    9412.34\n")
+    assert {row["metric"] for row in logs.records("metrics")} == set()
+    assert first_run(logs)["status"] == "failed"
+
+
+@pytest.mark.parametrize(("sockets", "status"), [("16384  131072", "complete"), ("16384  1310", "truncated")])
+def test_remote_sizes_at_the_end_of_the_text_prove_the_end_if_they_are_whole(sockets: str, status: str) -> None:
+    logs = read_text(RR + "16384  131072 1        1       10.00    22718.42\n" + sockets)
+    assert first_run(logs)["status"] == status

@@ -90,3 +90,47 @@ def test_two_blocks_are_two_runs_without_a_start_time() -> None:
         ("tcp_bw", None),
         ("tcp_lat", None),
     ]
+
+
+def test_results_repeated_under_one_heading_are_further_runs() -> None:
+    logs = read_text("tcp_lat:\n    latency  =  18.2 us\n    latency  =  18.3 us\n    latency  =  18.3 us\n")
+    runs = logs.records("runs")
+    assert [(run["test"], run["status"], run["printed_as"]) for run in runs] == [
+        ("tcp_lat", "complete", "half_round_trip")
+    ] * 3
+    rtts = [(row["run_id"], row["value"]) for row in logs.records("metrics") if row["metric"] == "rtt_mean"]
+    assert rtts == [(run["run_id"], rtt) for run, rtt in zip(runs, [36_400, 36_600, 36_600], strict=True)]
+    assert [event["code"] for event in logs.records("events")] == []
+
+
+@pytest.mark.parametrize(
+    "line", ["latency  =  1,234 us", "latency  =  97,5 us", "latency  =  1,23 ms", "bw  =  1,234 MB/sec"]
+)
+def test_a_comma_is_not_a_thousands_separator_in_a_number_with_a_unit(line: str) -> None:
+    logs = read_text(f"tcp_lat:\n    {line}\n")
+    assert logs.records("metrics") == []
+    assert first_run(logs)["status"] == "truncated"
+    assert "unknown_line" in {event["code"] for event in logs.records("events")}
+
+
+VERBOSE_BW = """tcp_bw:
+    bw              =     2.82 GB/sec
+    msg_rate        =       43 K/sec
+    msg_size        =       64 KiB (65,536)
+    send_bytes      =     28.2 GB
+    recv_bytes      =     28.2 GB
+    recv_real_time  =       10 sec
+"""
+
+
+@pytest.mark.parametrize("edit", [("2.82 GB/sec", "28.2 GB/sec"), ("  43 K/sec", "  53 K/sec"), ("10 sec", "20 sec")])
+def test_a_bandwidth_that_contradicts_bytes_and_time_is_not_complete(edit: tuple[str, str]) -> None:
+    assert first_run(read_text(VERBOSE_BW))["status"] == "complete"
+    logs = read_text(VERBOSE_BW.replace(*edit))
+    assert first_run(logs)["status"] == "failed"
+    assert "rate_mismatch" in {event["code"] for event in logs.records("events")}
+
+
+@pytest.mark.parametrize("end", ["    msg_ra", "    send_msgs   =  430,97", "    latency  =  16."])
+def test_a_log_that_ends_within_a_line_is_truncated(end: str) -> None:
+    assert first_run(read_text("tcp_lat:\n    latency  =  16.9 us\n" + end))["status"] == "truncated"

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from azlatency.logs.grammar import DATA, KNOWN, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.parsers.common import contradict, end_run, unfinished_line
 from azlatency.logs.parsers.netperf.columns import KEYS, NAMES
 from azlatency.logs.parsers.netperf.latencies import record_histogram, record_latencies
 from azlatency.logs.parsers.netperf.omni import record_omni_values
 from azlatency.logs.parsers.netperf.rates import check_run, record_interims, record_rates
-from azlatency.logs.parsers.netperf.run import MICROSECOND, MILLISECOND, Bucket, Interim, NetperfRun, Value
+from azlatency.logs.parsers.netperf.run import MICROSECOND, MILLISECOND, STREAMS, Bucket, Interim, NetperfRun, Value
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
@@ -55,6 +55,11 @@ class NetperfText(LineLog):
         self.header: list[str] = []
         self.header_text = ""
         self.unit: str | None = None
+        self.table: str | None = None
+        """What the last column titles describe: a stream, datagrams or transactions."""
+        self.has_cpu_titles = False
+        self.sockets: tuple[str, str] | None = None
+        self.cut = False
         self.titled = False
         self.interim_parts: dict[tuple[str, str], str] = {}
         self.failures: list[Value] = []
@@ -151,11 +156,15 @@ class NetperfText(LineLog):
     def units_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the unit of the rate in the last title line of a stream test."""
         self.unit = match[1]
+        titles = match[0].split()
+        self.table = "datagrams" if "#" in titles else "transactions" if titles[1] == "Bytes" else "stream"
+        self.has_cpu_titles = "us/KB" in titles
 
     @data(r"bytes\s+[Bb]ytes\s+bytes\s+bytes\s+secs\.\s+per sec(?:\s+% \S\s+% \S\s+us/Tr\s+us/Tr)?", hint="per sec")
     def per_second(self, line: Line, match: re.Match[str]) -> None:
         """Read the last title line of a request/response test."""
-        self.unit = "Trans/s"
+        self.unit, self.table = "Trans/s", "transactions"
+        self.has_cpu_titles = "us/Tr" in match[0]
 
     @data(r"Local /Remote", hint="Local /Remote")
     def titles(self, line: Line, match: re.Match[str]) -> None:
@@ -170,6 +179,9 @@ class NetperfText(LineLog):
     )
     def transaction_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the first row of values of a request/response test, with or without CPU columns."""
+        if self._contradicts_titles("transactions", line):
+            return
+        self.sockets = (match[1], match[2])
         if match[3] == match[4]:
             self.run.set(message_bytes=int(match[3]))
         self.run.add_metric("request_bytes", exact_bytes(match[3]), line.number)
@@ -184,7 +196,8 @@ class NetperfText(LineLog):
     @data(rf"{_SIZE}\s+{_SIZE}", hint=" ")
     def remote_sockets(self, line: Line, match: re.Match[str]) -> None:
         """Read the last row of a request/response test: the remote socket sizes."""
-        self.ended = True
+        # A size that is cut still looks like a size; one like the local size is whole.
+        self.ended = line.number != self.unfinished or (match[1], match[2]) == self.sockets
 
     @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}", hint=".")
     @data(
@@ -193,16 +206,20 @@ class NetperfText(LineLog):
     )
     def stream_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the row of a stream test, with or without CPU columns."""
+        if self._contradicts_titles("stream", line):
+            return
         self.run.set(message_bytes=int(match[3]))
         self.test.record_elapsed(match[4], line.number)
         self.test.record_rate(match[5], self.unit, line.number)
         if match.re.groups > 5:
             self._record_cpu(line, percents=match.group(6, 7), demands=match.group(8, 9), per_transaction=False)
-        self.ended = True
+        self.ended = line.number != self.unfinished or match.re.groups > 5 or not self.has_cpu_titles
 
     @data(rf"{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+(\d{{1,12}})\s+{RATE}", hint=".")
     def datagrams_sent(self, line: Line, match: re.Match[str]) -> None:
         """Read the sender's row of a UDP stream."""
+        if self._contradicts_titles("datagrams", line):
+            return
         self.run.set(message_bytes=int(match[2]))
         self.test.record_elapsed(match[3], line.number)
         self.run.add_metric("sent", count(match[4]), line.number)
@@ -212,6 +229,8 @@ class NetperfText(LineLog):
     @data(rf"{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+{RATE}", hint=".")
     def datagrams_received(self, line: Line, match: re.Match[str]) -> None:
         """Read the receiver's row of a UDP stream."""
+        if self._contradicts_titles("datagrams", line):
+            return
         self.run.add_metric("received", count(match[3]), line.number)
         self.test.record_throughput(match[4], self.unit, line.number, "receiver")
         sent, received = self.run.value("sent"), int(match[3])
@@ -362,7 +381,20 @@ class NetperfText(LineLog):
             if not demand.startswith("-"):
                 self.run.add_metric(name, quantity(demand, unit), line.number, side=side, scope="host")
 
+    def _contradicts_titles(self, table: str, line: Line) -> bool:
+        """Report a row whose number of values is that of another table than the titles or the banner announce."""
+        kind = self.test.kind
+        expected = self.table
+        if expected is None and kind is not None:
+            expected = "transactions" if kind not in STREAMS else None if table != "transactions" else "stream"
+        if expected in (None, table):
+            return False
+        text = f"the values of this row are those of a table of {table}, the titles those of {expected}; it is left out"
+        contradict(self.run, "column_mismatch", text, line.number)
+        return True
+
     def _report_unfinished(self, line: Line) -> None:
+        self.cut = True
         text = "the log ends within this line; the number at its end is left out"
         self.run.add_event("unfinished_line", "warning", text, line.number)
 
@@ -388,4 +420,5 @@ class NetperfText(LineLog):
                 run.set(status="failed")
                 run.add_event("failed", "error", f"netperf measured nothing: {text}", line)
         has_numbers = measured or bool(test.interims)
-        end_run(run, has_numbers=has_numbers, ended=self.ended or bool(test.values), last_line=last_line)
+        ended = (self.ended or bool(test.values)) and not self.cut
+        end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
