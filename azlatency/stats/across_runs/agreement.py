@@ -1,8 +1,8 @@
-"""Do two tools agree on one path? Only where they send the same kind of packet; else they differ by definition.
+"""Agreement of two tools on the same paths, if they send the same kind of packet.
 
-Pairs are (path, round). Bland & Altman on log ratios: the geometric ratio with its t interval, limits of agreement (the
-approximate ones and those of a single future pair, by the t law), and two one-sided tests. Correlation and Lin's
-coefficient are not offered: over paths from 17 to 718 us they are .9999 for tools that disagree by a quarter.
+Pairs are (path, round). Bland & Altman on log ratios: the geometric mean ratio with Student's t interval, limits of
+agreement, a prediction interval for a single pair, and two one-sided tests. Correlation and Lin's coefficient are not
+offered: over paths from 17 to 718 µs they are 0.9999 for tools that disagree by a quarter.
 
 Sources: Bland & Altman, Lancet 327:307, 1986; RFC 2681 (Type-P); Schuirmann 1987.
 """
@@ -21,21 +21,18 @@ from azlatency.stats.across_runs.two_groups import summary, tost
 from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, verdict_of
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
+    from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store import Study
 
-    FloatArray = NDArray[np.float64]
-
 METHOD = "Bland-Altman on log ratios of (path, round) pairs; two one-sided t tests"
-#: Messages whose sizes differ by less fit the same few cells of a link: 64 bytes take 0.05 us at 10 Gbit/s.
+#: Message sizes that differ by less count as equal: 64 bytes take 0.05 µs at 10 Gbit/s.
 SAME_SIZE_BYTES = 64
 
 
 class Pair(NamedTuple):
-    """What two tools measured on one path in one round (None where rounds are not known)."""
+    """Values of two tools on one path in one round (``None`` if rounds are unknown)."""
 
     path: str
     round: Hashable | None
@@ -46,12 +43,30 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement(Result):
-    """Two tools, ``first`` over ``second``, in ``pairs`` pairs of (path, round).
+    """Two tools compared on common paths and rounds, ``first`` over ``second``.
 
-    ``ratio``: geometric mean ratio and its interval. ``limits``: the ratio of 95 % of pairs, as most programs print it
-    (1.96 sd); ``prediction``: the ratio of one more pair by Student's t, which holds for few pairs. ``verdict``: is the
-    mean ratio different from 1, equivalent, ...; with code ``type_p_mismatch`` it is about definitions, not accuracy.
-    ``points``: the pairs themselves.
+    Attributes
+    ----------
+    first, second : str
+        Methods.
+    pairs : int
+        Number of pairs of (path, round).
+    ratio : Estimate
+        Geometric mean ratio with its interval.
+    limits : tuple of float or None
+        Limits of agreement: the ratio of 95 % of the pairs (1.96 sd).
+    prediction : tuple of float or None
+        Interval for the ratio of one more pair by Student's t; it also holds for few pairs.
+    tost_p : float or None
+        p-value of the two one-sided tests.
+    verdict : {"different", "different_within_margin", "equivalent", "undetermined"}
+        Verdict on the mean ratio. With the code ``type_p_mismatch`` it is about definitions, not accuracy.
+    margin : float
+        Relative margin that is practically equivalent.
+    differs_in : tuple of str
+        Properties in which the packets differ.
+    points : tuple of Pair
+        The pairs.
     """
 
     first: str
@@ -79,7 +94,7 @@ class Agreement(Result):
 
     @property
     def agree(self) -> bool | None:
-        """Whether they agree within the margin; None where that is not the question or not decided."""
+        """Whether they agree within the margin; ``None`` if inconclusive or if their packets differ."""
         if self.differs_in or self.verdict == "undetermined":
             return None
         return self.verdict in ("equivalent", "different_within_margin")
@@ -107,8 +122,14 @@ def bland_altman(
     differs_in: tuple[str, ...] = (),
     labels: dict[str, Any] | None = None,
 ) -> Agreement:
-    """`Agreement` of paired values of two tools, both round trips in the same unit. Raises `ValueError` for unequal
-    lengths. Pairs with a missing value are left out; values that are not positive are refused.
+    """Compare paired values of two tools: round-trip times in the same unit.
+
+    Pairs with a missing value are left out. Values must be positive.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, or the margin is not relative.
     """
     import numpy as np
     from scipy.stats import norm
@@ -116,36 +137,36 @@ def bland_altman(
 
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if x.shape != y.shape:
-        raise ValueError(f"{x.size} values against {y.size}: pairs are needed")
+        raise ValueError(f"{x.size} values against {y.size}: pass pairs")
     relative = parse_margin(margin)[0]
     if not relative:
         raise ValueError(f"margin {margin!r}: a ratio needs a relative margin")
-    good = np.isfinite(x) & np.isfinite(y)
-    x, y = x[good], y[good]
-    found = list(codes)
-    if not {"unit_unknown", "unit_conflict", "logical_zone"} & set(found):
+    present = np.isfinite(x) & np.isfinite(y)
+    x, y = x[present], y[present]
+    reasons = list(codes)
+    if not {"unit_unknown", "unit_conflict", "logical_zone"} & set(reasons):
         if not x.size:
-            found.append("no_values")
+            reasons.append("no_values")
         elif min(x.min(), y.min()) <= 0:
-            found.append("not_positive")
+            reasons.append("not_positive")
     what = f"{names[0]} over {names[1]}"
-    fatal = set(found) - {"type_p_mismatch"}
+    fatal = set(reasons) - {"type_p_mismatch"}
     logs = np.log(x) - np.log(y) if not fatal else np.zeros(0)
     n, mean, sd = summary(logs)
     spread = n >= 2 and sd > 1e-12 * max(abs(mean), 1e-12)
     if not fatal and not spread:
-        found.append("no_replication" if n < 2 else "constant")
+        reasons.append("no_replication" if n < 2 else "constant")
     elif n == 2:
-        found.append("two_runs")
-    all_codes = tuple(dict.fromkeys(found))
+        reasons.append("two_runs")
+    all_codes = tuple(dict.fromkeys(reasons))
     low = high = tost_p = limits = prediction = None
     verdict: Verdict = "undetermined"
     if spread:
         error = sd / math.sqrt(n)
-        outer, inner = (float(student.ppf(each, n - 1)) for each in ((1 + confidence) / 2, confidence))
+        outer, inner = (float(student.ppf(level, n - 1)) for level in ((1 + confidence) / 2, confidence))
         low, high = math.exp(mean - outer * error), math.exp(mean + outer * error)
         tost_p = tost(mean, error, n - 1, -math.log1p(relative), math.log1p(relative)).p
-        # Bland and Altman's own 1.96 at 95 %, so that the limits equal everyone's.
+        # Bland and Altman use 1.96 at 95 %; other programs print the same limits.
         z = 1.96 if confidence == 0.95 else float(norm.ppf((1 + confidence) / 2))
         limits = (math.exp(mean - z * sd), math.exp(mean + z * sd))
         wide = outer * sd * math.sqrt(1 + 1 / n)
@@ -178,13 +199,37 @@ def agreement(
     confidence: float = 0.95,
     same_size: int = SAME_SIZE_BYTES,
 ) -> Results[Agreement]:
-    """Every two methods that measured common (path, round) pairs.
+    """Compare every two methods that measured common paths and rounds.
 
-    ``data``: a `Study` or a frame of `azlatency.latency`. ``value``: by default the mean, which every tool prints.
-    Message sizes that differ by less than ``same_size`` bytes count as equal. Paths without rounds are paired by path.
+    Parameters
+    ----------
+    data : Study or DataFrame
+        A study, or one row per run as returned by `azlatency.latency`.
+    value : str
+        Column to compare; by default the mean, which every tool prints.
+    margin : float or str
+        Relative difference that is practically equivalent: ``0.05`` or ``"5%"``.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+    same_size : int
+        Message sizes that differ by less than this many bytes count as equal.
+
+    Returns
+    -------
+    Results[Agreement]
+        One result per two methods with common pairs. Runs without rounds are paired by path.
+
+    Raises
+    ------
+    ValueError
+        If the margin is not relative.
+
+    Notes
+    -----
+    Bland & Altman, Lancet 327:307, 1986, on log ratios; two one-sided tests (Schuirmann 1987).
     """
     if is_frame(data):
-        runs: Any = data
+        runs = data
     else:
         from azlatency.studies.runs import latency
 
@@ -192,16 +237,16 @@ def agreement(
     runs = runs[runs[value].notna()]
     groups = {str(method): group for method, group in runs.groupby("method", sort=False)}
     results = []
-    for one, other in combinations(groups, 2):
-        x, y = (_keyed(groups[name], value) for name in (one, other))
-        ids = [_keyed_ids(groups[name]) for name in (one, other)]
+    for first, second in combinations(groups, 2):
+        x, y = (_keyed(groups[name], value) for name in (first, second))
+        ids = [_keyed_ids(groups[name]) for name in (first, second)]
         common = [key for key in x if key in y]
         if not common:
             continue
-        differs = _differences(groups[one], groups[other], same_size)
-        codes = _units(groups[one], groups[other]) + (("type_p_mismatch",) if differs else ())
-        found = bland_altman(
-            [x[key] for key in common], [y[key] for key in common], names=(one, other), margin=margin,
+        differs = _differences(groups[first], groups[second], same_size)
+        codes = _units(groups[first], groups[second]) + (("type_p_mismatch",) if differs else ())
+        result = bland_altman(
+            [x[key] for key in common], [y[key] for key in common], names=(first, second), margin=margin,
             confidence=confidence, codes=codes, differs_in=differs,
         )  # fmt: skip
         pairs = tuple(
@@ -209,30 +254,41 @@ def agreement(
             for key in common
         )
         run_ids = tuple(run_id for pair in pairs for run_id in pair.run_ids)
-        ratio = replace(found.ratio, run_ids=run_ids)
-        results.append(replace(found, points=pairs, ratio=ratio, run_ids=run_ids))
+        ratio = replace(result.ratio, run_ids=run_ids)
+        results.append(replace(result, points=pairs, ratio=ratio, run_ids=run_ids))
     return Results(results)
 
 
 def against(results: Sequence[Agreement], reference: str) -> Results[Agreement]:
-    """The comparisons with the method ``reference``, or all of them where no run was made with it.
+    """Select the comparisons with a reference method.
 
-    Tools that send the same kind of packet stand first, then those with the most pairs.
+    Parameters
+    ----------
+    results : sequence of Agreement
+        The result of `agreement`.
+    reference : str
+        Method to compare with.
+
+    Returns
+    -------
+    Results[Agreement]
+        All comparisons if no run used the reference. Tools that send the same kind of packet come first, then those
+        with the most pairs.
     """
-    own = [each for each in results if reference in (each.first, each.second)] or list(results)
-    return Results(sorted(own, key=lambda each: (bool(each.differs_in), -each.pairs)))
+    with_reference = [result for result in results if reference in (result.first, result.second)] or list(results)
+    return Results(sorted(with_reference, key=lambda result: (bool(result.differs_in), -result.pairs)))
 
 
 def _keyed(group: pd.DataFrame, value: str) -> Mapping[tuple[Hashable, Hashable], float]:
-    """Mean value of each (path, round); runs without a round share the key None."""
+    """Return the mean value of each (path, round); runs without a round share the key ``None``."""
     cells: dict[tuple[Hashable, Hashable], list[float]] = {}
     for key, number in zip(_keys(group), group[value], strict=True):
         cells.setdefault(key, []).append(float(number))
-    return {key: math.fsum(many) / len(many) for key, many in cells.items()}
+    return {key: math.fsum(numbers) / len(numbers) for key, numbers in cells.items()}
 
 
 def _keyed_ids(group: pd.DataFrame) -> Mapping[tuple[Hashable, Hashable], list[str]]:
-    """The runs of each (path, round), as far as the frame names its runs."""
+    """Return the runs of each (path, round), if the frame names its runs."""
     cells: dict[tuple[Hashable, Hashable], list[str]] = {}
     for key, run_id in zip(_keys(group), run_ids_of(group), strict=False):
         cells.setdefault(key, []).append(run_id)
@@ -240,35 +296,35 @@ def _keyed_ids(group: pd.DataFrame) -> Mapping[tuple[Hashable, Hashable], list[s
 
 
 def _keys(group: pd.DataFrame) -> list[tuple[Hashable, Hashable]]:
-    """(path, round) of each run; None for a round that is not known."""
+    """Return (path, round) of each run; ``None`` for an unknown round."""
     if "round" not in group.columns:
         return [(path, None) for path in group["path"]]
-    known = group["round"].notna()
+    present = group["round"].notna()
     return [
-        (path, number if ok else None) for path, number, ok in zip(group["path"], group["round"], known, strict=True)
+        (path, number if ok else None) for path, number, ok in zip(group["path"], group["round"], present, strict=True)
     ]
 
 
-def _differences(one: pd.DataFrame, other: pd.DataFrame, same_size: int) -> tuple[str, ...]:
-    """In what the packets differ: protocol, size, pacing (a closed loop against a schedule). Unknown says nothing."""
-    found = []
+def _differences(first: pd.DataFrame, second: pd.DataFrame, same_size: int) -> tuple[str, ...]:
+    """Return the properties in which the packets differ: protocol, size, pacing. Unknown properties do not count."""
+    properties = []
     for column, name in (("protocol", "protocol"), ("closed_loop", "pacing")):
-        if column in one.columns and column in other.columns:
-            kinds = [set(side[column].dropna().unique()) for side in (one, other)]
+        if column in first.columns and column in second.columns:
+            kinds = [set(side[column].dropna().unique()) for side in (first, second)]
             if kinds[0] and kinds[1] and kinds[0] != kinds[1]:
-                found.append(name)
-    if "message_bytes" in one.columns and "message_bytes" in other.columns:
-        sizes = [side["message_bytes"].dropna().astype(float) for side in (one, other)]
+                properties.append(name)
+    if "message_bytes" in first.columns and "message_bytes" in second.columns:
+        sizes = [side["message_bytes"].dropna().astype(float) for side in (first, second)]
         if len(sizes[0]) and len(sizes[1]):
-            span = max(each.max() for each in sizes) - min(each.min() for each in sizes)
+            span = max(size.max() for size in sizes) - min(size.min() for size in sizes)
             if span >= same_size:
-                found.append("message size")
-    return tuple(found)
+                properties.append("message size")
+    return tuple(properties)
 
 
-def _units(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, ...]:
-    if "printed_as" not in one.columns or "printed_as" not in other.columns:
+def _units(first: pd.DataFrame, second: pd.DataFrame) -> tuple[str, ...]:
+    if "printed_as" not in first.columns or "printed_as" not in second.columns:
         return ()
-    kinds = {*one["printed_as"].dropna().unique(), *other["printed_as"].dropna().unique()}
+    kinds = {*first["printed_as"].dropna().unique(), *second["printed_as"].dropna().unique()}
     codes = ("unit_unknown",) if "unknown" in kinds else ()
     return (*codes, "unit_conflict") if "one_way" in kinds and len(kinds) > 1 else codes

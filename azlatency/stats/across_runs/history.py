@@ -1,15 +1,14 @@
-"""Has a path changed between runs, over weeks of one number a run? E-divisive over the history of run values.
+"""Changes of a path over a history of runs: E-divisive on run values.
 
-Made for histories of runs that are independent of each other (an hour or a day apart), of any law; within one run use
-`azlatency.stats.stability`. Splits are found one after the other, each tested by permutation within the parts found so
-far.
+The runs must be independent of each other (an hour or a day apart); their distribution may be any. Within one run, use
+`azlatency.stats.stability`. Splits are searched one after the other, each tested by permutation within the parts.
 
 Source: Matteson & James, JASA 109:334 (2014).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -23,15 +22,37 @@ from azlatency.stats.within_run.dependence import ljung_box
 if TYPE_CHECKING:
     import numpy as np
 
+    from azlatency.stats.across_runs.run_values import RunData
+    from azlatency.stats.arrays import FloatArray
+
 METHOD = "E-divisive (Matteson & James 2014), permutation test of each split"
-#: Fewest runs of a history, fewest of a part, most that the quadratic search takes, and permutations.
+#: Fewest runs of a history, fewest of a part, most for the quadratic search, and number of permutations.
 FEWEST, PART, MOST, PERMUTATIONS = 20, 5, 1500, 499
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History(Result):
-    """``changes``: places (0-based, in order) of the first run after each change; ``p`` of each split in the order of
-    finding, the last one that did not hold included; ``levels``: median of each part, in ``unit``."""
+    """Changes over a history of runs.
+
+    Attributes
+    ----------
+    what : str
+        The path and method.
+    changes : tuple of int
+        Position (0-based) of the first run after each change.
+    p : tuple of float
+        p-value of each split in the order of the search, including the last one, which was rejected.
+    levels : tuple of float
+        Median of each part, in ``unit``.
+    n : int
+        Number of runs.
+    unit : str
+        Canonical unit.
+    confidence : float
+        Level of each test, between 0 and 1.
+    diagnostics : dict
+        ``ljung_box_p``: a small value means that runs depend on each other and that the p-values are too small.
+    """
 
     what: str
     changes: tuple[int, ...]
@@ -64,7 +85,7 @@ class History(Result):
 
 
 def history(
-    data: Any,
+    data: RunData,
     *,
     value: str | None = None,
     confidence: float = 0.95,
@@ -73,26 +94,56 @@ def history(
     seed: int = 0,
     unit: str | None = None,
     what: str = "history",
-    labels: dict[str, object] | None = None,
+    labels: Mapping[str, object] | None = None,
 ) -> History:
-    """Where the level or the spread of run values changed.
+    """Find changes of the level or the spread of run values over time.
 
-    ``data``: one number a run in the order of time (array, Series, or frame with the column ``value``). ``part``:
-    fewest runs between two changes. Refused: ``few_clusters`` below 20 runs, ``constant``, and what
-    `azlatency.compare` refuses. ``diagnostics``: Ljung-Box p of the runs within their parts; small means that runs
-    depend on each other and that the p of the splits are too small. Raises `ValueError` above 1,500 runs.
+    Parameters
+    ----------
+    data : array_like, Series or DataFrame
+        One number per run in the order of time, or one row per run.
+    value : str, optional
+        Column of a frame; by default its median, else its mean, else its throughput.
+    confidence : float
+        Level of each test, between 0 and 1.
+    part : int
+        Fewest runs between two changes.
+    permutations : int
+        Number of permutations of each test.
+    seed : int
+        Seed of the permutations.
+    unit : str, optional
+        Canonical unit; by default that of the column.
+    what : str
+        Name of the result.
+    labels : mapping, optional
+        Columns that identify the result in a frame.
+
+    Returns
+    -------
+    History
+        Not estimable below 20 runs (``few_clusters``), for constant values, and for runs that must not be pooled.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 1,500 runs.
+
+    Notes
+    -----
+    E-divisive: Matteson & James, JASA 109:334 (2014).
     """
     import numpy as np
 
-    found = run_values(data, value, unit)
-    x = found.values
+    run_set = run_values(data, value, unit)
+    x = run_set.values
     codes = list(refusals([data], value))
     if not codes and len(x) < FEWEST:
         codes = ["few_clusters" if len(x) else "no_values"]
     elif not codes and x.min() == x.max():
         codes = ["constant"]
     if len(x) > MOST:
-        raise ValueError(f"{len(x)} runs: at most {MOST}; take one value a day")
+        raise ValueError(f"{len(x)} runs: at most {MOST}; pass one value per day")
     if codes:
         return History(
             what=what,
@@ -100,36 +151,36 @@ def history(
             p=(),
             levels=(),
             n=len(x),
-            unit=found.unit,
+            unit=run_set.unit,
             confidence=confidence,
             codes=tuple(codes),
             labels=dict(labels or {}),
-            run_ids=found.run_ids,
+            run_ids=run_set.run_ids,
         )
     generator = np.random.Generator(np.random.PCG64(seed))
     changes, p = e_divisive(x, part, 1 - confidence, permutations, generator)
     parts = np.split(x, changes)
-    rest = np.concatenate([each - np.median(each) for each in parts])
-    _, dependent = ljung_box(rest, min(10, len(x) // 5))
-    levels = tuple(float(np.median(each)) for each in parts)
+    residuals = np.concatenate([segment - np.median(segment) for segment in parts])
+    _, dependent = ljung_box(residuals, min(10, len(x) // 5))
+    levels = tuple(float(np.median(segment)) for segment in parts)
     return History(
         what=what,
         changes=tuple(changes),
         p=tuple(p),
         levels=levels,
         n=len(x),
-        unit=found.unit,
+        unit=run_set.unit,
         confidence=confidence,
         labels=dict(labels or {}),
         diagnostics={"ljung_box_p": dependent},
-        run_ids=found.run_ids,
+        run_ids=run_set.run_ids,
     )
 
 
 def e_divisive(
-    x: np.ndarray, part: int, alpha: float, permutations: int, generator: np.random.Generator
+    x: FloatArray, part: int, alpha: float, permutations: int, generator: np.random.Generator
 ) -> tuple[list[int], list[float]]:
-    """Changes (0-based first places, ascending) and the p of every split tried. Memory and a step cost O(n^2)."""
+    """Return the changes (0-based, ascending) and the p of every split tried; O(n²) memory and time per step."""
     import numpy as np
 
     edges = [0, len(x)]
@@ -140,7 +191,7 @@ def e_divisive(
             return edges[1:-1], tried
         larger = 0
         for _ in range(permutations):
-            shuffled = np.concatenate([generator.permutation(each) for each in np.split(x, edges[1:-1])])
+            shuffled = np.concatenate([generator.permutation(segment) for segment in np.split(x, edges[1:-1])])
             larger += _best(shuffled, edges, part)[0] >= statistic
         tried.append((1 + larger) / (1 + permutations))
         if tried[-1] > alpha:
@@ -148,8 +199,8 @@ def e_divisive(
         edges = sorted([*edges, place])
 
 
-def _best(x: np.ndarray, edges: Sequence[int], part: int) -> tuple[float, int | None]:
-    """The largest energy statistic over all parts, and where it splits."""
+def _best(x: FloatArray, edges: Sequence[int], part: int) -> tuple[float, int | None]:
+    """Return the largest energy statistic over all parts, and its split."""
     best: tuple[float, int | None] = (float("-inf"), None)
     for begin, end in pairwise(edges):
         if end - begin >= 2 * part:
@@ -159,10 +210,10 @@ def _best(x: np.ndarray, edges: Sequence[int], part: int) -> tuple[float, int | 
     return best
 
 
-def _split(x: np.ndarray, part: int) -> tuple[float, int]:
-    """The split t (first place of the right side) of one part, maximal over t and the right side's end.
+def _split(x: FloatArray, part: int) -> tuple[float, int]:
+    """Return the best split of one part: the first position t of its right side.
 
-    Statistic: t k/(t + k) times twice the mean distance between the sides less the mean distances within each.
+    Statistic: t k/(t + k) times twice the mean distance between the sides minus the mean distances within each.
     """
     import numpy as np
 
@@ -182,10 +233,10 @@ def _split(x: np.ndarray, part: int) -> tuple[float, int]:
 
 
 @lru_cache(maxsize=32)
-def _weights(n: int, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights of the sums of distances up to (t, end), (t, t) and (end, end) in the statistic of each split.
+def _weights(n: int, part: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weights of the sums of distances up to (t, end), (t, t) and (end, end) for each split.
 
-    Ends with a right side shorter than ``part`` weigh so that they never win.
+    A right side shorter than ``part`` gets weights that never win.
     """
     import numpy as np
 

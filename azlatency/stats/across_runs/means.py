@@ -1,15 +1,15 @@
 """The typical run of a path: Student's t on the logarithms of run values.
 
 Runs are the replicates, not packets. Pooled packets of five runs with a 5 % run effect yield a "95 %" interval that
-covers the truth one time in six; t on the five run values covers it 94 % of the time (coverage experiment C4).
+covers the truth one time in six; t on the five run values covers it 94 % of the time.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from azlatency.stats.across_runs.run_values import refusals, run_values, unit_of, value_column
 from azlatency.stats.result import Estimate, Results
@@ -17,17 +17,19 @@ from azlatency.stats.result import Estimate, Results
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.across_runs.run_values import RunData
+
 METHOD = "Student t on the logarithms of run values (geometric mean)"
 
 
 def typical_run(
-    values: Any,
+    values: RunData,
     *,
     value: str | None = None,
     unit: str | None = None,
     confidence: float = 0.95,
     what: str = "typical run",
-    labels: dict[str, object] | None = None,
+    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
     """Estimate the typical run of a path: the geometric mean of its run values with its interval.
 
@@ -63,10 +65,10 @@ def typical_run(
     typical run: 450 µs, 95 % CI 426–475 µs, 3 runs
     """
     values = values if hasattr(values, "__len__") else list(values)
-    found = run_values(values, value, unit)
-    numbers, unit = [float(each) for each in found.values], found.unit or "ns"
+    run_set = run_values(values, value, unit)
+    numbers, unit = [float(number) for number in run_set.values], run_set.unit or "ns"
     runs = len(numbers)
-    missing = ("missing",) if found.missing else ()
+    missing = ("missing",) if run_set.missing else ()
 
     def result(estimate: float | None, low: float | None, high: float | None, *codes: str) -> Estimate:
         return Estimate(
@@ -83,13 +85,13 @@ def typical_run(
             labels=dict(labels or {}),
             n_effective=float(runs),
             assumptions=("runs are exchangeable",),
-            diagnostics={"missing": found.missing},
-            run_ids=found.run_ids,
+            diagnostics={"missing": run_set.missing},
+            run_ids=run_set.run_ids,
         )
 
     if unpoolable := refusals([values], value):
-        # A run that lost most of its probes is a run, though its value is no number.
-        return replace(result(None, None, None, *unpoolable), codes=unpoolable, n=runs + found.endless)
+        # A run that lost most of its probes counts as a run, although its value is infinite.
+        return replace(result(None, None, None, *unpoolable), codes=unpoolable, n=runs + run_set.endless)
     if not numbers:
         return result(None, None, None, "no_values")
     if any(number <= 0 for number in numbers):
@@ -159,14 +161,14 @@ def summarize(
     for group_keys, group in runs.groupby(keys, sort=False):
         labels = dict(zip(keys, group_keys, strict=True))
         column = columns[labels["method"]]
-        known = group[group[column].notna()]
-        if not len(known):
+        measured = group[group[column].notna()]
+        if not len(measured):
             continue
-        if "placement" in known.columns:
-            labels["placement"] = known["placement"].iloc[0]
+        if "placement" in measured.columns:
+            labels["placement"] = measured["placement"].iloc[0]
         estimates.append(
             typical_run(
-                known, value=column, unit=unit or unit_of(column) or "ns", confidence=confidence,
+                measured, value=column, unit=unit or unit_of(column) or "ns", confidence=confidence,
                 what=", ".join(map(str, group_keys)), labels=labels,
             )
         )  # fmt: skip

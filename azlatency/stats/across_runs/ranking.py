@@ -1,8 +1,10 @@
-"""Which path is the fastest? Ranks as sets: every rank that the data cannot exclude.
+"""Ranking of paths by rank sets: every rank that the data cannot exclude.
 
-All pairs of paths are compared at run level (paired by round where rounds are known), Holm over all of them;
-a path's best rank is 1 + the number of paths that are significantly faster, its worst P - the number significantly
-slower. Source: Mogstad, Romano, Shaikh & Wilhelm, Rev. Econ. Stud. 91:476, 2024.
+All pairs of paths are compared at the level of runs (by round if rounds are known), with Holm over all pairs. The best
+rank of a path is 1 plus the number of significantly faster paths; its worst rank is the number of paths minus the
+significantly slower ones.
+
+Source: Mogstad, Romano, Shaikh & Wilhelm, Rev. Econ. Stud. 91:476, 2024.
 """
 
 from __future__ import annotations
@@ -21,7 +23,21 @@ METHOD = "rank sets from all pairwise t tests on log run values, Holm (Mogstad e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankSet(Result):
-    """Ranks ``low``..``high`` (1 = smallest value) that a path may have; ``level`` is its typical run."""
+    """Ranks ``low`` to ``high`` that a path may have; 1 is the smallest value.
+
+    Attributes
+    ----------
+    what : str
+        The path.
+    low, high : int
+        Best and worst rank that the data cannot exclude.
+    of : int
+        Number of paths.
+    level : Estimate
+        Typical run of the path.
+    confidence : float
+        Simultaneous level, between 0 and 1.
+    """
 
     what: str
     low: int
@@ -47,14 +63,31 @@ class RankSet(Result):
 def rank_sets(
     groups: Mapping[str, Mapping[Hashable, float] | Sequence[float]], *, unit: str = "ns", confidence: float = 0.95
 ) -> Results[RankSet]:
-    """A `RankSet` for each path, smallest typical value first.
+    """Rank paths by their run values.
 
-    ``groups``: for each path its run values, as a sequence, or by round (then paths are compared in common rounds).
-    A path with fewer than two runs may have any rank and says ``no_replication``.
+    Parameters
+    ----------
+    groups : mapping
+        Path to its run values: a sequence, or a mapping from round to value. Paths with rounds are compared in common
+        rounds.
+    unit : str
+        Canonical unit of the values.
+    confidence : float
+        Simultaneous level, between 0 and 1.
+
+    Returns
+    -------
+    Results[RankSet]
+        One rank set per path, smallest typical value first. A path with fewer than two runs may have any rank
+        (``no_replication``).
+
+    Notes
+    -----
+    Mogstad, Romano, Shaikh & Wilhelm, Review of Economic Studies 91:476, 2024; t tests on logarithms, Holm.
     """
     names = list(groups)
     p_of = {(i, j): _p(groups[i], groups[j]) for i, j in combinations(names, 2)}
-    adjusted = dict(zip(p_of, adjust_p([found[0] for found in p_of.values()]), strict=True))
+    adjusted = dict(zip(p_of, adjust_p([p for p, _ in p_of.values()]), strict=True))
     faster, slower = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for (i, j), p in adjusted.items():
         if p is not None and p < 1 - confidence:
@@ -76,25 +109,25 @@ def rank_sets(
                 codes=codes,
             )
         )
-    return Results(sorted(sets, key=lambda each: (each.level.refused, each.level.estimate or 0.0)))
+    return Results(sorted(sets, key=lambda rank: (rank.level.refused, rank.level.estimate or 0.0)))
 
 
 def _values(group: Mapping[Hashable, float] | Sequence[float]) -> list[float]:
-    return [float(each) for each in (group.values() if isinstance(group, Mapping) else group)]
+    return [float(number) for number in (group.values() if isinstance(group, Mapping) else group)]
 
 
 def _p(
     first: Mapping[Hashable, float] | Sequence[float], second: Mapping[Hashable, float] | Sequence[float]
 ) -> tuple[float | None, float]:
-    """Two-sided p of t on logs and the difference of log means; ``None`` where there is no such test."""
+    """Return the two-sided p of t on logs and the difference of log means; ``None`` if there is no such test."""
     import numpy as np
     from scipy.stats import t as student
 
     from azlatency.stats.across_runs.two_groups import summary, welch
 
     if isinstance(first, Mapping) and isinstance(second, Mapping):
-        common = [each for each in first if each in second]
-        x, y = ([float(side[each]) for each in common] for side in (first, second))
+        common = [key for key in first if key in second]
+        x, y = ([float(side[key]) for key in common] for side in (first, second))
         if len(common) < 2 or min(*x, *y) <= 0:
             return None, 0.0
         n, mean, sd = summary(np.log(x) - np.log(y))
@@ -104,5 +137,5 @@ def _p(
     x, y = _values(first), _values(second)
     if min(len(x), len(y)) < 2 or min(*x, *y) <= 0:
         return None, 0.0
-    found = welch(summary(np.log(x)), summary(np.log(y)))
-    return (None, 0.0) if found is None else (found.p, found.difference)
+    test = welch(summary(np.log(x)), summary(np.log(y)))
+    return (None, 0.0) if test is None else (test.p, test.difference)

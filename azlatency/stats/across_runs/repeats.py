@@ -1,7 +1,7 @@
-"""Do repeats of one path agree, and how should time be split between more runs and longer runs?
+"""Spread of repeated runs of one path, and the split of time between more runs and longer runs.
 
-The variance between runs comes from run values, less what the packets within a run explain. The analysis of variance
-with packets as if independent finds "F = 122, p = 3e-63" between any two connections and is not offered.
+The variance between runs is that of the run values minus the share that packets within a run explain. An analysis of
+variance that treats packets as independent finds any two connections different (F = 122, p = 3e-63) and is not offered.
 
 Sources: ISO 5725-6 (repeatability limit); Kalibera & Jones, ISMM 2013, doi:10.1145/2464157.2464160.
 """
@@ -9,7 +9,7 @@ Sources: ISO 5725-6 (repeatability limit); Kalibera & Jones, ISMM 2013, doi:10.1
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -19,11 +19,10 @@ from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.result import Result, Results, Row, Scope
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
-    FloatArray = NDArray[np.float64]
+    from azlatency.stats.across_runs.run_values import RunData
+    from azlatency.stats.arrays import FloatArray
 
 METHOD = "spread of run values; between-run variance = its square less the mean squared standard error within runs"
 
@@ -43,11 +42,26 @@ class Components(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats(Result):
-    """How much repeats of one path differ.
+    """Spread of repeated runs of one path.
 
-    ``mean`` and ``sd`` of ``runs`` run values in ``unit``; ``cv`` = sd/mean with its chi-squared bounds ``cv_low`` and
-    ``cv_high``; ``repeatability``: two single runs differ by less in 95 % of cases (2.8 sd); ``ratio`` = largest over
-    smallest run; ``var_between`` and ``icc`` where the standard errors within runs were given.
+    Attributes
+    ----------
+    what : str
+        The path and method.
+    runs : int
+        Number of runs.
+    mean, sd : float or None
+        Mean and standard deviation of the run values, in ``unit``.
+    cv, cv_low, cv_high : float or None
+        Coefficient of variation sd / mean with its chi-squared bounds.
+    repeatability : float or None
+        Two single runs differ by less in 95 % of cases (2.8 sd), in ``unit``.
+    ratio : float or None
+        Largest run over smallest run.
+    var_between, icc : float or None
+        Variance between runs and intraclass correlation, if the standard errors within runs are known.
+    missing : int
+        Runs without a value.
     """
 
     what: str
@@ -85,22 +99,46 @@ class Repeats(Result):
 
 
 def repeats(
-    data: Any,
+    data: RunData,
     *,
     value: str | None = None,
     errors: Sequence[float] | FloatArray | None = None,
     confidence: float = 0.95,
     unit: str | None = None,
     what: str = "repeats",
-    labels: dict[str, object] | None = None,
+    labels: Mapping[str, object] | None = None,
 ) -> Repeats:
-    """`Repeats` of the run values of one path and method (array, Series or frame with the column ``value``).
+    """Describe the spread of repeated runs of one path and method.
 
-    ``errors``: the standard error of each run's value *within* the run, adjusted for dependence; then the variance
-    between runs is separated from it. One run is refused (``no_replication``).
+    Parameters
+    ----------
+    data : array_like, Series or DataFrame
+        One positive number per run, or one row per run.
+    value : str, optional
+        Column of a frame; by default its median, else its mean, else its throughput.
+    errors : array_like, optional
+        Standard error of each run's value *within* the run, adjusted for dependence. With it the variance between runs
+        is separated.
+    confidence : float
+        Level of the interval, between 0 and 1.
+    unit : str, optional
+        Canonical unit; by default that of the column.
+    what : str
+        Name of the result.
+    labels : mapping, optional
+        Columns that identify the result in a frame.
+
+    Returns
+    -------
+    Repeats
+        Not estimable for one run (``no_replication``).
+
+    Notes
+    -----
+    ISO 5725-6 (repeatability limit).
     """
-    found = run_values(data, value, unit)
-    x = found.values
+    run_set = run_values(data, value, unit)
+    x = run_set.values
     codes = list(refusals([data], value))
     if not codes and not len(x):
         codes = ["no_values"]
@@ -111,15 +149,15 @@ def repeats(
     if codes:
         return Repeats(
             what=what, runs=len(x), mean=None, sd=None, cv=None, cv_low=None, cv_high=None, repeatability=None,
-            ratio=None, var_between=None, icc=None, unit=found.unit, confidence=confidence, codes=tuple(codes),
-            labels=dict(labels or {}), missing=found.missing, run_ids=found.run_ids,
+            ratio=None, var_between=None, icc=None, unit=run_set.unit, confidence=confidence, codes=tuple(codes),
+            labels=dict(labels or {}), missing=run_set.missing, run_ids=run_set.run_ids,
         )  # fmt: skip
     n, mean, sd = summary(x)
     factor_low, factor_high = _sd_bounds(n, confidence)
     between = icc = None
     if errors is not None:
-        known = [float(each) for each in floats(errors) if math.isfinite(each)]
-        noise = math.fsum(each**2 for each in known) / len(known) if known else math.nan
+        finite = [float(error) for error in floats(errors) if math.isfinite(error)]
+        noise = math.fsum(error**2 for error in finite) / len(finite) if finite else math.nan
         if math.isfinite(noise):
             between = max(0.0, sd**2 - noise)
             icc = between / (between + noise) if between + noise > 0 else None
@@ -140,25 +178,40 @@ def repeats(
         ratio=float(x.max() / x.min()),
         var_between=between,
         icc=icc,
-        unit=found.unit,
+        unit=run_set.unit,
         confidence=confidence,
         codes=tuple(codes),
         labels=dict(labels or {}),
-        missing=found.missing,
-        run_ids=found.run_ids,
+        missing=run_set.missing,
+        run_ids=run_set.run_ids,
     )
 
 
 def _sd_bounds(n: int, confidence: float) -> tuple[float, float]:
-    """Factors of a standard deviation's chi-squared interval."""
+    """Return the factors of a standard deviation's chi-squared interval."""
     from scipy.stats import chi2
 
-    ends = [float(chi2.ppf(each, n - 1)) for each in ((1 + confidence) / 2, (1 - confidence) / 2)]
+    ends = [float(chi2.ppf(level, n - 1)) for level in ((1 + confidence) / 2, (1 - confidence) / 2)]
     return math.sqrt((n - 1) / ends[0]), math.sqrt((n - 1) / ends[1])
 
 
 def repeats_by_path(runs: pd.DataFrame, value: str, *, confidence: float = 0.95) -> Results[Repeats]:
-    """`repeats` for each path and method of a frame of `azlatency.studies.runs`, in order of appearance."""
+    """Return `repeats` for each path and method.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
+    value : str
+        Column with one number per run; runs without it are left out.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    Results[Repeats]
+        One result per path and method, in order of appearance.
+    """
     return Results(
         repeats(group, value=value, confidence=confidence, what=f"{path}, {method}",
                 labels={"path": path, "method": method})
@@ -167,9 +220,10 @@ def repeats_by_path(runs: pd.DataFrame, value: str, *, confidence: float = 0.95)
 
 
 def variance_components(groups: Sequence[Sequence[float]] | FloatArray) -> Components | None:
-    """Balanced one-way components of raw values, shape (runs, values a run); ``None`` below 2 x 2 or without spread.
+    """Return balanced one-way variance components of raw values of shape (runs, values per run).
 
-    Values within a run are taken as independent here: for packets use `repeats` with dependence-adjusted errors.
+    ``None`` for less than 2 × 2 values or without spread. Values within a run are treated as independent: for packets
+    use `repeats` with errors that are adjusted for dependence.
     """
     import numpy as np
 
@@ -190,10 +244,28 @@ def variance_components(groups: Sequence[Sequence[float]] | FloatArray) -> Compo
 
 
 def samples_per_run(var_within: float, var_between: float, cost_run: float, cost_sample: float) -> int | None:
-    """Best number of samples a run: ceil(sqrt(cost_run / cost_sample * var_within / var_between)).
+    """Return the best number of samples per run.
 
-    Costs in the same unit (seconds). ``None`` where runs do not differ: then one long run is as good (Kalibera & Jones
-    collapse the level). Raises `ValueError` for costs that are not positive.
+    Parameters
+    ----------
+    var_within, var_between : float
+        Variances within and between runs, in the same unit.
+    cost_run, cost_sample : float
+        Costs of one more run and of one more sample, in the same unit (for example seconds).
+
+    Returns
+    -------
+    int or None
+        ``None`` if runs do not differ: then one long run is as good as many.
+
+    Raises
+    ------
+    ValueError
+        If a cost is not positive.
+
+    Notes
+    -----
+    ceil(sqrt(cost_run / cost_sample * var_within / var_between)): Kalibera & Jones, ISMM 2013.
     """
     if not (cost_run > 0 and cost_sample > 0 and var_within >= 0):
         raise ValueError(f"cost_run = {cost_run}, cost_sample = {cost_sample}, var_within = {var_within}")
