@@ -7,28 +7,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from helpers.sites import broken_links, write
-from helpers.tables import text_table
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from azlatency.logs.parse import LogError
 from azlatency.site import build as report
-from azlatency.site import notebooks
-from azlatency.site.figures import svg
-from azlatency.site.formulas import mathml
-from azlatency.site.kernels.warm import WarmKernel
-from azlatency.site.markdown import Heading, markdown
-from azlatency.site.outputs import Outputs, own_table
 from azlatency.site.scripts import scripts
 from azlatency.studies.importer import import_study
 
 EVIL = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
 STUDY = "evil & <i>'names'"
+
 
 GOOD = r"""# How long do *packets* take?
 
@@ -47,15 +41,21 @@ $$\sum_{i=1}^n \text{rtt}_i$$
 
 ### Each path
 """
+
+
 DRAW = """\
 from matplotlib.figure import Figure
 figure = Figure(figsize=(3, 2))
 figure.subplots().plot([1, 2], label=study)
 d.Chart(figure, "Round trips & <b>more</b>", "Two values: 1 and 2 µs.")"""
+
+
 TABLE = (
     't.Table("Lines <script>", [t.Column("line", str), t.Column("n", lambda text: 1, t.number())], '
     'list(events["text"]), ["A note."])'
 )
+
+
 FINDINGS = 'd.Findings((d.Finding("act", f"Look at {study} $x^2$"), d.Finding("info", "<script>alert(5)</script>")))'
 
 
@@ -104,9 +104,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
         (root / "site").mkdir()
         (root / "site" / "mine.txt").write_text("kept")
         yield Project(root, root / "site", report.build(root / "site"))
-
-
-# --- the site as a whole
 
 
 def test_every_notebook_has_its_page(project: Project) -> None:
@@ -225,9 +222,6 @@ def test_nothing_to_do_is_one_line(project: Project, monkeypatch: pytest.MonkeyP
         report.build(tmp_path / "site")
 
 
-# --- one page
-
-
 def test_page_has_what_a_reader_needs(project: Project) -> None:
     page = project.page("01_good.html")
     assert page.title.get_text() == f"How long do packets take? — Title {EVIL}"
@@ -280,180 +274,3 @@ def test_maths_is_mathml(project: Project) -> None:
     page = project.page("01_good.html")
     assert [tag.get("display") for tag in page.select("main math")] == ["inline", "block", "inline"]
     assert "does it cost $5 and $6?" in page.get_text()
-
-
-# --- rendering, piece by piece
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "<script>alert(1)</script>",
-        "text <img src=x onerror=alert(1)>",
-        "[a](javascript:alert(1))",
-        "[a](<java\tscript:alert(1)>)",
-        "[a](data:text/html;base64,PHNjcmlwdD4=)",
-        "[a](//example.org)",
-        "[a](vbscript:x 'title\" onmouseover=\"alert(1)')",
-        "![x](javascript:alert(1))",
-        '<a href="javascript:alert(1)">x</a>',
-        "<svg onload=alert(1)>",
-        '<https://example.org/"onmouseover=alert(1)//>',
-        "$\\text{<img src=x onerror=alert(1)>}$",
-        "$$\\text{</math><script>alert(1)</script>}$$",
-        "\\begin{x}<script>\\end{x}",
-        "$\\href{javascript:alert(1)}{x}$",
-        "```html\n</code></pre><script>alert(1)</script>\n```",
-        "```<script>\nx\n```",
-        "| <script> |\n|---|\n| [x](javascript:y) |",
-        "# <script>alert(1)</script>",
-        "[x]: javascript:alert(1)\n\n[x]",
-    ],
-)
-def test_markdown_stays_text(source: str) -> None:
-    soup = BeautifulSoup(markdown(source), "html.parser")
-    assert not soup.find_all(["script", "img", "svg", "iframe", "style"])
-    for tag in soup.find_all(True):
-        assert not [name for name in tag.attrs if name.startswith("on")]
-        assert re.match(r"https?://example\.org|#", tag.get("href", "#"))
-
-
-def test_headings_are_collected() -> None:
-    headings: list[Heading] = []
-    markdown("## A *b* $c$\n\n## A b c\n\n### main", headings)
-    assert [(each.level, each.id) for each in headings] == [(2, "a-b-c"), (2, "a-b-c-2"), (3, "main-2")]
-
-
-def test_maths_that_cannot_be_read_is_shown_as_it_is() -> None:
-    assert mathml(r"\nosuch{x}") == r'<code class="latex">$\nosuch{x}$</code>'
-    assert mathml(r"\frac{1}") == r'<code class="latex">$\frac{1}$</code>'
-    assert str(mathml("a < b & c")).count("<mo>&lt;</mo>") == 1
-    assert mathml(r"x_1", block=True).startswith('<math display="block"')
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {},
-        {"caption": "x", "columns": [], "rows": [{}], "notes": []},
-        {"caption": "x", "columns": [], "rows": 3, "notes": []},
-        {"caption": "x", "columns": [{"header": "x"}], "rows": [], "notes": []},
-        {"caption": "x", "columns": "x", "rows": [], "notes": []},
-        {"caption": "x", "columns": [], "rows": [{"cells": ["1"], "csv": []}], "notes": []},
-    ],
-)
-def test_a_record_that_is_not_a_table_is_not_shown(record: dict[str, Any]) -> None:
-    assert own_table(record) is None
-
-
-def test_all_text_of_a_table_is_escaped_and_long_cells_may_break() -> None:
-    table = text_table(EVIL, (EVIL, "n", "text"), [(EVIL, "2 < 3", "long " * 20)], {1}, (EVIL,))
-    soup = BeautifulSoup(str(own_table(table.record())), "html.parser")
-    assert soup.script is None and [head.get_text() for head in soup.select("th")] == [EVIL, "n", "text", EVIL]
-    assert [cell.get("class") for cell in soup.select("td")][:2] == [["number"], ["long"]]
-    assert soup.td is not None and soup.td.get_text() == "2 < 3"
-
-
-def test_a_table_of_many_rows_is_cut_and_says_so() -> None:
-    record = text_table("A", ("x",), [(str(number),) for number in range(1234)]).record()
-    soup = BeautifulSoup(str(own_table(record)), "html.parser")
-    assert len(soup.select("tbody tr")) == 500
-    assert soup.caption is not None
-    assert soup.caption.get_text() == "A (the first 500 of 1,234 rows; all are in the notebook behind this page)"
-
-
-def test_svg_keeps_what_draws_and_nothing_else() -> None:
-    source = """<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/x.dtd">
-    <svg xmlns="http://www.w3.org/2000/svg"
-     xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9" onload="alert(1)">
-    <metadata>x</metadata><style>*{fill:url(http://example.org)}</style><script>alert(1)</script>
-    <defs><path id="p" d="M 0.123456 1  L 2 2.5 "/><clipPath id="c"><rect width="9"/></clipPath>
-    <path id="unused"/></defs>
-    <foreignObject><p>x</p></foreignObject><a href="javascript:alert(1)"><text>gone</text></a>
-    <use xlink:href="#p" clip-path="url(#c)" style="fill:none" onclick="alert(1)"/>
-    <use xlink:href="https://example.org/x.svg#p"/><image href="https://example.org/x.png"/>
-    <image href="data:image/png;base64,AAAA"/><image href="data:image/svg+xml;base64,AAAA"/>
-    <rect style="fill:url(https://example.org)"/><rect style="fill:u\\72l(x)"/>
-    <text>a &lt; b<set attributeName="x"/></text>
-    <animate/></svg>"""
-    text = str(svg(source, "o1_", "A <name>", "o1_alt"))
-    assert text.startswith('<svg viewBox="0 0 9 9" role="img" aria-labelledby="o1_title" aria-describedby="o1_alt">')
-    assert '<title id="o1_title">A &lt;name&gt;</title>' in text
-    assert '<path id="o1_0" d="M 0.12 1 L 2 2.5" />' in text and "unused" not in text
-    assert '<use href="#o1_0" clip-path="url(#o1_1)" style="fill:none" />' in text
-    assert 'href="data:image/png;base64,AAAA"' in text and "a &lt; b" in text
-    assert not re.search(r"example|script|onload|onclick|foreign|animate|svg\+xml|metadata|gone|xmlns|<set|72l", text)
-
-
-@pytest.mark.parametrize("source", ["", "<p/>", "<svg", "<!DOCTYPE x [<!ENTITY a 'b'>]><svg>&a;</svg>"])
-def test_what_is_not_svg_is_not_shown_as_svg(source: str) -> None:
-    assert svg(source, "o1_", "x") is None
-
-
-@pytest.mark.parametrize(
-    ("data", "said", "kind"),
-    [
-        ({"text/html": "<table></table>", "text/plain": "t"}, {}, "text"),
-        ({"text/html": "<b>x</b>"}, {"kind": "table"}, "text"),
-        ({"application/javascript": "alert(1)"}, {}, "text"),
-        ({"image/svg+xml": "<b>", "text/plain": "t"}, {"kind": "figure"}, "text"),
-        ({"image/png": "iVBORw0KGgo=\n", "text/plain": "t"}, {}, "figure"),
-        ({"image/png": '"><script>', "text/plain": "t"}, {}, "text"),
-        (
-            {"application/vnd.azlatency.findings+json": [{"kind": "x", "text": ""}], "text/plain": "t"},
-            {},
-            "text",
-        ),
-        ({"application/vnd.azlatency.findings+json": "no", "text/plain": "t"}, {}, "text"),
-        ({"application/vnd.azlatency.findings+json": [{"kind": "act", "text": "x"}]}, {}, "findings"),
-        ({"text/markdown": "<script>"}, {}, "markdown"),
-    ],
-)
-def test_outputs_that_are_not_ours_come_as_text(data: dict[str, Any], said: dict[str, Any], kind: str) -> None:
-    output = {"output_type": "display_data", "data": data, "metadata": {"azlatency": said}}
-    shown = Outputs().show(output)
-    assert shown.kind == kind
-    assert "<script" not in shown.html
-
-
-# --- kernels and stored outputs
-
-
-def test_a_warm_kernel_forgets(tmp_path: Path) -> None:
-    (tmp_path / "toymodule.py").write_text("import warnings\ndef ask(): warnings.warn('asked')\n")
-    first = write(tmp_path, "a.ipynb", new_code_cell("import toymodule\nleak = 1\ntoymodule.ask()"))
-    second = write(
-        tmp_path, "b.ipynb", new_code_cell("import toymodule\ntoymodule.ask()\n'leak' in globals(), study, object()")
-    )
-    with WarmKernel(tmp_path) as kernel:
-        kernel.run(first, {})
-        notebook, error = kernel.run(second, {"study": "x"})
-        again, _ = kernel.run(second, {"study": "x"})
-    assert error is None
-    cell = notebook.cells[-1]
-    assert "asked" in cell.outputs[0].text
-    assert cell.outputs[1].data["text/plain"] == "(False, 'x', <object at 0x…>)"
-    assert [each.execution_count for each in notebook.cells] == [1, 2, 3]
-    assert notebook == again
-
-
-def test_storing_outputs_twice_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data" / "processed").mkdir(parents=True)
-    good = write(tmp_path / "notebooks", "01.ipynb", new_markdown_cell("# T"), new_code_cell("study, 'é'"))
-    bad = write(tmp_path / "notebooks", "02.ipynb", new_code_cell("1 / 0"))
-    before = bad.read_bytes()
-    failures = notebooks.store()
-    stored = good.read_bytes()
-    assert notebooks.store(tmp_path / "notebooks") == failures
-    assert good.read_bytes() == stored
-    assert [line.split(": ")[1] for line in failures] == ["ZeroDivisionError"] and bad.read_bytes() == before
-    assert stored.endswith(b"}\n") and "é".encode() in stored
-    content = json.loads(stored)
-    assert content["metadata"] == {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-    }
-    assert [cell["metadata"] for cell in content["cells"]] == [{"tags": ["parameters"]}, {}, {}]
-    assert content["cells"][2]["outputs"][0]["data"]["text/plain"] == ["('none', 'é')"]
-    assert [cell["id"] for cell in content["cells"]] == [cell.id for cell in nbformat.read(good, 4).cells]

@@ -1,0 +1,171 @@
+"""What is run again: pages whose notebook, data or code changed, and no others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import ROOT
+from helpers.sites import broken_links, write
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from azlatency.site import build as report
+from azlatency.site import freshness
+from azlatency.site.kernels.warm import WarmKernel
+from azlatency.studies.importer import import_study
+
+LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
+
+
+@dataclass
+class Project:
+    """A folder with two studies and two notebooks; ``build`` gives the notebooks that were run for it."""
+
+    root: Path
+    ran: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def site(self) -> Path:
+        return self.root / "site"
+
+    def build(self, *studies: str, force: bool = False) -> list[tuple[str, str]]:
+        self.ran.clear()
+        report.build(self.site, list(studies) or None, force=force)
+        return sorted(self.ran)
+
+    def log(self, study: str, name: str, text: str) -> None:
+        folder = self.root / "data" / "raw" / study
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "study.toml").write_text(f'[study]\nname = "{study}"\n', "utf-8")
+        (folder / name).write_text(text, "utf-8")
+
+    def text(self, page: str) -> str:
+        return (self.site / page).read_text("utf-8")
+
+
+LOAD = "import azlatency as az\nstudied = az.load(study)\nlen(studied.sources)"
+
+
+ALL = [("01", "a"), ("01", "b"), ("02", "a"), ("02", "b")]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    made = Project(tmp_path)
+    for name in ("a", "b"):
+        made.log(name, "sockperf.log", LOG.read_text("utf-8"))
+    write(tmp_path / "notebooks", "01.ipynb", new_markdown_cell("# One"), new_code_cell(LOAD))
+    write(tmp_path / "notebooks", "02.ipynb", new_code_cell(LOAD + ", len(az.load('a').sources)"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("AZLATENCY_DATA", raising=False)
+    for name in ("a", "b"):
+        import_study(name)
+    run = WarmKernel.run
+
+    def noted(kernel: WarmKernel, path: Path, parameters: dict[str, Any]) -> Any:
+        made.ran.append((path.stem, parameters["study"]))
+        return run(kernel, path, parameters)
+
+    monkeypatch.setattr(WarmKernel, "run", noted)
+    # Starting a kernel costs more than these notebooks.
+    monkeypatch.setattr(report, "worker_count", lambda: 1)
+    yield made
+
+
+def test_only_what_changed_is_run_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert project.build() == ALL
+    before = {path: path.stat().st_mtime_ns for path in project.site.rglob("*.*")}
+    assert project.build() == []
+    assert {path: path.stat().st_mtime_ns for path in project.site.rglob("*.*")} == before
+    # A study's logs: its own pages, and the page of another study that loads it.
+    project.log("b", "more.log", LOG.read_text("utf-8") + "\n")
+    import_study("b")
+    assert project.build() == [("01", "b"), ("02", "b")]
+    project.log("a", "more.log", LOG.read_text("utf-8") + "\n")
+    import_study("a")
+    assert project.build() == [("01", "a"), ("02", "a"), ("02", "b")]
+    # The same logs read anew from other files are the same data.
+    (project.root / "data" / "raw" / "a" / "more.log").touch()
+    import_study("a")
+    assert project.build() == []
+    # A notebook.
+    write(project.root / "notebooks", "01.ipynb", new_markdown_cell("# Uno"), new_code_cell(LOAD))
+    assert project.build() == [("01", "a"), ("01", "b")]
+    assert "Uno" in project.text("a/02.html") and "One" not in project.text("a/02.html")
+    # The look alone: rendered anew from what was computed.
+    results, looks = freshness.code()
+    monkeypatch.setattr(freshness, "code", lambda: (results, looks + "x"))
+    (project.site / "a" / "01.html").unlink()
+    assert project.build() == [] and "Uno" in project.text("a/01.html")
+    # The library.
+    monkeypatch.setattr(freshness, "code", lambda: (results + "x", looks))
+    assert project.build() == ALL
+    assert project.build(force=True) == ALL
+    assert broken_links(project.site) == []
+
+
+def test_a_page_that_was_edited_is_rendered_again(project: Project) -> None:
+    project.build()
+    page = project.site / "a" / "01.html"
+    whole = page.read_text("utf-8")
+    page.write_text("stale")
+    (project.site / "notebooks" / "b" / "02.ipynb").write_text("{}")
+    assert project.build() == [("02", "b")]
+    assert page.read_text("utf-8") == whole
+
+
+def test_an_interrupted_build_leaves_no_stale_page(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.build()
+    project.log("a", "more.log", LOG.read_text("utf-8") + "\n")
+    import_study("a")
+    run = WarmKernel.run
+
+    def interrupted(kernel: WarmKernel, path: Path, parameters: dict[str, Any]) -> Any:
+        if (path.stem, parameters["study"]) == ("02", "b"):
+            raise KeyboardInterrupt
+        return run(kernel, path, parameters)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(WarmKernel, "run", interrupted)
+        project.build()
+    left = {path.relative_to(project.site).as_posix() for path in project.site.rglob("*.html")}
+    assert "b/01.html" in left and "b/02.html" not in left and "index.html" not in left
+    again = project.build()
+    assert ("02", "b") in again and ("01", "b") not in again
+    assert broken_links(project.site) == []
+
+
+def test_pages_of_other_studies_are_removed(project: Project) -> None:
+    project.build()
+    project.build("b")
+    assert not (project.site / "a").exists() and (project.site / "b" / "01.html").exists()
+    assert project.build() == [("01", "a"), ("02", "a")]
+
+
+def test_logs_that_changed_since_the_import_are_reported(project: Project) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        project.build("b")
+    project.log("b", "sockperf.log", LOG.read_text("utf-8").replace("percentile", "Percentile"))
+    project.log("b", "new.log", "")
+    with pytest.warns(UserWarning, match="b is out of date: 1 file added, 1 changed. Run: azlatency import --study b"):
+        assert project.build("b") == [("01", "b"), ("02", "b")]
+    for page in ("index.html", "b/01.html"):
+        assert "The data set changed since the import" in project.text(page)
+    import_study("b")
+    project.build("b")
+    assert "The data set changed since the import" not in project.text("b/01.html")
+
+
+def test_a_failed_page_is_never_kept(project: Project) -> None:
+    failing = write(project.root / "notebooks", "02.ipynb", new_code_cell("raise ValueError('now')"))
+    assert len(report.build(project.site)) == 2
+    assert project.build() == [("02", "a"), ("02", "b")]
+    assert "ValueError: now" in project.text("index.html") and "ValueError: now" in project.text("a/02.html")
+    failing.unlink()
+    assert project.build() == []
+    assert not (project.site / "a" / "02.html").exists() and "02.html" not in project.text("index.html")

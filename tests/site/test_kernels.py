@@ -1,0 +1,28 @@
+"""Kernels that run notebooks and forget them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from helpers.sites import write
+from nbformat.v4 import new_code_cell
+
+from azlatency.site.kernels.warm import WarmKernel
+
+
+def test_a_warm_kernel_forgets_the_notebook_before(tmp_path: Path) -> None:
+    (tmp_path / "toymodule.py").write_text("import warnings\ndef ask(): warnings.warn('asked')\n")
+    first = write(tmp_path, "a.ipynb", new_code_cell("import toymodule\nleak = 1\ntoymodule.ask()"))
+    second = write(
+        tmp_path, "b.ipynb", new_code_cell("import toymodule\ntoymodule.ask()\n'leak' in globals(), study, object()")
+    )
+    with WarmKernel(tmp_path) as kernel:
+        kernel.run(first, {})
+        notebook, error = kernel.run(second, {"study": "x"})
+        again, _ = kernel.run(second, {"study": "x"})
+    assert error is None
+    cell = notebook.cells[-1]
+    assert "asked" in cell.outputs[0].text
+    assert cell.outputs[1].data["text/plain"] == "(False, 'x', <object at 0x…>)"
+    assert [each.execution_count for each in notebook.cells] == [1, 2, 3]
+    assert notebook == again
