@@ -342,12 +342,12 @@ class Comparison(Result):
         return self.difference is not None and self.difference.unit == "ns"
 
     def _size(self) -> str:
-        """How much data stands behind the comparison, in words."""
-        known = self.ratio.diagnostics
-        if "runs_a" in known and "runs_b" in known:
-            return f"{known['runs_a']} against {count_of(int(known['runs_b']), 'run')}"
-        if "rounds" in known:
-            return count_of(int(known["rounds"]), "round")
+        """Return the amount of data in words."""
+        diagnostics = self.ratio.diagnostics
+        if "runs_a" in diagnostics and "runs_b" in diagnostics:
+            return f"{diagnostics['runs_a']} against {count_of(int(diagnostics['runs_b']), 'run')}"
+        if "rounds" in diagnostics:
+            return count_of(int(diagnostics["rounds"]), "round")
         return count_of(self.ratio.n, "run") if self.scope == "across_runs" else f"n = {self.ratio.n:,} in two runs"
 
 

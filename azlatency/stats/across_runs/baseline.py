@@ -1,10 +1,11 @@
-"""Does a VM meet what is expected of it? meets / fails / inconclusive, at the level of runs.
+"""Conformance of runs to expectations: meets, fails or inconclusive, at the level of runs.
 
-"At least S" is met when the one-sided lower bound of the mean run reaches S, and failed when the upper bound falls
-short; "at most" is the mirror. "About" and "between" are met when two one-sided tests put the mean inside. What stands
-between is inconclusive, with the number of runs that would decide. A test shorter than a minute shows the burst that a
-token bucket allows, not the allocation (Uta et al., NSDI 2020), and says so; a ratio near 1,000 or 1,000,000 looks like
-a slip of units ("40-50 ms" between two VMs of one region) and is not judged before someone has looked.
+"At least S" is met if the one-sided lower bound of the mean run reaches S, and failed if the upper bound is below S;
+"at most" is the mirror image. "About" and "between" are met if two one-sided tests put the mean inside. Everything else
+is inconclusive, with the number of runs that would decide.
+
+A throughput test shorter than a minute shows the burst that a token bucket allows, not the allocation (Uta et al.,
+NSDI 2020), and is flagged. A value that is off by a factor of 100 or more looks like a wrong unit and gets no verdict.
 
 Sources: Schuirmann 1987; Clopper & Pearson 1934; Natrella 1963 and Wilks 1941 (tolerance limits for "every VM").
 """
@@ -26,21 +27,18 @@ from azlatency.stats.within_run.proportions import clopper_pearson
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
+    from azlatency.stats.across_runs.run_values import RunData
     from azlatency.studies.store import Study
-
-    FloatArray = NDArray[np.float64]
 
 Status = Literal["meets", "fails", "inconclusive"]
 RELATIONS = ("at_least", "at_most", "about", "between")
-#: "about" means within this much of the value on both sides, unless the expectation says otherwise (``tolerance``).
+#: Default ``tolerance`` of "about", relative to the value.
 ABOUT = 0.1
-#: A measured value this many times off looks like another unit: ms for us, bytes for bits times a hundred.
+#: A value that is off by this factor looks like a wrong unit, for example ms for µs.
 SLIP = 100.0
-#: A shorter test of throughput or disk shows the burst.
+#: Shorter tests of throughput or disk show the burst.
 BURST_NS = 60e9
 METHOD = "one-sided Student t bounds of the mean run"
 
@@ -49,10 +47,34 @@ METHOD = "one-sided Student t bounds of the mean run"
 class Conformance(Result):
     """Whether runs meet an expectation.
 
-    ``mean`` of ``runs`` run values in ``unit``, its one-sided bounds ``low`` and ``high`` (each at ``confidence``),
-    ``limit_low`` and ``limit_high`` of the expectation (None: open). ``p_meets``, ``p_fails``: p of the tests that
-    would establish it. ``decides``: runs in all that would decide if mean and spread stay (None where it is decided or
-    cannot be told). ``every``: tolerance limits that 90 % of VMs keep with 95 % confidence. ``ratio``: mean over limit.
+    Attributes
+    ----------
+    what : str
+        Name of the expectation.
+    status : {"meets", "fails", "inconclusive"}
+        The verdict.
+    relation : {"at_least", "at_most", "about", "between"}
+        Relation of the expectation.
+    limit_low, limit_high : float or None
+        Limits of the expectation, in ``unit``; ``None`` is open.
+    mean : float or None
+        Mean of the run values.
+    low, high : float or None
+        One-sided bounds of the mean, each at ``confidence``.
+    p_meets, p_fails : float or None
+        p-values of the tests that would establish "meets" and "fails".
+    every : tuple
+        Tolerance limits that 90 % of VMs keep, with 95 % confidence.
+    ratio : float or None
+        Mean over limit.
+    decides : int or None
+        Number of runs that would decide if mean and spread stay the same; ``None`` if decided or unknown.
+    unit : str
+        Canonical unit.
+    runs : int
+        Number of runs.
+    confidence : float
+        Level of each bound, between 0.5 and 1.
     """
 
     what: str
@@ -96,9 +118,12 @@ class Conformance(Result):
 
 
 def limits_of(expectation: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """(low, high) of an expectation, None for an open end.
+    """Return (low, high) of an expectation; ``None`` is an open end.
 
-    Raises `ValueError` for a relation that is none of `RELATIONS` or for limits that are missing or upside down.
+    Raises
+    ------
+    ValueError
+        If the relation is unknown, or if limits are missing or in the wrong order.
     """
     relation = expectation.get("relation")
     low, high = expectation.get("low"), expectation.get("high")
@@ -106,67 +131,100 @@ def limits_of(expectation: Mapping[str, Any]) -> tuple[float | None, float | Non
     if relation not in RELATIONS:
         raise ValueError(f"{name}: relation {relation!r}; one of {', '.join(RELATIONS)}")
     if relation == "at_least":
-        found: tuple[Any, Any] = (low if low is not None else high, None)
+        limits: tuple[Any, Any] = (low if low is not None else high, None)
     elif relation == "at_most":
-        found = (None, high if high is not None else low)
+        limits = (None, high if high is not None else low)
     elif relation == "about":
         tolerance = float(expectation.get("tolerance", ABOUT))
-        ends = [each for each in (low, high) if each is not None]
-        found = (min(ends) * (1 - tolerance), max(ends) * (1 + tolerance)) if ends else (None, None)
+        ends = [end for end in (low, high) if end is not None]
+        limits = (min(ends) * (1 - tolerance), max(ends) * (1 + tolerance)) if ends else (None, None)
     else:
-        found = (low, high)
-    wanted = {"at_least": (0,), "at_most": (1,)}.get(str(relation), (0, 1))
-    if any(found[end] is None for end in wanted) or (len(wanted) == 2 and found[0] > found[1]):
+        limits = (low, high)
+    required = {"at_least": (0,), "at_most": (1,)}.get(str(relation), (0, 1))
+    if any(limits[end] is None for end in required) or (len(required) == 2 and limits[0] > limits[1]):
         raise ValueError(f"{name}: {relation} needs its limits, got low = {low}, high = {high}")
-    return tuple(None if each is None else float(each) for each in found)  # type: ignore[return-value]
+    return tuple(None if limit is None else float(limit) for limit in limits)  # type: ignore[return-value]
 
 
 def check_expectation(
-    values: Any,
+    values: RunData,
     expectation: Mapping[str, Any],
     *,
     value: str | None = None,
     confidence: float = 0.95,
     durations_ns: Iterable[float] | None = None,
-    labels: dict[str, object] | None = None,
+    labels: Mapping[str, object] | None = None,
 ) -> Conformance:
-    """Hold run values against one expectation.
+    """Check run values against one expectation.
 
-    ``values``: one number a run in the expectation's ``unit`` (array, Series, or frame with the column ``value``).
-    ``expectation``: ``name``, ``relation`` (at_least, at_most, about, between), ``low`` and ``high`` in the canonical
-    ``unit``; `ValueError` where these make no sense. ``durations_ns`` (a frame's own by default): shorter than 60 s in
-    a throughput or disk test is flagged ``burst_test``.
+    Parameters
+    ----------
+    values : array_like, Series or DataFrame
+        One number per run in the unit of the expectation, or one row per run.
+    expectation : mapping
+        ``name``, ``relation`` (at_least, at_most, about, between), ``low`` and ``high`` in the canonical ``unit``.
+    value : str, optional
+        Column of a frame; by default its median, else its mean, else its throughput.
+    confidence : float
+        Level of each one-sided bound, between 0.5 and 1.
+    durations_ns : iterable of float, optional
+        Durations of the tests; by default those of a frame. A throughput or disk test shorter than 60 s is flagged
+        ``burst_test``.
+    labels : mapping, optional
+        Columns that identify the result in a frame.
+
+    Returns
+    -------
+    Conformance
+        Inconclusive for one run (``no_replication``) and for runs that must not be pooled.
+
+    Raises
+    ------
+    ValueError
+        If the relation or the limits are not valid.
+
+    Notes
+    -----
+    One-sided Student t bounds of the mean run.
+
+    Examples
+    --------
+    >>> expectation = {"name": "throughput", "relation": "at_least", "low": 9e9, "unit": "bit/s"}
+    >>> print(check_expectation([9.4e9, 9.5e9, 9.3e9, 9.4e9], expectation))
+    throughput: meets; mean 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.5 Gbit/s, 104 % of the limit, 4 runs
     """
     low, high = limits_of(expectation)
-    found = run_values(values, value, None)
-    unit = str(expectation.get("unit") or found.unit)
+    run_set = run_values(values, value, None)
+    unit = str(expectation.get("unit") or run_set.unit)
     codes = list(refusals([values], value))
-    if found.unit and expectation.get("unit") and found.unit != unit:
+    if run_set.unit and expectation.get("unit") and run_set.unit != unit:
         codes.append("unit_conflict")
-    if not codes and not len(found.values):
+    if not codes and not len(run_set.values):
         codes.append("no_values")
     what, relation = str(expectation.get("name", "expectation")), str(expectation["relation"])
-    own = {"metric": expectation.get("metric"), "printed": expectation.get("printed"), **dict(labels or {})}
+    all_labels = {"metric": expectation.get("metric"), "printed": expectation.get("printed"), **dict(labels or {})}
     if codes:
         return Conformance(
             what=what, status="inconclusive", relation=relation, limit_low=low, limit_high=high, mean=None, low=None,
             high=None, p_meets=None, p_fails=None, every=(None, None), ratio=None, decides=None, unit=unit,
-            runs=len(found.values), confidence=confidence, codes=tuple(dict.fromkeys(codes)), labels=own,
-            run_ids=found.run_ids,
+            runs=len(run_set.values), confidence=confidence, codes=tuple(dict.fromkeys(codes)), labels=all_labels,
+            run_ids=run_set.run_ids,
         )  # fmt: skip
     if durations_ns is None and is_frame(values) and "duration_ns" in values.columns:
-        durations_ns = [float(each) for each in values["duration_ns"].dropna()]
-    if unit in ("bit/s", "bytes/s", "1/s") and any(each < BURST_NS for each in durations_ns or ()):
+        durations_ns = [float(duration) for duration in values["duration_ns"].dropna()]
+    if unit in ("bit/s", "bytes/s", "1/s") and any(duration < BURST_NS for duration in durations_ns or ()):
         codes.append("burst_test")
-    runs = summary(found.values)
-    result = replace(_judge(runs, low, high, what, relation, unit, confidence, codes, own), run_ids=found.run_ids)
+    runs = summary(run_set.values)
+    result = replace(
+        _judge(runs, low, high, what, relation, unit, confidence, codes, all_labels), run_ids=run_set.run_ids
+    )
     if unit != "ns" or expectation.get("printed_as") != "unknown":
         return result
-    # Half or full round trips are meant: only what holds for both readings is said.
-    twice_low, twice_high = (None if each is None else 2 * each for each in (low, high))
-    other = _judge(runs, twice_low, twice_high, what, relation, unit, confidence, codes, own)
-    sure: Status = result.status if result.status == other.status else "inconclusive"
-    return replace(result, status=sure, codes=(*result.codes, "unit_unknown"))
+    # The log may print RTT or RTT/2: the verdict must be the same for both readings.
+    twice_low, twice_high = (None if limit is None else 2 * limit for limit in (low, high))
+    doubled = _judge(runs, twice_low, twice_high, what, relation, unit, confidence, codes, all_labels)
+    status: Status = result.status if result.status == doubled.status else "inconclusive"
+    return replace(result, status=status, codes=(*result.codes, "unit_unknown"))
 
 
 def _judge(
@@ -219,7 +277,7 @@ def _judge(
 
 
 def _ratio(mean: float, low: float | None, high: float | None) -> float | None:
-    """Mean over the limit, or over the nearer one of two (1 between them)."""
+    """Return the mean over the limit, or over the nearer of two limits (1 between them)."""
     if low is not None and high is not None:
         limit = low if mean < low else high if mean > high else mean
     else:
@@ -228,7 +286,7 @@ def _ratio(mean: float, low: float | None, high: float | None) -> float | None:
 
 
 def one_sided(runs: Summary, confidence: float = 0.95) -> tuple[float, float]:
-    """Lower and upper bound of the mean, each one-sided at ``confidence``; needs two runs."""
+    """Return the lower and upper bound of the mean, each one-sided at ``confidence``; needs two runs."""
     from scipy.stats import t as student
 
     half = float(student.ppf(confidence, runs.n - 1)) * runs.sd / math.sqrt(runs.n)
@@ -236,23 +294,23 @@ def one_sided(runs: Summary, confidence: float = 0.95) -> tuple[float, float]:
 
 
 def _p(runs: Summary, low: float | None, high: float | None) -> tuple[float, float]:
-    """p of "the mean lies within the limits" and of "it lies outside" (the smaller of both sides, doubled); sd > 0."""
+    """Return the p-values of "the mean is within the limits" and of "it is outside"; sd must be positive."""
     from scipy.stats import t as student
 
     error = runs.sd / math.sqrt(runs.n)
 
     def above(limit: float) -> float:
-        """p of the test that the mean is above ``limit``."""
+        """Return the p-value of the test that the mean is above ``limit``."""
         return float(student.sf((runs.mean - limit) / error, runs.n - 1))
 
     inside = [above(low)] if low is not None else []
     inside += [1 - above(high)] if high is not None else []
-    outside = [1 - each for each in inside]
+    outside = [1 - p for p in inside]
     return max(inside), min(1.0, len(outside) * min(outside))
 
 
 def _decides(runs: Summary, low: float | None, high: float | None, confidence: float) -> int | None:
-    """Runs in all that would decide, were mean and spread those of the pilot; None where the mean is at a limit."""
+    """Return how many runs would decide with the mean and spread of the pilot; ``None`` if the mean is at a limit."""
 
     def decided(n: int) -> bool:
         p_meets, p_fails = _p(Summary(n, runs.mean, runs.sd), low, high)
@@ -262,30 +320,65 @@ def _decides(runs: Summary, low: float | None, high: float | None, confidence: f
 
 
 def tolerance_factor(n: int, share: float = 0.9, confidence: float = 0.95) -> float:
-    """k of a one-sided normal tolerance limit mean - k sd: ``share`` of VMs lie above it with ``confidence``."""
+    """Return k of a normal tolerance limit mean - k sd: ``share`` of VMs are above it with ``confidence``."""
     from scipy.stats import nct, norm
 
     return float(nct.ppf(confidence, n - 1, float(norm.ppf(share)) * math.sqrt(n))) / math.sqrt(n)
 
 
 def vms_for_tolerance(share: float = 0.95, confidence: float = 0.95) -> int:
-    """VMs whose smallest value is a limit that ``share`` of all VMs keep, whatever their law: 59 for 95 %/95 %."""
+    """Return the number of VMs whose smallest value is kept by ``share`` of all VMs: 59 for 95 % and 95 %.
+
+    The distribution may be any (Wilks 1941).
+    """
     return math.ceil(math.log(1 - confidence) / math.log(share))
 
 
 def vms_by_share(
     confidence: float = 0.95, shares: Iterable[float] = (0.5, 0.8, 0.9, 0.95, 0.99)
 ) -> list[tuple[float, int]]:
-    """(share, `vms_for_tolerance`) for each share."""
+    """Return the number of VMs for several shares of a distribution-free tolerance limit.
+
+    Parameters
+    ----------
+    confidence : float
+        Level of the limit, between 0 and 1.
+    shares : iterable of float
+        Shares of VMs that keep the limit, between 0 and 1.
+
+    Returns
+    -------
+    list of (float, int)
+        Share and number of VMs whose smallest value is such a limit.
+
+    Notes
+    -----
+    Wilks 1941.
+    """
     return [(share, vms_for_tolerance(share, confidence)) for share in shares]
-
-
-# --- a percentile as a specification
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PercentileCheck(Result):
-    """``share`` of ``n`` observations above a percentile's limit, its one-sided Clopper-Pearson bounds, the verdict."""
+    """Check of a percentile against a limit in one run.
+
+    Attributes
+    ----------
+    what : str
+        The percentile.
+    status : {"meets", "fails", "inconclusive"}
+        The verdict.
+    share, low, high : float or None
+        Share of observations above the limit, and its one-sided bounds.
+    allowed : float
+        Share that the percentile allows.
+    n : int
+        Number of observations.
+    n_effective : float or None
+        Effective number of observations.
+    confidence : float
+        Level of each bound, between 0.5 and 1.
+    """
 
     what: str
     status: Status
@@ -316,12 +409,39 @@ class PercentileCheck(Result):
 def check_percentile(
     above: int, n: int, quantile: float, *, n_effective: float | None = None, confidence: float = 0.95
 ) -> PercentileCheck:
-    """Does "p99.9 <= T" hold, when ``above`` of ``n`` observations exceed T?
+    """Check a requirement such as "p99.9 <= T" from the number of observations above T.
 
-    One run, so this is about its connection. Dependent packets: give ``n_effective`` of the indicator 1{x > T} (the
-    ``n_effective`` of `azlatency.stats.exceedance`); the count shrinks with it. Without it the bounds are a floor
-    (``within_run_floor``). 20 of 40,000 meet p99.9, 40 are inconclusive, 55 fail. Raises `ValueError` for a count
-    outside 0 ... n or a quantile outside (0, 1).
+    Parameters
+    ----------
+    above, n : int
+        Observations above the limit T, and all observations of one run.
+    quantile : float
+        Level of the percentile, between 0 and 1.
+    n_effective : float, optional
+        Effective number of observations of the indicator 1{x > T} (from `azlatency.stats.exceedance`); needed for
+        dependent packets.
+    confidence : float
+        Level of each one-sided bound, between 0.5 and 1.
+
+    Returns
+    -------
+    PercentileCheck
+        The verdict is about this connection. Without ``n_effective`` the bounds assume independent packets
+        (``within_run_floor``).
+
+    Raises
+    ------
+    ValueError
+        If the count or the quantile is out of range.
+
+    Notes
+    -----
+    One-sided Clopper & Pearson 1934.
+
+    Examples
+    --------
+    >>> [check_percentile(above, 40_000, 0.999).status for above in (20, 40, 55)]
+    ['meets', 'inconclusive', 'fails']
     """
     if not 0 <= above <= n or not 0 < quantile < 1:
         raise ValueError(f"above = {above}, n = {n}, quantile = {quantile}: need 0 <= above <= n and 0 < quantile < 1")
@@ -358,48 +478,68 @@ def check_percentile(
     )
 
 
-# --- a whole study
-
-
 def baseline(
     data: Study | pd.DataFrame,
     expectations: Iterable[Mapping[str, Any]] | None = None,
     *,
     confidence: float = 0.95,
 ) -> Results[Conformance]:
-    """Every expectation held against the runs that measured it, one result for each path, method and expectation.
+    """Check every expectation against the runs that measured it.
 
-    ``data``: a `Study` (with its own ``expectations`` by default), or a frame of metrics with the columns ``metric``,
-    ``value`` (canonical) and, where known, ``tool``, ``path``, ``method``, ``vm_size``, ``duration_ns``. An expectation
-    that no run measured comes as ``no_values``. Traffic that never left a host says nothing about a network. Throughput
-    and retransmits belong to the direction of the *data*: a reverse test from a to b stands under "b → a".
+    Parameters
+    ----------
+    data : Study or DataFrame
+        A study, or metrics with the columns ``metric`` and ``value`` (canonical unit) and, if known, ``tool``,
+        ``path``, ``method``, ``vm_size`` and ``duration_ns``.
+    expectations : iterable of mapping, optional
+        See `check_expectation`; by default those of the study.
+    confidence : float
+        Level of each one-sided bound, between 0.5 and 1.
+
+    Returns
+    -------
+    Results[Conformance]
+        One result per path, method and expectation. An expectation that no run measured is flagged ``no_values``.
+        Traffic within one host is left out. Throughput and retransmits belong to the direction of the *data*: a
+        reverse test from a to b is listed as "b → a".
+
+    Raises
+    ------
+    ValueError
+        If an expectation is not valid.
+
+    Notes
+    -----
+    See `check_expectation`.
     """
     frame = data if is_frame(data) else _metrics(data)
-    wanted = list(data.expectations if expectations is None and not is_frame(data) else expectations or ())
+    selected = list(data.expectations if expectations is None and not is_frame(data) else expectations or ())
     results = []
-    for each in wanted:
-        metric = each.get("metric")
+    for expectation in selected:
+        metric = expectation.get("metric")
         rows = frame[frame["metric"] == metric]
         if str(metric) in ("throughput", "retransmits"):
             rows = _by_data_direction(rows)
         if str(metric).startswith(("rtt", "throughput")) and "placement" in rows.columns:
             rows = rows[rows["placement"].isna() | (rows["placement"] != "same_host")]
         for column in ("tool", "vm_size"):
-            if each.get(column) and column in rows.columns:
-                rows = rows[rows[column].isna() | (rows[column] == each[column])]
+            if expectation.get(column) and column in rows.columns:
+                rows = rows[rows[column].isna() | (rows[column] == expectation[column])]
         keys = [column for column in ("path", "method") if column in rows.columns]
         groups = rows.groupby(keys, sort=False, dropna=False) if keys and len(rows) else [((), rows)]
         for key, group in groups:
             labels = dict(zip(keys, key, strict=False))
-            runs = group.rename(columns={"value": _named(str(metric), each)})
+            runs = group.rename(columns={"value": _named(str(metric), expectation)})
             results.append(
-                check_expectation(runs, each, value=_named(str(metric), each), confidence=confidence, labels=labels)
+                check_expectation(
+                    runs, expectation, value=_named(str(metric), expectation), confidence=confidence, labels=labels
+                )
             )
     return Results(results)
 
 
 def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
-    """The paths as "sender → receiver": a reverse test sends from its server to its client."""
+    """Return the rows with their paths as "sender → receiver"."""
     if "path" not in rows.columns or "test" not in rows.columns:
         return rows
     import pandas as pd
@@ -412,12 +552,12 @@ def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _named(metric: str, expectation: Mapping[str, Any]) -> str:
-    """A column name that tells its unit, so that the rules for units apply."""
+    """Return a column name that implies the unit, so that the checks of units apply."""
     return f"{metric}_ns" if expectation.get("unit") == "ns" else metric if unit_of(metric) else f"{metric}_value"
 
 
 def _metrics(study: Study) -> pd.DataFrame:
-    """Metrics of whole runs with what describes the run; of several sides the receiver's, else the first."""
+    """Return the metrics of whole runs with the run's properties; of several sides the receiver's, else the first."""
     from azlatency.studies.runs import client_side_runs, run_table
 
     runs = client_side_runs(run_table(study))

@@ -1,7 +1,7 @@
-"""Matrices between zones: M = S + K, host effects against a cyclic rest, and triangles.
+"""Matrices between zones: symmetric and antisymmetric part, initiator effects, cyclic residual and triangles.
 
-``M[i, j]`` is a value with initiator (or sender) i and responder (or receiver) j. Closed forms without inference;
-`azlatency.stats.across_runs.asymmetry` puts intervals and tests on them.
+``M[i, j]`` is a value with initiator (or sender) i and responder (or receiver) j. These are closed forms without
+inference; `azlatency.stats.across_runs.asymmetry` adds intervals and tests.
 
 Sources: Jiang, Lim, Yao & Ye, Math. Prog. 127:203, 2011 (HodgeRank); Lumezanu et al., IMC 2009 (triangle violations).
 """
@@ -12,14 +12,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from azlatency.stats.arrays import FloatArray
 
 
 class Decomposition(NamedTuple):
-    """Symmetric part S, antisymmetric part K, and ``share`` = ||K|| / ||S|| off the diagonal (None without a pair)."""
+    """Symmetric part S, antisymmetric part K, and ``share`` = ||K|| / ||S|| off the diagonal (or ``None``)."""
 
     s: FloatArray
     k: FloatArray
@@ -27,7 +24,7 @@ class Decomposition(NamedTuple):
 
 
 class Hodge(NamedTuple):
-    """K = gradient of node effects + rest; ``share``: part of ||K||^2 that node effects explain (None if K is 0)."""
+    """K = gradient of node effects + residual; ``share`` is the part of ||K||² that node effects explain."""
 
     node_effects: FloatArray
     gradient: FloatArray
@@ -36,7 +33,7 @@ class Hodge(NamedTuple):
 
 
 class Triangle(NamedTuple):
-    """The way i - j against the detour over ``via``; ``excess`` > 0 says that the detour is shorter."""
+    """The path i - j compared with the detour over ``via``; ``excess`` > 0 if the detour is shorter."""
 
     i: int
     j: int
@@ -48,7 +45,7 @@ class Triangle(NamedTuple):
 
 
 def decompose(m: FloatArray) -> Decomposition:
-    """S and K of a square matrix; a pair that lacks a direction is NaN in both. ||M||^2 = ||S||^2 + ||K||^2."""
+    """Return S and K of a square matrix; a pair without both directions is NaN in both."""
     import numpy as np
 
     m = np.array(m, dtype=float)
@@ -59,9 +56,9 @@ def decompose(m: FloatArray) -> Decomposition:
 
 
 def hodge(k: FloatArray) -> Hodge:
-    """Least-squares node effects a with K_ij = a_i - a_j, summing to 0, and what they leave over.
+    """Return least-squares node effects a with K_ij = a_i - a_j, summing to 0, and their residual.
 
-    NaN pairs are left out. Nodes that no chain of pairs connects are centred each for itself (minimum norm).
+    NaN pairs are left out. Each connected component of nodes is centred on its own (minimum norm).
     """
     import numpy as np
 
@@ -79,28 +76,30 @@ def hodge(k: FloatArray) -> Hodge:
     residual = np.where(np.isfinite(k), k - gradient, np.nan)
     np.fill_diagonal(residual, 0.0)
     total = float((values**2).sum())
-    rest = float(sum(residual[i, j] ** 2 for i, j in edges))
-    return Hodge(effects, gradient, residual, 1 - rest / total if total > 0 else None)
+    unexplained = float(sum(residual[i, j] ** 2 for i, j in edges))
+    return Hodge(effects, gradient, residual, 1 - unexplained / total if total > 0 else None)
 
 
 def curl(k: FloatArray, i: int, j: int, l: int) -> float:  # noqa: E741
-    """K_ij + K_jl + K_li: 0 for any host effects, whatever they are."""
+    """Return K_ij + K_jl + K_li, which is 0 for any initiator effects."""
     return float(k[i, j] + k[j, l] + k[l, i])
 
 
-def triangles(s: FloatArray, own: FloatArray | None = None) -> list[Triangle]:
-    """Each pair against the detour over each third node: excess_ij|k = S_ij - (S_ik + S_kj - S_kk).
+def triangles(s: FloatArray, within_zone: FloatArray | None = None) -> list[Triangle]:
+    """Return each pair compared with the detour over each third node: excess = S_ij - (S_ik + S_kj - S_kk).
 
-    A detour counts the middle host twice, so ``own`` (S_kk, the round trip within zone k) is taken off; without it the
-    detour is too long by one host. Pairs without a value are left out.
+    A detour counts the middle host twice, so ``within_zone`` (S_kk, the round trip within zone k) is subtracted;
+    without it the detour is too long by one host. Pairs without a value are left out.
     """
     import numpy as np
 
-    found = []
+    results = []
     for i, j in combinations(range(len(s)), 2):
         for via in range(len(s)):
             if via in (i, j) or not np.isfinite([s[i, j], s[i, via], s[via, j]]).all():
                 continue
-            detour = float(s[i, via] + s[via, j] - (0.0 if own is None else own[via]))
-            found.append(Triangle(i, j, via, float(s[i, j]), detour, float(s[i, j]) - detour, float(s[i, j]) / detour))
-    return found
+            detour = float(s[i, via] + s[via, j] - (0.0 if within_zone is None else within_zone[via]))
+            results.append(
+                Triangle(i, j, via, float(s[i, j]), detour, float(s[i, j]) - detour, float(s[i, j]) / detour)
+            )
+    return results

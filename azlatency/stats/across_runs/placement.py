@@ -1,6 +1,6 @@
-"""What each placement measured, and pairs of measurements that differ in one thing: placement, VM, network, message.
+"""Measurements by placement, and pairs that differ in one factor: placement, VM size, network or message size.
 
-Logs and numbers that stand only in a text are never mixed: a number without its log has no runs to compare.
+Measured runs and numbers that are only reported in a text are never mixed: a reported number has no runs to compare.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Origin = Literal["log", "reported"]
 Factor = Literal["placement", "vm_size", "accelerated_networking", "message_bytes"]
 FACTORS: tuple[Factor, ...] = ("placement", "vm_size", "accelerated_networking", "message_bytes")
-#: From near to far, and what a step is counted from: the first of these that was measured.
+#: Placements from near to far, and reference placements: the first of them that was measured is the reference.
 NEAR_TO_FAR = (
     "same_host", "proximity_placement_group", "availability_set", "same_zone", "cross_zone", "cross_region",
 )  # fmt: skip
@@ -35,10 +35,18 @@ METHODS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One path measured by one method under known circumstances; ``None`` where nobody wrote a circumstance down.
+    """One path measured by one method under known circumstances; ``None`` for an unknown circumstance.
 
-    ``values``: one round trip in ns a run, the run's ``statistic``; of a ``reported`` number its lower and upper value.
-    ``runs``: how many; ``None`` where the text does not say. ``typical``: the path across runs (log only).
+    Attributes
+    ----------
+    origin : {"log", "reported"}
+        Measured runs, or a number from a text.
+    values : tuple of float
+        One round-trip time per run, in ns: the run's ``statistic``. For a reported number its lower and upper value.
+    runs : int or None
+        Number of runs; ``None`` if the text does not state it.
+    typical : Estimate or None
+        Typical run of the path (only for logs).
     """
 
     origin: Origin
@@ -58,10 +66,20 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Two conditions that differ in one ``factor``, ``base`` and ``other``.
+    """Two conditions that differ in one factor.
 
-    ``ratio_low`` and ``ratio_high``: the extremes of other over base as measured, no interval. ``comparison`` is that
-    of the runs, ``None`` for reported numbers. ``unsaid``: circumstances that are known of one side only.
+    Attributes
+    ----------
+    factor : str
+        The factor, one of `FACTORS`.
+    base, other : Condition
+        The two conditions.
+    ratio_low, ratio_high : float
+        Extremes of other over base as measured; not an interval.
+    comparison : Comparison or None
+        Comparison of the runs; ``None`` for reported numbers.
+    unsaid : tuple of str
+        Factors that are known on one side only.
     """
 
     factor: Factor
@@ -79,35 +97,50 @@ class Change:
 
 
 def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[Condition]:
-    """Every condition of a study, near to far, logs before reported numbers.
+    """Return the conditions of a study, from near to far, logs before reported numbers.
 
-    ``runs``: `runs.latency`. A run gives its median where all runs of its method have one, else its
-    mean. Reported means enter where they are of a whole measurement, not of a segment.
+    Parameters
+    ----------
+    study : Study
+        The study with its reported numbers.
+    runs : DataFrame
+        One row per run, as returned by `azlatency.latency`.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    list of Condition
+        A run counts with its median if all runs of its method have one, else with its mean. Reported means of a segment
+        are left out.
     """
-    found = [*_logged(runs, confidence), *_reported(study.reported)]
-    place = {name: index for index, name in enumerate(NEAR_TO_FAR)}
-    return sorted(found, key=lambda each: (each.origin == "reported", place.get(each.placement or "", len(place))))
+    all_conditions = [*_logged(runs, confidence), *_reported(study.reported)]
+    order = {name: index for index, name in enumerate(NEAR_TO_FAR)}
+    return sorted(
+        all_conditions,
+        key=lambda condition: (condition.origin == "reported", order.get(condition.placement or "", len(order))),
+    )
 
 
 def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
-    whole = runs.groupby("method")["median_ns"].apply(lambda each: each.notna().all()) if len(runs) else {}
+    whole = runs.groupby("method")["median_ns"].apply(lambda medians: medians.notna().all()) if len(runs) else {}
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
         first = group.iloc[0]
         statistic = "median" if whole[method] else "mean"
-        # A run that lost most of its probes has an infinite median: no place on an axis, and no interval with it.
-        values = tuple(float(each) for each in group[f"{statistic}_ns"].dropna() if math.isfinite(each))
+        # A run that lost most of its probes has an infinite median, which has no position on an axis and no interval.
+        values = tuple(float(time) for time in group[f"{statistic}_ns"].dropna() if math.isfinite(time))
         if not values:
             continue
-        kind = " ".join(str(first[name]) for name in ("tool", "test", "protocol") if _known(first[name]) is not None)
-        size, fast = _known(first["message_bytes"]), _known(first["accelerated_networking"])
+        kind = " ".join(str(first[name]) for name in ("tool", "test", "protocol") if _present(first[name]) is not None)
+        size, fast = _present(first["message_bytes"]), _present(first["accelerated_networking"])
         typical = typical_run(group, value=f"{statistic}_ns", confidence=confidence, what=f"{path}, {method}")
         yield Condition(
             origin="log",
             path=str(path),
             method=str(method),
             kind=kind,
-            placement=_known(first["placement"]),
-            vm_size=_known(first["vm_size"]),
+            placement=_present(first["placement"]),
+            vm_size=_present(first["vm_size"]),
             accelerated_networking=None if fast is None else bool(fast),
             message_bytes=None if size is None else int(size),
             statistic=statistic,
@@ -122,18 +155,18 @@ def _reported(reported: pd.DataFrame) -> Iterable[Condition]:
     if not len(reported):
         return
     for _, row in reported[reported["metric"] == "rtt_mean"].iterrows():
-        low, high = _known(row["value_low"]), _known(row["value_high"])
-        if _known(row["segment"]) is not None or low is None or high is None:
+        low, high = _present(row["value_low"]), _present(row["value_high"])
+        if _present(row["segment"]) is not None or low is None or high is None:
             continue
-        runs = _known(row["repeats"])
+        runs = _present(row["repeats"])
         fast = {"true": True, "false": False}.get(str(row["accelerated_networking"]).lower())
         yield Condition(
             origin="reported",
             path=str(row["scenario"]),
             method=str(row["tool"]),
             kind=str(row["tool"]),
-            placement=_known(row["placement"]),
-            vm_size=_known(row["vm_size"]),
+            placement=_present(row["placement"]),
+            vm_size=_present(row["vm_size"]),
             accelerated_networking=fast,
             message_bytes=None,
             statistic="mean",
@@ -142,39 +175,68 @@ def _reported(reported: pd.DataFrame) -> Iterable[Condition]:
         )
 
 
-def _known(value: Any) -> Any:
-    """The value, ``None`` where it is missing or an empty text."""
+def _present(value: Any) -> Any:
+    """Return the value; ``None`` if it is missing or an empty text."""
     import pandas as pd
 
     return None if value is None or pd.isna(value) or value == "" else value
 
 
 def of_widest_methods(found: Sequence[Condition], most: int = METHODS_SHOWN) -> list[Condition]:
-    """Conditions of the ``most`` methods that saw most placements (then most paths), and all reported ones."""
-    logged = [each for each in found if each.origin == "log"]
-    methods = list(dict.fromkeys(each.method for each in logged))
+    """Select the conditions of the methods that measured most placements, and all reported ones.
+
+    Parameters
+    ----------
+    found : sequence of Condition
+        The result of `conditions`.
+    most : int
+        Number of methods to keep.
+
+    Returns
+    -------
+    list of Condition
+        In the given order. With equal numbers of placements, methods with more paths come first.
+    """
+    logged = [condition for condition in found if condition.origin == "log"]
+    methods = list(dict.fromkeys(condition.method for condition in logged))
 
     def breadth(method: str) -> tuple[int, int]:
-        own = [each for each in logged if each.method == method]
-        return -len({each.placement for each in own}), -len(own)
+        of_method = [condition for condition in logged if condition.method == method]
+        return -len({condition.placement for condition in of_method}), -len(of_method)
 
     kept = set(sorted(methods, key=breadth)[:most])
-    return [each for each in found if each.origin == "reported" or each.method in kept]
+    return [condition for condition in found if condition.origin == "reported" or condition.method in kept]
 
 
 def changes(
     found: Sequence[Condition], factor: Factor, *, margin: float = 0.05, confidence: float = 0.95
 ) -> list[Change]:
-    """Pairs of conditions that differ in ``factor`` alone, as far as is known; logs and reported numbers apart.
+    """Return pairs of conditions that differ in one factor only, as far as is known.
 
-    Placement: every other placement against the nearest reference of the same method (`REFERENCES`), its first path.
-    The other factors: each level against the one before on the same path. A circumstance known of one side only is
-    named in ``unsaid``; where both sides tell different things there is no pair.
+    Parameters
+    ----------
+    found : sequence of Condition
+        The result of `conditions`.
+    factor : {"placement", "vm_size", "accelerated_networking", "message_bytes"}
+        The factor. Placements are compared with the reference of the same method (`REFERENCES`); levels of the other
+        factors with the level before, on the same path.
+    margin : float
+        Relative change that is practically equivalent; ``0.05`` is 5 %.
+    confidence : float
+        Level of the intervals, between 0.5 and 1.
+
+    Returns
+    -------
+    list of Change
+        Logs and reported numbers are paired separately. Circumstances that are known on one side only are listed in
+        ``unsaid``; conditions that differ in a second factor are not paired.
     """
-    result = []
+    results = []
     for origin in ("log", "reported"):
-        own = [each for each in found if each.origin == origin and getattr(each, factor) is not None]
-        for base, other in _pairs(own, factor):
+        comparable = [
+            condition for condition in found if condition.origin == origin and getattr(condition, factor) is not None
+        ]
+        for base, other in _pairs(comparable, factor):
             ratio_low, ratio_high = min(other.values) / max(base.values), max(other.values) / min(base.values)
             comparison = None
             if origin == "log":
@@ -184,7 +246,7 @@ def changes(
                 )
                 comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
             unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))
-            result.append(
+            results.append(
                 Change(
                     factor=factor,
                     base=base,
@@ -195,44 +257,44 @@ def changes(
                     unsaid=unsaid,
                 )
             )
-    return result
+    return results
 
 
-def _pairs(own: Sequence[Condition], factor: Factor) -> Iterable[tuple[Condition, Condition]]:
-    levels = list(dict.fromkeys(getattr(each, factor) for each in own))
+def _pairs(conditions: Sequence[Condition], factor: Factor) -> Iterable[tuple[Condition, Condition]]:
+    levels = list(dict.fromkeys(getattr(condition, factor) for condition in conditions))
     keys: dict[str, Any] = {"placement": REFERENCES.index, "vm_size": _by_number}
     levels.sort(key=keys.get(factor))
-    place = {level: index for index, level in enumerate(levels)}
-    for other in own:
-        lower = [each for each in own if place[getattr(each, factor)] < place[getattr(other, factor)]]
-        lower = [each for each in lower if _alike(each, other, factor)]
+    rank = {level: index for index, level in enumerate(levels)}
+    for other in conditions:
+        lower = [base for base in conditions if rank[getattr(base, factor)] < rank[getattr(other, factor)]]
+        lower = [base for base in lower if _alike(base, other, factor)]
         if lower:
-            # Placement: against the reference itself; other factors: against the nearest level below.
+            # Placements are compared with the reference, levels of other factors with the nearest level below.
             sign = 1 if factor == "placement" else -1
-            yield min(lower, key=lambda each: sign * place[getattr(each, factor)]), other
+            yield min(lower, key=lambda base: sign * rank[getattr(base, factor)]), other
 
 
 def _by_number(vm_size: str) -> tuple[int, str]:
-    """Sizes by the first number in their name, that of the virtual processors."""
-    found = re.search(r"\d+", vm_size)
-    return (int(found.group()) if found else 0), vm_size
+    """Return the first number in the name of a VM size (its virtual processors), and the name."""
+    match = re.search(r"\d+", vm_size)
+    return (int(match.group()) if match else 0), vm_size
 
 
-def _alike(one: Condition, two: Condition, factor: Factor) -> bool:
-    if (one.kind, one.statistic) != (two.kind, two.statistic):
+def _alike(first: Condition, second: Condition, factor: Factor) -> bool:
+    if (first.kind, first.statistic) != (second.kind, second.statistic):
         return False
-    if one.origin == "log" and factor != "placement" and one.path != two.path:
+    if first.origin == "log" and factor != "placement" and first.path != second.path:
         return False
-    rest = [(getattr(one, name), getattr(two, name)) for name in FACTORS if name != factor]
-    return all(None in (first, second) or first == second for first, second in rest)
+    levels = [(getattr(first, name), getattr(second, name)) for name in FACTORS if name != factor]
+    return all(None in pair or pair[0] == pair[1] for pair in levels)
 
 
 def contradicting(found: Sequence[Change]) -> list[tuple[Change, Change]]:
-    """Pairs of changes of the same two paths that point in opposite directions, whatever the runs may be."""
+    """Return pairs of changes of the same two paths that point in opposite directions in all runs."""
     result = []
-    for index, one in enumerate(found):
-        for two in found[index + 1 :]:
-            same = (one.base.path, one.other.path) == (two.base.path, two.other.path)
-            if same and (one.ratio_high < 1 < two.ratio_low or two.ratio_high < 1 < one.ratio_low):
-                result.append((one, two))
+    for index, first in enumerate(found):
+        for second in found[index + 1 :]:
+            same = (first.base.path, first.other.path) == (second.base.path, second.other.path)
+            if same and (first.ratio_high < 1 < second.ratio_low or second.ratio_high < 1 < first.ratio_low):
+                result.append((first, second))
     return result
