@@ -139,3 +139,51 @@ def test_statistics_on_standard_error_are_those_of_the_lines(read) -> None:
         expected = json.loads(base.with_suffix(".json").read_text())
         log = read(base.with_suffix(".log").read_text() + expected["stderr"])
         assert log.codes() == [], name
+
+
+def test_two_decimals_below_one_millisecond(read) -> None:
+    log = read("10.0.0.1 : xmt/rcv/%loss = 8/8/0%, min/avg/max = 0.29/0.38/0.51\n10.0.0.2 : xmt/rcv/%loss = 8/0/100%\n")
+    assert [run["server"] for run in log.runs] == ["10.0.0.1", "10.0.0.2"]
+    assert log.metric("rtt_mean")["value"] == 380_000
+    assert log.metric("rtt_mean")["resolution"] == 5_000
+
+
+def test_two_decimals_at_the_end_of_the_text_may_be_three(read) -> None:
+    log = read("10.0.0.1 : xmt/rcv/%loss = 8/8/0%, min/avg/max = 0.290/0.380/0.51")
+    assert log.value("rtt_max") is None
+    whole = read("10.0.0.1 : xmt/rcv/%loss = 8/8/0%, min/avg/max = 0.29/0.38/0.51")
+    assert whole.value("rtt_max") == 510_000
+
+
+def test_the_version_is_not_a_failure(read) -> None:
+    log = read(
+        "$ fping -v\nfping: Version 3.13\nfping: comments to david@schweikert.ch\n$ fping -c 8 -q 10.0.0.1\n"
+        "10.0.0.1 : xmt/rcv/%loss = 8/8/0%, min/avg/max = 0.29/0.38/0.51\n"
+    )
+    assert [run["status"] for run in log.runs] == ["complete"]
+
+
+def block(sent: int, clock: str | None) -> str:
+    stamp = f"[{clock}]\n" if clock else ""
+    return f"{stamp}10.0.0.1 : xmt/rcv/%loss = {sent}/{sent}/0%, min/avg/max = 0.29/0.38/0.51\n"
+
+
+def test_totals_behind_the_last_time_are_no_block(read) -> None:
+    log = read("".join(block(5, f"10:00:0{second}") for second in (0, 5)) + "[10:00:10]\n" + block(10, None))
+    assert [row["datagrams"] for row in log.tables.rows["intervals"]] == [5, 5]
+    assert log.value("sent") == 10
+    assert "total_without_block" in log.codes()
+
+
+def test_a_summary_of_fewer_probes_than_its_blocks_lost_its_time(read) -> None:
+    log = read(block(5, "10:00:00") + block(5, "10:00:05") + block(5, None) + block(5, "10:00:15"))
+    assert log.codes("error") == ["count_mismatch"]
+    assert log.runs[0]["status"] == "failed"
+
+
+@pytest.mark.parametrize("extremes", ["0.300/0.310/0.330", "0.315/0.316/0.320"])
+def test_extremes_are_compared_with_the_replies(read, extremes: str) -> None:
+    replies = "".join(f"10.0.0.1 : [{seq}], 64 bytes, 0.3{seq + 1}0 ms (0.310 avg, 0% loss)\n" for seq in range(2))
+    log = read(f"{replies}\n10.0.0.1 : xmt/rcv/%loss = 2/2/0%, min/avg/max = {extremes}\n")
+    assert "summary_mismatch" in log.codes("error")
+    assert log.runs[0]["status"] == "failed"

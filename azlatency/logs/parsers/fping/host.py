@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run, utc
+from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Run
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _DAY = 24 * 3600
 _SECOND = nanoseconds("1", "sec")
 _CUMULATIVE_GROWTH = 1.5
+_FEWEST_BLOCKS = 2
 
 
 class Elapsed(NamedTuple):
@@ -114,9 +115,22 @@ class Host:
             edited = int(match["percent"]) != 100 * (sent - received) // sent
             run.add_event("loss_recomputed", "warning" if edited else "info", text, line)
         replies = self.status.count("ok")
+        self._check_extremes(line, match, complete=replies == received)
         if self.seq and replies != received:
             text = f"the log has {replies} replies, but the summary counts {received}"
             run.add_event("count_mismatch", "warning", text, line)
+
+    def _check_extremes(self, line: int, match: re.Match[str], *, complete: bool) -> None:
+        """Compare the printed extremes with those of the replies, which lie between them; all replies give the same."""
+        times = [rtt for rtt, status in zip(self.rtt, self.status, strict=True) if rtt is not None and status == "ok"]
+        if not times or match["min"] is None:
+            return
+        for name, extreme, sign in (("min", min(times), -1), ("max", max(times), 1)):
+            printed = nanoseconds(match[name], "ms")
+            beyond = sign * (extreme - printed)
+            if beyond > 0 or (complete and beyond < 0):
+                text = f"the summary prints {name} = {match[name]} ms, but the replies give {extreme / 1e6:g} ms"
+                contradict(self.run, "summary_mismatch", text, line)
 
     def record_list(self, line: int, name: str, tokens: list[str]) -> None:
         """Record the list of ``-C``: the round-trip time of each probe, in order."""
@@ -158,6 +172,15 @@ class Host:
             if not self.final:
                 _record_totals(run, blocks[-1:])
             return
+        earlier = sum(block.sent for block in blocks[:-1])
+        if not self.final and len(blocks) > _FEWEST_BLOCKS and blocks[-1].sent >= earlier:
+            text = "the last summary counts as many probes as all blocks above: it is the total, not a block"
+            run.add_event("total_without_block", "info", text, blocks[-1].line)
+            _record_totals(run, [blocks.pop()])
+            self.final = self.whole = True
+        elif self.final and (run.value("sent") or 0) < sum(block.sent for block in blocks):
+            text = "the summary counts fewer probes than its blocks; a line with the time of a block is missing"
+            contradict(run, "count_mismatch", text, self.last_line)
         step = _block_seconds(blocks, log)
         for index, block in enumerate(blocks if step else []):
             run.add_interval(

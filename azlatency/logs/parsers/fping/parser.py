@@ -30,7 +30,7 @@ class FpingParser(Parser):
             "for ICMP Echo sent to", re.compile(r"ICMP .{1,80} from \S{1,60} for ICMP Echo sent to .{1,300}"), weak=True
         ),
         Signature(" is alive (", re.compile(rf"{HOST} is alive \({TIME} ms\){FROM}"), weak=True),
-        Signature("fping: ", re.compile(r"\S{0,40}fping: .{1,300}"), weak=True),
+        Signature("fping: ", re.compile(r"\S{0,40}fping: (?!Version |comments to ).{1,300}"), weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 HOST = r"(?P<host>[^\s\[\]]{1,255}(?: \([0-9A-Fa-f.:]{2,45}\))?)"
-# Three significant digits, as fping prints them; a token that was cut has another form.
-TIME = r"(?:[01]\.\d{3}|[1-9]\.\d\d|10\.00|[1-9]\d\.\d|100\.0|[1-9]\d{2,6}|\d\.\d{3}e\+\d\d)"
+# Three significant digits, as fping prints them; a token that was cut has another form. Up to 4.x fping counts in steps
+# of 10 us and prints two decimals below 1 ms.
+TIME = r"(?:[01]\.\d{3}|\d\.\d\d|10\.00|[1-9]\d\.\d|100\.0|[1-9]\d{2,6}|\d\.\d{3}e\+\d\d)"
 LISTED = re.compile(rf"-|{TIME}")
 _STAMP = r"(?:\[(?:(?P<stamp>\d{9,12}\.\d{5})|(?P<text_stamp>[^\]]{8,40}))\] )?"
 FROM = r"(?: \[<- [0-9A-Fa-f.:]{2,45}\])?"
@@ -65,7 +66,7 @@ class FpingText(LineLog):
         """Whether the list may be cut: no other list and no option has its length, or its last token may continue."""
         lengths = {str(len(host.listed)) for host in self.hosts.values() if host.listed is not None}
         lengths.add(self.log.option("-C", "--vcount") or "")
-        return str(len(tokens)) not in lengths or tokens[-1].isdigit()
+        return str(len(tokens)) not in lengths or tokens[-1].isdigit() or _may_be_cut(tokens[-1], tokens[:-1])
 
     def _report_unfinished(self, line: Line) -> bool:
         """Report that the log ends within this line, if it does."""
@@ -199,7 +200,8 @@ class FpingText(LineLog):
             return
         host = self._end_host(line, name)
         host.record_summary(line.number, match)
-        cut = (match["max"] or "").isdigit() and self._report_unfinished(line)
+        may_be_cut = match["max"] is not None and _may_be_cut(match["max"], [match["min"], match["avg"]])
+        cut = may_be_cut and self._report_unfinished(line)
         for key, metric in (("min", "rtt_min"), ("avg", "rtt_mean"), ("max", "rtt_max")):
             if match[key] is not None and not (cut and key == "max"):
                 host.run.add_metric(metric, quantity(match[key], "ms"), line.number)
@@ -225,7 +227,7 @@ class FpingText(LineLog):
         self.elapsed = Elapsed(match[1], line.number)
         self.over = True
 
-    @data(r"(\S{0,40}fping: .{1,300})", hint="fping: ")
+    @data(r"(\S{0,40}fping: (?!Version |comments to ).{1,300})", hint="fping: ")
     @data(
         r"(\S{1,255}: (?:Name or service not known|Temporary failure in name resolution|No address .{1,80}))", hint=": "
     )
@@ -235,6 +237,7 @@ class FpingText(LineLog):
         self.failures.append((match[1], line.number))
 
     known = known(
+        ("fping: ", r"\S{0,40}fping: (?:Version|comments to) .{1,200}"),
         ("targets", r"\d{1,9} targets"),
         ("", r"\d{1,9} (?:alive|unreachable|unknown addresses|other ICMP received)"),
         ("timeouts", r"\d{1,9} timeouts \(waiting for response\)"),
@@ -326,4 +329,13 @@ def _have_three_digits(rtt: np.ndarray, width: np.ndarray) -> bool:
     large = (milliseconds >= 100) & (width >= 3) & (width <= 7)
     between = (milliseconds >= 1) & (milliseconds < 100) & (width == 4)
     rounded = ((milliseconds == 10) | (milliseconds == 100)) & (width == 5)
-    return bool((small | between | large | rounded).all())
+    two_decimals = (milliseconds < 1) & (width == 4)
+    return bool((small | two_decimals | between | large | rounded).all())
+
+
+def _may_be_cut(last: str, others: list[str]) -> bool:
+    """Whether the last time may lack digits: it has no point, or fewer decimals than the others below 1 ms."""
+    if last.isdigit():
+        return True
+    below = [token for token in others if token.startswith("0.")]
+    return last.startswith("0.") and len(last) < len("0.000") and not any(len(token) == len(last) for token in below)
