@@ -50,12 +50,13 @@ def test_every_notebook_runs(study: str, seed: int, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [("{\n,", ":2: no JSON"), ('{"profiles": {"a": {}}}', ":1: describes"), ("[1]", ":1: ")]
+    ("content", "message"),
+    [("{\n,", ":2: not JSON"), ('{"profiles": {"a": {}}}', ":1: not an emulated network"), ("[1]", ":1: ")],
 )
-def test_a_broken_description_of_the_network(content: str, said: str, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_broken_description_of_the_network(content: str, message: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
     shutil.copytree(ROOT / "data" / "raw" / "westeurope-azure-cni", tmp_path / "raw" / "mine")
     (tmp_path / "raw" / "mine" / "truth.json").write_text(content, "utf-8")
     import_study("mine")
-    with pytest.raises(az.LogError, match=said):
+    with pytest.raises(az.LogError, match=message):
         az.studies.configured_links(az.load("mine"))

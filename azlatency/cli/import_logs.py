@@ -58,11 +58,11 @@ def import_(
 def _import_study(name: str, sources: list[Path], out: Path | None) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
     from azlatency.studies.importer import import_study
-    from azlatency.studies.ingest import take_in
+    from azlatency.studies.ingest import copy_sources
     from azlatency.studies.store import data_folder
 
     folder = data_folder("raw") / name
-    copied = take_in(sources, folder) if sources else None
+    copied = copy_sources(sources, folder) if sources else None
     try:
         with progress(name) as bar:
             summary = import_study(name, out=out, progress=bar)

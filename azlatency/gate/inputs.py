@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from azlatency.logs.parse import LogError
 from azlatency.studies.importer import import_study
-from azlatency.studies.ingest import take_in
+from azlatency.studies.ingest import copy_sources
 from azlatency.studies.store import Study, data_folder, list_studies, load
 
 #: Temporary studies have this name. No study in data/raw can have it, so no manifest of data/raw applies to them.
@@ -37,7 +37,7 @@ def open_study(name: str) -> Iterator[Study]:
         raise LogError(f"{name}: not a study, a file or a folder; known studies: {studies}")
     with TemporaryDirectory(prefix="azlatency-") as temporary:
         raw = Path(temporary) / "raw" / _TEMPORARY_NAME
-        source = path if path.is_dir() else take_in([path], raw).folder
+        source = path if path.is_dir() else copy_sources([path], raw).folder
         summary = import_study(_TEMPORARY_NAME, [source], out=Path(temporary))
         if not summary.runs_by_tool:
             reasons = (summary.unreadable + summary.not_recognised + summary.problems)[:1]

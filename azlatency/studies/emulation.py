@@ -1,7 +1,7 @@
-"""What the network of an emulated study was programmed to do: the truth beside which its measurements are held.
+"""Read the configured delays of an emulated network, the ground truth of an emulated study.
 
-It stands in ``truth.json`` beside the study's logs. No statistic and no parser looks at it; only pages that ask whether
-the tools and this library find what is there.
+They are in the file ``truth.json`` of the study. No parser and no statistic uses them; only pages that check whether
+the tools and this library find the configured delays.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _MICROSECOND, _MEGABIT = 1e3, 1e6
 
 
 def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Series, pd.Series] | None:
-    """The rows of `configured_links` of a pair, there and back; None where it knows the pair by no such names."""
-    ways = (Path.between(start, end), Path.between(end, start))
-    return (links.loc[ways[0]], links.loc[ways[1]]) if set(ways) <= set(links.index) else None
+    """Return the rows of `configured_links` for both directions of a pair; None if one of them is not configured."""
+    forward, backward = Path.between(start, end), Path.between(end, start)
+    return (links.loc[forward], links.loc[backward]) if {forward, backward} <= set(links.index) else None
 
 
 def _links(directions: dict[str, dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
-    """A row of `_COLUMNS` for each "sender->receiver"."""
+    """Yield a row of `_COLUMNS` for each ``sender->receiver``."""
     for name, link in directions.items():
         achieved = link.get("achieved_idle_one_way", {}).get("mean_us")
         if (ends := Path.parse(name).ends) is None:
@@ -46,11 +46,25 @@ def _links(directions: dict[str, dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
 
 
 def configured_links(study: Study) -> pd.DataFrame:
-    """One row a direction of a link of an emulated network, indexed by "sender → receiver"; empty for a real one.
+    """Return the configured links of an emulated network.
 
-    ``delay_ns``: programmed delay one way; ``mean_ns``: with the mean of its programmed jitter; ``achieved_ns``: mean
-    that the emulator itself achieved when idle (missing where it was not looked at); ``rate`` in bit/s. Raises
-    `LogError` for a file that is no such description.
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+
+    Returns
+    -------
+    DataFrame
+        One row per direction of a link, indexed by `Path`; empty if the network is real. Columns: ``sender``,
+        ``receiver``; ``delay_ns``, the configured one-way delay; ``mean_ns``, the delay plus the mean of the configured
+        jitter; ``achieved_ns``, the mean one-way delay of the idle emulator (missing if it was not measured); ``rate``
+        in bit/s.
+
+    Raises
+    ------
+    LogError
+        If ``truth.json`` does not describe an emulated network.
     """
     import pandas as pd
 
@@ -59,9 +73,9 @@ def configured_links(study: Study) -> pd.DataFrame:
         truth: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
         rows = [row for profile in truth.get("profiles", {}).values() for row in _links(profile["directions"])]
     except json.JSONDecodeError as error:
-        raise LogError(f"{file}:{error.lineno}: no JSON ({error.msg}); correct it or take it away") from None
+        raise LogError(f"{file}:{error.lineno}: not JSON ({error.msg}); correct or remove the file") from None
     except (AttributeError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise LogError(f"{file}:1: describes no emulated network ({error}); correct it or take it away") from None
+        raise LogError(f"{file}:1: not an emulated network ({error}); correct or remove the file") from None
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     frame.index = pd.Index([Path.between(row.sender, row.receiver) for row in frame.itertuples()], dtype=object)
     return frame

@@ -1,8 +1,7 @@
-"""What a user brings (logs, folders, archives, standard input) -> the folder of a study in ``data/raw``.
+"""Copy logs, folders, archives and standard input into the folder of a study in ``data/raw``.
 
-Logs are evidence: they are copied byte for byte, nothing in the folder is ever written over, and what the user gave
-stays untouched. An archive stays an archive, unless it holds a ``study.toml``: then it is a study packed for the way,
-and is unpacked.
+Logs are evidence: they are copied byte for byte, and no file is overwritten. An archive is copied as it is, unless it
+contains a ``study.toml``: then it is a packed study, and is unpacked.
 """
 
 from __future__ import annotations
@@ -26,15 +25,25 @@ STANDARD_INPUT = "stdin.log"
 
 
 @dataclass
-class Intake:
-    """What was taken into ``folder``: files that are new there, and how many were there already."""
+class CopiedFiles:
+    """Files that were copied into a folder.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        Folder of the study.
+    new : list of pathlib.Path
+        Files that were created.
+    present : int
+        Number of files that already existed with the same content.
+    """
 
     folder: Path
     new: list[Path] = field(default_factory=list)
-    known: int = 0
+    present: int = 0
 
     def undo(self) -> None:
-        """Remove the new files, and the folders that are empty without them."""
+        """Remove the new files and the folders that become empty."""
         for file in self.new:
             file.unlink(missing_ok=True)
         for folder in sorted({parent for file in self.new for parent in file.parents}, reverse=True):
@@ -42,59 +51,76 @@ class Intake:
                 _remove_if_empty(folder)
 
 
-def take_in(sources: Sequence[Path], folder: Path) -> Intake:
-    """Copy ``sources`` into ``folder``: of a single folder (or study archive) its content, else each by its name.
+def copy_sources(sources: Sequence[Path], folder: Path) -> CopiedFiles:
+    """Copy sources into the folder of a study.
 
-    ``-`` is standard input. A source that lies in ``folder`` already stays where it is. Raises `LogError` where a file
-    of that name holds other bytes, and leaves the folder as it was.
+    Parameters
+    ----------
+    sources : sequence of pathlib.Path
+        Files, folders and archives; ``-`` is standard input. The content of a single folder or packed study is copied
+        into `folder` itself; several sources keep their names. Sources inside `folder` are skipped.
+    folder : pathlib.Path
+        Folder of the study.
+
+    Returns
+    -------
+    CopiedFiles
+        The files that were created. Its ``undo`` removes them.
+
+    Raises
+    ------
+    LogError
+        If a source does not exist, or if a file exists with different content. The folder is then left unchanged.
     """
-    taken = Intake(folder)
+    copied = CopiedFiles(folder)
     try:
         for source in sources:
-            _take(source, taken, alone=len(sources) == 1)
+            _copy_source(source, copied, alone=len(sources) == 1)
     except BaseException:
-        taken.undo()
+        copied.undo()
         raise
-    return taken
+    return copied
 
 
-def _take(source: Path, taken: Intake, *, alone: bool) -> None:
+def _copy_source(source: Path, copied: CopiedFiles, *, alone: bool) -> None:
     if str(source) == "-":
         with TemporaryDirectory() as temporary:
             file = Path(temporary) / STANDARD_INPUT
             with file.open("wb") as stream:
                 shutil.copyfileobj(sys.stdin.buffer, stream)
-            _copy(file, PurePosixPath(STANDARD_INPUT), taken, source)
+            _copy(file, PurePosixPath(STANDARD_INPUT), copied, source)
         return
     if not source.exists():
         raise LogError(f"{source}: no such file or folder; check the path")
-    if _same_or_inside(source, taken.folder):
+    if _same_or_inside(source, copied.folder):
         return
     if source.is_dir():
-        _take_folder(source, PurePosixPath() if alone else PurePosixPath(source.name), taken)
+        _copy_folder(source, PurePosixPath() if alone else PurePosixPath(source.name), copied)
     elif _is_study(source):
         with TemporaryDirectory() as temporary:
-            _take_folder(
-                _unpack(source, Path(temporary)), PurePosixPath() if alone else PurePosixPath(source.stem), taken
+            _copy_folder(
+                _unpack(source, Path(temporary)), PurePosixPath() if alone else PurePosixPath(source.stem), copied
             )
     else:
-        _copy(source, PurePosixPath(source.name), taken, source)
+        _copy(source, PurePosixPath(source.name), copied, source)
 
 
-def _take_folder(source: Path, under: PurePosixPath, taken: Intake) -> None:
-    """Every file but the hidden ones; a study's folder inside the source is not read into itself."""
+def _copy_folder(source: Path, under: PurePosixPath, copied: CopiedFiles) -> None:
+    """Copy all files that are not hidden. If the folder of the study is inside the source, it is skipped."""
     for file in sorted(path for path in source.rglob("*") if path.is_file()):
         inside = file.relative_to(source)
-        if not any(part.startswith(".") for part in inside.parts) and not _same_or_inside(file, taken.folder):
-            _copy(file, under / PurePosixPath(inside.as_posix()), taken, file)
+        if not any(part.startswith(".") for part in inside.parts) and not _same_or_inside(file, copied.folder):
+            _copy(file, under / PurePosixPath(inside.as_posix()), copied, file)
 
 
-def _copy(file: Path, name: PurePosixPath, taken: Intake, said: Path) -> None:
-    target = taken.folder / name
+def _copy(file: Path, name: PurePosixPath, copied: CopiedFiles, source: Path) -> None:
+    target = copied.folder / name
     if target.exists():
         if not target.is_file() or not filecmp.cmp(file, target, shallow=False):
-            raise LogError(f"{said}: {target} is there with other bytes; rename one, or import it as another study")
-        taken.known += 1
+            raise LogError(
+                f"{source}: {target} already exists with different content; rename one, or import it as another study"
+            )
+        copied.present += 1
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -103,7 +129,7 @@ def _copy(file: Path, name: PurePosixPath, taken: Intake, said: Path) -> None:
         os.rename(part, target)
     finally:
         part.unlink(missing_ok=True)
-    taken.new.append(target)
+    copied.new.append(target)
 
 
 def _same_or_inside(path: Path, folder: Path) -> bool:
@@ -120,7 +146,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def _is_study(file: Path) -> bool:
-    """Whether it is an archive with a ``study.toml`` at its top or in its only folder."""
+    """Return whether a file is an archive with a ``study.toml`` at its top or in a folder at its top."""
     return any(_is_top_manifest(name) for name, _ in _members(file))
 
 
@@ -130,7 +156,7 @@ def _is_top_manifest(name: str) -> bool:
 
 
 def _members(file: Path) -> Iterator[tuple[str, int]]:
-    """Names and sizes of the files in a zip or tar archive; none for anything else and for a damaged one."""
+    """Yield the names and sizes of the files in a zip or tar archive; nothing for other files and damaged archives."""
     try:
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as archive:
@@ -143,11 +169,11 @@ def _members(file: Path) -> Iterator[tuple[str, int]]:
 
 
 def _unpack(file: Path, folder: Path) -> Path:
-    """Unpack within the bounds of every archive; returns the folder with the ``study.toml``."""
+    """Unpack an archive, within the limits of all archives; return the folder of its ``study.toml``."""
     members = list(_members(file))
-    size = sum(each for _, each in members)
+    size = sum(member_size for _, member_size in members)
     if len(members) > MOST_MEMBERS or size > LARGEST_SOURCE:
-        raise LogError(f"{file}: {len(members)} files, {size} bytes unpacked, over the bound; split the archive")
+        raise LogError(f"{file}: {len(members)} files, {size} bytes unpacked, exceed the limit; split the archive")
     try:
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as packed:
@@ -157,6 +183,6 @@ def _unpack(file: Path, folder: Path) -> Path:
                 files = [entry for entry in archive if entry.isfile() or entry.isdir()]
                 archive.extractall(folder, files, filter="data")
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError) as error:
-        raise LogError(f"{file}: damaged or encrypted archive ({error}); unpack it yourself") from None
+        raise LogError(f"{file}: damaged or encrypted archive ({error}); unpack it first") from None
     tops = [folder / name for name, _ in members if _is_top_manifest(name)]
     return min(tops, key=lambda path: len(path.parts)).parent

@@ -1,4 +1,6 @@
-"""What a log cannot say: ``study.toml`` (or a CSV with one row a log) -> columns of the table ``runs``.
+"""Read the manifest of a study: facts about runs that the logs do not contain.
+
+The manifest is ``study.toml``, or a CSV file with one row per log; its keys become columns of the table ``runs``.
 
     [study]
     name = "westeurope-azure-cni"
@@ -10,8 +12,8 @@
     zone = "1"
     peer_zone = "3"
 
-In ``log`` an asterisk matches any characters, slashes included. Every log must be matched by exactly one entry, or by
-several that say the same. What the log itself says is never overruled: a contradiction is an error.
+In ``log``, an asterisk matches any characters, including slashes. If several entries match a log, their values must
+agree. A value of the log is never replaced: a contradiction is an error.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ _STUDY_KEYS = {
     "zone_maps", "pseudonymise_subscriptions", "before",
     "region", "subscription", "vm_size", "accelerated_networking", "placement",
 }  # fmt: skip
-#: Keys of an entry that the log may say as well; the rest only the manifest knows.
+#: Keys of an entry that a log can contain as well; only the manifest contains the others.
 _LOG_COLUMNS = ("tool", "client", "server", "protocol", "message_bytes", "started_at")
 _SELECTORS = ("log", "transcript", "heading", "ignore")
 _ENTRY_KEYS = {column.name for column in MANIFEST_COLUMNS} - {"study"} | set(_LOG_COLUMNS) | set(_SELECTORS)
@@ -49,17 +51,17 @@ _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
     "log": "string", "transcript": "string", "heading": "string", "ignore": "string",
 }  # fmt: skip
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-#: Files of a study folder that describe it; they are no logs.
+#: Files of a study that are not logs.
 _OWN_FILES = (FILE_NAME, "README.md", "truth.json")
 
 
 class ManifestError(ValueError):
-    """A manifest that cannot be used, as ``file:line: what, and what to do``."""
+    """A manifest that cannot be used; ``file:line: what is wrong; what to do``."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One ``[[run]]`` table or CSV row: which logs it is about and what it says of them."""
+    """One ``[[run]]`` table or CSV row: a pattern of logs, and the values that apply to them."""
 
     place: str
     log: str | None
@@ -68,20 +70,20 @@ class Entry:
     ignore: str | None
     values: dict[str, Any]
 
-    def about(self, path: str, heading: str | None) -> bool:
-        """Whether the entry is about the log at ``path`` under ``heading`` ("outer / inner")."""
+    def matches(self, path: str, heading: str | None) -> bool:
+        """Return whether the entry applies to the log at ``path`` under ``heading`` (``outer / inner``)."""
         if self.transcript is not None:
             headings = (heading or "").split(" / ")
-            wanted = self.heading
+            pattern = self.heading
             return fnmatchcase(path, self.transcript) and (
-                wanted is None or any(fnmatchcase(each.casefold(), wanted.casefold()) for each in headings)
+                pattern is None or any(fnmatchcase(part.casefold(), pattern.casefold()) for part in headings)
             )
         return self.log is not None and fnmatchcase(path, self.log)
 
 
 @dataclass
 class Manifest:
-    """A study: what it is about, defaults for all runs, and an entry for each log or group of logs."""
+    """The manifest of a study: its description, defaults for all runs, and one entry per group of logs."""
 
     name: str
     folder: Path
@@ -89,33 +91,32 @@ class Manifest:
     entries: list[Entry] = field(default_factory=list)
     zones: ZoneMap = field(default_factory=ZoneMap)
     files: list[Path] = field(default_factory=list)
-    """The files it was read from; their content decides whether an import is stale."""
+    """Files of the manifest. If their content changes, the import is out of date."""
 
     def scenarios(self) -> list[str]:
-        """The scenarios in the order of the entries: the order in which the author tells them."""
+        """Return the scenarios in the order of the entries."""
         return list(dict.fromkeys(entry.values["scenario"] for entry in self.entries if "scenario" in entry.values))
 
     def is_own_file(self, path: str) -> bool:
-        """Whether a path relative to the folder is part of the manifest, not a log."""
+        """Return whether a path relative to the folder is a file of the manifest and not a log."""
         named = [self.study.get(key) for key in ("runs", "reported", "baseline")]
         return path in (*_OWN_FILES, *named, *self.study.get("zone_maps", []))
 
     def ignored(self, path: str) -> str | None:
-        """The reason why a file is left out, or None."""
-        return next((entry.ignore for entry in self.entries if entry.ignore and entry.about(path, None)), None)
+        """Return the reason why the manifest ignores a file, or None."""
+        return next((entry.ignore for entry in self.entries if entry.ignore and entry.matches(path, None)), None)
 
     def tool(self, path: str) -> str | None:
-        """Whose log a file is, for logs in which nothing says so; None where the manifest does not tell."""
-        return next(
-            (entry.values["tool"] for entry in self.entries if "tool" in entry.values and entry.about(path, None)), None
-        )
+        """Return the tool of a log that cannot be recognised by its content, or None."""
+        matching = (entry for entry in self.entries if "tool" in entry.values and entry.matches(path, None))
+        return next((entry.values["tool"] for entry in matching), None)
 
     def describe(self, run: Row, path: str) -> list[tuple[str, str, str]]:
-        """Set the manifest's columns in a row of ``runs``; returns events as (code, severity, text)."""
+        """Set the columns of the manifest in a row of ``runs``; return events as (code, severity, text)."""
         events: list[tuple[str, str, str]] = []
-        matching = [entry for entry in self.entries if not entry.ignore and entry.about(path, run.get("heading"))]
+        matching = [entry for entry in self.entries if not entry.ignore and entry.matches(path, run.get("heading"))]
         if not matching and self.entries:
-            events.append(("manifest_missing", "warning", f"no entry of {FILE_NAME} is about {path}; add one"))
+            events.append(("manifest_missing", "warning", f"no entry of {FILE_NAME} matches {path}; add one"))
         values: dict[str, Any] = {}
         places: dict[str, str] = {}
         for entry in matching:
@@ -132,27 +133,27 @@ class Manifest:
         return events
 
     def _physical_zones(self, run: Row) -> list[tuple[str, str, str]]:
-        """Fill in physical zones from the map of the run's subscription; where both speak they must agree."""
+        """Set the physical zones from the zone map; report contradictions with the manifest."""
         events = []
         subscription = run.get("subscription")
         for logical, physical, region in (
             ("zone", "physical_zone", "region"),
             ("peer_zone", "peer_physical_zone", "peer_region"),
         ):
-            found = self.zones.physical(subscription, run.get(region), run.get(logical))
-            if found is None:
+            mapped = self.zones.physical(subscription, run.get(region), run.get(logical))
+            if mapped is None:
                 continue
-            if run.get(physical) not in (None, found):
-                text = f"{physical} is {run[physical]!r} in the manifest and {found!r} in the zone map; correct one"
+            if run.get(physical) not in (None, mapped):
+                text = f"{physical} is {run[physical]!r} in the manifest and {mapped!r} in the zone map; correct one"
                 events.append(("manifest_contradiction", "error", text))
             else:
-                run[physical] = found
+                run[physical] = mapped
         if subscription is not None and self.study.get("pseudonymise_subscriptions"):
             run["subscription"] = pseudonym(subscription)
         return events
 
     def _with_defaults(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The entry's values over the study's, the server as the client where nothing else is said."""
+        """Combine the values of the entries with the defaults of the study and, for the server, those of the client."""
         study = self.study
         keys = ("region", "subscription", "vm_size", "accelerated_networking", "placement")
         merged = {key: study[key] for key in keys if key in study}
@@ -165,7 +166,7 @@ class Manifest:
 
 
 def _placement(values: dict[str, Any]) -> str | None:
-    """What the zones and regions alone say about where the two ends stand."""
+    """Return the placement that follows from zones and regions, or None if they are unknown."""
     region, peer_region = values.get("region"), values.get("peer_region")
     if region and peer_region and region != peer_region:
         return "cross_region"
@@ -176,24 +177,39 @@ def _placement(values: dict[str, Any]) -> str | None:
 
 
 def _contradictions(run: Row, values: dict[str, Any], places: dict[str, str]) -> list[tuple[str, str, str]]:
-    """Take from the manifest what the log does not say; where both speak they must agree."""
+    """Set values that the log does not contain; report values that contradict the log."""
     events = []
     for key in _LOG_COLUMNS:
-        said = values.get(key)
-        if said is None:
+        value = values.get(key)
+        if value is None:
             continue
         if run.get(key) is None:
-            run[key] = said
-        elif run[key] != said and key != "started_at":
-            text = f"the log says {key} = {run[key]!r}, {places[key]} says {said!r}; correct the manifest"
+            run[key] = value
+        elif run[key] != value and key != "started_at":
+            text = f"{key} is {run[key]!r} in the log and {value!r} in {places[key]}; correct the manifest"
             events.append(("manifest_contradiction", "error", text))
     return events
 
 
 def read_manifest(folder: Path, name: str | None = None) -> Manifest:
-    """Read ``study.toml`` of a folder; a folder without one gives a manifest that says nothing.
+    """Read the manifest of a folder.
 
-    Raises `ManifestError` naming file and line.
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Folder of the study.
+    name : str, optional
+        Name of the study. Default: the name in ``study.toml``, or that of the folder.
+
+    Returns
+    -------
+    Manifest
+        The manifest; empty if the folder has no ``study.toml``.
+
+    Raises
+    ------
+    ManifestError
+        If a file of the manifest cannot be used. The message names file and line.
     """
     path = folder / FILE_NAME
     if not path.is_file():
@@ -242,7 +258,7 @@ def _csv_entries(path: Path) -> Iterable[Entry]:
 def _entry(place: str, raw: dict[str, Any]) -> Entry:
     _check_keys(place, raw, _ENTRY_KEYS, "an entry")
     if "log" not in raw and "transcript" not in raw:
-        raise ManifestError(f'{place}: the entry names no log; add log = "…" or transcript = "…"')
+        raise ManifestError(f'{place}: the entry has neither log nor transcript; add log = "…" or transcript = "…"')
     values = {key: _typed(place, key, value) for key, value in raw.items()}
     if values.get("placement") not in (None, *_PLACEMENTS):
         raise ManifestError(f"{place}: placement {values['placement']!r}; one of {', '.join(_PLACEMENTS)}")
@@ -250,13 +266,13 @@ def _entry(place: str, raw: dict[str, Any]) -> Entry:
     return Entry(place=place, values=values, **selectors)
 
 
-def _check_keys(place: str, found: dict[str, Any], known: set[str], where: str) -> None:
-    if unknown := sorted(set(found) - known):
+def _check_keys(place: str, table: dict[str, Any], known: set[str], where: str) -> None:
+    if unknown := sorted(set(table) - known):
         raise ManifestError(f"{place}: unknown key {unknown[0]!r} in {where}; known: {', '.join(sorted(known))}")
 
 
 def _typed(place: str, key: str, value: Any) -> Any:
-    """A value in the type of its column; CSV cells come as text."""
+    """Convert a value to the type of its column; CSV cells are text."""
     wanted = _TYPES[key]
     try:
         if wanted == "string":
@@ -270,14 +286,14 @@ def _typed(place: str, key: str, value: Any) -> Any:
             moment = datetime(moment.year, moment.month, moment.day)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, KeyError, TypeError):
-        raise ManifestError(f"{place}: {key} = {value!r} is no {wanted}; correct it") from None
+        raise ManifestError(f"{place}: {key} = {value!r} is not of type {wanted}; correct it") from None
 
 
 def read_baseline(manifest: Manifest, table: Literal["expectation", "unquantified"]) -> list[Row]:
-    """The tables of one name in the study's baseline file, [] where there is none. Raises `ManifestError`.
+    """Read the tables of one name in the baseline file of a study.
 
-    ``[[expectation]]``: what is expected; ``[[unquantified]]``: a command that the source runs without saying what it
-    should show.
+    ``[[expectation]]`` is an expected value; ``[[unquantified]]`` is a command without an expected value. The list is
+    empty if the study has no baseline. Raises `ManifestError` if the file cannot be read.
     """
     if "baseline" not in manifest.study:
         return []
@@ -289,7 +305,7 @@ def read_baseline(manifest: Manifest, table: Literal["expectation", "unquantifie
 
 
 def read_reported(manifest: Manifest) -> list[Row]:
-    """The rows of the study's table of numbers that stand only in a text, [] where there is none."""
+    """Read the numbers that someone published without a log; the list is empty if there are none."""
     if "reported" not in manifest.study:
         return []
     path = manifest.folder / manifest.study["reported"]

@@ -1,4 +1,4 @@
-"""What each log is good for, in plain words: the answer of ``azlatency check``."""
+"""Report what each log can be used for, in plain words; see ``azlatency check``."""
 
 from __future__ import annotations
 
@@ -10,37 +10,49 @@ from azlatency.logs.tables import Logs
 
 Grade = Literal["good", "limited", "useless"]
 
-#: What a remark forbids, by code; codes that are not here limit nothing by themselves.
+#: What an event means for the use of its log, by code. Info events with other codes do not limit the use.
 _LIMITS = {
-    "unit_conflict": "do not use its latencies: the label and the proof disagree",
-    "percentile_is_max": "leave out the percentiles that are its maximum",
-    "out_of_order_discarded": "its mean leans towards delayed replies",
-    "truncated": "it stops before its end: use what stands, do not call it a complete run",
-    "interrupted": "it was stopped by hand: shorter than asked for",
+    "unit_conflict": "do not use its latencies: the label contradicts the arithmetic of the log",
+    "percentile_is_max": "do not use the percentiles that are the sample maximum",
+    "out_of_order_discarded": "its mean is biased towards delayed replies",
+    "truncated": "the log is truncated: do not treat it as a complete run",
+    "interrupted": "it was interrupted: the run is shorter than requested",
     "rate_mismatch": "do not use the rates that contradict bytes and time",
     "tail_loss": "its loss is a lower bound",
-    "udp_loss_possible": "a lost datagram may have stalled it: its mean can be far too high",
+    "udp_loss_possible": "a lost datagram may have stalled the test: its mean can be far too high",
     "receiver_side": "it repeats the run of the sender's log: do not count it twice",
-    "same_run_as_log": "it repeats the run of the log beside it: do not count it twice",
-    "same_run_as_csv": "it repeats the run of the CSV beside it: do not count it twice",
-    "not_monotone": "its percentiles contradict one another and are left out",
-    "no_percentile": "what it calls a percentile is none and is left out",
-    "impossible_spread": "its mean, range and sd cannot belong together: it may have been edited",
-    "impossible_duration": "its probes do not fit into its time: it may have been edited",
+    "same_run_as_log": "it repeats the run of another log in its folder: do not count it twice",
+    "same_run_as_csv": "it repeats the run of the CSV file in its folder: do not count it twice",
+    "not_monotone": "its percentiles contradict each other and are left out",
+    "no_percentile": "a value that it labels as a percentile is not one and is left out",
+    "impossible_spread": "its mean, range and standard deviation contradict each other: it may have been edited",
+    "impossible_duration": "its probes do not fit into its duration: it may have been edited",
     "unit_assumed": "a unit is not printed and was assumed",
-    "clock_step": "its clock was set during the run: the marked samples are void",
-    "value_conflict": "it says two different things of one number",
-    "identity_failed": "its numbers do not fit one another: it may have been edited",
+    "clock_step": "the clock was set during the run: the marked samples are not used",
+    "value_conflict": "it contains two different values of the same quantity",
+    "identity_failed": "its numbers contradict each other: it may have been edited",
     "manifest_contradiction": "the manifest contradicts it",
-    "unknown_line": "lines of it were not understood: a new version of the tool, or foreign text",
-    "below_resolution": "some values are only known to lie below the tool's resolution",
-    "duration_overrun": "it ran longer than asked for: its rate is an average over a stall or a drain",
+    "unknown_line": "some lines were not recognised: a new version of the tool, or text of another program",
+    "below_resolution": "some values are below the resolution of the tool (interval-censored)",
+    "duration_overrun": "it ran longer than requested: its rate includes a stall or the draining of buffers",
 }
 
 
 @dataclass(frozen=True)
 class Check:
-    """One source: whether it can be used, for what, and what to keep in mind (with line numbers)."""
+    """What one source can be used for.
+
+    Attributes
+    ----------
+    path : str
+        Path of the source.
+    grade : {"good", "limited", "useless"}
+        Usable, usable with caveats, or unusable.
+    uses : tuple of str
+        What the source can be used for.
+    remarks : tuple of str
+        Caveats with line numbers.
+    """
 
     path: str
     grade: Grade
@@ -48,47 +60,56 @@ class Check:
     remarks: tuple[str, ...]
 
     def __str__(self) -> str:
-        head = {"good": "can be used for", "limited": "can be used, with care, for", "useless": "cannot be used"}[
-            self.grade
-        ]
-        lines = [f"{self.path}: {head}{' ' + ', '.join(self.uses) if self.uses else ''}"]
+        verdicts = {"good": "usable for ", "limited": "usable with caveats for ", "useless": "unusable"}
+        lines = [f"{self.path}: {verdicts[self.grade]}{', '.join(self.uses)}"]
         return "\n".join([*lines, *(f"  {remark}" for remark in self.remarks)])
 
 
 def check(tables: Logs) -> list[Check]:
-    """A `Check` for each source of the tables, in their order."""
+    """Check each source.
+
+    Parameters
+    ----------
+    tables : Logs
+        Parsed logs.
+
+    Returns
+    -------
+    list of Check
+        One per source, in their order.
+    """
     return [_check_source(tables, source) for source in tables.rows["sources"]]
 
 
 def _check_source(tables: Logs, source: Row) -> Check:
-    own = source["source_id"]
-    runs = [row for row in tables.rows["runs"] if row["source_id"] == own]
-    events = [row for row in tables.rows["events"] if row["source_id"] == own]
+    runs, events = (
+        [row for row in tables.rows[table] if row["source_id"] == source["source_id"]] for table in ("runs", "events")
+    )
     uses = tuple(dict.fromkeys(use for run in runs for use in _uses(tables, run)))
     remarks = tuple(_remarks(events))
     if not uses:
         return Check(source["path"], "useless", (), remarks)
-    loud = any(event["severity"] != "info" or event["code"] in _LIMITS for event in events)
-    return Check(source["path"], "limited" if loud else "good", uses, remarks)
+    has_caveats = any(event["severity"] != "info" or event["code"] in _LIMITS for event in events)
+    return Check(source["path"], "limited" if has_caveats else "good", uses, remarks)
 
 
 def _uses(tables: Logs, run: Row) -> list[str]:
-    """What a run gives: its mean, percentiles up to the last that its n supports, samples, throughput, disk figures."""
+    """List what a run measured: mean, percentiles with an observation beyond them, samples and rates."""
     names = {row["metric"] for row in tables.rows["metrics"] if row["run_id"] == run["run_id"]}
     uses = []
     if "rtt_mean" in names:
-        uses.append("the mean round trip")
+        uses.append("the mean RTT")
     elif "rtt_from_rate" in names:
-        uses.append("the mean round trip by its rate")
+        uses.append("the mean RTT, computed from the rate")
     supported = [
         row["q"] for row in tables.rows["quantiles"] if row["run_id"] == run["run_id"] and (row["beyond"] or 0) >= 1
     ]
     if supported:
         uses.append(f"percentiles up to p{100 * max(supported):g}")
     if any(block.run_id == run["run_id"] for block in tables.sample_blocks):
-        uses.append("single round trips")
+        uses.append("RTTs of single probes")
     if "connect_mean" in names:
-        uses.append("connect times (no round trips)")
+        uses.append("connection times (not RTTs)")
     if "throughput" in names:
         uses.append("throughput")
     if names & {"bandwidth", "iops"}:
@@ -97,13 +118,14 @@ def _uses(tables: Logs, run: Row) -> list[str]:
 
 
 def _remarks(events: list[Row]) -> list[str]:
-    """One line for each code: what it means for the use, how often, and the first line."""
-    found = []
+    """Return one line per event code: its first line number, how often it occurs, and what it means."""
+    remarks = []
     for code in dict.fromkeys(event["code"] for event in events):
-        same = [event for event in events if event["code"] == code]
-        if same[0]["severity"] == "info" and code not in _LIMITS:
+        with_code = [event for event in events if event["code"] == code]
+        first = with_code[0]
+        if first["severity"] == "info" and code not in _LIMITS:
             continue
-        first, often = same[0], f" ({len(same)} times)" if len(same) > 1 else ""
+        count = f" ({len(with_code)} times)" if len(with_code) > 1 else ""
         meaning = f"{_LIMITS[code]}: " if code in _LIMITS else ""
-        found.append(f"line {first['line']}{often}: {meaning}{first['text']}")
-    return found
+        remarks.append(f"line {first['line']}{count}: {meaning}{first['text']}")
+    return remarks

@@ -1,7 +1,8 @@
-"""Which runs measured the same thing: a path (who talked to whom) and a method (tool, test, protocol, message size).
+"""The runs of a study: one row per run, with its path and its method.
 
-Only runs of one path and one method are repeats of each other. A log of the receiving end is the other half of a run
-that is counted already, and a server's log holds no measurement of a path.
+Two runs repeat each other if they have the same path (client and server) and the same method (tool, test, protocol and
+message size). The log of a receiving end describes a run that its sender's log already contains, and the log of a
+server measures no path; `client_side_runs` leaves both out.
 """
 
 from __future__ import annotations
@@ -16,69 +17,109 @@ from typing import TYPE_CHECKING
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import Logs
 from azlatency.studies.path import Endpoint, Path
-from azlatency.studies.samples import bounded, by_run, median
+from azlatency.studies.samples import bounded, bounds, by_run, median, order_statistic
 from azlatency.studies.store import Study, load
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
-_NAMES = {"sockperf": "sockperf", "echo": "echo test"}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SelectedStudy(Study):
-    """A study of which only some paths are looked at: ``runs_kept`` by run_id, ``scenarios_kept`` by name."""
+    """A study restricted to some paths.
 
-    runs_kept: frozenset[str]
-    scenarios_kept: frozenset[str]
+    Attributes
+    ----------
+    kept_run_ids : frozenset of str
+        Runs whose rows remain in the tables. The table ``sources`` remains whole.
+    kept_scenarios : frozenset of str
+        Scenarios whose reported numbers remain.
+    """
 
-    def table(self, name: str) -> pd.DataFrame:
-        """One table of data-model.md with the rows of the kept runs; ``sources`` whole."""
-        table = super().table(name)
-        return table[table["run_id"].isin(self.runs_kept)] if "run_id" in table.columns else table
+    kept_run_ids: frozenset[str]
+    kept_scenarios: frozenset[str]
+
+    def to_arrow(self, table: str) -> pa.Table:
+        """Return one table with the rows of the selected runs; see `Study.to_arrow`."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        content = super().to_arrow(table)
+        if "run_id" not in content.column_names:
+            return content
+        return content.filter(pc.is_in(content["run_id"], pa.array(sorted(self.kept_run_ids), pa.string())))
 
     @cached_property
     def reported(self) -> pd.DataFrame:
-        """Numbers that stand only in a text, of the kept scenarios."""
+        """Numbers of the selected scenarios that someone published without a log."""
         reported = super().reported
-        return reported[reported["scenario"].isin(self.scenarios_kept)] if len(reported) else reported
+        return reported[reported["scenario"].isin(self.kept_scenarios)] if len(reported) else reported
 
 
 def select(study: Study, pairs: str) -> Study:
-    """The study with some paths only; ``pairs``: "" for all, or names separated by commas.
+    """Restrict a study to some paths.
 
-    A name is a path ("az1a → az3a", "->" will do), a scenario of reported numbers, or two zones ("1-3", either way
-    round). Raises `LogError` that lists the known ones for an unknown name.
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+    pairs : str
+        Names separated by commas; an empty text selects everything. A name is a path (``"az1a -> az3a"``), a scenario
+        of reported numbers, or two zones in any order (``"1-3"``).
+
+    Returns
+    -------
+    Study
+        The study with the tables of the selected runs.
+
+    Raises
+    ------
+    LogError
+        If a name matches nothing. The message lists the known names.
     """
-    wanted = [str(Path.parse(name.strip())) for name in pairs.split(",") if name.strip()]
-    if not wanted:
+    names = [str(Path.parse(name.strip())) for name in pairs.split(",") if name.strip()]
+    if not names:
         return study
     runs = run_table(study)
     zones = [_zones(run) for run in runs.itertuples(index=False)]
     scenarios = set(study.reported["scenario"].dropna()) if len(study.reported) else set()
     kept: set[str] = set()
-    for name in wanted:
-        pair = _pair(*name.split("-"))
-        own = [
+    for name in names:
+        pair = _zone_pair(*name.split("-"))
+        matching = [
             run_id
             for run_id, path, ends in zip(runs.index, runs["path"], zones, strict=True)
             if path == name or (ends and ends == pair)
         ]
-        if not own and name not in scenarios:
-            known = dict.fromkeys(
-                [*map(str, runs["path"]), *sorted(scenarios), *("-".join(each) for each in zones if each)]
-            )
-            raise LogError(f"{study.name}: no path and no pair of zones is called {name}; known: {', '.join(known)}")
-        kept.update(own)
-    named = frozenset([*wanted, *map(str, runs.loc[sorted(kept), "path"])])
-    return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), named)
+        if not matching and name not in scenarios:
+            zone_pairs = ["-".join(ends) for ends in zones if ends]
+            known = dict.fromkeys([*map(str, runs["path"]), *sorted(scenarios), *zone_pairs])
+            raise LogError(f"{study.name}: no path or pair of zones named {name}. Known: {', '.join(known)}")
+        kept.update(matching)
+    selected = frozenset([*names, *map(str, runs.loc[sorted(kept), "path"])])
+    return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), selected)
 
 
 def other_study(study: Study, name: str) -> Study:
-    """The study to hold ``study`` against: ``name``, else the one that its manifest calls ``before``.
+    """Return the study to compare with.
 
-    Where neither is given, or the manifest's is not imported, a study without runs. Raises `LogError` for an unknown
-    ``name``.
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+    name : str
+        Name of the other study. If it is empty, the manifest names it with the key ``before``.
+
+    Returns
+    -------
+    Study
+        The other study. It has no runs if no study is named, or if the one that the manifest names is not imported.
+
+    Raises
+    ------
+    LogError
+        If there is no study called `name`.
     """
     if name:
         return load(name, processed=study.folder.parent)
@@ -89,63 +130,106 @@ def other_study(study: Study, name: str) -> Study:
 
 
 def _zones(run: object) -> tuple[str, ...]:
-    near, far = getattr(run, "zone", None), getattr(run, "peer_zone", None)
-    return _pair(near, far) if isinstance(near, str) and isinstance(far, str) else ()
+    client, server = getattr(run, "zone", None), getattr(run, "peer_zone", None)
+    return _zone_pair(client, server) if isinstance(client, str) and isinstance(server, str) else ()
 
 
-def _pair(*names: str) -> tuple[str, ...]:
-    return tuple(sorted(each.strip() for each in names)) if len(names) == 2 else ()
+def _zone_pair(*names: str) -> tuple[str, ...]:
+    return tuple(sorted(name.strip() for name in names)) if len(names) == 2 else ()
 
 
 def run_table(study: Study | Logs) -> pd.DataFrame:
-    """One row a run, indexed by run_id, with ``path``, ``method``, ``file`` and the columns of ``runs``.
+    """Return one row per run, with its path and method.
 
-    ``path`` is the scenario of the manifest, else "client → server". Order: the manifest's scenarios, then files.
+    Parameters
+    ----------
+    study : Study or Logs
+        An imported study or parsed logs.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or client and
+        server) and ``method`` (text). The index is ``run_id``. Rows are ordered by the scenarios of the manifest, then
+        by file.
     """
     import pandas as pd
 
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs["path"] = pd.Series([_path(row) for row in runs.to_dict("records")], runs.index, dtype=object)
-    runs["method"] = [_method(row) for row in runs.itertuples(index=False)]
+    runs["method"] = pd.Series([_method(row) for row in runs.itertuples(index=False)], runs.index, dtype="str")
     for column, unit in (("message_bytes", "B"), ("connections", "connections")):
-        _tell_apart(runs, column, unit)
+        _split_methods(runs, column, unit)
     scenarios = study.info.get("scenarios", []) if isinstance(study, Study) else []  # parsed logs have no manifest
-    place = {scenario: index for index, scenario in enumerate(scenarios)}
-    runs["order"] = [place.get(path, len(place)) for path in runs["path"]]
+    position = {scenario: index for index, scenario in enumerate(scenarios)}
+    runs["order"] = [position.get(path, len(position)) for path in runs["path"]]
     runs = runs.sort_values(["order", "file", "first_line"], kind="stable")
     return runs.drop(columns="order").set_index("run_id", drop=False)
 
 
-def _tell_apart(runs: pd.DataFrame, column: str, unit: str) -> None:
-    """Add what a column says to the names of methods that it divides: four connections are no repeat of one."""
-    divided = runs.groupby("method")[column].nunique() > 1
+def _split_methods(runs: pd.DataFrame, column: str, unit: str) -> None:
+    """Append a value to the name of each method that has several: four connections do not repeat one connection."""
+    varies = runs.groupby("method")[column].nunique() > 1
     runs["method"] = [
         f"{method} {value:.0f} {unit if value > 1 else unit.removesuffix('s')}"
-        if divided[method] and value > 0
+        if varies[method] and value > 0
         else method
         for method, value in zip(runs["method"], runs[column].to_numpy(dtype=float, na_value=math.nan), strict=True)
     ]
 
 
 def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Without the logs of receiving ends and servers: each test counted once."""
-    other_end = runs["dialect"].fillna("").str.endswith("-receiver") | (runs["test"].fillna("") == "server")
-    return runs[~other_end.astype(bool)]
+    """Return the runs without the logs of receiving ends and servers, so that each test counts once.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As returned by `run_table`.
+
+    Returns
+    -------
+    DataFrame
+        The rows of clients and senders.
+    """
+    is_receiver = runs["dialect"].fillna("").str.endswith("-receiver") | (runs["test"].fillna("") == "server")
+    return runs[~is_receiver.astype(bool)]
 
 
 def of_whole_runs(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The rows of one metric that are of a run and no stream of it, one a run, indexed by run_id."""
+    """Return the rows of a metric that describe a run and not one of its streams, indexed by ``run_id``."""
     chosen = metrics[(metrics["metric"] == metric) & metrics["stream"].isna()]
     return chosen.drop_duplicates("run_id").set_index("run_id")
 
 
 def latency(study: Study | Logs) -> pd.DataFrame:
-    """`run_table` of the measurements that gave a round trip, with ``n`` and the run's mean and median in ns.
+    """Return one row per run that measured round-trip times.
 
-    The median is printed, or computed from the samples where the log holds them; ``median_from`` says which. A probe
-    without answer counts as later than any: a run that lost most of its probes has an infinite median. Where the middle
-    of a run is known by its bounds only (Windows' ``time<1ms``) the median is missing.
+    Parameters
+    ----------
+    study : Study or Logs
+        An imported study or parsed logs.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `azlatency.studies.run_table`, and for each run:
+
+        - ``n``: number of replies;
+        - ``mean_ns``, ``median_ns``, ``p99_ns``, ``max_ns``: round-trip times in ns, ``float64``;
+        - ``median_from``: ``"printed"`` or ``"samples"``;
+        - ``received``: printed number of replies.
+
+        Columns of integers such as ``message_bytes`` are ``Int64``, because values can be missing.
+
+    Notes
+    -----
+    The median and the 99th percentile are those that the tool prints, or else those of the samples. A lost probe counts
+    as infinite (RFC 2681): a run that lost more than half of its probes has an infinite median. The median is missing
+    if only its bounds are known (``time<1ms`` of Windows). ``p99_ns`` is missing for fewer than 100 probes, because it
+    would be the sample maximum.
     """
+    import pandas as pd
+
     runs = client_side_runs(run_table(study))
     metrics = study.metrics
     for column, metric in (
@@ -155,51 +239,85 @@ def latency(study: Study | Logs) -> pd.DataFrame:
         ("max_ns", "rtt_max"),
     ):
         runs[column] = of_whole_runs(metrics, metric)["value"].reindex(runs.index)
-    quantiles = study.quantiles
-    medians = quantiles[(quantiles["metric"] == "rtt") & (quantiles["q"] == 0.5)].drop_duplicates("run_id")
-    runs["median_ns"] = medians.set_index("run_id")["value_ns"].reindex(runs.index)
-    runs["median_from"] = ["printed" if known else None for known in runs["median_ns"].notna()]
-    answered = _medians_of_samples(study, runs)
+    quantiles = study.quantiles[study.quantiles["metric"] == "rtt"]
+    # The 99th percentile of fewer than 100 probes has no probe beyond it.
+    resolved = quantiles[~(quantiles["beyond"] < 1 - 1e-9)]
+    runs["median_ns"] = _printed_quantile(quantiles, 0.5).reindex(runs.index)
+    runs["p99_ns"] = _printed_quantile(resolved, 0.99).reindex(runs.index)
+    has_median = runs["median_ns"].notna()
+    runs["median_from"] = pd.Series("printed", runs.index, dtype="str").where(has_median)
+    without_median = _fill_from_samples(study, runs)
     runs["n"] = runs["n"].fillna(runs["received"])
-    # A run of which only bounds are known has neither a mean nor a median, but percentiles.
-    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(answered)]
+    # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
+    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
 
 
-def _medians_of_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
-    """Fill in the median and n of runs that left samples and printed no median; gives those with an answer."""
+def _printed_quantile(quantiles: pd.DataFrame, q: float) -> pd.Series:
+    return quantiles[quantiles["q"] == q].drop_duplicates("run_id").set_index("run_id")["value_ns"]
+
+
+def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
+    """Compute the quantiles that a run did not print; return the runs with replies but without a printed median."""
+    import numpy as np
+
     answered = set()
-    for run_id, own in by_run(study, runs[runs["median_ns"].isna()]).items():
-        answers = int((own["rtt_ns"].notna() | bounded(own)).sum())
-        runs.loc[run_id, "n"] = answers
-        if answers:
+    for run_id, samples in by_run(study, runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]).items():
+        replies = int((samples["rtt_ns"].notna() | bounded(samples)).sum())
+        no_median = math.isnan(float(runs.at[run_id, "median_ns"]))
+        if no_median:
+            runs.loc[run_id, "n"] = replies
+        # A run without any reply did not measure an infinite latency.
+        if not replies:
+            continue
+        if math.isnan(float(runs.at[run_id, "p99_ns"])) and len(samples) >= 100:
+            low, high = (order_statistic(np.sort(end), 0.99) for end in bounds(samples))
+            runs.loc[run_id, "p99_ns"] = low if low == high else math.nan
+        if no_median:
             answered.add(run_id)
-        # A run without any answer measured no latency, not an endless one.
-        if answers and not math.isnan(middle := median(own)):
-            runs.loc[run_id, "median_ns"] = middle
-            runs.loc[run_id, "median_from"] = "samples"
+            if not math.isnan(middle := median(samples)):
+                runs.loc[run_id, "median_ns"] = middle
+                runs.loc[run_id, "median_from"] = "samples"
     return answered
 
 
 def throughput(study: Study | Logs) -> pd.DataFrame:
-    """`run_table` of stream tests with goodput: ``throughput`` (bit/s), ``side`` it was counted at,
-    ``retransmits``.
+    """Return one row per run that measured throughput.
 
-    The receiver's count is the goodput; where only the sender's is known, it stands and ``side`` says so.
+    Parameters
+    ----------
+    study : Study or Logs
+        An imported study or parsed logs.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `azlatency.studies.run_table`, and for each run:
+
+        - ``throughput``: goodput in bit/s, ``float64``;
+        - ``side``: ``"receiver"`` or ``"sender"``, the end that counted it;
+        - ``printed``, ``printed_unit``: the value as printed;
+        - ``retransmits``, ``retransmits_scope``: number of retransmitted segments, and what it covers.
+
+    Notes
+    -----
+    The count of the receiver is the goodput. The count of the sender is used only if the receiver's is unknown.
     """
+    import pandas as pd
+
     runs = client_side_runs(run_table(study))
     by_side = {
         side: of_whole_runs(study.metrics[study.metrics["side"] == side], "throughput")
         for side in ("receiver", "sender")
     }
-    runs["throughput"] = by_side["receiver"]["value"].reindex(runs.index)
-    runs["side"] = ["receiver" if known else "sender" for known in runs["throughput"].notna()]
-    sender = by_side["sender"].reindex(runs.index)
-    runs["throughput"] = runs["throughput"].fillna(sender["value"])
+    receiver, sender = (by_side[side].reindex(runs.index) for side in ("receiver", "sender"))
+    sides = pd.Series("receiver", runs.index, dtype="str")
+    runs["throughput"] = receiver["value"].fillna(sender["value"])
+    runs["side"] = sides.where(receiver["value"].notna(), "sender")
     for column in ("printed", "printed_unit"):
-        runs[column] = by_side["receiver"][column].reindex(runs.index).fillna(sender[column])
-    retransmits = of_whole_runs(study.metrics, "retransmits")
-    runs["retransmits"] = retransmits["value"].reindex(runs.index)
-    runs["retransmits_scope"] = retransmits["scope"].reindex(runs.index)
+        runs[column] = receiver[column].fillna(sender[column])
+    retransmits = of_whole_runs(study.metrics, "retransmits").reindex(runs.index)
+    runs["retransmits"] = retransmits["value"]
+    runs["retransmits_scope"] = retransmits["scope"]
     return runs[runs["throughput"].notna()]
 
 
@@ -222,7 +340,7 @@ def _text(value: object) -> str | None:
 
 
 def _method(row: object) -> str:
-    """Tool, test, protocol and message size: what must be equal before two runs may be called repeats."""
+    """Return the name of tool, test, protocol and message size, which are equal for runs that repeat each other."""
     parts = [getattr(row, "tool", "")]
     test = getattr(row, "test", None)
     protocol = getattr(row, "protocol", None)

@@ -1,8 +1,8 @@
-"""Samples of runs -> arrays of round trips in ns.
+"""Arrays of round-trip times in ns from the samples of runs.
 
-Three things must not be mixed up. A probe without answer has no round trip: it is ``inf``, later than any (RFC 2681). A
-reply of which the log tells only bounds (Windows ping's ``time<1ms``) is an answer: neither lost nor a number. Warm-up,
-duplicates and void samples are not counted at all.
+Three cases are kept apart. A lost probe has an infinite round-trip time (RFC 2681). A reply whose round-trip time is
+known only within bounds (``time<1ms`` of Windows ping) is interval-censored: it is neither lost nor a number. Warm-up
+probes, duplicates and void samples do not count.
 """
 
 from __future__ import annotations
@@ -15,29 +15,30 @@ from azlatency.logs.schema import UNCOUNTED
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from azlatency.logs.tables import Logs
     from azlatency.studies.store import Study
 
 
 def counted(samples: pd.DataFrame) -> pd.DataFrame:
-    """The samples that count: no warm-up, no duplicates, nothing void; all of them where no status is known."""
+    """Return the samples that count: no warm-up, duplicates or void samples; all samples if there is no status."""
     if "status" not in samples.columns:
         return samples
     return samples[~samples["status"].fillna("ok").isin(UNCOUNTED)]
 
 
 def of_one_run(samples: pd.DataFrame) -> pd.DataFrame:
-    """The counted samples of a frame that holds one run; `ValueError` for other frames, with what to do."""
+    """Return the counted samples of a frame with a single run; raise `ValueError` for other frames."""
     if "rtt_ns" not in samples.columns:
-        raise ValueError(f"samples need the column rtt_ns, not {', '.join(map(str, samples.columns))}")
+        raise ValueError(f"the frame has no column rtt_ns; its columns are {', '.join(map(str, samples.columns))}")
     if "run_id" in samples.columns and samples["run_id"].nunique() > 1:
-        raise ValueError(f"samples of {samples['run_id'].nunique()} runs: choose one by its run_id")
+        raise ValueError(f"samples of {samples['run_id'].nunique()} runs: select one by its run_id")
     return counted(samples)
 
 
 def by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The counted samples of each of ``runs`` (index: run_id) that left any, in the order of ``runs``."""
+    """Return the counted samples of each run (index: run_id) that has samples, in the order of ``runs``."""
     samples = study.samples
     samples = samples[samples["run_id"].isin(set(map(str, runs.index)))]
     groups = {str(run_id): group for run_id, group in counted(samples).groupby("run_id", sort=False)}
@@ -45,37 +46,37 @@ def by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def numbered_by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """`by_run` without the runs of which some replies are known by their bounds only: they have no number to work with.
+    """Return the samples of `by_run` without the runs that have interval-censored replies.
 
-    `azlatency.quantiles` works with the bounds.
+    `azlatency.quantiles` uses the bounds of such replies.
     """
-    return {run_id: own for run_id, own in by_run(study, runs).items() if not bounded(own).any()}
+    return {run_id: samples for run_id, samples in by_run(study, runs).items() if not bounded(samples).any()}
 
 
-def bounded(samples: pd.DataFrame) -> np.ndarray:
-    """Which samples (n,) bool are answers of unknown round trip within known bounds."""
+def bounded(samples: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which samples are interval-censored replies, as an array of bool of shape (n,)."""
     import numpy as np
 
     if not {"low_ns", "high_ns"} <= set(samples.columns):
         return np.zeros(len(samples), dtype=bool)
-    known = samples["low_ns"].notna() | samples["high_ns"].notna()
-    return np.asarray(samples["rtt_ns"].isna() & known, dtype=bool)
+    has_bounds = samples["low_ns"].notna() | samples["high_ns"].notna()
+    return np.asarray(samples["rtt_ns"].isna() & has_bounds, dtype=bool)
 
 
-def round_trips(samples: pd.DataFrame) -> np.ndarray:
-    """Round trips (n,) float64 in ns in the order of the samples, ``inf`` where no answer came.
+def round_trips(samples: pd.DataFrame) -> NDArray[np.float64]:
+    """Return round-trip times in ns as float64 of shape (n,), in the order of the samples; ``inf`` for lost probes.
 
-    Raises `ValueError` where an answer is known by its bounds only: any number for it would be a guess.
+    Raises `ValueError` if a reply is interval-censored, because any number for it would be a guess.
     """
-    if (unknown := int(bounded(samples).sum())) > 0:
-        raise ValueError(f"{unknown} of {len(samples)} round trips are known by their bounds only: use quantiles")
+    if (censored := int(bounded(samples).sum())) > 0:
+        raise ValueError(f"only bounds are known of {censored} of {len(samples)} round-trip times; use az.quantiles")
     return _numbers(samples["rtt_ns"], float("inf"))
 
 
-def bounds(samples: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends (n,) float64 in ns of every round trip; the same array twice where no sample has bounds.
+def bounds(samples: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lower and upper bounds of all round-trip times in ns, two float64 arrays of shape (n,).
 
-    ``inf`` at both ends where no answer came; an open end is 0 below and ``inf`` above.
+    Both bounds of a lost probe are ``inf``. A missing lower bound is 0, a missing upper bound is ``inf``.
     """
     import numpy as np
 
@@ -93,29 +94,28 @@ def bounds(samples: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def median(samples: pd.DataFrame) -> float:
-    """The median round trip in ns of one run's counted samples (the mean of the two middle ones of an even number).
+    """Return the median round-trip time in ns of the counted samples of one run.
 
-    A probe without answer counts as later than any: ``inf`` where it is in the middle. NaN where there is no sample or
-    where the middle is an answer that is known by its bounds only.
+    A lost probe counts as infinite. The median is NaN if there is no sample, or if its bounds differ.
     """
     import numpy as np
 
     if not len(samples):
         return float("nan")
     low, high = bounds(samples)
-    numbers, unknown = _numbers(samples["rtt_ns"], np.inf), bounded(samples)
-    ends = [float(np.median(np.where(unknown, end, numbers))) for end in (low, high)]
+    numbers, censored = _numbers(samples["rtt_ns"], np.inf), bounded(samples)
+    ends = [float(np.median(np.where(censored, end, numbers))) for end in (low, high)]
     return ends[0] if ends[0] == ends[1] else float("nan")
 
 
-def order_statistic(ordered: np.ndarray, q: float) -> float:
-    """The value of rank ceil(n q) of ``ordered`` (n,), rising."""
-    # n q of a decimal q may come out a hair above the whole number that it is.
+def order_statistic(ordered: NDArray[np.float64], q: float) -> float:
+    """Return the value of rank ceil(n q) of a sorted array of shape (n,)."""
+    # For a decimal q, rounding can make n q slightly larger than the integer that it equals.
     return float(ordered[max(math.ceil(len(ordered) * q - 1e-9), 1) - 1])
 
 
-def _numbers(column: pd.Series, missing: float) -> np.ndarray:
-    """float64 of a column of any backend. (pandas puts a fill value into the integers before it makes them floats.)"""
+def _numbers(column: pd.Series, missing: float) -> NDArray[np.float64]:
+    """Return a column of any pandas type as float64, with `missing` for missing values."""
     import numpy as np
 
     values = column.to_numpy(dtype="float64", na_value=np.nan)

@@ -1,12 +1,13 @@
-"""Logical zones of a subscription or account -> physical zones, which alone can be compared between subscriptions.
+"""Map the logical zones of a subscription or account to physical zones.
 
-Azure numbers zones per subscription: zone 1 of one is any zone of another. The map stands in the output of
+Azure numbers zones per subscription: zone 1 of two subscriptions can be two different physical zones. Only physical
+zones can be compared between subscriptions. These commands print the map:
 
     az account list-locations                     [{"name": "westeurope", "availabilityZoneMappings": [
     az rest --url ".../locations?api-version=…"       {"logicalZone": "1", "physicalZone": "westeurope-az3"}, …]}, …]
     aws ec2 describe-availability-zones           {"AvailabilityZones": [{"ZoneName": "us-east-1a", "ZoneId": "use1-az1"
 
-Google's zone names (``europe-west1-b``) are taken as they are. Files may be UTF-8, UTF-16 or cp1252 ("Gävle").
+Google's zone names (``europe-west1-b``) are already physical. Files may be UTF-8, UTF-16 or cp1252 ("Gävle").
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ _GOOGLE_ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")
 
 
 class ZoneMapError(ValueError):
-    """A file that is no zone map, or two maps that contradict each other; ``file: what, and what to do``."""
+    """A file that is not a zone map, or two maps that contradict each other; ``file: what is wrong; what to do``."""
 
 
 @dataclass
 class ZoneMap:
-    """Physical zones by (subscription, region, logical zone); subscription None where the file does not say it."""
+    """Physical zones by subscription (None if unknown), region and logical zone."""
 
     zones: dict[tuple[str | None, str, str], str] = field(default_factory=dict)
 
     def physical(self, subscription: str | None, region: str | None, zone: str | None) -> str | None:
-        """The physical zone of a logical one, None where no map says it.
+        """Return the physical zone of a logical zone, or None if no map contains it.
 
-        A map without a subscription counts only where a single map was read: it is then the map of the study.
+        A map without a subscription is used only if it is the only map of the study.
         """
         if zone is None:
             return None
@@ -46,8 +47,8 @@ class ZoneMap:
             return zone
         if region is None:
             return None
-        if (found := self.zones.get((subscription, region, zone))) is not None:
-            return found
+        if (physical := self.zones.get((subscription, region, zone))) is not None:
+            return physical
         maps = {key[0] for key in self.zones}
         if maps == {None} or (subscription is None and len(maps) == 1):
             return self.zones.get((next(iter(maps)), region, zone))
@@ -55,19 +56,34 @@ class ZoneMap:
 
 
 def read_zone_maps(files: Iterable[Path], subscriptions: Mapping[str, str] | None = None) -> ZoneMap:
-    """Read one or more maps. ``subscriptions`` names the subscription of a file that does not say it, by file name.
+    """Read one or more zone maps.
 
-    Raises `ZoneMapError` in one line.
+    Parameters
+    ----------
+    files : iterable of pathlib.Path
+        Outputs of the commands above.
+    subscriptions : mapping of str to str, optional
+        Subscription by file name, for files that do not contain it.
+
+    Returns
+    -------
+    ZoneMap
+        The entries of all files.
+
+    Raises
+    ------
+    ZoneMapError
+        If a file is not a zone map, or if two files contradict each other.
     """
     merged = ZoneMap()
     for file in files:
-        given = (subscriptions or {}).get(file.name)
-        for key, physical in _entries(file, given):
+        subscription = (subscriptions or {}).get(file.name)
+        for key, physical in _entries(file, subscription):
             if merged.zones.setdefault(key, physical) != physical:
                 region, zone = key[1:]
                 raise ZoneMapError(
                     f"{file}: zone {zone} of {region} is {physical} here and {merged.zones[key]} in another map; "
-                    "say which subscription each file is of"
+                    "name the subscription of each file"
                 )
     return merged
 
@@ -81,11 +97,11 @@ def _entries(file: Path, subscription: str | None) -> Iterable[tuple[tuple[str |
         raise ZoneMapError(str(error)) from None
     except json.JSONDecodeError as error:
         raise ZoneMapError(f"{file}:{error.lineno}: not JSON ({error.msg}); save the command's whole output") from None
-    found = [*_azure(content, subscription), *_amazon(content, subscription)]
-    if not found:
-        what = "no availabilityZoneMappings and no AvailabilityZones"
-        raise ZoneMapError(f"{file}:1: {what}; use the output of az account list-locations or aws ec2 …")
-    return found
+    entries = [*_azure(content, subscription), *_amazon(content, subscription)]
+    if not entries:
+        problem = "neither availabilityZoneMappings nor AvailabilityZones"
+        raise ZoneMapError(f"{file}:1: {problem}; use the output of az account list-locations or aws ec2 …")
+    return entries
 
 
 def _azure(content: Any, subscription: str | None) -> Iterable[tuple[tuple[str | None, str, str], str]]:
@@ -93,10 +109,10 @@ def _azure(content: Any, subscription: str | None) -> Iterable[tuple[tuple[str |
     for location in locations if isinstance(locations, list) else []:
         if not isinstance(location, dict):
             continue
-        own = _SUBSCRIPTION.search(str(location.get("id", "")))
+        match = _SUBSCRIPTION.search(str(location.get("id", "")))
         for mapping in location.get("availabilityZoneMappings") or []:
             key = (
-                subscription or (own[1].lower() if own else None),
+                subscription or (match[1].lower() if match else None),
                 str(location["name"]),
                 str(mapping["logicalZone"]),
             )
@@ -111,5 +127,5 @@ def _amazon(content: Any, subscription: str | None) -> Iterable[tuple[tuple[str 
 
 
 def pseudonym(subscription: str) -> str:
-    """A name that tells subscriptions apart without naming them: the same for the same id."""
+    """Return a name for a subscription that does not reveal its id; equal ids have equal names."""
     return "subscription-" + hashlib.sha256(subscription.lower().encode()).hexdigest()[:8]

@@ -18,4 +18,4 @@ def test_check_of_an_unusable_file_exits_1(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text("hello\n")
     result = azlatency("check", "x.log", cwd=tmp_path)
     assert result.returncode == 1
-    assert result.stdout.startswith("x.log: cannot be used")
+    assert result.stdout.startswith("x.log: unusable")

@@ -46,7 +46,7 @@ def test_an_invalid_manifest_is_reported_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "says"),
     [
-        ('[[run]]\nlog = "other/*"\nzone = "1"\n', "a.log:2: no entry of study.toml is about a.log; add one"),
+        ('[[run]]\nlog = "other/*"\nzone = "1"\n', "a.log:2: no entry of study.toml matches a.log; add one"),
         ('[[run]]\nlog = "*"\nzone = "1"\n[[run]]\nlog = "a*"\nzone = "2"\n', "study.toml:6; keep one"),
     ],
 )
@@ -109,7 +109,7 @@ def test_import_never_overwrites_a_log(tmp_path: Path, log: Path) -> None:
     (tmp_path / "other.log").write_bytes(log.read_bytes() + b"\n\n")
     result = azlatency("import", "other.log", "run.log", "--study", "mine", cwd=tmp_path)
     assert result.returncode == 1
-    assert "is there with other bytes; rename one, or import it as another study" in result.stderr
+    assert "already exists with different content; rename one, or import it as another study" in result.stderr
     kept = tmp_path / "data" / "raw" / "mine"
     assert (kept / "run.log").read_bytes() == log.read_bytes()
     assert not (kept / "other.log").exists(), "all or nothing"

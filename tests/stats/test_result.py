@@ -90,7 +90,7 @@ def test_values_in_two_units_are_refused() -> None:
 
 
 def test_unusable_frames_are_errors_that_name_the_fix() -> None:
-    with pytest.raises(ValueError, match="choose one by its run_id"):
+    with pytest.raises(ValueError, match="select one by its run_id"):
         az.stats.mean(samples(2))
     with pytest.raises(ValueError, match="rtt_ns"):
         az.stats.fit_tail(pd.DataFrame({"x": [1.0]}))

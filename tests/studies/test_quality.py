@@ -1,4 +1,4 @@
-"""``azlatency check`` and ``azlatency manifest``: plain words, and a draft that works."""
+"""What logs can be used for, and drafts of manifests that can be read."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from azlatency.studies.manifest_draft import draft
 from azlatency.studies.quality import check
 
 
-def test_a_good_log_says_for_what(raw: Path) -> None:
-    (found,) = check(az.parse(raw / "westeurope-availability-set-vs-zones" / "zone3-zone1" / "sockperf-m1400.log"))
-    assert found.grade == "good"
-    assert found.uses == ("the mean round trip", "percentiles up to p99.999")
+def test_uses_of_a_good_log(raw: Path) -> None:
+    (file_check,) = check(az.parse(raw / "westeurope-availability-set-vs-zones" / "zone3-zone1" / "sockperf-m1400.log"))
+    assert file_check.grade == "good"
+    assert file_check.uses == ("the mean RTT", "percentiles up to p99.999")
 
 
 def test_a_short_run_is_limited(raw: Path) -> None:
-    (found,) = check(az.parse(raw / "westeurope-azure-cni" / "az2-az3" / "sockperf.log"))
-    assert found.grade == "limited"
-    assert found.uses == ("the mean round trip", "percentiles up to p99.9")
-    assert any("leave out the percentiles that are its maximum" in remark for remark in found.remarks)
+    (file_check,) = check(az.parse(raw / "westeurope-azure-cni" / "az2-az3" / "sockperf.log"))
+    assert file_check.grade == "limited"
+    assert file_check.uses == ("the mean RTT", "percentiles up to p99.9")
+    assert any("do not use the percentiles that are the sample maximum" in remark for remark in file_check.remarks)
 
 
-def test_a_useless_file_says_why(tmp_path: Path) -> None:
+def test_an_unusable_file_states_the_reason(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text("nothing\n")
-    (found,) = check(az.parse(tmp_path / "x.log"))
-    assert found.grade == "useless"
-    assert "no log of a known tool" in str(found)
+    (file_check,) = check(az.parse(tmp_path / "x.log"))
+    assert file_check.grade == "useless"
+    assert "no log of a known tool" in str(file_check)
 
 
-def test_a_mislabelled_log_is_found_out(raw: Path, tmp_path: Path) -> None:
+def test_a_mislabelled_log_is_detected(raw: Path, tmp_path: Path) -> None:
     """A log edited from half round trips to round trips contradicts its own closed loop."""
     log = (raw / "westeurope-azure-cni" / "az2-az3" / "sockperf.log").read_text("utf-8")
     edited = log.replace("avg-latency=", "avg-rtt=").replace("Latency is", "Round trip is")
     (tmp_path / "edited.log").write_text(edited)
-    (found,) = check(az.parse(tmp_path / "edited.log"))
-    assert any("the label and the proof disagree" in remark for remark in found.remarks)
+    (file_check,) = check(az.parse(tmp_path / "edited.log"))
+    assert any("the label contradicts the arithmetic of the log" in remark for remark in file_check.remarks)
 
 
 @pytest.mark.parametrize("study", ["westeurope-azure-cni", "emulated-zones"])

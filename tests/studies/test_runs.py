@@ -30,7 +30,7 @@ def test_a_study_of_some_pairs(tmp_path: Path) -> None:
     assert set(az.latency(some)["path"]) == {"az1a → az3a", "az3a → az1a", "az2a → az1a"}
     assert set(some.samples["run_id"]) <= set(some.runs["run_id"])
     assert az.studies.select(study, " ") is study
-    with pytest.raises(az.LogError, match="no path and no pair of zones is called 1-9; known: az1a → az1b, "):
+    with pytest.raises(az.LogError, match=r"no path or pair of zones named 1-9\. Known: az1a → az1b, "):
         az.studies.select(study, "1-9")
 
 

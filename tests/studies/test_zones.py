@@ -62,7 +62,7 @@ def test_amazon_and_google(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("{", "not JSON"), ("{}", "no availabilityZoneMappings"), ("[1]", "no avail")]
+    ("text", "says"), [("{", "not JSON"), ("{}", "neither availabilityZoneMappings"), ("[1]", "neither avail")]
 )
 def test_what_is_no_map_is_one_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(ZoneMapError, match=says):

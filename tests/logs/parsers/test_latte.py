@@ -158,7 +158,7 @@ def test_the_duration_is_not_derived_from_the_iterations() -> None:
 def test_a_block_without_a_histogram_has_no_percentiles() -> None:
     tables = read_text(LATTE)
     assert tables.rows["quantiles"] == []
-    assert check(tables)[0].uses == ("the mean round trip",)
+    assert check(tables)[0].uses == ("the mean RTT",)
 
 
 @pytest.mark.parametrize(

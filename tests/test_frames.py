@@ -1,0 +1,117 @@
+"""The data frames work with pandas, numpy, scipy, seaborn and matplotlib without a conversion by hand."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import seaborn as sns
+from helpers.places import FIXTURES, ROOT
+from scipy import stats
+
+import azlatency as az
+
+
+@pytest.fixture(scope="module")
+def study() -> az.Study:
+    return az.load("emulated-zones", processed=ROOT / "data" / "processed")
+
+
+@pytest.fixture(scope="module")
+def runs(study: az.Study) -> pd.DataFrame:
+    frame = az.latency(study)
+    return frame[frame["tool"] == "sockperf"]
+
+
+@pytest.fixture(autouse=True)
+def close_figures() -> object:
+    yield None
+    plt.close("all")
+
+
+def test_types_of_columns(study: az.Study) -> None:
+    latency, throughput = az.latency(study), az.throughput(study)
+    for column in ("mean_ns", "median_ns", "p99_ns", "max_ns", "n"):
+        assert latency[column].dtype == np.float64, column
+    assert throughput["throughput"].dtype == throughput["retransmits"].dtype == np.float64
+    assert study.metrics["value"].dtype == study.quantiles["value_ns"].dtype == np.float64
+    assert study.samples["rtt_ns"].dtype == "Int64"
+    assert isinstance(latency["started_at"].dtype, pd.DatetimeTZDtype)
+    assert all(latency[column].dtype == "str" for column in ("run_id", "tool", "method", "zone", "median_from"))
+
+
+def test_logs_and_studies_have_the_same_types(study: az.Study) -> None:
+    logs = az.parse(FIXTURES / "ping")
+    for name in az.schema.TABLES:
+        assert list(logs.table(name).columns) == list(study.table(name).columns)
+        assert list(map(str, logs.table(name).dtypes)) == list(map(str, study.table(name).dtypes)), name
+    assert len(az.latency(logs)) and az.latency(logs)["mean_ns"].dtype == np.float64
+
+
+def test_missing_values_stay_missing(study: az.Study) -> None:
+    samples = az.parse(FIXTURES / "ping").samples
+    assert samples["rtt_ns"].isna().any() and not (samples["rtt_ns"] == 0).any()
+    latency = az.latency(study)
+    assert latency["median_ns"].isna().any() and not (latency["median_ns"] == 0).any()
+
+
+def test_p99(study: az.Study) -> None:
+    runs = az.latency(study)
+    for metric, column in ((0.5, "median_ns"), (0.99, "p99_ns")):
+        printed = study.quantiles[(study.quantiles["metric"] == "rtt") & (study.quantiles["q"] == metric)]
+        values = printed[~(printed["beyond"] < 1)].set_index("run_id")["value_ns"]
+        both = runs.index.intersection(values.index)
+        assert len(both) and (runs.loc[both, column] == values[both]).all()
+    (run_id,) = runs.index[(runs["tool"] == "ping") & (runs["n"] == 1000)][:1]
+    replies = study.samples[study.samples["run_id"] == run_id]["rtt_ns"].dropna()
+    assert runs.at[run_id, "p99_ns"] == np.percentile(replies, 99, method="inverted_cdf")
+    assert runs.loc[runs["n"] < 99, "p99_ns"].isna().all(), "it would be the sample maximum"
+
+
+def test_pandas(study: az.Study, runs: pd.DataFrame) -> None:
+    medians = runs.groupby(["path", "method"])["median_ns"].agg(["count", "mean"])
+    assert medians["count"].sum() == runs["median_ns"].notna().sum()
+    wide = runs.pivot_table(index="path", columns="method", values="median_ns", aggfunc="median")
+    assert len(wide) == runs["path"].nunique()
+    assert runs[["n", "mean_ns", "p99_ns"]].describe().notna().all(axis=None)
+    joined = study.samples.merge(runs[["path", "method"]], left_on="run_id", right_index=True)
+    assert joined.groupby("path")["rtt_ns"].median().gt(0).all()
+    assert (runs["path"] == "az1a → az3a").sum() == len(runs.set_index("path").loc["az1a → az3a"])
+    assert runs.sort_values("path")["path"].is_monotonic_increasing
+
+
+def test_numpy(study: az.Study, runs: pd.DataFrame) -> None:
+    rtt = study.samples["rtt_ns"].dropna()
+    assert 0 < np.percentile(rtt, 50) < np.percentile(rtt, 99)
+    assert np.isfinite(np.log(rtt)).all() and np.isfinite(np.log(runs["mean_ns"])).all()
+    assert np.asarray(rtt).dtype == np.int64
+
+
+def test_scipy(study: az.Study, runs: pd.DataFrame) -> None:
+    near, far = (runs.loc[runs["path"] == path, "mean_ns"] for path in ("az1a → az2a", "az1a → az3a"))
+    assert 0 <= stats.ttest_ind(np.log(near), np.log(far), equal_var=False).pvalue <= 1
+    assert 0 <= stats.mannwhitneyu(near, far).pvalue <= 1
+    interval = stats.bootstrap((near,), np.median, n_resamples=99, rng=1).confidence_interval
+    assert near.min() <= interval.low <= interval.high <= near.max()
+    one_run = study.samples[study.samples["run_id"] == study.samples["run_id"].iloc[0]]["rtt_ns"].dropna()
+    assert stats.kstest(one_run, "norm").pvalue >= 0
+
+
+def test_seaborn(study: az.Study, runs: pd.DataFrame) -> None:
+    figure, axes = plt.subplots(5)
+    sns.stripplot(runs, x="path", y="median_ns", hue="method", ax=axes[0])
+    sns.stripplot(runs, x="median_ns", y="method", hue="path", ax=axes[1])
+    sns.ecdfplot(study.samples, x="rtt_ns", hue="tool", ax=axes[2])
+    sns.heatmap(runs.pivot_table(index="path", columns="method", values="median_ns"), ax=axes[3])
+    sns.scatterplot(runs, x="started_at", y="mean_ns", hue="path", ax=axes[4])
+    figure.canvas.draw()
+    assert [label.get_text() for label in axes[0].get_xticklabels()] == [str(path) for path in runs["path"].unique()]
+
+
+def test_matplotlib(runs: pd.DataFrame) -> None:
+    assert runs.plot(x="started_at", y="mean_ns", style=".").lines
+    assert runs.set_index("path")["mean_ns"].plot.bar().patches
+    _, axis = plt.subplots()
+    axis.plot(runs["started_at"], runs["median_ns"], ".")
+    axis.hist(runs["n"])

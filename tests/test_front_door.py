@@ -1,0 +1,72 @@
+"""The public names of `azlatency`: few, typed, imported on first use; former names name their successor."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import subprocess
+import sys
+
+import pytest
+from helpers.places import ROOT
+
+import azlatency as az
+
+INIT = ROOT / "azlatency" / "__init__.py"
+#: Names that were public and are not any more.
+FORMER = [*az._RENAMED, "mean", "median_of_runs", "select", "run_table", "other_study", "dependence", "fit_tail"]
+
+
+def typed_names() -> dict[str, str]:
+    """Return the module of each name that the type checker sees."""
+    block = next(node for node in ast.parse(INIT.read_text("utf-8")).body if isinstance(node, ast.If))
+    homes = {}
+    for node in block.body:
+        assert isinstance(node, ast.ImportFrom)
+        for alias in node.names:
+            assert alias.asname == alias.name, "an explicit re-export"
+            value = getattr(importlib.import_module(str(node.module)), alias.name, None)
+            is_module = value is None or getattr(value, "__name__", "") == f"{node.module}.{alias.name}"
+            homes[alias.name] = f"{node.module}.{alias.name}" if is_module else str(node.module)
+    return homes
+
+
+def test_lazy_names_and_typed_names_agree() -> None:
+    assert typed_names() == az._HOMES
+    for name in az._HOMES:
+        assert getattr(az, name) is not None
+
+
+def test_the_public_names_fit_a_screen() -> None:
+    assert set(dir(az)) == {*az._HOMES, "__version__"}
+    assert len(dir(az)) <= 24
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_a_former_name_names_its_successor(name: str) -> None:
+    with pytest.raises(AttributeError, match=rf"^azlatency\.{name} is now azlatency\.\w+") as caught:
+        getattr(az, name)
+    value: object = az
+    for part in str(caught.value).rpartition("azlatency.")[2].split("."):
+        value = getattr(value, part)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'azlatency' has no attribute 'doesnotexist'"):
+        _ = az.doesnotexist
+
+
+def test_importing_the_package_loads_no_data_library() -> None:
+    code = "import sys, azlatency; print(sorted({'pandas', 'numpy', 'pyarrow', 'scipy'} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_type_checker_rejects_wrong_uses() -> None:
+    code = "import azlatency as az\naz.doesnotexist()\naz.load(42)\nruns = az.latency(az.load('x'))\n"
+    options = ["--config-file", os.devnull, "--ignore-missing-imports", "--no-error-summary"]
+    command = [sys.executable, "-m", "mypy", *options, "-c", code]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    assert 'Module has no attribute "doesnotexist"' in output and 'incompatible type "int"' in output
+    assert len(output.splitlines()) == 2
