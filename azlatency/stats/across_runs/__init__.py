@@ -1,0 +1,1 @@
+"""Statistics across runs: runs are the replicates, and results are about paths."""
