@@ -12,23 +12,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import cases, content, stream
+from helpers.directed_rounds import NO_COST, ONE_WAY, SLOW_WAY, rounds_of
 
 import azlatency as az
 from azlatency.stats import exact
 from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
 from azlatency.stats.across_runs.comparison import Setting, compare_rounds
-from azlatency.stats.across_runs.directions import data_path
 from azlatency.stats.across_runs.hodges_lehmann import pseudomedian
-from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.across_runs.two_groups import student_interval
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import CODES
-
-# --- oracles
-
-
-def matrix(values: list[list[float | None]]) -> np.ndarray:
-    return np.array(values, dtype=float)
 
 
 @pytest.mark.parametrize("case", cases("asymmetry_matrix", "paired-rounds|"))
@@ -52,29 +45,6 @@ def test_rounds(case: dict[str, Any]) -> None:
     assert result.attainable_p == 2 / 2**8
 
 
-# --- simulated matrices: what is found, what is invisible
-
-
-def rounds_of(
-    delays: dict[tuple[str, str], float], hosts: dict[str, float], rounds: int, sd: float, seed: int, **columns: Any
-) -> pd.DataFrame:
-    """Round trips in ns: one-way delays of both directions, plus a cost of the initiator, times a lognormal error."""
-    random = stream(seed)
-    rows = []
-    for one in range(1, rounds + 1):
-        for (i, j), there in delays.items():
-            value = (there + delays[j, i] + hosts[i]) * math.exp(random.normal(0, sd))
-            ends = {"path": f"{i} → {j}", "zone": i[:3], "peer_zone": j[:3], "round": one}
-            rows.append({**ends, "median_ns": value, "method": "sockperf", **columns})
-    return pd.DataFrame(rows).convert_dtypes()
-
-
-ZONES = ("az1a", "az2a", "az3a")
-ONE_WAY = {(i, j): 100e3 for i in ZONES for j in ZONES if i != j}
-SLOW_WAY = {**ONE_WAY, ("az3a", "az2a"): 400e3}
-NO_COST = dict.fromkeys(ZONES, 0.0)
-
-
 def one(found: list[Asymmetry]) -> Asymmetry:
     (only,) = found
     return only
@@ -86,56 +56,6 @@ def test_a_slow_direction_is_invisible_to_round_trips() -> None:
     for each in (*result.pairs, *result.node_effects, *result.curls):
         assert "initiator_only" in each.codes
     assert CODES["initiator_only"] in str(result) and CODES["initiator_only"] in str(result.pairs[0])
-
-
-def test_a_slow_initiator_is_found_as_one() -> None:
-    result = one(asymmetry(rounds_of(ONE_WAY, {**NO_COST, "az3a": 30e3}, 8, 0.005, 2)))
-    assert {each.what for each in result.different} == {"az1a → az3a over back", "az2a → az3a over back"}
-    for each in result.different:
-        assert each.labels["p_adjusted"] < 0.05 and each.labels["p_max_t"] < 0.05
-    effects = dict(zip(result.nodes, result.node_effects, strict=True))
-    # A cost s of the initiator alone is a = s/2; effects sum to 0 over three zones: +10 us and -5 us.
-    low, high = effects["az3a"].low, effects["az3a"].high
-    assert low is not None and high is not None and low < 10e3 < high and low > 5e3
-    (around,) = result.curls
-    assert around.low is not None and around.high is not None and around.low < 0 < around.high
-    assert result.share_of_nodes is not None and result.share_of_nodes > 0.9
-
-
-def test_a_cyclic_rest_is_no_initiator() -> None:
-    frame = rounds_of(ONE_WAY, NO_COST, 8, 0.003, 3)
-    for path in ("az1a → az2a", "az2a → az3a", "az3a → az1a"):
-        frame.loc[frame["path"] == path, "median_ns"] *= 1.05
-    result = one(asymmetry(frame))
-    (around,) = result.curls
-    assert around.low is not None and around.low > 0
-    assert result.share_of_nodes is not None and result.share_of_nodes < 0.1
-    assert "cyclic residual" in str(result)
-
-
-def test_a_detour_that_is_shorter_is_a_violation() -> None:
-    delays = {(i, j): 50e3 for i in ZONES for j in ZONES if i != j}
-    delays["az2a", "az3a"] = delays["az3a", "az2a"] = 300e3
-    near = {**delays, ("az1a", "az1b"): 20e3, ("az1b", "az1a"): 20e3}
-    hosts = {**NO_COST, "az1b": 0.0}
-    result = one(asymmetry(rounds_of(near, hosts, 6, 0.01, 4)))
-    found = {each.what: each for each in result.detours}
-    wrong = found["az2a - az3a against the detour over az1a"]
-    assert wrong.diagnostics["violated"] and wrong.estimate == pytest.approx(600e3 - (200e3 - 40e3), rel=0.05)
-    assert sum(bool(each.diagnostics["violated"]) for each in result.detours) == 1
-    assert "az2a" in str(wrong.diagnostics["own_zone"])
-    # The control: both directions within a zone.
-    (null,) = result.null
-    assert null.what == "az1a → az1b over back" and null.verdict != "different"
-
-
-def test_one_run_in_each_direction_is_shown_and_not_judged() -> None:
-    result = one(asymmetry(rounds_of(ONE_WAY, NO_COST, 1, 0.01, 5)))
-    for each in result.pairs:
-        assert "no_replication" in each.codes and each.p is None and each.verdict == "undetermined"
-        assert each.ratio.estimate is not None and each.ratio.low is None
-    assert not result.symmetric_enough
-    assert all((each.low, each.high) == (1, 3) and each.codes == ("no_replication",) for each in result.ranking)
 
 
 def test_one_direction_of_each_pair_still_gives_triangles_and_ranks() -> None:
@@ -151,13 +71,6 @@ def test_one_direction_of_each_pair_still_gives_triangles_and_ranks() -> None:
     assert far.diagnostics["ratio"] == pytest.approx(0.987743678424346) and not far.diagnostics["violated"]
     assert far.estimate == pytest.approx(-8.824 * 2e3) and far.codes == ("no_replication",)
     assert [each.what for each in result.ranking] == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
-
-
-def test_runs_without_rounds_are_compared_unpaired() -> None:
-    frame = rounds_of(ONE_WAY, {**NO_COST, "az1a": 60e3}, 6, 0.01, 6).drop(columns="round")
-    result = one(asymmetry(frame))
-    assert len(result.different) == 2 and all("permutation" in each.method for each in result.pairs)
-    assert result.rounds == 0
 
 
 def test_zones_without_a_path_are_ends_too() -> None:
@@ -183,32 +96,6 @@ def test_logical_zones_of_two_subscriptions_are_refused() -> None:
     assert "logical_zone" in one(asymmetry(frame)).codes
 
 
-def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
-    path = az.Path.between("a", "b")
-    assert data_path(path, "stream") == "a → b"
-    assert data_path(path, "stream-reverse") == "b → a"
-    assert data_path(path, "stream-bidir") is None and data_path(az.Path.parse("AZ1 - AZ3"), "stream") is None
-    random = stream(10)
-    rows = []
-    for each in range(1, 9):
-        # The same client runs both: forward and with -R.
-        for test, rate in (("stream", 4e9), ("stream-reverse", 2e9)):
-            rows.append({"path": "az1a → az2a", "zone": "1", "peer_zone": "2", "round": each, "test": test,
-                         "throughput": rate * math.exp(random.normal(0, 0.02))})  # fmt: skip
-    frame = pd.DataFrame(rows)
-    result = one(
-        asymmetry(
-            frame.drop(columns="test").assign(
-                path=["az1a → az2a" if row["test"] == "stream" else "az2a → az1a" for row in rows]
-            ),
-            metric="throughput",
-        )
-    )
-    assert result.pairs[0].ratio.estimate == pytest.approx(2, rel=0.05) and result.pairs[0].verdict == "different"
-    by_test = one(asymmetry(frame, metric="throughput"))
-    assert by_test.pairs[0].ratio.estimate == pytest.approx(result.pairs[0].ratio.estimate)
-
-
 def test_counters_of_the_whole_machine_are_flagged() -> None:
     random = stream(11)
     rows = [
@@ -221,20 +108,6 @@ def test_counters_of_the_whole_machine_are_flagged() -> None:
     assert result.pairs[0].verdict == "different"  # zero counts are values, too
 
 
-def test_rank_sets() -> None:
-    random = stream(12)
-    groups = {name: (level * random.lognormal(0, 0.01, 8)).tolist() for name, level in
-              (("c", 700.0), ("a", 60.0), ("b", 690.0), ("near b", 691.0))}  # fmt: skip
-    sets = {each.what: (each.low, each.high) for each in rank_sets(groups)}
-    assert sets["a"] == (1, 1) and sets["b"][0] == 2 and sets["near b"][1] <= 4
-    assert sets["b"][0] <= sets["near b"][1]
-    paired = {name: {r: v * (1 + r / 10) for r, v in enumerate(values)} for name, values in groups.items()}
-    assert rank_sets(paired)[0].what == "a" and "rank 1 of 4" in str(rank_sets(paired)[0])
-    lonely = rank_sets({"a": [1.0], "b": [5.0, 5.1, 5.2]})
-    assert all((each.low, each.high) == (1, 2) for each in lonely)
-    assert rank_sets({}) == []
-
-
 def test_three_zones_and_eight_rounds_are_quick() -> None:
     frame = rounds_of(ONE_WAY, NO_COST, 8, 0.01, 13)
     asymmetry(frame)  # imports
@@ -244,9 +117,6 @@ def test_three_zones_and_eight_rounds_are_quick() -> None:
     start = time.process_time()
     exact.max_t(stream(14).normal(size=(3, 8)))
     assert time.process_time() - start < 0.02
-
-
-# --- the emulated study, where the truth is known
 
 
 @pytest.fixture(scope="module")
@@ -332,15 +202,3 @@ def test_every_answer_prints_and_makes_rows(emulated: az.Study) -> None:
 def test_the_oracles_have_no_case_that_is_not_tested_here() -> None:
     tested = ("decomposition", "hodge", "triangle", "paired-rounds", "paired-tost", "min-attainable-p", "zone-align")
     assert not [case["id"] for case in content("asymmetry_matrix")["cases"] if not case["id"].startswith(tested)]
-
-
-def test_one_way_delays_decide_only_beyond_their_clocks() -> None:
-    rng = stream(77)
-    there, back = 300e3 + 2e3 * rng.standard_normal(6), 420e3 + 2e3 * rng.standard_normal(6)
-    sure = az.stats.one_way_difference(there, back, 10e3)
-    assert sure.low is not None and sure.high is not None and sure.low <= -120e3 <= sure.high < 0
-    unsure = az.stats.one_way_difference(there, back, 80e3)
-    assert unsure.high is not None and unsure.high > 0 and "clock_bound" in unsure.codes
-    assert az.stats.one_way_difference([1.0], [2.0], 0.0).codes == ("no_replication",)
-    with pytest.raises(ValueError, match="clock_error"):
-        az.stats.one_way_difference(there, back, -1.0)

@@ -14,7 +14,6 @@ from azlatency.stats.across_runs.emulation_check import configured_differences
 from azlatency.stats.across_runs.means import summarize, typical_run
 from azlatency.stats.across_runs.planning import plan, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.repeats import repeats_by_path
-from azlatency.stats.across_runs.run_values import run_values
 
 PATHS = ("a → b", "b → a", "a → c", "c → a", "b → c", "c → b")
 
@@ -44,14 +43,6 @@ def runs() -> pd.DataFrame:
 
 def ids(method: str, *paths: str) -> set[str]:
     return {f"{method}/{path}/{round_}" for path in paths for round_ in (1, 2, 3)}
-
-
-def test_run_values_name_the_runs_with_a_value(runs: pd.DataFrame) -> None:
-    runs.loc["ping/a → b/2", "mean_ns"] = float("nan")
-    group = runs[(runs["path"] == "a → b") & (runs["method"] == "ping")]
-    assert run_values(group, "mean_ns").run_ids == ("ping/a → b/1", "ping/a → b/3")
-    assert run_values(group["mean_ns"]).run_ids == ("ping/a → b/1", "ping/a → b/3")
-    assert run_values([1.0, 2.0]).run_ids == ()
 
 
 def test_estimates_and_plans_by_path(runs: pd.DataFrame) -> None:

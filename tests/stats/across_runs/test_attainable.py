@@ -1,0 +1,35 @@
+"""Fewest observations and rounds with which a bound or a test can exist."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import azlatency as az
+from azlatency.stats.across_runs.attainable import rounds_needed, smallest_n
+
+
+def test_the_smallest_n_equals_the_published_table() -> None:
+    assert [smallest_n(p) for p in (0.99, 0.999, 0.9999, 0.99999)] == [368, 3688, 36887, 368887]
+    assert [smallest_n(p, sides="upper") for p in (0.99, 0.999, 0.9999, 0.99999)] == [299, 2995, 29956, 299572]
+    # One in a million: the smallest n with (1 - 1e-6)^n <= .05; -ln(.05) * 1e6, often quoted, is one more.
+    n = smallest_n(1 - 1e-6, sides="upper")
+    assert n == 2_995_731 and n * math.log1p(-1e-6) <= math.log(0.05) < (n - 1) * math.log1p(-1e-6)
+    with pytest.raises(ValueError, match="between"):
+        smallest_n(1.0)
+
+
+def test_rounds_before_any_test_can_decide() -> None:
+    assert (rounds_needed(), rounds_needed(3)) == (6, 7)
+    assert (rounds_needed(paired=False), rounds_needed(3, paired=False)) == (4, 5)
+    with pytest.raises(ValueError, match="at least one"):
+        rounds_needed(0)
+
+
+def test_sizes_and_rounds() -> None:
+    by_level = {each.q: each for each in az.stats.percentile_sizes([100, 4000, None])}
+    assert (by_level[0.999].two, by_level[0.999].upper, by_level[0.999].range) == (3688, 2995, 2995)
+    assert (by_level[0.999].enough, by_level[0.999].runs) == (1, 2)
+    three = az.stats.rounds_by_zones([3])[0]
+    assert (three.pairs, three.rounds, three.unpaired) == (3, 7, 5)

@@ -1,0 +1,44 @@
+"""The direction that a run belongs to."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+from helpers.cases import stream
+
+import azlatency as az
+from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
+from azlatency.stats.across_runs.directions import data_path
+
+
+def one(found: list[Asymmetry]) -> Asymmetry:
+    (only,) = found
+    return only
+
+
+def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
+    path = az.Path.between("a", "b")
+    assert data_path(path, "stream") == "a → b"
+    assert data_path(path, "stream-reverse") == "b → a"
+    assert data_path(path, "stream-bidir") is None and data_path(az.Path.parse("AZ1 - AZ3"), "stream") is None
+    random = stream(10)
+    rows = []
+    for each in range(1, 9):
+        # The same client runs both: forward and with -R.
+        for test, rate in (("stream", 4e9), ("stream-reverse", 2e9)):
+            rows.append({"path": "az1a → az2a", "zone": "1", "peer_zone": "2", "round": each, "test": test,
+                         "throughput": rate * math.exp(random.normal(0, 0.02))})  # fmt: skip
+    frame = pd.DataFrame(rows)
+    result = one(
+        asymmetry(
+            frame.drop(columns="test").assign(
+                path=["az1a → az2a" if row["test"] == "stream" else "az2a → az1a" for row in rows]
+            ),
+            metric="throughput",
+        )
+    )
+    assert result.pairs[0].ratio.estimate == pytest.approx(2, rel=0.05) and result.pairs[0].verdict == "different"
+    by_test = one(asymmetry(frame, metric="throughput"))
+    assert by_test.pairs[0].ratio.estimate == pytest.approx(result.pairs[0].ratio.estimate)

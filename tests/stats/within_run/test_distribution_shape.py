@@ -1,0 +1,31 @@
+"""Histograms of runs on a common axis, and which medians stand for them."""
+
+from __future__ import annotations
+
+import azlatency as az
+from azlatency.stats.within_run.distribution_shape import run_histograms, select_medians, shift_functions
+
+
+def test_every_answered_probe_is_in_a_bin_or_beyond_the_axis() -> None:
+    study = az.load("emulated-zones")
+    histograms = run_histograms(study, az.latency(study))
+    samples = study.samples[study.samples["status"] != "warmup"].groupby("run_id")["rtt_ns"]
+    edges = histograms[0].edges
+    for histogram in histograms:
+        assert (histogram.edges == edges).all()
+        assert histogram.counts.sum() + histogram.beyond == histogram.n == samples.get_group(histogram.run_id).count()
+        assert histogram.median <= histogram.p99
+
+
+def test_a_study_without_samples_has_no_histograms_and_no_shift_functions() -> None:
+    study = az.load("westeurope-azure-cni")
+    runs = az.latency(study)
+    assert run_histograms(study, runs) == [] and shift_functions(study, runs) == []
+
+
+def test_one_median_of_each_run_is_selected() -> None:
+    study = az.load("westeurope-azure-cni")
+    curves = az.stats.printed_quantiles(study.quantiles, study.metrics)
+    medians = select_medians([*curves, *curves])
+    # Five sockperf runs print percentiles; az1-az3 prints 700.618 us as RTT/2.
+    assert len(medians) == 5 and 1_401_236.0 in {median.estimate for median in medians}
