@@ -52,8 +52,9 @@ from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 
 _MS = r"(\d{1,9}\.\d{2})ms"
-_HOST = r"(\S{1,255})"
-_PORT = r":(\d{1,5})"
+# People replace addresses by "<IP Address>" or "[redacted]", and ports by words.
+_HOST = r"(<[^<>]{1,80}>|\S{1,255})"
+_PORT = r":(\d{1,5}|<[^<>]{1,40}>)"
 _ITERATIONS = (
     r"(\d{1,9}) iterations \((?:warmup (\d{1,9})|(\d{1,9}) warmup)\) (?:(?:sending|receiving) (\d{1,9}) bytes )?"
     r"(?:ping|(?:TCP|UDP) (?:latency|bandwidth)|connecting) test:[ \d%]{0,3000}"

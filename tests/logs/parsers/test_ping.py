@@ -532,3 +532,40 @@ def test_replies_without_a_carry_agree_with_their_summary(read) -> None:
     text = HEADER + reply(1, "31.10") + reply(2, "31.0")
     log = read(text + summary_of(2, rtt_line("31.000", "31.482", "31.964", "0.482")))
     assert log.codes() == ["carry_restored"]
+
+
+def test_a_deviation_of_nan_is_left_out(read) -> None:
+    text = "PING a (10.2.2.4): 56 data bytes\n" + reply(0) + "\n--- a ping statistics ---\n"
+    text += "1 packets transmitted, 1 packets received, 0.0% packet loss\nround-trip min/avg/max/stddev = "
+    log = read(text + "0.300/0.300/0.300/nan ms\n")
+    assert log.value("rtt_mean") == 300_000
+    assert log.value("rtt_sd") is None
+    assert log.runs[0]["status"] == "complete"
+
+
+def test_the_bell_and_the_pipe_are_no_unknown_lines(read) -> None:
+    log = read(HEADER + "\a" + reply(1) + summary(1, 1) + "pipe 3\n")
+    assert list(log.samples[0].rtt_ns) == [300_000]
+    assert log.unknown() == 0
+
+
+def test_windows_in_traditional_chinese(read) -> None:
+    log = read(
+        "Ping 8.8.8.8 (使用 32 位元組的資料):\n回覆自 8.8.8.8: 位元組=32 時間=5ms TTL=117\n要求等候逾時。\n\n"
+        "8.8.8.8 的 Ping 統計資料:\n    封包: 已傳送 = 2，已收到 = 1, 已遺失 = 1 (50% 遺失)，\n大約的來回時間 (毫秒):\n"
+        "    最小值 = 5ms，最大值 = 5ms，平均 = 5ms\n"
+    )
+    assert log.runs[0]["dialect"] == "windows-zh_tw"
+    assert (log.value("sent"), log.value("lost"), log.value("rtt_mean")) == (2, 1, 5_000_000)
+    assert list(log.samples[0].status) == ["ok", "lost"]
+    assert log.unknown() == 0
+
+
+def test_json_with_a_comma_at_its_end_and_a_mark_of_duplicates(read) -> None:
+    one = '{"bytes": 64, "host": "10.2.2.4", "seq": 1, "ttl": 64, "time": "0.300"}\n'
+    end = '{"host": "10.2.2.4", "transmitted": 1, "received": 1, "duplicates": 1, "loss": 0, "time": 0, '
+    end += '"rtt": {"min": "0.300", "avg": "0.300", "max": "0.300", "mdev": "0.000"}, "pipe": 2, }\n'
+    log = read(one + "(DUP!)" + one.replace("}", ', "dup": 1}') + end)
+    assert log.value("rtt_mean") == 300_000
+    assert Counter(log.samples[0].status) == {"ok": 1, "duplicate": 1}
+    assert log.unknown() == 0

@@ -146,3 +146,16 @@ def test_published_logs(name: str, metric: str, value: float) -> None:
     assert {row["tool"] for row in tables.rows["runs"]} == {"psping"}
     assert next(row["value"] for row in tables.rows["metrics"] if row["metric"] == metric) == value
     assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def test_placeholders_instead_of_addresses(read) -> None:
+    log = read(
+        "TCP connect to <IP Address>:443:\n2 iterations (warmup 1) ping test:\n"
+        "Connecting to <IP Address>:443: from 10.0.0.4:60650: 3.83ms\n"
+        "Connecting to <IP Address>:443: from 10.0.0.4:60652: 2.21ms\n"
+        "TCP connect statistics for <IP Address>:443:\n  Sent = 2, Received = 2, Lost = 0 (0% loss),\n"
+        "  Minimum = 2.21ms, Maximum = 3.83ms, Average = 3.02ms\n"
+    )
+    assert log.runs[0]["server"] == "<IP Address>"
+    assert log.value("connect_mean") == 3_020_000
+    assert log.unknown() == 0

@@ -92,6 +92,8 @@ class PingText(LineLog):
         """Replace full-width and non-breaking characters by plain ones, then apply the rules."""
         if not line.text.isascii():
             line = line._replace(text=line.text.translate(_PLAIN))
+        if "\a" in line.text:
+            line = line._replace(text=line.text.replace("\a", ""))  # -a rings the bell at each reply
         if super().read(line, accounting):
             self.last_line = line.number
             return True
@@ -292,8 +294,9 @@ class PingText(LineLog):
         )
 
     @data(
-        rf"(?:rtt|round-trip) (\S.{{1,60}}?) = ({DECIMAL})/({DECIMAL})/({DECIMAL})(?:/({DECIMAL}))? ?{MILLISECONDS}"
-        rf"(?:, {{0,2}}\D{{1,20}} \d{{1,6}})?(, {{0,2}}ipg/\S{{1,20}} {DECIMAL}/{DECIMAL} ?{MILLISECONDS})?",
+        rf"(?:rtt|round-trip) (\S.{{1,60}}?) = ({DECIMAL})/({DECIMAL})/({DECIMAL})(?:/(-?nan|{DECIMAL}))?"
+        rf" ?{MILLISECONDS}(?:, {{0,2}}\D{{1,20}} \d{{1,6}})?"
+        rf"(, {{0,2}}ipg/\S{{1,20}} {DECIMAL}/{DECIMAL} ?{MILLISECONDS})?",
         hint="/",
     )
     def times(self, line: Line, match: re.Match[str]) -> None:
@@ -313,7 +316,7 @@ class PingText(LineLog):
             dialect = "busybox" if match[5] is None else "bsd" if "." in percent else "inetutils"
         if run.row.get("dialect") is None:
             run.set(dialect=dialect)
-        if match[5] is not None:
+        if match[5] is not None and not match[5].endswith("nan"):
             record_deviation(run, match[5], line.number, cut_mean=self.old_mdev)
         check_order(run, line.number)
 
@@ -418,6 +421,7 @@ class PingText(LineLog):
         ("WARNING", r"WARNING: .{1,120}"),
         ("ai->ai_family", r"ai->ai_family: .{1,200}"),
         ("ping: sock", r"ping: sock4\.fd: .{1,200}"),
+        ("pipe ", r"pipe \d{1,6}"),
         ("Control-C", r"Control-C"),
         (".", r"[.E ]{1,4000}"),
         (":", WINDOWS_TIMES),
