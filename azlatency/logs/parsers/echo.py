@@ -30,7 +30,7 @@ from collections.abc import Sequence
 
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, utc
+from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
@@ -129,9 +129,16 @@ class _EchoLog(LineLog):
         """Complete the run: samples and status."""
         run, log = self.run, self.log
         lost = self.dropped or bool(run.value("lost"))
+        times = [rtt for rtt in self.rtt if rtt is not None]
         if self.ended and not self.dropped and run.value("received") not in (None, float(len(self.rtt))):
             text = f"{len(self.rtt)} replies, but the summary counts {run.value('received'):.0f}; lines are missing"
             run.add_event("lines_missing", "warning", text, log.last_line)
+        elif self.ended and times and len(times) == len(self.rtt):
+            for name, extreme in (("rtt_min", min(times)), ("rtt_max", max(times))):
+                row = run.row_of(name)
+                if row is not None and abs(row["value"] - extreme) > 2 * (row["resolution"] or 0):
+                    text = f"{name} is {row['value'] / 1e3:g} us, but the replies give {extreme / 1e3:g} us"
+                    contradict(run, "summary_mismatch", text, row["line"])
         if self.pending is not None and lost:
             self.sequence.append(self.pending)
             self.rtt.append(None)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from helpers.logs import event_codes, metric_values, read_text
 
 HEADER = "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us\n"
@@ -82,3 +83,15 @@ def test_one_flow_is_one_connection_and_one_run() -> None:
         "2,2026-11-21 01:47:20.701664,1795225640701692776,1795225640702037188,344.412\n"
     )
     assert [row["connections"] for row in tables.rows["runs"]] == [1]
+
+
+@pytest.mark.parametrize(("printed", "codes"), [("25.500", []), ("95.500", ["summary_mismatch"])])
+def test_extremes_are_compared_with_the_replies(read, printed: str, codes: list[str]) -> None:
+    stamp = "2026-11-21 01:47:19.701 - INFO - "
+    log = read(
+        f"{stamp}Received response for packet #1 in 15.500 μs\n{stamp}Received response for packet #2 in 25.500 μs\n"
+        f"{stamp}Packets: Sent = 2, Received = 2, Lost = 0 (0.0% loss)\n"
+        f"{stamp}RTT: Min = 15.500μs, Max = {printed}μs, Avg = 20.500μs\n"
+    )
+    assert log.codes("error") == codes
+    assert log.runs[0]["status"] == ("failed" if codes else "complete")
