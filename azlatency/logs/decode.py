@@ -7,8 +7,9 @@ return overwrites a line on a terminal, all its pieces have the same number.
 Removed are byte order marks and UTF-16 (PowerShell redirection), colour and cursor escapes (``script``, and sockperf,
 which colours files too), backspaces (flood ping) and carriage returns (progress lines).
 
-Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression, no archive may have more than
-`MOST_MEMBERS` members, and members are read in memory and never written to disk.
+Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression, a large one may not exceed
+`MOST_EXPANDED` times its compressed size, no decompressed line may exceed `LONGEST_EXPANDED_LINE`, no archive may have
+more than `MOST_MEMBERS` members, and members are read in memory and never written to disk.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ from azlatency.logs.parsers import code_page_phrases
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000
+#: Logs shrink to between a third and a thirtieth of their size.
+MOST_EXPANDED = 250
+LONGEST_EXPANDED_LINE = 64 * 1024**2
+_EXPANDED_FREELY = 256 * 1024**2
 #: Replaces a line end that a program spelled out as two characters; the pieces of such a line keep its number.
 SPELLED_END = "\x1e"
 _PIECE = 1024**2
@@ -118,13 +123,26 @@ def _split_pieces(raw: str) -> list[str]:
     if SPELLED_END in raw:
         return [text for piece in raw.split(SPELLED_END) for text in _split_pieces(piece)]
     text = _ESCAPES.sub("", raw) if "\x1b" in raw else raw
-    while "\x08" in text:
-        shorter = _BACKSPACE.sub("", text)
-        if shorter == text:
-            shorter = text.replace("\x08", "")
-        text = shorter
+    if "\x08" in text:
+        text = _apply_backspaces(_BACKSPACE.sub("", text))
     pieces = [piece for piece in text.split("\r") if piece.strip()]
     return pieces or [""]
+
+
+def _apply_backspaces(text: str) -> str:
+    """Return a text without its backspaces and the characters that they delete."""
+    if "\x08" not in text:
+        return text
+    kept: list[str] = []
+    for part in text.split("\x08"):
+        # Every part but the first has one backspace in front of it, which deletes the character that is last so far.
+        if kept:
+            kept[-1] = kept[-1][:-1]
+            if not kept[-1]:
+                kept.pop()
+        if part:
+            kept.append(part)
+    return "".join(kept)
 
 
 def source_from_bytes(raw: bytes, path: str, *, sha256: str | None = None) -> Source:
@@ -238,19 +256,26 @@ def _decompress(raw: bytes, shown: str) -> bytes:
         if raw.startswith(magic):
             try:
                 with reader(io.BytesIO(raw)) as stream:
-                    return _read_bounded(stream, shown)
+                    return _read_bounded(stream, shown, len(raw))
             except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
                 raise SourceError(f"{shown}:1: damaged compressed file ({error}); copy it again") from None
     return raw
 
 
-def _read_bounded(stream: Any, shown: str) -> bytes:
-    """Read a stream piece by piece; stop at the limit if a small file unpacks to a huge one."""
+def _read_bounded(stream: Any, shown: str, compressed: int) -> bytes:
+    """Read a stream piece by piece; stop at a limit if a small file unpacks to a huge one."""
     plain = bytearray()
+    most = min(LARGEST_SOURCE, max(MOST_EXPANDED * compressed, _EXPANDED_FREELY))
+    lines, line_start = 1, 0
     while piece := stream.read(_PIECE):
+        if (end := max(piece.rfind(b"\n"), piece.rfind(b"\r"))) >= 0:
+            lines, line_start = lines + piece.count(b"\n"), len(plain) + end + 1
         plain += piece
-        if len(plain) > LARGEST_SOURCE:
-            raise SourceError(f"{shown}:1: more than {LARGEST_SOURCE} bytes when decompressed; split it")
+        if len(plain) - line_start > LONGEST_EXPANDED_LINE:
+            what = f"a line of more than {LONGEST_EXPANDED_LINE} bytes when decompressed"
+            raise SourceError(f"{shown}:{lines}: {what}, which is not a log; give the log itself")
+        if len(plain) > most:
+            raise SourceError(f"{shown}:1: more than {most} bytes when decompressed; split it")
     return bytes(plain)
 
 
@@ -267,7 +292,7 @@ def _zip_members(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
             _check_bounds(shown, [entry.file_size for entry in members])
             for entry in members:
                 with archive.open(entry) as stream:
-                    yield from _member(_read_bounded(stream, shown), shown, entry.filename)
+                    yield from _member(_read_bounded(stream, shown, entry.compress_size), shown, entry.filename)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error, EOFError) as error:
         yield SourceError(f"{shown}:1: damaged or encrypted zip archive ({error}); unpack it yourself")
 
@@ -280,7 +305,7 @@ def _tar_members(plain: bytes, shown: str) -> Iterator[Source | SourceError]:
             for entry in members:
                 stream = archive.extractfile(entry)
                 if stream is not None:
-                    yield from _member(_read_bounded(stream, shown), shown, entry.name)
+                    yield from _member(_read_bounded(stream, shown, entry.size), shown, entry.name)
     except (tarfile.TarError, EOFError) as error:
         yield SourceError(f"{shown}:1: damaged tar archive ({error}); unpack it yourself")
 

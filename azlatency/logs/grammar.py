@@ -229,6 +229,11 @@ class LineLog:
         cls._grammar = (*rules, *cls.known)
         cls._candidates = staticmethod(_by_shape(cls._grammar))
 
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules, in the order in which they are tried."""
+        return cls._grammar
+
     def feed(self, lines: Sequence[Line], accounting: LineAccounting) -> None:
         """Read lines and mark each of them.
 

@@ -22,11 +22,13 @@ from azlatency.logs.grammar import DATA
 from azlatency.logs.lines import texts_by_number
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
-from azlatency.logs.segment import classify_remaining_lines, segment
+from azlatency.logs.segment import classify_remaining_lines, find_lost_lines, segment
 from azlatency.logs.tables import Logs
 from azlatency.logs.unwrap import Unwrapped, propose_unwrapped, take_head
 
 _MOST_READINGS = 3
+#: Code of the event for a line of prose that a rule of a parser would read.
+LOST_LINE = "line_outside_log"
 
 
 class LogError(ValueError):
@@ -103,7 +105,7 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
     chosen, best = readings[0], _read(readings[0])
     for reading in readings[1:]:
         recorder = _read(reading)
-        if _count_unknown(recorder) < _count_unknown(best):
+        if _cost(recorder) < _cost(best):
             chosen, best = reading, recorder
     if explain is not None:
         _explain(source, chosen.claims, explain)
@@ -143,8 +145,11 @@ def _weigh(claims: list[Claim]) -> tuple[int, int]:
     return sum(not claim.weak for claim in known), len(known)
 
 
-def _count_unknown(recorder: Recorder) -> int:
-    return recorder.accounting.counts()["lines_unknown"]
+def _cost(recorder: Recorder) -> tuple[int, int]:
+    """Return the number of lines that this reading loses, then minus the number of lines with data."""
+    counts = recorder.accounting.counts()
+    lost = sum(event["code"] == LOST_LINE for event in recorder.rows["events"])
+    return counts["lines_unknown"] + lost, -counts["lines_data"]
 
 
 def _read(reading: _Reading) -> Recorder:
@@ -165,6 +170,11 @@ def _read(reading: _Reading) -> Recorder:
         text = f"this is output of {claim.tool}, which azlatency does not read"
         recorder.add_event("foreign_tool", "warning", text, claim.line.number)
     unknown = classify_remaining_lines(source, recorder.accounting, segments)
+    for line, owner in find_lost_lines(source, recorder.accounting, segments):
+        text = (
+            f"{line.text.strip()[:120]!r} looks like a result of {owner}, but stands outside a log; copy the whole log"
+        )
+        recorder.add_event(LOST_LINE, "warning", text, line.number)
     if source.text and not source.text.endswith("\n") and recorder.accounting.kind_of(source.line_count) == DATA:
         text = "the log ends mid-line: its last line may be truncated"
         recorder.add_event("no_final_line_feed", "info", text, source.line_count)

@@ -16,9 +16,22 @@ from itertools import groupby, pairwise
 from azlatency.logs.claims import Claim
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, Line, LineAccounting
+from azlatency.logs.grammar import (
+    BLANK,
+    DATA,
+    KNOWN,
+    LONGEST_LINE,
+    PROSE,
+    UNKNOWN,
+    UNMARKED,
+    Line,
+    LineAccounting,
+    LineLog,
+    Rule,
+)
 from azlatency.logs.lines import find_lines_with, texts_by_number, unique_lines
 from azlatency.logs.parsers import Log, Parser, load_parsers
+from azlatency.logs.parsers import __name__ as PARSERS
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)[^`]{0,80}")
 _HEADING = re.compile(r"(#{1,6})\s+(\S.{0,300}?)\s*#*")
@@ -77,8 +90,8 @@ def segment(source: Source, claims: Sequence[Claim]) -> Segments:
         inside = _remove_weak(_remove_shared(inside))
         inside = _remove_continued(inside, block, lines)
         starts = [_include_opening_brace(claim.position, block, lines) for claim in inside]
-        if starts and not block.loose:
-            starts[0] = block.start
+        if starts:
+            starts[0] = _find_start(starts[0], inside[0].tool, lines, block) if block.loose else block.start
         for claim, (start, stop) in zip(inside, pairwise([*starts, block.stop]), strict=True):
             if claim.is_foreign:
                 segments.foreign.append(claim)
@@ -111,6 +124,50 @@ def classify_remaining_lines(source: Source, accounting: LineAccounting, segment
     for number in prose:
         accounting.mark_as_prose(number)
     return [number for number in unknown if number not in prose]
+
+
+def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segments) -> list[tuple[Line, str]]:
+    """Return the lines of prose that a data rule of a parser would read, with the name of its tool.
+
+    In running text, a line that belongs to no log is prose; a number of a tool in it must not be lost unnoticed.
+    """
+    prose = set(accounting.numbers(PROSE)).difference(segments.prose_lines)
+    lost = []
+    for number, text in texts_by_number(source.lines, prose).items():
+        if any(map(str.isdigit, text)) and not _is_command(text) and (tool := _tool_of(text.strip())) is not None:
+            lost.append((Line(number, text), tool))
+    return lost
+
+
+def _is_command(text: str) -> bool:
+    """Return whether a line begins with the name of a program, which some tools echo."""
+    words = text.split(maxsplit=1)
+    return bool(words) and words[0].rsplit("/", 1)[-1] in _commands()
+
+
+def _tool_of(text: str) -> str | None:
+    """Return the tool whose rule reads a line with a number; None if there is none."""
+    if len(text) > LONGEST_LINE:
+        return None
+    for tool, prefix, rules in _data_rules():
+        start = prefix.match(text) if prefix is not None else None
+        rest = text[start.end() :].lstrip() if start else text
+        if any(rule.hint in rest and rule.pattern.fullmatch(rest) for rule in rules):
+            return tool
+    return None
+
+
+@cache
+def _data_rules() -> list[tuple[str, re.Pattern[str] | None, list[Rule]]]:
+    """Return tool, prefix and data rules of every `LineLog`."""
+    load_parsers()
+    rules: list[tuple[str, re.Pattern[str] | None, list[Rule]]] = []
+    waiting = LineLog.__subclasses__()
+    for log in waiting:
+        waiting += log.__subclasses__()
+        names = log.__module__.removeprefix(f"{PARSERS}.").split(".")
+        rules.append((names[0], log.prefix, [rule for rule in log.rules() if rule.kind == DATA]))
+    return rules
 
 
 def _remove_conflicts(claims: Sequence[Claim], segments: Segments) -> list[Claim]:
@@ -171,6 +228,19 @@ def _remove_continued(claims: list[Claim], block: _Block, lines: Sequence[Line])
             same = [claim for index, claim in enumerate(same) if index not in continued]
         kept += same
     return kept
+
+
+def _find_start(start: int, tool: str, lines: Sequence[Line], block: _Block) -> int:
+    """Return where a log in running text starts: above the claim, the tool's rules may read more lines."""
+    above = start - 1
+    while above >= block.start and start - above <= 2:
+        text = lines[above].text.strip()
+        if _tool_of(text) == tool:
+            start = above
+        elif text:
+            break
+        above -= 1
+    return start
 
 
 def _include_opening_brace(index: int, block: _Block, lines: Sequence[Line]) -> int:

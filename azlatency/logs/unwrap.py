@@ -1,18 +1,21 @@
-r"""Removes what wraps every line of a log: mail quoting, log prefixes, indentation, escaped line ends, bold type.
+r"""Removes what wraps a log: mail quoting, log prefixes, indentation, escaped line ends, markup, joined lines.
 
 Logs are quoted in a mail (``> ``), written by a runner that puts ``[STDOUT] ``, a time stamp or the name of a container
-before each line, or exported from a database as one line with ``\r\n`` spelled out. A common prefix is found by
-comparing the lines with their digits masked; lines keep their numbers. Nothing is removed on suspicion:
+before each line, or exported from a database as one line with ``\r\n`` spelled out. Web pages and mail programs add
+HTML, bold type, backticks or quoted-printable, and some archives have a whole log in one line. A common prefix is found
+by comparing the lines with their digits masked; lines keep their numbers. Nothing is removed on suspicion:
 `propose_unwrapped` makes proposals, and a proposal counts only if more logs are recognised in it than in the original
 text. For a source with recognised logs, this costs a look at its first characters.
 """
 
 from __future__ import annotations
 
+import html
 import os.path
+import quopri
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,6 +29,23 @@ _LABEL = re.compile(
 )
 # Two stars, not a line of stars.
 _BOLD = re.compile(r"(?<!\*)\*\*(?=[^*\s])")
+_BLOCK_LABEL = re.compile(r"^[ \t]{0,8}\[(?:STDOUT|STDERR|OUTPUT|OUT|ERR)\](?: |$)", re.MULTILINE | re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,7}|#x[\dA-Fa-f]{1,6});")
+# Not sockperf's <MAX> and <MIN>, and not the names that people put in the place of addresses.
+_TAG = re.compile(
+    r"</?(?:pre|code|tt|samp|p|div|span|td|tr|table|tbody|b|strong|i|em|font|blockquote)(?: [^<>]{0,300})?>", re.I
+)
+_LINE_BREAK = re.compile(r"<br ?/?>(?!\n|$)", re.IGNORECASE)
+_LAST_LINE_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
+_BACKTICKS = re.compile(r"^[ \t]*(`{1,2})(?!`)([^`\n]+)\1[ \t]*$", re.MULTILINE)
+_QUOTED_PRINTABLE = re.compile(r"=3D|=20$|=\n", re.MULTILINE)
+# What a line of ping, Windows ping, sockperf and iperf starts with, in the middle of a line.
+_JOINED = re.compile(
+    r" +(?=\d{1,5} bytes from \S|--- \S{1,253} (?:ping|hping) statistics? ---|\d{1,9} packets transmitted, "
+    r"|(?:rtt|round-trip) min/avg/max|Reply from [\d.:a-f]{2,45}: bytes=|Ping statistics for |Packets: Sent = "
+    r"|Approximate round trip times |Minimum = \d|sockperf: |\[ {0,2}(?:\d{1,3}|ID|SUM)\] )"
+)
+_FEWEST_JOINED = 3
 _DIGITS = re.compile(r"\d+")
 _BOUNDARY = re.compile(r"(?<=[ \t\]|>])(?=[^ \t])")
 _FEWEST_QUOTED = 3
@@ -50,6 +70,15 @@ def propose_unwrapped(source: Source, *, claimed: bool, surely: bool) -> Iterato
 
     ``claimed``: a parser claims a line of the source. ``surely``: such a line starts a log, so nothing precedes it.
     """
+    for proposal in [Unwrapped(source, "", 0), *_propose_line_by_line(source, claimed=claimed, surely=surely)]:
+        if proposal.what:
+            yield proposal
+        if (plainer := _remove_markup(proposal)) is not None:
+            yield plainer
+
+
+def _propose_line_by_line(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwrapped]:
+    """Yield the source without indentation, quotation marks, spelled out line ends, bold type or a common prefix."""
     text = source.text
     if text[:1] in (" ", "\t") and (proposal := _remove_indent(source)) is not None:
         yield proposal
@@ -63,6 +92,66 @@ def propose_unwrapped(source: Source, *, claimed: bool, surely: bool) -> Iterato
         yield Unwrapped(replace(source, text=text.replace("**", "")), "the asterisks of bold type", 1)
     if not claimed or (not surely and _LABEL.match(text)):
         yield from _remove_prefix(source)
+
+
+def _remove_markup(proposal: Unwrapped) -> Unwrapped | None:
+    """Remove all markup that the text contains; None if it contains none."""
+    text, removed = proposal.source.text, [proposal.what] if proposal.what else []
+    first = proposal.line or proposal.source.line_count
+    for what, remove in _MARKUP.items():
+        plainer = remove(text)
+        if plainer != text:
+            first = min(first, 1 + os.path.commonprefix([text, plainer]).count("\n"))  # noqa: RUF071
+            removed.append(what)
+            text = plainer
+    if text == proposal.source.text:
+        return None
+    return Unwrapped(replace(proposal.source, text=text), " and ".join(removed), first)
+
+
+def _remove_html(text: str) -> str:
+    if "<" not in text and "&" not in text and "\xa0" not in text:
+        return text
+    text = _TAG.sub("", _LAST_LINE_BREAK.sub("", _LINE_BREAK.sub(SPELLED_END, text)))
+    return _ENTITY.sub(lambda match: html.unescape(match[0]), text).replace("\xa0", " ")
+
+
+def _decode_quoted_printable(text: str) -> str:
+    """Decode quoted-printable; the lines of which a long one was folded into keep their numbers, as blank lines."""
+    if "=" not in text or len(_QUOTED_PRINTABLE.findall(text)) < _FEWEST:
+        return text
+    decoded: list[str] = []
+    folded = 0
+    for line in text.split("\n"):
+        joined, folded_before = folded > 0, folded
+        folded = folded_before + 1 if line.endswith("=") else 0
+        plain = quopri.decodestring(line.removesuffix("=").encode()).decode(errors="replace").replace("\n", " ")
+        if joined:
+            decoded[-folded_before] += plain
+            decoded.append("")
+        else:
+            decoded.append(plain)
+    return "\n".join(decoded)
+
+
+def _split_joined(text: str) -> str:
+    """Split lines that are several lines of a log joined by blanks; the pieces keep the number of the line."""
+    if " " not in text:
+        return text
+    lines = text.split("\n")
+    for index, line in enumerate(lines):
+        if len(line) > _LONGEST_PREFIX and len(_JOINED.findall(line)) >= _FEWEST_JOINED:
+            lines[index] = _JOINED.sub(SPELLED_END, line).replace(" statistics --- ", f" statistics ---{SPELLED_END}")
+    return "\n".join(lines)
+
+
+_MARKUP: dict[str, Callable[[str], str]] = {
+    "the tags and entities of HTML": _remove_html,
+    "the escapes of quoted-printable": _decode_quoted_printable,
+    "the backticks around lines": lambda text: _BACKTICKS.sub(r"\2", text) if "`" in text else text,
+    "labels such as [STDOUT]": lambda text: _BLOCK_LABEL.sub("", text) if "]" in text else text,
+    "the blanks that join lines": _split_joined,
+}
 
 
 def take_head(source: Source, lines: int = 2000) -> Source:

@@ -7,7 +7,9 @@ import gzip
 import io
 import lzma
 import tarfile
+import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import azlatency.logs.decode as decode_module
-from azlatency.logs.decode import Source, SourceError, expand, expand_bytes, source_from_bytes
+from azlatency.logs.decode import LONGEST_EXPANDED_LINE, Source, SourceError, expand, expand_bytes, source_from_bytes
 
 TEXT = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\nzweite Zeile äöü\n"
 
@@ -140,3 +142,39 @@ def test_any_bytes_become_lines_or_an_error(raw: bytes) -> None:
     for source in expand_bytes(raw, "x"):
         if isinstance(source, Source):
             assert len({line.number for line in source.lines}) == source.line_count
+
+
+def test_backspaces_delete_in_linear_time() -> None:
+    def seconds(length: int) -> float:
+        start = time.process_time()
+        lines = source_from_bytes(b"." * length + b"\x08" * length + b"end\n", "a.log").lines
+        assert [line.text for line in lines] == ["end"]
+        return time.process_time() - start
+
+    assert seconds(300_000) < 9 * seconds(100_000) + 0.2
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("ab\x08\x08\x08c", "c"), (".\x08 \x08a", "a"), ("\x08\x08a\x08bc", "bc"), ("abc\x08\x08d", "ad")],
+)
+def test_backspaces_delete_the_character_before_them(text: str, shown: str) -> None:
+    assert [line.text for line in source_from_bytes(text.encode(), "a.log").lines] == [shown]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_one_endless_line_is_refused_while_decompressing(compress: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(compress(b"PING\n" + b"x" * (LONGEST_EXPANDED_LINE + 2 * 1024**2) + b"\n"))
+    [error] = expand(path)
+    assert isinstance(error, SourceError)
+    assert f"a.gz:2: a line of more than {LONGEST_EXPANDED_LINE} bytes" in str(error)
+
+
+def test_file_that_expands_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("azlatency.logs.decode._EXPANDED_FREELY", 1024**2)
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"64 bytes from 10.0.0.1\n" * 200_000))
+    [error] = expand(path)
+    assert isinstance(error, SourceError)
+    assert "bytes when decompressed" in str(error)

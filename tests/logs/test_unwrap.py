@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import quopri
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,3 +157,76 @@ def test_spelled_out_blank_lines_are_kept() -> None:
         found = next(propose_unwrapped(whole, claimed=False, surely=False)).source
         assert [line.text for line in found.lines][:4] == log.splitlines()
         assert {line.number for line in found.lines} == {1}
+
+
+# --- markup and joined lines
+
+SOCKPERF = """\
+sockperf: [Valid Duration] RunTime=29.550 sec; SentMessages=166691; ReceivedMessages=166691
+sockperf: ====> avg-latency=88.612 (std-dev=2.427)
+sockperf: # dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0
+sockperf: Summary: Latency is 88.612 usec
+sockperf: Total 166691 observations; each percentile contains 1666.91 observations
+sockperf: ---> <MAX> observation =  186.419
+sockperf: ---> percentile 99.000 =   96.606
+sockperf: ---> <MIN> observation =   81.412
+"""
+JOINED = (
+    "____START____\n"
+    "PING 10.1.0.7 (10.1.0.7) 56(84) bytes of data. 64 bytes from 10.1.0.7: icmp_seq=1 ttl=64 time=2.26 ms 64 bytes "
+    "from 10.1.0.7: icmp_seq=2 ttl=64 time=2.36 ms --- 10.1.0.7 ping statistics --- 2 packets transmitted, 2 received, "
+    "0% packet loss, time 1001ms rtt min/avg/max/mdev = 2.260/2.310/2.360/0.050 ms\n"
+)
+
+
+def label_lines(text: str) -> str:
+    return "".join(f"[OUTPUT] {line}\n" for line in text.splitlines())
+
+
+def to_html(text: str) -> str:
+    return "<pre>" + text.replace("<", "&lt;").replace(">", "&gt;") + "</pre>\n"
+
+
+def fold(text: str) -> str:
+    """Encode as quoted-printable, as mail programs do."""
+    return quopri.encodestring(text.encode()).decode()
+
+
+MARKUPS: dict[str, Callable[[str], str]] = {
+    "labels in Markdown": lambda text: f"# Latency\n\nSome words about it.\n\n```\n{label_lines(text)}```\n",
+    "one label in Markdown": lambda text: f"# Latency\n```\n[STDOUT] {text}```\n",
+    "HTML": lambda text: f"# Latency\n{to_html(text)}",
+    "no-break spaces": lambda text: text.replace(" ", "\xa0"),
+    "quoted-printable": fold,
+    "quoted-printable in a mail": lambda text: "".join(f"> {line}\n" for line in fold(text).splitlines()),
+    "backticks": lambda text: "# Notes\n\n" + "".join(f"`{line}`\n" for line in text.splitlines()),
+}
+
+
+@pytest.mark.parametrize("markup", MARKUPS)
+def test_markup_hides_no_number(markup: str) -> None:
+    plain = parse_source(source_from_bytes(SOCKPERF.encode(), "a.log"))
+    tables = parse_source(source_from_bytes(MARKUPS[markup](SOCKPERF).encode(), "a.md"))
+    for name, columns in (("metrics", ("metric", "side", "value")), ("quantiles", ("q", "value_ns"))):
+        expected, rows = ([[row[key] for key in columns] for row in logs.rows[name]] for logs in (plain, tables))
+        assert rows == expected, name
+    assert [row["code"] for row in tables.rows["events"]].count("unwrapped") == 1
+    source = tables.rows["sources"][0]
+    kinds = ("lines_data", "lines_known", "lines_blank", "lines_prose", "lines_unknown")
+    assert source["lines"] == sum(source[kind] for kind in kinds)
+
+
+def test_ping_joined_onto_one_line() -> None:
+    tables = parse_source(source_from_bytes((JOINED * 3).encode(), "a.log"))
+    values = {row["value"] for row in tables.rows["metrics"] if row["metric"] == "rtt_mean"}
+    assert len(tables.rows["runs"]) == 3
+    assert values == {2_310_000}
+    assert [run["first_line"] for run in tables.rows["runs"]] == [1, 4, 6]
+
+
+def test_result_in_running_text_has_an_event() -> None:
+    text = "# Notes\n\nThe link was fine that day.\n\nsockperf: ---> percentile 99.000 =   96.606\n"
+    tables = parse_source(source_from_bytes(text.encode(), "a.md"))
+    events = [(row["line"], row["severity"]) for row in tables.rows["events"] if row["code"] == "line_outside_log"]
+    assert events == [(5, "warning")]
+    assert not tables.rows["quantiles"]

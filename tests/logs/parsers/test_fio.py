@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -437,3 +438,76 @@ def test_runs_of_the_public_logs() -> None:
             assert value(tables, "transferred", one["dir"], index) == one["io_bytes"]
             compared += 3
     assert compared > 90
+
+
+# --- names, fsync and contradictions
+
+
+DIGIT_JOB = """\
+4ktest: (g=0): rw=randrw, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=16
+...
+fio-2.2.13
+Starting 16 processes
+
+4ktest: (groupid=0, jobs=16): err= 0: pid=5082: Sat Dec 26 21:57:12 2015
+  read : io=38923MB, bw=332118KB/s, iops=83029, runt=120009msec
+    clat (usec): min=3, max=356370, avg=2985.76, stdev=10809.98
+    bw (KB  /s): min= 3459, max=36790, per=6.29%, avg=20874.66, stdev=5418.31
+     issued    : total=r=9964275/w=0/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
+"""
+
+
+def test_job_name_that_begins_with_a_digit() -> None:
+    tables = read_log(DIGIT_JOB)
+    assert [(run["dialect"], run["status"]) for run in tables.records("runs")] == [("fio-text", "complete")]
+    assert value(tables, "iops", "read") == 83029
+    assert value(tables, "completion_latency_mean", "read") == 2_985_760
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("avg=2985.76", "avg=1.76"), ("avg=2985.76", "avg=992985.76"), ("min= 3459,", "min= 93459,")]
+)
+def test_mean_outside_its_range_contradicts(old: str, new: str) -> None:
+    tables = read_log(DIGIT_JOB.replace(old, new))
+    assert event_code_set(tables) & {"impossible_spread", "not_monotone"}
+    assert [run["status"] for run in tables.records("runs")] == ["failed"]
+
+
+@pytest.mark.parametrize("total", ['"total_ios" : 0,', ""])
+def test_latencies_of_fsync_without_a_count(total: str) -> None:
+    sync = (
+        '{"min" : 1000000, "max" : 20000000, "mean" : 5340000.0, "stddev" : 2000000.0, "percentile" : '
+        '{"99.000000" : 11993088}}'
+    )
+    document = (
+        '{"fio version" : "fio-3.7",\n"jobs" : [{"jobname" : "a", "groupid" : 0, "error" : 0,\n"write" : {"io_bytes" : '
+        '4096000, "bw_bytes" : 409600, "iops" : 100.0, "runtime" : 10000, "total_ios" : 1000},\n'
+        f'"sync" : {{{total} "lat_ns" : {sync}}}}}]}}\n'
+    )
+    tables = read_log(document)
+    assert value(tables, "sync_latency_mean", "sync") == 5_340_000
+    [quantile] = tables.records("quantiles")
+    assert (quantile["metric"], quantile["q"], quantile["value_ns"]) == ("sync_latency", 0.99, 11_993_088)
+
+
+@pytest.mark.parametrize("text", [DIGIT_JOB, '{\n"fio version" : "fio-3.33",\n{\n'], ids=["text", "braces"])
+def test_time_grows_with_the_number_of_jobs_only(text: str) -> None:
+    def seconds(jobs: int) -> float:
+        log = "".join(text.replace("4ktest", f"job{number}") for number in range(jobs))
+        start = time.process_time()
+        read_log(log)
+        return time.process_time() - start
+
+    seconds(10)
+    assert seconds(600) < 9 * seconds(200) + 0.2
+
+
+@pytest.mark.parametrize("folder", ["sandisk"])
+def test_archive_of_jobs_named_by_their_block_size(folder: str) -> None:
+    paths = sorted((SHARED / "corpus/public2" / folder).glob("*.txt"))
+    if not paths:
+        pytest.skip("needs the shared corpus")
+    for path in paths:
+        tables = az.parse(path)
+        assert [run["status"] for run in tables.records("runs")] == ["complete"], path.name
+        assert len(tables.records("quantiles")) == 17

@@ -191,3 +191,27 @@ def test_the_banner_of_another_tool_of_sysstat_gives_no_numbers() -> None:
 def test_damaged_text_is_parsed_in_bounded_time() -> None:
     for odd in ("Device " + "a " * 1900, "avg-cpu: " + "%a " * 1000, "sda " + "1.0 " * 1000, "1:" * 2000, "{" * 3000):
         assert "parser_failed" not in event_code_set(read_log(f"{BANNER}\nDevice   tps\n{odd}\n"))
+
+
+CPU_REPORT = """\
+avg-cpu:  %user   %nice %system %iowait  %steal   %idle
+           0.14    0.00    0.16    0.00    0.00   {idle}
+
+Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn
+sda               0.24         5.24         1.10     203305      42533
+
+"""
+
+
+@pytest.mark.parametrize(("idle", "status"), [("99.70", "complete"), ("99.69", "complete"), ("9.70", "failed")])
+def test_cpu_shares_add_up_to_100_percent(idle: str, status: str) -> None:
+    tables = read_log(f"{BANNER}\n{CPU_REPORT.format(idle=idle)}")
+    assert [run["status"] for run in tables.records("runs")] == [status]
+    assert ("value_conflict" in event_code_set(tables)) == (status == "failed")
+    assert value(tables, "iops") == 0.24
+
+
+def test_gigabytes() -> None:
+    tables = device("Device             tps    GB_read/s    GB_wrtn/s    GB_read    GB_wrtn", "sda 2.0 0.5 0.25 5 2")
+    assert value(tables, "read_bandwidth") == 2**29
+    assert value(tables, "write_transferred") == 2 * 2**30

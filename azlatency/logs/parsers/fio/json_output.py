@@ -282,18 +282,23 @@ class Documents:
             job.notes.append(("value_conflict", "error", text, direction.line))
 
     def _sync(self, node: json_tokens.JsonObject, job: Job) -> None:
-        """Add the latencies of fsync; before 3.0 their percentiles are printed even if there was no fsync."""
+        """Add the latencies of fsync; before 3.0 their percentiles are printed even if there was no fsync.
+
+        The number of fsyncs is 0 or absent in several versions that print their latencies.
+        """
         line = self.line_map.line_number(node.position)
         direction = Direction("sync", line)
         for key, unit in (("lat", "usec"), ("lat_ns", "nsec")):
             self._latency(direction, node.object(key), "sync_latency", unit, job)
+        if not direction.metrics:
+            return
+        job.directions["sync"] = direction
         total = node.leaf("total_ios")
-        if direction.metrics and total is not None and isinstance(total.value, int) and total.value:
+        if total is not None and isinstance(total.value, int) and total.value:
             direction.issued = total.value
             direction.add("issued", count(total.token), self.line_map.mark_data(total))
             if "sync_latency" not in direction.counts:
                 direction.counts["sync_latency"] = total.value
-            job.directions["sync"] = direction
 
     def _settle_size_unit(self, job: Job) -> None:
         """Decide whether ``io_bytes`` is KiB (before 2.21) or bytes: it must agree with rate and time."""

@@ -14,6 +14,8 @@ from azlatency.logs.parsers.fio.text import FioText
 from azlatency.logs.parsers.fio.units import FIO_UNITS
 from azlatency.logs.record import Recorder
 
+# A job name may begin with a digit too.
+_ROW_START = re.compile(r"\d{1,20},")
 _HOST = r"(?:<[\w.:-]{1,253}> ?)?"
 
 
@@ -45,7 +47,7 @@ class FioParser(Parser):
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read the jobs of one log, whose parts may be text, JSON or terse lines."""
         first = next((line.text.strip() for line in log.lines if line.text.strip()), "")
-        if first[:1].isdigit() and ";" not in first:
+        if _ROW_START.match(first):
             if not read_latency_log(log, recorder):
                 for line in log.lines:
                     recorder.accounting.mark(line.number, UNKNOWN if line.text.strip() else 0)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -26,6 +26,8 @@ from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, scale
 
 _RATE_TOLERANCE = 0.02
+#: So many reports of the same job are compared, the latest ones.
+_MOST_TWINS = 16
 ALL_CLIENTS = "All clients"
 #: The prefixes of fio's latencies and the names of the tables.
 LATENCIES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "total_latency", "sync": "sync_latency"}
@@ -69,7 +71,9 @@ class Direction:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing was read, written or trimmed in this direction."""
+        """Whether nothing was read, written, trimmed or synchronised in this direction."""
+        if (mean := self.get("sync_latency_mean")) is not None and mean.value:
+            return False
         totals = (self.get("transferred"), self.get("iops"))
         return not self.issued and all(total is None or total.value == 0 for total in totals)
 
@@ -115,6 +119,17 @@ class Job:
         """Whether fio stored latencies in microseconds (before 3.0); an unknown version counts as new."""
         return (major := version_of(self.version)) is not None and major < (3, 0)
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What the reports of one job share."""
+        shared = (self.name, self.group, self.dialect, self.host, self.pid, self.started_at)
+        return (*shared, None if self.pid or self.started_at else self.elapsed_start)
+
+    def keys_of_earlier(self) -> list[tuple[Any, ...]]:
+        """Return the keys that an earlier report of this job can have; a start in seconds may differ by two."""
+        *shared, start = self.key
+        return [self.key] if start is None else [(*shared, start + seconds) for seconds in range(-2, 3)]
+
     def follows(self, other: Job) -> bool:
         """Whether this is a later report of the same job (``--status-interval``)."""
         same = (self.name, self.group, self.dialect, self.host) == (other.name, other.group, other.dialect, other.host)
@@ -157,13 +172,16 @@ def _grown(before: Job, after: Job) -> bool:
 
 def write_runs(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
     """Write the runs of a log; several reports of the same job are one run."""
-    kept: list[Job] = []
+    kept: dict[int, Job] = {}
+    reports: dict[tuple[Any, ...], list[Job]] = {}  # by what two reports of the same moment share
+    series: dict[tuple[Any, ...], list[Job]] = {}  # by what the reports of a job share
     for job in jobs:
         if job.name == ALL_CLIENTS:
             text = "the sum over all clients is not stored, because the clients are"
             recorder.add_event("aggregate_row", "info", text, job.line)
             continue
-        twin = next((other for other in kept if job.repeats(other)), None)
+        same_report = reports.setdefault((job.name, job.group, job.date), [])
+        twin = next((other for other in same_report[:_MOST_TWINS] if id(other) in kept and job.repeats(other)), None)
         if twin is not None:
             twin.last_line = max(twin.last_line, job.last_line)
             twin.notes.append(
@@ -175,14 +193,18 @@ def write_runs(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
                 )
             )
             continue
-        previous = next((other for other in reversed(kept) if job.follows(other)), None)
+        earlier = [other for key in job.keys_of_earlier() for other in series.get(key, ())[-_MOST_TWINS:]]
+        previous = next((other for other in reversed(earlier) if id(other) in kept and job.follows(other)), None)
         if previous is not None:
-            kept.remove(previous)
-            job.earlier = [*previous.earlier, replace(previous, earlier=[])]
+            del kept[id(previous)]
+            job.earlier, previous.earlier = previous.earlier, []
+            job.earlier.append(previous)
             job.signal = job.signal or previous.signal
             job.failures = [*previous.failures, *job.failures]
-        kept.append(job)
-    for job in kept:
+        kept[id(job)] = job
+        same_report.append(job)
+        series.setdefault(job.key, []).append(job)
+    for job in kept.values():
         _write_job(job, recorder, log)
 
 
@@ -252,6 +274,7 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
     for metric, low, high, count, line in direction.buckets:
         run.add_bucket(metric=metric, stream=direction.name, low_ns=low, high_ns=high, count=count, line=line)
     _check_direction(job, direction, run)
+    _check_samples(direction, run)
     check_numbers(run, *LATENCIES.values(), stream=direction.name)
 
 
@@ -272,6 +295,23 @@ def _check_direction(job: Job, direction: Direction, run: Run) -> None:
         if abs(iops.value * job.block_bytes / rate.value - 1) > slack:
             text = f"{iops.printed} IOPS of {job.block_bytes} bytes are not {rate.printed} {rate.printed_unit}"
             run.add_event("rate_mismatch", "warning", text, direction.line)
+
+
+def _check_samples(direction: Direction, run: Run) -> None:
+    """Report samples of bandwidth or IOPS whose minimum, mean and maximum contradict each other."""
+    for prefix in ("bandwidth", "iops"):
+        low, mean, high = (direction.get(f"{prefix}_{name}") for name in ("min", "mean", "max"))
+        for (small, name), (large, other) in (
+            ((low, "min"), (high, "max")),
+            ((low, "min"), (mean, "avg")),
+            ((mean, "avg"), (high, "max")),
+        ):
+            if small is None or large is None:
+                continue
+            if small.value > large.value * (1 + 1e-9) + (small.resolution or 0.0) + (large.resolution or 0.0):
+                line = next(line for metric, _, line in direction.metrics if metric.startswith(f"{prefix}_m"))
+                text = f"{prefix}: {name} {small.printed} is greater than {other} {large.printed}"
+                run.add_event("impossible_spread", "error", text, line)
 
 
 def _write_snapshots(job: Job, run: Run) -> None:
@@ -316,3 +356,5 @@ def _set_status(job: Job, run: Run, *, has_numbers: bool) -> None:
     elif not has_numbers:
         run.set(status="no_data")
         run.add_event("no_data", "error", "the job did no I/O; repeat it", job.line)
+    elif run.codes & {"impossible_spread", "not_monotone"}:
+        run.set(status="failed")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import takewhile
 
 from azlatency.logs.grammar import KNOWN, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log
@@ -314,8 +315,8 @@ class FioText(LineLog):
         if self.job is None:
             return
         value = quantity(match[2], "%")
-        for job in self.jobs:
-            if job.dialect == "fio-text" and job.line >= self._first_result():
+        for job in takewhile(partial(_is_below, self._first_result()), reversed(self.jobs)):
+            if job.dialect == "fio-text":
                 job.disks.append((match[1], value, line.number))
 
     def _first_result(self) -> int:
@@ -355,8 +356,11 @@ class FioText(LineLog):
     def close(self, next_line: int) -> None:
         """End the output of a command: announced jobs without a result were cut or failed."""
         self._finish_job()
+        results = self._results()
         unanswered = [
-            (number, match) for name, (number, match) in self.definitions.items() if not self._has_result(name, number)
+            (number, match)
+            for name, (number, match) in self.definitions.items()
+            if number >= max(results.get(name, 0), results[None])
         ]
         if self.failures and not unanswered:
             self._assign_failures()
@@ -376,10 +380,15 @@ class FioText(LineLog):
             self.jobs.append(job)
         self.definitions, self.version, self.signal, self.failures = {}, None, None, []
 
-    def _has_result(self, name: str, number: int) -> bool:
-        """Whether a result follows the announcement; a JSON document has the results of all jobs above it."""
-        later = (job for job in self.jobs if job.line > number)
-        return any(job.name in (name, ALL_CLIENTS) or job.dialect.startswith("fio-json") for job in later)
+    def _results(self) -> dict[str | None, int]:
+        """Return the line of the last result by name; under None that of a JSON document, which has all results."""
+        results: dict[str | None, int] = {None: 0}
+        first = min((number for number, _ in self.definitions.values()), default=0)
+        for job in takewhile(partial(_is_below, first), reversed(self.jobs)):
+            names = (job.name, None) if job.name == ALL_CLIENTS or job.dialect.startswith("fio-json") else (job.name,)
+            for name in names:
+                results[name] = max(results.get(name, 0), job.line)
+        return results
 
     def _assign_failures(self) -> None:
         """Assign errors without a result to the last job, or open a job for them."""
@@ -417,6 +426,11 @@ class FioText(LineLog):
         ("note: ", r"note: .{1,400}"),
         ("hostname=", r"hostname=\S{1,253}, be=\d, .{1,300}"),
     )
+
+
+def _is_below(line: int, job: Job) -> bool:
+    """Return whether a job is reported in or below a line."""
+    return job.line >= line
 
 
 @lru_cache(maxsize=256)

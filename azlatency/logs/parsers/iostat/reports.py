@@ -16,6 +16,9 @@ from azlatency.logs.units import Quantity, nanoseconds, quantity
 TIME = r"(?:Time: )?(?:(\d{2,4}[/.-]\d{1,2}[/.-]\d{1,4})[ T])?(\d\d):(\d\d):(\d\d)(?: ([AP]M))?([+-]\d{2}:?\d{2}|Z)?"
 # Requests per second, mean size of a request, and the bandwidth that is their product.
 _PRODUCTS = ("r/s", "rareq-sz", "rkB/s"), ("w/s", "wareq-sz", "wkB/s"), ("d/s", "dareq-sz", "dkB/s")
+#: Kernels without the time stolen by a hypervisor have five.
+_FEWEST_CPU_SHARES = 5
+_CPU_SLACK = 1e-4
 _SIZE_SUFFIX = {"s": "sectors", **{letter: letter + "B" for letter in "kMGTP"}, "B": "B"}
 
 
@@ -107,6 +110,7 @@ class Reports:
         for name, values in report.values.items():
             _check_bandwidth(report, name, values)
         run = report.run
+        _check_cpu(report)
         if report.open_header:
             run.set(status="truncated")
             text = "the report ends after a header; the rows above it are kept"
@@ -131,6 +135,19 @@ def _set_duration(run: Run, previous: Stamp, stamp: Stamp) -> None:
         run.set(started_at=None)
         text = "the clock of the host was set back between two reports"
         run.add_event("clock_step", "warning", text, run.row["first_line"])
+
+
+def _check_cpu(report: Report) -> None:
+    """Report shares of the CPU time that do not add up to 100 %."""
+    rows = [row for name in CPU_METRICS.values() if (row := report.run.row_of(name)) is not None]
+    total = sum(row["value"] for row in rows)
+    # A report of no time has only zeros.
+    if len(rows) < _FEWEST_CPU_SHARES or not total:
+        return
+    if abs(total - 1) > _CPU_SLACK + sum(row["resolution"] or 0.0 for row in rows):
+        text = f"the CPU shares add up to {100 * total:.2f} %, not to 100 %; a digit of one of them is wrong"
+        report.run.add_event("value_conflict", "error", text, rows[0]["line"])
+        report.run.set(status="failed")
 
 
 def _check_bandwidth(report: Report, name: str, values: dict[str, Quantity]) -> None:
