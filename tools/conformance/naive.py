@@ -119,7 +119,7 @@ def qperf(case: Case, text: str) -> None:
 
 
 def ping(case: Case, text: str) -> None:
-    """The two closing lines, and the number of replies."""
+    """Read the two closing lines and the number of replies."""
     replies = 0
     for line in text.splitlines():
         if found := re.search(r"(\d+) packets transmitted, (\d+) (?:packets )?received", line):
@@ -136,7 +136,7 @@ def ping(case: Case, text: str) -> None:
 
 
 def fping(case: Case, text: str) -> None:
-    """Counts and extremes of each host."""
+    """Read the counts and extremes of each host."""
     for line in text.splitlines():
         tail = rf"min/avg/max = {_NUMBER}/{_NUMBER}/{_NUMBER}"
         if found := re.match(rf"(\S+)\s*: xmt/rcv/%loss = (\d+)/(\d+)/\d+%(?:, {tail})?", line):
@@ -206,7 +206,7 @@ def documents(text: str) -> list[dict[str, Any]]:
 
 
 def iperf3(case: Case, text: str) -> None:
-    """Closing rows of text; sums of JSON that a plain reader reads."""
+    """Read the closing rows of text, or the sums of JSON."""
     for document in documents(text):
         end = document.get("data") if document.get("event") == "end" else document.get("end")
         if not isinstance(end, dict) or "duplicate_json_key" in case.codes():

@@ -1,4 +1,4 @@
-"""Did the latency change before an event, such as a lost connection, more than it changes anyway?"""
+"""Test whether the latency before an event, such as a lost connection, changed more than it changes otherwise."""
 
 from __future__ import annotations
 
