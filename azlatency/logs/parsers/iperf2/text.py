@@ -16,7 +16,7 @@ _ID = r"\[ {0,4}(?P<id>\*?(?:\d{1,6}|SUM(?:-\d{1,6})?|FD\d{1,6}))\]"
 _TIMES = r" {1,8}(?P<start>\d{1,9}\.\d{1,4})- {0,8}(?P<end>\d{1,9}\.\d{1,4}) {1,4}sec"
 _AMOUNT = (
     r" {1,6}(?P<bytes>[\d.]{1,12}) {1,3}(?P<byte_unit>[KMGT]?Bytes) {1,6}"
-    r"(?P<rate>[\d.]{1,12}) {1,3}(?P<rate_unit>[KMGT]?(?:bits|Bytes)/sec)"
+    r"(?P<rate>[\d.]{1,12}) {1,24}(?P<rate_unit>[KMGT]?(?:bits|Bytes)/sec)"
 )
 _FOUR = r"(?P<avg>-|[\d.]{1,14})/(?P<min>-|[\d.]{1,14})/(?P<max>-|[\d.]{1,14})/(?P<sd>-|[\d.]{1,14}) ms"
 _UDP = (
