@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from azlatency.logs.claims import Claim, find_claims
 from azlatency.logs.decode import Source, SourceError, expand
-from azlatency.logs.grammar import DATA
+from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.lines import texts_by_number
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
@@ -178,6 +178,8 @@ def _read(reading: _Reading) -> Recorder:
     if source.text and not source.text.endswith("\n") and recorder.accounting.kind_of(source.line_count) == DATA:
         text = "the log ends mid-line: its last line may be truncated"
         recorder.add_event("no_final_line_feed", "info", text, source.line_count)
+    if unknown and unknown[-1] == source.line_count and source.text and not source.text.endswith("\n"):
+        _truncate_last_run(recorder)
     _add_unknown_lines(recorder, unknown)
     if not recorder.rows["runs"] and not segments.conflicts:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
@@ -199,6 +201,18 @@ def _parse_log(recorder: Recorder, log: Log) -> None:
     for row in recorder.rows["runs"][earlier:]:
         row["heading"] = " / ".join(log.headings) or None
         row["command"] = row.get("command") or log.command
+
+
+def _truncate_last_run(recorder: Recorder) -> None:
+    """Mark the last run as truncated if it extends to the last line, which is unknown and has no line feed."""
+    number = recorder.source.line_count
+    run = max(recorder.rows["runs"], key=lambda run: run["last_line"], default=None)
+    if run is None or run["status"] != "complete" or run["last_line"] < number - 1:
+        return
+    if number > 1 and recorder.accounting.kind_of(number - 1) in (DATA, KNOWN):
+        run["status"] = "truncated"
+        text = "the log ends within this line; the results above it are kept"
+        recorder.add_event("truncated", "warning", text, number, run["run_id"])
 
 
 def _add_unknown_lines(recorder: Recorder, numbers: list[int]) -> None:

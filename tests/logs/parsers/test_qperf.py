@@ -134,3 +134,10 @@ def test_a_bandwidth_that_contradicts_bytes_and_time_is_not_complete(edit: tuple
 @pytest.mark.parametrize("end", ["    msg_ra", "    send_msgs   =  430,97", "    latency  =  16."])
 def test_a_log_that_ends_within_a_line_is_truncated(end: str) -> None:
     assert first_run(read_text("tcp_lat:\n    latency  =  16.9 us\n" + end))["status"] == "truncated"
+
+
+@pytest.mark.parametrize(
+    ("end", "status"), [("tcp_la", "truncated"), ("tcp_la\n", "complete"), ("\n\nnotes", "complete")]
+)
+def test_an_unknown_line_without_line_feed_truncates_the_run_above(end: str, status: str) -> None:
+    assert first_run(read_text("tcp_lat:\n    latency  =  16.9 us\n" + end))["status"] == status
