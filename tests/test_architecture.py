@@ -1,4 +1,4 @@
-"""Imports between the packages follow the drawing in CONTRIBUTING.md."""
+"""Imports between the packages follow the drawing in CONTRIBUTING.md; every module has its test file."""
 
 from __future__ import annotations
 
@@ -153,3 +153,24 @@ def test_deleting_a_tool_deletes_only_that_tool() -> None:
             if other.startswith(parsers):
                 tool = other.removeprefix(parsers).partition(".")[0]
                 assert tool == own or tool not in tools, f"{name} imports {other}"
+
+
+# --- a test file is found by the name of what it tests
+
+TESTS = ROOT / "tests"
+#: Modules that only start what is tested elsewhere.
+WITHOUT_TESTS = {"__init__", "__main__"}
+
+
+def files_with_tests_of(module: Path) -> list[Path]:
+    """Return where the tests of a module may be: in a file of its name, or in that of a folder that contains it."""
+    relative = module.relative_to(PACKAGE).with_suffix("")
+    # A parser's folder and a sub-package of the site may have one test file as a whole.
+    folders = [folder for folder in relative.parents if len(folder.parts) >= 2]
+    return [TESTS / name.parent / f"test_{name.name}.py" for name in (relative, *folders)]
+
+
+@pytest.mark.parametrize("name", [name for name, path in MODULES.items() if path.stem not in WITHOUT_TESTS])
+def test_every_module_has_a_test_file_of_its_name(name: str) -> None:
+    expected = files_with_tests_of(MODULES[name])
+    assert any(file.is_file() for file in expected), f"write {expected[0].relative_to(ROOT).as_posix()}"

@@ -1,0 +1,20 @@
+"""Forests of latency and goodput against the raw logs."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+import azlatency as az
+from azlatency.report import charts
+
+
+def test_medians_are_named_with_their_paths(cni_latency: pd.DataFrame) -> None:
+    # az1-az3/sockperf.log: "percentile 50.000 =  700.618", printed as RTT/2
+    chart = charts.latency_forest(cni_latency, az.summarize(cni_latency, "median_ns"))
+    assert "AZ1 - AZ3, sockperf TCP 14 B: 1,401.2 µs" in chart.alt
+
+
+def test_goodput_is_drawn_with_the_expected_bandwidth(cni_throughput: pd.DataFrame) -> None:
+    typical = az.summarize(cni_throughput, "throughput", unit="bit/s")
+    chart = charts.throughput_forest(cni_throughput, typical, expected=4e9)
+    assert "AZ1 - AZ3, iperf3 TCP: 7.91 Gbit/s" in chart.alt and "4 Gbit/s" in chart.caption

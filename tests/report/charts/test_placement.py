@@ -1,0 +1,22 @@
+"""Charts of placements against the raw logs."""
+
+from __future__ import annotations
+
+import azlatency as az
+from azlatency.report import charts
+from azlatency.report.objects import Chart
+from azlatency.studies.store import Study
+
+
+def test_each_placement_has_its_round_trip_time(zones: Study) -> None:
+    conditions = az.stats.placement.conditions(zones, az.latency(zones))
+    chart = charts.placement_values(conditions)
+    # zone3-zone1/sockperf-m1400.log: "percentile 50.000 =   93.556", with --full-rtt
+    assert isinstance(chart, Chart) and "sockperf TCP 1400 B, median of a run: 93.556 µs" in chart.alt
+
+
+def test_single_runs_have_a_ratio_without_an_interval(zones: Study) -> None:
+    conditions = az.stats.placement.conditions(zones, az.latency(zones))
+    chart = charts.single_changes(az.stats.placement.changes(conditions, "placement"))
+    # 93.556 / 53.433 us
+    assert isinstance(chart, Chart) and "sockperf TCP 1400 B: measured ratio 1.75" in chart.alt

@@ -1,0 +1,18 @@
+"""The chart of distributions."""
+
+from __future__ import annotations
+
+import azlatency as az
+from azlatency.report import charts
+from azlatency.report.objects import Chart, Note
+
+
+def test_studies_without_samples_have_a_note() -> None:
+    assert isinstance(charts.run_shapes([]), Note)
+
+
+def test_each_run_is_drawn_with_its_size() -> None:
+    study = az.studies.select(az.load("emulated-zones"), "az1a -> az2a")
+    histograms = az.stats.distribution_shape.run_histograms(study, az.latency(study))
+    chart = charts.run_shapes(histograms)
+    assert isinstance(chart, Chart) and "az1a → az2a" in chart.alt
