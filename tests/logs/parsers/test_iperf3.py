@@ -387,3 +387,16 @@ def test_a_last_interval_is_kept_if_its_end_proves_it_whole(last: str, kept: int
     logs = read_text("[  5] local 10.0.0.1 port 57026 connected to 10.0.0.2 port 5201\n" + last)
     assert len(logs.records("intervals")) == kept
     assert first_run(logs)["status"] == "truncated"
+
+
+def test_the_single_total_of_an_old_udp_server_is_that_of_both_ends() -> None:
+    text = """Accepted connection from 10.0.0.1, port 41632
+[  5] local 10.0.0.2 port 5201 connected to 10.0.0.1 port 41642
+[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams
+[  5]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  0.022 ms  0/16 (0%)
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams
+[  5]   0.00-1.00   sec   128 KBytes  1.05 Mbits/sec  0.022 ms  0/16 (0%)
+"""
+    run = first_run(read_text(text))
+    assert (run["test"], run["status"]) == ("stream", "complete")
