@@ -41,7 +41,7 @@ _BACKTICKS = re.compile(r"^[ \t]*(`{1,2})(?!`)([^`\n]+)\1[ \t]*$", re.MULTILINE)
 _QUOTED_PRINTABLE = re.compile(r"=3D|=20$|=\n", re.MULTILINE)
 # What a line of ping, Windows ping, sockperf and iperf starts with, in the middle of a line.
 _JOINED = re.compile(
-    r" +(?=\d{1,5} bytes from \S|--- \S{1,253} (?:ping|hping) statistics? ---|\d{1,9} packets transmitted, "
+    r"(?<! ) ++(?=\d{1,5} bytes from \S|--- \S{1,253} (?:ping|hping) statistics? ---|\d{1,9} packets transmitted, "
     r"|(?:rtt|round-trip) min/avg/max|Reply from [\d.:a-f]{2,45}: bytes=|Ping statistics for |Packets: Sent = "
     r"|Approximate round trip times |Minimum = \d|sockperf: |\[ {0,2}(?:\d{1,3}|ID|SUM)\] )"
 )

@@ -230,3 +230,10 @@ def test_result_in_running_text_has_an_event() -> None:
     events = [(row["line"], row["severity"]) for row in tables.rows["events"] if row["code"] == "line_outside_log"]
     assert events == [(5, "warning")]
     assert not tables.rows["quantiles"]
+
+
+def test_a_line_of_blanks_is_searched_in_linear_time() -> None:
+    text = "sockperf: ---> <MAX> observation = 1.0" + " " * 20_000
+    start = time.process_time()
+    parse_source(source_from_bytes(text.encode(), "a.log"))
+    assert time.process_time() - start < 2
