@@ -96,7 +96,7 @@ def test_pages_tell_what_cannot_be_told(report: tuple[subprocess.CompletedProces
     texts = {
         path.stem[:2]: BeautifulSoup(path.read_text("utf-8"), "html.parser").get_text() for path in pages.glob("*")
     }
-    assert "1,800 replies in 2 runs of ping have no number" in texts["00"]
+    assert "1,800 replies in 2 runs of ping are interval-censored" in texts["00"]
     for text in texts.values():
         assert " nan " not in text and "<NA>" not in text and "None" not in text.split()
 

@@ -30,7 +30,7 @@ class Claim(NamedTuple):
     @property
     def is_foreign(self) -> bool:
         """Whether no parser reads the tool."""
-        return self.tool in FOREIGN_TOOLS
+        return self.tool in FOREIGN_TOOLS and self.tool not in load_parsers()
 
 
 def find_claims(source: Source) -> list[Claim]:
@@ -75,8 +75,8 @@ def _signatures_by_hint() -> _ByHint:
     for tool, parser in load_parsers().items():
         for signature in parser.signatures:
             hints.setdefault(signature.hint, []).append((tool, signature))
-    for name, foreign in FOREIGN_TOOLS.items():
-        for signature in foreign.signatures:
+    for name in sorted(FOREIGN_TOOLS.keys() - load_parsers().keys()):
+        for signature in FOREIGN_TOOLS[name].signatures:
             hints.setdefault(signature.hint, []).append((name, signature))
     return list(hints.items())
 

@@ -126,7 +126,7 @@ def test_a_manifest_names_the_tool_of_a_dump(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text('[study]\nname = "s"\n' + entry.format("*.dump") + entry.format("a.log"))
     summary = import_study("s", [tmp_path], out=tmp_path / "out")
     assert summary.runs_by_tool == {"latte": 1, "ping": 1}
-    assert any("tool = 'ping'" in problem for problem in summary.problems)
+    assert any("tool is 'ping' in the log and 'latte' in" in problem for problem in summary.problems)
 
 
 LATTE = (
