@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.round_runs import PATHS, round_runs
 
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.asymmetry import asymmetry
@@ -15,30 +16,10 @@ from azlatency.stats.across_runs.means import summarize, typical_run
 from azlatency.stats.across_runs.planning import plan, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.repeats import repeats_by_path
 
-PATHS = ("a → b", "b → a", "a → c", "c → a", "b → c", "c → b")
-
 
 @pytest.fixture
 def runs() -> pd.DataFrame:
-    """Three rounds of six paths by two methods; each run_id says what it is."""
-    rows = [
-        {
-            "run_id": f"{method}/{path}/{round_}",
-            "path": path,
-            "method": method,
-            "tool": method,
-            "round": round_,
-            "mean_ns": 1e6 + 1e4 * at + 1e3 * round_ * (at % 2) + (5e3 if method == "ping" else 0.0),
-            "zone": path[0],
-            "peer_zone": path[-1],
-            "placement": "cross_zone",
-            "n": 100,
-        }
-        for method in ("ping", "echo")
-        for at, path in enumerate(PATHS)
-        for round_ in (1, 2, 3)
-    ]
-    return pd.DataFrame(rows).set_index("run_id", drop=False)
+    return round_runs()
 
 
 def ids(method: str, *paths: str) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.round_runs import round_runs
 
 from azlatency.stats.across_runs.run_values import parse_margin, run_values
 
@@ -15,30 +16,9 @@ def test_margins_are_relative_or_absolute(margin: str | float, due: tuple[float,
     assert parse_margin(margin) == pytest.approx(due)
 
 
-PATHS = ("a → b", "b → a", "a → c", "c → a", "b → c", "c → b")
-
-
 @pytest.fixture
 def runs() -> pd.DataFrame:
-    """Three rounds of six paths by two methods; each run_id says what it is."""
-    rows = [
-        {
-            "run_id": f"{method}/{path}/{round_}",
-            "path": path,
-            "method": method,
-            "tool": method,
-            "round": round_,
-            "mean_ns": 1e6 + 1e4 * at + 1e3 * round_ * (at % 2) + (5e3 if method == "ping" else 0.0),
-            "zone": path[0],
-            "peer_zone": path[-1],
-            "placement": "cross_zone",
-            "n": 100,
-        }
-        for method in ("ping", "echo")
-        for at, path in enumerate(PATHS)
-        for round_ in (1, 2, 3)
-    ]
-    return pd.DataFrame(rows).set_index("run_id", drop=False)
+    return round_runs()
 
 
 def test_run_values_name_the_runs_with_a_value(runs: pd.DataFrame) -> None:
