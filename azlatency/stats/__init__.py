@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.agreement import against, agreement
     from azlatency.stats.across_runs.asymmetry import asymmetry
     from azlatency.stats.across_runs.attainable import percentile_sizes, rounds_by_zones, rounds_needed, smallest_n
-    from azlatency.stats.across_runs.baseline import baseline, check_expectation, check_percentile, vms_by_share
+    from azlatency.stats.across_runs.baseline import baseline, check_expectation, vms_by_share
     from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
     from azlatency.stats.across_runs.comparison import compare
     from azlatency.stats.across_runs.confirm import confirm, confirm_by_path
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.coordinated_omission import coordinated_omission, time_weighted_quantiles
     from azlatency.stats.within_run.dependence import dependence
     from azlatency.stats.within_run.events import event_test
-    from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
+    from azlatency.stats.within_run.exceedance import check_percentile, exceedance, table_exceedance
     from azlatency.stats.within_run.fan_out import fan_out
     from azlatency.stats.within_run.histograms import histogram_quantiles
     from azlatency.stats.within_run.lifetimes import lifetimes
@@ -70,7 +70,6 @@ _HOMES = {
     "across_runs.baseline": (
         "baseline",
         "check_expectation",
-        "check_percentile",
         "vms_by_share",
     ),
     "across_runs.before_after": (
@@ -114,6 +113,7 @@ _HOMES = {
     "within_run.dependence": ("dependence",),
     "within_run.events": ("event_test",),
     "within_run.exceedance": (
+        "check_percentile",
         "exceedance",
         "table_exceedance",
     ),

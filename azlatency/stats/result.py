@@ -38,6 +38,10 @@ _CODES = {
         "the interval assumes independent packets; the true interval is wider",
     ),
     "tail_unresolved": ("tail unresolved", "too few observations lie above this percentile to bound it"),
+    "coarse_bound": (
+        "coarse bound",
+        "too few effective observations lie beyond the limit, so the outer bound is that of a wider tail",
+    ),
     "unbounded_upper": ("no upper bound", "the percentile may lie beyond the largest observation"),
     "maximum_in_disguise": ("sample maximum", "sample maximum reported as a percentile"),
     "interpolated": ("interpolated", "interpolated between printed percentiles with a smooth model; approximate"),

@@ -23,7 +23,6 @@ from azlatency.stats.across_runs.run_values import is_frame, refusals, run_value
 from azlatency.stats.across_runs.search import smallest_number
 from azlatency.stats.across_runs.two_groups import Summary, summary
 from azlatency.stats.result import Result, Results, Row, Scope
-from azlatency.stats.within_run.proportions import clopper_pearson
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
@@ -356,126 +355,6 @@ def vms_by_share(
     Wilks 1941.
     """
     return [(share, vms_for_tolerance(share, confidence)) for share in shares]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PercentileCheck(Result):
-    """Check of a percentile against a limit in one run.
-
-    Attributes
-    ----------
-    what : str
-        The percentile.
-    status : {"meets", "fails", "inconclusive"}
-        The verdict.
-    share, low, high : float or None
-        Share of observations above the limit, and its one-sided bounds.
-    allowed : float
-        Share that the percentile allows.
-    n : int
-        Number of observations.
-    n_effective : float or None
-        Effective number of observations.
-    confidence : float
-        Level of each bound, between 0.5 and 1.
-    """
-
-    what: str
-    status: Status
-    share: float | None
-    low: float | None
-    high: float | None
-    allowed: float
-    n: int
-    n_effective: float | None
-    confidence: float
-    scope: Scope = "within_run"
-    method: str = "one-sided Clopper & Pearson 1934"
-    codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-
-    ROW: ClassVar[Row] = (
-        "what", "status", "share", "low", "high", "allowed", "n", "n_effective", "scope", "confidence", "method",
-    )  # fmt: skip
-
-    def __str__(self) -> str:
-        if self.share is None:
-            return f"{self.what}: {self.status}{self.flag_note}"
-        share, allowed = format_value(self.share, "fraction"), format_value(self.allowed, "fraction")
-        bounds = format_interval(self.low, self.high, "fraction", like=self.share)
-        return f"{self.what}: {self.status}; {share} above the limit ({bounds}), {allowed} allowed{self.flag_note}"
-
-
-def check_percentile(
-    above: int, n: int, quantile: float, *, n_effective: float | None = None, confidence: float = 0.95
-) -> PercentileCheck:
-    """Check a requirement such as "p99.9 <= T" from the number of observations above T.
-
-    Parameters
-    ----------
-    above, n : int
-        Observations above the limit T, and all observations of one run.
-    quantile : float
-        Level of the percentile, between 0 and 1.
-    n_effective : float, optional
-        Effective number of observations of the indicator 1{x > T} (from `azlatency.stats.exceedance`); needed for
-        dependent packets.
-    confidence : float
-        Level of each one-sided bound, between 0.5 and 1.
-
-    Returns
-    -------
-    PercentileCheck
-        The verdict is about this connection. Without ``n_effective`` the bounds assume independent packets
-        (``within_run_floor``).
-
-    Raises
-    ------
-    ValueError
-        If the count or the quantile is out of range.
-
-    Notes
-    -----
-    One-sided Clopper & Pearson 1934.
-
-    Examples
-    --------
-    >>> [check_percentile(above, 40_000, 0.999).status for above in (20, 40, 55)]
-    ['meets', 'inconclusive', 'fails']
-    """
-    if not 0 <= above <= n or not 0 < quantile < 1:
-        raise ValueError(f"above = {above}, n = {n}, quantile = {quantile}: need 0 <= above <= n and 0 < quantile < 1")
-    what, allowed = f"p{100 * quantile:g}", 1 - quantile
-    if n < 1:
-        return PercentileCheck(
-            what=what,
-            status="inconclusive",
-            share=None,
-            low=None,
-            high=None,
-            allowed=allowed,
-            n=n,
-            n_effective=None,
-            confidence=confidence,
-            codes=("no_values",),
-        )
-    scale = 1.0 if n_effective is None else min(1.0, max(n_effective, 1.0) / n)
-    # One-sided at the confidence: the ends of the two-sided interval at twice the error.
-    low, high = clopper_pearson(above * scale, n * scale, 2 * confidence - 1)
-    status: Status = "meets" if high <= allowed else "fails" if low > allowed else "inconclusive"
-    codes = ("within_run_floor",) if n_effective is None else ()
-    return PercentileCheck(
-        what=what,
-        status=status,
-        share=above / n,
-        low=low,
-        high=high,
-        allowed=allowed,
-        n=n,
-        n_effective=n_effective,
-        confidence=confidence,
-        codes=codes,
-    )
 
 
 def baseline(

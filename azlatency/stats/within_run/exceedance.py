@@ -1,10 +1,10 @@
 """How often a round trip is slower than a limit: P(X > limit), from samples or from a printed percentile table.
 
 Packets of one connection depend on each other, so count and n are divided by the autocorrelation time of 1{x > limit}.
-Wald's interval is not offered: it covers 18 % at n = 20, p = 0.01, and 86 % at n = 40,000, p = 5e-5.
+A few exceedances estimate their own dependence badly, so the guards of `quantiles` apply. Wald's interval is not
+offered: it covers 18 % at n = 20, p = 0.01, and 86 % at n = 40,000, p = 5e-5.
 
-Sources: Clopper & Pearson, Biometrika 26:404 (1934); Wilson, JASA 22:209 (1927); Brown, Cai & DasGupta, Statistical
-Science 16:101 (2001).
+Sources: Clopper & Pearson, Biometrika 26:404 (1934); Brown, Cai & DasGupta, Statistical Science 16:101 (2001).
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from azlatency.logs.format import format_interval, format_value
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate
-from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
+from azlatency.stats.result import Estimate, Result, Row
+from azlatency.stats.within_run.dependence import autocorrelation_time
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
-from azlatency.stats.within_run.proportions import clopper_pearson, wilson
+from azlatency.stats.within_run.proportions import clopper_pearson
+from azlatency.stats.within_run.quantiles import ASSUMPTIONS, Options, SortedRun, sort_run
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
 
-METHODS = {
-    "clopper_pearson": "Clopper & Pearson 1934 at the effective n of 1{x > limit} (Geyer 1992)",
-    "wilson": "Wilson 1927 at the effective n of 1{x > limit} (Geyer 1992)",
-}
+METHOD = "Clopper & Pearson 1934 at the effective n of 1{x > limit} (Geyer 1992)"
 TABLE = "bounds of the count between printed percentiles, then Clopper & Pearson 1934 at either bound"
 
 
@@ -35,7 +35,6 @@ def exceedance(
     limit: float,
     *,
     confidence: float = 0.95,
-    method: Literal["clopper_pearson", "wilson"] = "clopper_pearson",
     lost: int = 0,
     independent: bool = False,
     unit: str = "ns",
@@ -52,8 +51,6 @@ def exceedance(
         Probes strictly above it count.
     confidence : float
         Level of the interval, between 0 and 1.
-    method : {"clopper_pearson", "wilson"}
-        Kind of interval.
     lost : int
         Lost probes that ``data`` does not contain.
     independent : bool
@@ -66,8 +63,8 @@ def exceedance(
     Returns
     -------
     Estimate
-        The share, between 0 and 1. ``within_run_floor``: fewer than ten probes on one side of the limit, too few to
-        estimate their dependence. ``long_memory`` and ``few_clusters``: no interval.
+        The share, between 0 and 1. ``coarse_bound``: fewer than ten effective probes lie on one side of the limit, and
+        the outer bound is that of a wider tail (see Notes). ``long_memory`` and ``few_clusters``: no interval.
 
     Raises
     ------
@@ -77,7 +74,10 @@ def exceedance(
     Notes
     -----
     Count and n are divided by the autocorrelation time of 1{x > limit} (Geyer 1992) before the interval of Clopper &
-    Pearson (1934) or Wilson (1927) is computed.
+    Pearson (1934) is computed. If fewer than ten effective probes lie on one side, the interval rests on the larger
+    autocorrelation time of the limit and of a tail ten times as wide, and its outer end is the bound of the narrowest
+    tail that contains the limit's and has ten effective probes. It assumes a stationary run with short memory; a kind
+    of delay that did not occur in the run is not covered.
 
     Examples
     --------
@@ -87,37 +87,51 @@ def exceedance(
     >>> print(exceedance(rtt, 350, unit="µs"))
     share above 350 µs: 0.0027, 95 % CI 0.0022–0.0032, n = 40,000 in one run
     """
-    from scipy.special import ndtri
-
     x, missing = to_array(data)
-    n = len(x) + lost
+    run = sort_run(x, Options(confidence=confidence, independent=independent), lost=lost, missing=missing)
     above = x > limit
-    count = int(above.sum()) + lost
-    codes: tuple[str, ...] = ("missing",) if missing else ()
-    what = f"share above {limit:g} {unit}"
+    count, n = int(above.sum()) + lost, run.n
+    low: float | None = None
+    high: float | None = None
+    tau, codes = 1.0, run.codes
     if not n:
-        return Estimate(
-            what=what, estimate=None, low=None, high=None, unit="1", n=0, scope="within_run", confidence=confidence,
-            method=METHODS[method], codes=(*codes, "no_values"), labels=dict(labels or {}),
-        )  # fmt: skip
-    tau = 1.0 if independent else max(autocorrelation_time(above.astype("float64")), 1.0)
-    if not independent:
-        codes += dependence(x).codes if len(x) >= 4 else ()
-        codes += ("within_run_floor",) if min(count, n - count) < MIN_BEYOND else ()
-    low: float | None
-    high: float | None
-    if method == "wilson":
-        low, high = wilson(count / n, n / tau, float(ndtri((1 + confidence) / 2)))
+        codes += ("no_values",)
+    elif independent or not len(x):
+        low, high = clopper_pearson(count, n, confidence)
     else:
+        own = max(autocorrelation_time(above.astype("float64")), 1.0)
+        rare = min(count, n - count)
+        side = max(rare, MIN_BEYOND) / n
+        cautious = max(own, run.wider_tau(side if rare < count else 1 - side))
+        tau = own if rare / cautious >= MIN_BEYOND else cautious
         low, high = clopper_pearson(count / tau, n / tau, confidence)
+        if rare / cautious < MIN_BEYOND:
+            codes += ("coarse_bound",)
+            low, high = (low, _bound(run, confidence)) if rare == count else (1 - _bound(run, confidence, -1), high)
     if "long_memory" in codes or "few_clusters" in codes:
         low = high = None
     return Estimate(
-        what=what, estimate=count / n, low=low, high=high, unit="1", n=n, scope="within_run", confidence=confidence,
-        method=METHODS[method], codes=codes, labels={**(labels or {}), "limit": limit}, n_effective=n / tau,
-        assumptions=("independent values",) if independent else ("stationary during the run", "short memory"),
+        what=f"share above {limit:g} {unit}", estimate=count / n if n else None, low=low, high=high, unit="1", n=n,
+        scope="within_run", confidence=confidence, method=METHOD, codes=codes,
+        labels={**(labels or {}), "limit": limit}, n_effective=n / tau if n else None,
+        assumptions=("independent values",) if independent else ASSUMPTIONS,
         diagnostics={"count": count, "tau": tau, "missing": missing, "lost": lost},
     )  # fmt: skip
+
+
+def _bound(run: SortedRun, confidence: float, side: int = 1) -> float:
+    """Return the upper bound of the narrowest tail that has ten effective probes; 1 if there is none.
+
+    ``side`` is 1 for the slowest probes and -1 for the fastest.
+    """
+    count = 1.25 * MIN_BEYOND
+    while count <= run.n / 2:
+        level = round(count / run.n, 12)
+        tau = run.cautious_tau(1 - level if side > 0 else level)
+        if count / tau >= MIN_BEYOND:
+            return clopper_pearson(count / tau, run.n / tau, confidence)[1]
+        count *= math.sqrt(10)
+    return 1.0
 
 
 def table_counts(limit: float, n: int, ranks: Sequence[int], values: Sequence[float]) -> tuple[int, int]:
@@ -194,3 +208,87 @@ def table_exceedance(
         method=TABLE, codes=codes, labels=own, assumptions=("independent packets",) if diagnostics else (),
         diagnostics=diagnostics,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PercentileCheck(Result):
+    """Check of a percentile against a limit in one run.
+
+    Attributes
+    ----------
+    what : str
+        The percentile.
+    status : {"meets", "fails", "inconclusive"}
+        The verdict on this connection.
+    share : Estimate
+        Share of observations above the limit.
+    allowed : float
+        Share that the percentile allows.
+    """
+
+    what: str
+    status: Literal["meets", "fails", "inconclusive"]
+    share: Estimate
+    allowed: float
+    codes: tuple[str, ...] = ()
+    scope: Literal["within_run"] = "within_run"
+
+    ROW: ClassVar[Row] = (
+        "what", "status", ("share", "share.estimate"), ("low", "share.low"), ("high", "share.high"), "allowed",
+        ("n", "share.n"), ("n_effective", "share.n_effective"), "scope", ("confidence", "share.confidence"),
+        ("method", "share.method"),
+    )  # fmt: skip
+
+    def __str__(self) -> str:
+        share = self.share
+        if share.estimate is None:
+            return f"{self.what}: {self.status}{self.flag_note}"
+        ends = format_interval(share.low, share.high, "fraction", like=share.estimate)
+        value, allowed = format_value(share.estimate, "fraction"), format_value(self.allowed, "fraction")
+        return f"{self.what}: {self.status}; {value} above the limit ({ends}), {allowed} allowed{self.flag_note}"
+
+
+def check_percentile(share: Estimate, quantile: float) -> PercentileCheck:
+    """Check a requirement such as "p99.9 <= T" in one run.
+
+    Parameters
+    ----------
+    share : Estimate
+        Share above the limit T, from `exceedance` or `table_exceedance`.
+    quantile : float
+        Level of the percentile, between 0 and 1.
+
+    Returns
+    -------
+    PercentileCheck
+        ``meets`` or ``fails`` if the whole interval of the share lies on one side of 1 - ``quantile``; each is wrong in
+        at most half of 1 - ``share.confidence`` of runs. ``inconclusive`` if the interval is missing or only a lower
+        bound (``within_run_floor``): clusters of ten late packets then give a wrong verdict in 71 % of runs.
+
+    Raises
+    ------
+    ValueError
+        If the level lies outside (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from azlatency.stats.within_run.exceedance import check_percentile, exceedance
+    >>> rtt = 200 * np.random.default_rng(1).lognormal(0, 0.2, 40_000)
+    >>> [check_percentile(exceedance(rtt, limit), 0.99).status for limit in (310, 319, 330)]
+    ['fails', 'inconclusive', 'meets']
+    """
+    if not 0 < quantile < 1:
+        raise ValueError(f"quantile = {quantile}: need 0 < quantile < 1")
+    allowed = 1 - quantile
+    status: Literal["meets", "fails", "inconclusive"] = "inconclusive"
+    if share.low is not None and share.high is not None and "within_run_floor" not in share.codes:
+        status = "meets" if share.high <= allowed else "fails" if share.low > allowed else "inconclusive"
+    return PercentileCheck(
+        what=f"p{100 * quantile:g}",
+        status=status,
+        share=share,
+        allowed=allowed,
+        codes=share.codes,
+        run_ids=share.run_ids,
+    )

@@ -30,8 +30,8 @@ LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    """How the quantiles of a run are estimated and labelled."""
+class Options:
+    """How the statistics of a run are estimated and labelled."""
 
     confidence: float
     independent: bool = False
@@ -105,7 +105,7 @@ def quantiles(
     levels = [float(q)] if isinstance(q, int | float) else [float(level) for level in q]
     if any(not 0 < level < 1 for level in levels) or not 0 < confidence < 1:
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
-    options = _Options(confidence=confidence, independent=independent, resolution=resolution, unit=unit)
+    options = Options(confidence=confidence, independent=independent, resolution=resolution, unit=unit)
     if hasattr(data, "samples"):
         from azlatency.studies.runs import latency
 
@@ -135,9 +135,16 @@ def _bounds_by_run(samples: pd.DataFrame, labels: pd.DataFrame | None) -> Iterat
 
 
 def _of_run(
-    x: FloatArray, levels: Sequence[float], options: _Options, *, lost: int = 0, missing: int = 0
+    x: FloatArray, levels: Sequence[float], options: Options, *, lost: int = 0, missing: int = 0
 ) -> list[Estimate]:
     """Estimate the quantiles of one run; the values are sorted and checked for dependence once."""
+    run = sort_run(x, options, lost=lost, missing=missing)
+    estimates = {level: run.estimate(level) for level in set(levels)}
+    return [estimates[level] for level in levels]
+
+
+def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0) -> SortedRun:
+    """Sort the values of one run, count the lost and the missing ones, and measure the dependence."""
     import numpy as np
 
     ordered = np.sort(x)
@@ -151,20 +158,14 @@ def _of_run(
         if measured.memory is not None:
             diagnostics["memory_d"] = measured.memory
         codes += measured.codes
-    if n > 1 and len(x) and not lost and ordered[0] == ordered[-1]:
-        codes = (*codes, "constant")
-    elif unanswered < n and _has_few_distinct(ordered):
-        codes = (*codes, "quantised")
-    run = _Run(
+    return SortedRun(
         x=x, ordered=ordered, n=n, rank_tau=1.0 if measured is None else measured.rank_tau, codes=codes,
         diagnostics=diagnostics, options=options,
     )  # fmt: skip
-    estimates = {level: run.estimate(level) for level in set(levels)}
-    return [estimates[level] for level in levels]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class SortedRun:
     """One run's values, in the order of sending and sorted. ``n`` includes lost probes without a known position."""
 
     x: FloatArray
@@ -173,7 +174,7 @@ class _Run:
     rank_tau: float
     codes: tuple[str, ...]
     diagnostics: dict[str, float | int | str | bool]
-    options: _Options
+    options: Options
     taus: dict[float, float] = field(default_factory=dict)
 
     def tau(self, p: float) -> float:
@@ -192,9 +193,12 @@ class _Run:
         """
         if self.options.independent:
             return 1.0
+        return max(self.tau(p), self.wider_tau(p))
+
+    def wider_tau(self, p: float) -> float:
+        """Return the autocorrelation time of a tail ten times as wide; that of the ranks beyond the median."""
         wider = 10 * min(p, 1 - p)
-        reference = self.rank_tau if wider >= 0.5 - 1e-9 else self.tau(round(wider if p < 0.5 else 1 - wider, 12))
-        return max(self.tau(p), reference)
+        return self.rank_tau if wider >= 0.5 - 1e-9 else self.tau(round(wider if p < 0.5 else 1 - wider, 12))
 
     def point(self, p: float) -> tuple[tuple[str, ...], float | None]:
         """Return the order statistic of rank ceil(n p), or the code of the reason why there is none."""
@@ -207,6 +211,20 @@ class _Run:
             return ("tail_unresolved",), None
         return (), float(self.ordered[rank - 1])
 
+    def steps(self) -> tuple[str, ...]:
+        """Return ``constant`` or ``quantised`` if the answered values are equal or take fewer than twenty levels."""
+        import numpy as np
+
+        ordered = self.ordered
+        if not len(ordered) or not math.isfinite(ordered[0]):
+            return ()
+        if self.n > 1 and self.n == len(ordered) and ordered[0] == ordered[-1]:
+            return ("constant",)
+        # A first look at a thousand evenly spaced values avoids the full count for most runs.
+        if len(np.unique(ordered[:: max(len(ordered) // 1000, 1)])) >= 20:
+            return ()
+        return ("quantised",) if len(np.unique(ordered)) < min(20, len(ordered) / 2) else ()
+
     def estimate(self, p: float) -> Estimate:
         """Estimate the p-quantile, with the ends of its interval that the run can support."""
         n, independent = self.n, self.options.independent
@@ -217,7 +235,7 @@ class _Run:
         confidence = self.options.confidence
         ranks = interval_ranks(n, p, tau if resolved else cautious, confidence, independent=independent)
         low, high = _value_at(self.ordered, ranks.low), _value_at(self.ordered, ranks.high)
-        codes = [*refusal, *self.codes]
+        codes = [*refusal, *self.codes, *self.steps()]
         if n and not independent and n * (1 - p) / cautious < MIN_BEYOND:
             codes, high = [*codes, "tail_unresolved"], None
         if n and not independent and n * p / cautious < MIN_BEYOND:
@@ -237,17 +255,6 @@ class _Run:
             assumptions=("independent values",) if independent else ASSUMPTIONS,
             diagnostics={**self.diagnostics, "tau": ranks.tau, "exceedances_effective": ranks.exceedances},
         )  # fmt: skip
-
-
-def _has_few_distinct(ordered: FloatArray) -> bool:
-    """Return whether there are fewer than twenty distinct values, each present at least twice on average."""
-    import numpy as np
-
-    # A first look at a thousand evenly spaced values avoids the full count for most runs.
-    thinned = ordered[:: max(len(ordered) // 1000, 1)]
-    if len(np.unique(thinned)) >= 20:
-        return False
-    return len(np.unique(ordered)) < min(20, len(ordered) / 2)
 
 
 def _value_at(ordered: FloatArray, rank: int) -> float | None:
@@ -276,7 +283,7 @@ def _step(ordered: FloatArray, low: float | None, high: float | None, resolution
     return step if step > (high - low) / 2 else 0.0
 
 
-def _of_intervals(low: FloatArray, high: FloatArray, levels: Sequence[float], options: _Options) -> list[Estimate]:
+def _of_intervals(low: FloatArray, high: FloatArray, levels: Sequence[float], options: Options) -> list[Estimate]:
     """Estimate quantiles of interval-censored values.
 
     An order statistic of the unknown values lies between the same order statistics of ``low`` and of ``high``. The

@@ -13,7 +13,7 @@ import azlatency as az
 from azlatency.logs.units import quantity
 from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
-from azlatency.stats.across_runs.baseline import check_expectation, check_percentile, tolerance_factor
+from azlatency.stats.across_runs.baseline import check_expectation, tolerance_factor
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.confirm import confirm, expected_bounds
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_p
@@ -23,6 +23,7 @@ from azlatency.stats.across_runs.repeats import samples_per_run, variance_compon
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
+from azlatency.stats.within_run.exceedance import check_percentile, exceedance
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.stats.within_run.quantiles import quantiles
 from helpers.cases import generated, normal
@@ -399,10 +400,11 @@ def _spec(given: dict[str, Any]) -> Any:
 
 @answers("misc_latency", "spec|p99.9")
 def percentile_spec(given: dict[str, Any]) -> dict[str, Any]:
-    found = [check_percentile(each, given["n"], given["quantile"], confidence=given["conf"])
-             for each in given["count_above"]]  # fmt: skip
-    return {"upper_cp": [each.high for each in found], "lower_cp": [each.low for each in found],
-            "verdict": [each.status for each in found]}  # fmt: skip
+    n, confidence = given["n"], 2 * given["conf"] - 1  # its bounds are one-sided
+    shares = [exceedance(np.repeat([0.0, 2.0], [n - above, above]), 1.0, confidence=confidence, independent=True)
+              for above in given["count_above"]]  # fmt: skip
+    return {"upper_cp": [share.high for share in shares], "lower_cp": [share.low for share in shares],
+            "verdict": [check_percentile(share, given["quantile"]).status for share in shares]}  # fmt: skip
 
 
 @answers("misc_latency", "seed004-ratios")

@@ -273,11 +273,10 @@ class Approx(float):
 def proportion(given: dict[str, Any]) -> dict[str, Any]:
     k, n, confidence = given["k"], given["n"], given["conf"]
     x = np.repeat([2.0, 0.0], [k, n - k])
-    cp, w = (az.stats.exceedance(x, 1.0, confidence=confidence, method=each, independent=True)
-             for each in ("clopper_pearson", "wilson"))  # fmt: skip
+    share = az.stats.exceedance(x, 1.0, confidence=confidence, independent=True)
     return {
-        "clopper_pearson": [cp.low, cp.high],
-        "wilson": [w.low, w.high],
+        "clopper_pearson": [share.low, share.high],
+        "wilson": list(wilson(k / n, n, float(ndtri((1 + confidence) / 2)))),
         "one_sided_upper_95": clopper_pearson(k, n, 2 * confidence - 1)[1],
     }
 

@@ -15,7 +15,6 @@ import azlatency as az
 from azlatency.stats.across_runs.baseline import (
     baseline,
     check_expectation,
-    check_percentile,
     limits_of,
     tolerance_factor,
     vms_for_tolerance,
@@ -109,17 +108,7 @@ def test_senseless_expectations_are_errors(wanted: dict[str, Any]) -> None:
         limits_of(wanted)
 
 
-def test_percentiles_without_or_with_dependence() -> None:
-    assert check_percentile(0, 0, 0.99).codes == ("no_values",)
-    with pytest.raises(ValueError, match="above"):
-        check_percentile(5, 3, 0.99)
-    plain, dependent = check_percentile(20, 40_000, 0.999), check_percentile(20, 40_000, 0.999, n_effective=2000)
-    assert plain is not None and dependent is not None
-    assert (plain.status, dependent.status) == ("meets", "inconclusive") and dependent.high > plain.high
-    none = check_percentile(0, 100, 0.9)
-    assert none is not None and none.low == 0.0 and none.status == "meets"
-    everything = check_percentile(100, 100, 0.9)
-    assert everything is not None and everything.high == 1.0 and everything.status == "fails"
+def test_vms_of_a_tolerance_limit_without_a_law() -> None:
     assert vms_for_tolerance() == 59
 
 
