@@ -116,6 +116,7 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
         ("unreadable", summary.unreadable),
         ("error", summary.problems),
         ("skipped", summary.duplicates + summary.ignored),
+        ("note", summary.notes),
     ):
         for line in lines:
             print_error(f"  {title}: {line}")

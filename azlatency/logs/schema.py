@@ -94,6 +94,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         heading               | string    |       | headings above the log in a notes file, outermost first
         client                | string    |       |
         server                | string    |       |
+        test_id               | string    |       | equal in the logs of both ends of a test: its ports; null if unknown
         message_bytes         | int64     | bytes |
         connections           | int64     |       |
         requested_duration_ns | int64     | ns    |

@@ -85,6 +85,10 @@ _CODES = {
     "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
     "logical_zone": ("logical zones", "zone numbers are per subscription; provide the mapping to physical zones"),
     "path_unknown": ("path unknown", "the logs name neither client nor server; add them to study.toml"),
+    "end_unknown": (
+        "end unknown",
+        "the logs name only one end, so the runs may be of different paths; add client or zone to study.toml",
+    ),
     "other_vm": ("different VM size", "the VM sizes differ, so the machines may cause the difference"),
     "initiator_only": (
         "initiators",

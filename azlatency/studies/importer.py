@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs import schema
 from azlatency.logs.decode import SourceError, expand
+from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError, parse_source
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import find_manifest, fingerprint, iter_files
 from azlatency.studies.manifest import Manifest
+from azlatency.studies.runs import paths_by_scenario
 from azlatency.studies.store import (
     Stamp,
     data_folder,
@@ -58,6 +60,8 @@ class ImportSummary:
         error.
     missing : dict of str to int
         Number of runs without the metadata of that name.
+    notes : list of str
+        What to know before the runs are used: scenarios of several paths.
     reused, parsed : int
         Number of files that kept their rows, and that were parsed.
     unchanged : bool
@@ -75,6 +79,7 @@ class ImportSummary:
     duplicates: list[str] = field(default_factory=list)
     missing: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     reused: int = 0
     parsed: int = 0
     unchanged: bool = False
@@ -273,7 +278,16 @@ def _summarize(tables: dict[str, pa.Table], summary: ImportSummary) -> None:
             summary.not_recognised.append(message)
         elif event["severity"] == "error" or event["code"] == "manifest_missing":
             summary.problems.append(message)
+    summary.notes = [
+        f"scenario {scenario!r} covers {count_of(len(paths), 'path')}, which are never pooled: {_shortened(paths)}"
+        for scenario, paths in paths_by_scenario(runs).items()
+    ]
     summary.missing = {key: runs[key].null_count for key in REQUIRED_METADATA if runs.num_rows and runs[key].null_count}
+
+
+def _shortened(names: Sequence[str]) -> str:
+    """List up to three names."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _restore_summary(stamp: Stamp, summary: ImportSummary) -> ImportSummary:

@@ -1,14 +1,13 @@
 """The runs of a study: one row per run, with its path and its method.
 
-Two runs repeat each other if they have the same path (client and server) and the same method (tool, test, protocol and
-message size). The log of a receiving end describes a run that its sender's log already contains, and the log of a
-server measures no path; `client_side_runs` leaves both out.
+Two runs repeat each other if they have the same path (region, zone and, where known, machine of client and server) and
+the same method (tool, test, protocol and message size). The log of a receiver or server
+describes a test that the log of its other end contains, too; `client_side_runs` counts each test once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -16,13 +15,18 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import Logs
-from azlatency.studies.path import Endpoint, Path
+from azlatency.studies.both_ends import is_far_end, pair_ends
+from azlatency.studies.path import Endpoint, Path, name_paths
 from azlatency.studies.samples import bounded, bounds, by_run, median, order_statistic
 from azlatency.studies.store import Study, load
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+
+#: Ends of a stream; the first that was counted is the throughput.
+SIDES = ("receiver", "sender")
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,15 +86,15 @@ def select(study: Study, pairs: str) -> Study:
     if not names:
         return study
     runs = run_table(study)
-    zones = [_zones(run) for run in runs.itertuples(index=False)]
+    zones = [_zones(path) for path in runs["path"]]
     scenarios = set(study.reported["scenario"].dropna()) if len(study.reported) else set()
     kept: set[str] = set()
     for name in names:
         pair = _zone_pair(*name.split("-"))
         matching = [
             run_id
-            for run_id, path, ends in zip(runs.index, runs["path"], zones, strict=True)
-            if path == name or (ends and ends == pair)
+            for run_id, path, scenario, ends in zip(runs.index, runs["path"], runs["scenario"], zones, strict=True)
+            if name in (path, scenario) or (ends and ends == pair)
         ]
         if not matching and name not in scenarios:
             zone_pairs = ["-".join(ends) for ends in zones if ends]
@@ -129,9 +133,9 @@ def other_study(study: Study, name: str) -> Study:
         return SelectedStudy("no other study", study.folder, {}, study.version, frozenset(), frozenset())
 
 
-def _zones(run: object) -> tuple[str, ...]:
-    client, server = getattr(run, "zone", None), getattr(run, "peer_zone", None)
-    return _zone_pair(client, server) if isinstance(client, str) and isinstance(server, str) else ()
+def _zones(path: Path) -> tuple[str, ...]:
+    client, server = path.client.zone, path.server.zone
+    return () if client is None or server is None else _zone_pair(client, server)
 
 
 def _zone_pair(*names: str) -> tuple[str, ...]:
@@ -149,22 +153,35 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or client and
-        server) and ``method`` (text). The index is ``run_id``. Rows are ordered by the scenarios of the manifest, then
-        by file.
+        The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or the names
+        of client and server, or both if the scenario has several paths), ``method`` (text), ``other_end`` (the
+        ``run_id`` of the log of the same test at the server or receiver) and ``counted`` (whether the run is not such a
+        log). The index is ``run_id``. Rows are ordered by the scenarios of the manifest, then by file.
     """
     import pandas as pd
 
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
-    runs["path"] = pd.Series([_path(row) for row in runs.to_dict("records")], runs.index, dtype=object)
     runs["method"] = pd.Series([_method(row) for row in runs.itertuples(index=False)], runs.index, dtype="str")
     for column, unit in (("message_bytes", "B"), ("connections", "connections")):
         _split_methods(runs, column, unit)
+    runs["path"] = pd.Series(_paths(runs), runs.index, dtype=object)
+    pairs, left_out = pair_ends(runs, _transferred(study, runs))
+    runs["other_end"] = runs["run_id"].map(pairs).astype("str")
+    runs["counted"] = ~runs["run_id"].isin(left_out)
     scenarios = study.info.get("scenarios", []) if isinstance(study, Study) else []  # parsed logs have no manifest
     position = {scenario: index for index, scenario in enumerate(scenarios)}
-    runs["order"] = [position.get(path, len(position)) for path in runs["path"]]
+    runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs = runs.sort_values(["order", "file", "first_line"], kind="stable")
     return runs.drop(columns="order").set_index("run_id", drop=False)
+
+
+def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
+    """Return the bytes of each run, of the receiver if it counted them; nothing if no log is of a far end."""
+    if not is_far_end(runs).any():
+        return {}
+    metrics = study.metrics
+    sizes = {side: of_whole_runs(metrics[metrics["side"] == side], "transferred")["value"] for side in SIDES}
+    return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
 
 
 def _split_methods(runs: pd.DataFrame, column: str, unit: str) -> None:
@@ -179,7 +196,7 @@ def _split_methods(runs: pd.DataFrame, column: str, unit: str) -> None:
 
 
 def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs without the logs of receiving ends and servers, so that each test counts once.
+    """Return the runs so that each test counts once, although both of its ends may have written a log.
 
     Parameters
     ----------
@@ -189,10 +206,9 @@ def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The rows of clients and senders.
+        The rows of clients and senders, and those of receivers and servers without such a row.
     """
-    is_receiver = runs["dialect"].fillna("").str.endswith("-receiver") | (runs["test"].fillna("") == "server")
-    return runs[~is_receiver.astype(bool)]
+    return runs[runs["counted"]]
 
 
 def of_whole_runs(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -300,16 +316,18 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
 
     Notes
     -----
-    The count of the receiver is the goodput. The count of the sender is used only if the receiver's is unknown.
+    The count of the receiver is the goodput, and is taken from the receiver's log if there is one. The count of the
+    sender is used only if the receiver's is unknown.
     """
     import pandas as pd
 
     runs = client_side_runs(run_table(study))
-    by_side = {
-        side: of_whole_runs(study.metrics[study.metrics["side"] == side], "throughput")
-        for side in ("receiver", "sender")
-    }
-    receiver, sender = (by_side[side].reindex(runs.index) for side in ("receiver", "sender"))
+    metrics = study.metrics
+    by_side = {side: of_whole_runs(metrics[metrics["side"] == side], "throughput") for side in SIDES}
+    receiver, sender = (by_side[side].reindex(runs.index) for side in SIDES)
+    # The receiver's own log is the source of its count; the log of the other end may not contain it, or only a copy.
+    own = by_side["receiver"].reindex(runs["other_end"]).set_index(runs.index)
+    receiver = own.where(own["value"].notna(), receiver)
     sides = pd.Series("receiver", runs.index, dtype="str")
     runs["throughput"] = receiver["value"].fillna(sender["value"])
     runs["side"] = sides.where(receiver["value"].notna(), "sender")
@@ -321,22 +339,41 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     return runs[runs["throughput"].notna()]
 
 
-def _path(run: Mapping[Hashable, object]) -> Path:
-    """Return the path of a row of the table ``runs``."""
+_END_COLUMNS = (
+    ("client", "region", "zone", "physical_zone"),
+    ("server", "peer_region", "peer_zone", "peer_physical_zone"),
+)
+
+
+def _paths(runs: pd.DataFrame) -> list[Path]:
+    """Return the path of each row of the table ``runs``; see `name_paths`."""
+    columns = [name for end in _END_COLUMNS for name in end]
+    cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
+    keys = list(zip(*cells, strict=True))
+    distinct = list(dict.fromkeys(keys))
+    named = name_paths([_path(key) for key in distinct], [key[-1] for key in distinct])
+    by_key = dict(zip(distinct, named, strict=True))
+    return [by_key[key] for key in keys]
+
+
+def paths_by_scenario(runs: pa.Table) -> dict[str, list[str]]:
+    """Return the texts of the paths of each scenario of the table ``runs`` that has several paths."""
+    names = [*(name for end in _END_COLUMNS for name in end), "scenario", "tool"]
+    keys = list(dict.fromkeys(zip(*(runs[name].to_pylist() for name in names), strict=True)))
+    paths = name_paths([_path(key) for key in keys], [key[-1] for key in keys])
+    texts: dict[str, list[str]] = {}
+    for path in dict.fromkeys(path for path in paths if path.shared):
+        texts.setdefault(path.scenario or "", []).append(path.text)
+    return texts
+
+
+def _path(key: tuple[str | None, ...]) -> Path:
+    """Return the path of the values of `_END_COLUMNS` and the scenario."""
     client, server = (
-        Endpoint(
-            machine=_text(run[machine]),
-            region=_text(run[f"{peer}region"]),
-            zone=_text(run[f"{peer}zone"]),
-            physical_zone=_text(run[f"{peer}physical_zone"]),
-        )
-        for machine, peer in (("client", ""), ("server", "peer_"))
+        Endpoint(machine=machine, region=region, zone=zone, physical_zone=physical_zone)
+        for machine, region, zone, physical_zone in (key[:4], key[4:8])
     )
-    return Path(client, server, _text(run["scenario"]))
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return Path(client, server, key[8])
 
 
 def _method(row: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from helpers.places import ROOT
 
@@ -91,3 +92,73 @@ def test_runs_of_unknown_ends_are_not_pooled(tmp_path: Path) -> None:
     assert set(runs["path"]) == {"? → ?"}
     assert [each.codes for each in found.values() if each.n > 1] == [("path_unknown",)]
     assert all(each.estimate is None for each in found.values())
+
+
+# --- paths of a manifest
+
+
+def study_of(tmp_path: Path, manifest: str, logs: dict[str, str]) -> Any:
+    """Import logs (text by path) with a manifest."""
+    folder = tmp_path / "raw" / "mine"
+    for name, text in logs.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    (folder / "study.toml").write_text(manifest, "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    return az.load("mine", processed=tmp_path / "out")
+
+
+def ping(host: str, *milliseconds: float) -> str:
+    """Return the output of iputils."""
+    replies = "".join(
+        f"64 bytes from {host}: icmp_seq={n} ttl=64 time={time:.3f} ms\n" for n, time in enumerate(milliseconds, 1)
+    )
+    count, mean = len(milliseconds), sum(milliseconds) / len(milliseconds)
+    spread = (sum(time * time for time in milliseconds) / count - mean * mean) ** 0.5
+    return (
+        f"PING {host} ({host}) 56(84) bytes of data.\n{replies}\n--- {host} ping statistics ---\n"
+        f"{count} packets transmitted, {count} received, 0% packet loss, time {1000 * (count - 1)}ms\n"
+        f"rtt min/avg/max/mdev = {min(milliseconds):.3f}/{mean:.3f}/{max(milliseconds):.3f}/{spread:.3f} ms\n"
+    )
+
+
+PAIRS = (("us-central1", "a", "us-east1", "b", 25.0), ("us-east1", "b", "us-west1", "a", 66.0))
+
+
+def test_a_scenario_over_region_pairs_is_not_pooled(tmp_path: Path) -> None:
+    manifest, logs = "[study]\n", {}
+    for number, (region, zone, peer_region, peer_zone, rtt) in enumerate(PAIRS):
+        manifest += (
+            f'[[run]]\nlog = "{number}/*"\nscenario = "gcp"\nregion = "{region}"\nzone = "{zone}"\n'
+            f'peer_region = "{peer_region}"\npeer_zone = "{peer_zone}"\n'
+        )
+        logs |= {f"{number}/{repeat}.log": ping(f"10.{number}.0.9", rtt, rtt + 1 + repeat / 8) for repeat in range(2)}
+    study = study_of(tmp_path, manifest, logs)
+    note = "scenario 'gcp' covers 2 paths, which are never pooled: gcp: us-central1-a → us-east1-b, "
+    assert az.import_study("mine", [tmp_path / "raw/mine"], out=tmp_path / "out").notes[0].startswith(note)
+    estimates = az.summarize(az.latency(study), "mean_ns")
+    assert [(str(each.labels["path"]), each.n) for each in estimates] == [
+        ("gcp: us-central1-a → us-east1-b", 2), ("gcp: us-east1-b → us-west1-a", 2)]  # fmt: skip
+    (result,) = az.asymmetry(az.latency(study))
+    assert result.pairs == () and set(result.nodes) == {"us-central1-a", "us-east1-b", "us-west1-a"}
+    assert set(az.latency(az.studies.select(study, "gcp"))["path"]) == {str(each.labels["path"]) for each in estimates}
+
+
+def test_zones_of_different_regions_are_not_held_against_each_other(tmp_path: Path) -> None:
+    """The zones a → b of one pair of regions and b → a of another are no pair of directions."""
+    runs = pd.DataFrame([
+        {"region": region, "zone": zone, "peer_region": peer_region, "peer_zone": peer_zone, "round": round_,
+         "method": "ping", "mean_ns": rtt * 1e6 + round_}
+        for region, zone, peer_region, peer_zone, rtt in PAIRS for round_ in (1, 2)
+    ])  # fmt: skip
+    (result,) = az.asymmetry(runs)
+    assert result.pairs == () and "one_direction" in result.codes
+
+
+def test_runs_of_an_unknown_client_are_not_pooled(tmp_path: Path) -> None:
+    logs = {f"{number}.log": ping("10.0.0.9", 1.0, 2.0 + number / 8) for number in range(2)}
+    (estimate,) = az.summarize(az.latency(study_of(tmp_path, "", logs)), "mean_ns")
+    assert estimate.codes == ("end_unknown",) and estimate.estimate is None
+    manifest = '[[run]]\nlog = "*"\nclient = "vm-a"\n'
+    (estimate,) = az.summarize(az.latency(study_of(tmp_path / "known", manifest, logs)), "mean_ns")
+    assert estimate.n == 2 and estimate.estimate is not None

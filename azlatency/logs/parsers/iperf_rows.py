@@ -101,3 +101,8 @@ class Connection:
     local_port: str
     remote: str
     remote_port: str
+
+    def ports(self, *, server: bool) -> str:
+        """Return addresses and ports as ``client:port server:port``, which is the same text at both ends."""
+        ends = (f"{self.local}:{self.local_port}", f"{self.remote}:{self.remote_port}")
+        return " ".join(reversed(ends) if server else ends)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.directions import column_cells
 from azlatency.stats.across_runs.run_values import value_column
 from azlatency.stats.result import Comparison, Results
 
@@ -60,7 +61,8 @@ def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
     if not len(after) or not len(before) or list(after.index) == list(before.index) or elsewhere(after, before):
         return []
     common = set(after["path"]) & set(before["path"])
-    places_after, places_before = (_places(frame, common) for frame in (after, before))
+    regions = all("region" in side and side["region"].notna().all() for side in (after, before))
+    places_after, places_before = (_places(frame, common, regions=regions) for frame in (after, before))
     matches = []
     for place in dict.fromkeys(places_after):
         here = after[[name == place for name in places_after]]
@@ -142,21 +144,25 @@ def elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:
     return bool(regions[0] and regions[1] and not regions[0] & regions[1])
 
 
-def _places(frame: pd.DataFrame, common: set[Any]) -> list[str]:
-    """Return the key that each run is matched by: its path if both imports have it, else its placement and zones."""
+def _places(frame: pd.DataFrame, common: set[Any], *, regions: bool) -> list[str]:
+    """Return the key that each run is matched by: its path if both imports have it, else its placement and zones.
+
+    A zone is a zone of its region if both imports name their `regions`.
+    """
+    placements = column_cells(frame, "placement")
+    zones = [column_cells(frame, name) for name in ("physical_zone", "zone", "peer_physical_zone", "peer_zone")]
+    regions_of = [column_cells(frame, name) if regions else [None] * len(frame) for name in ("region", "peer_region")]
     places = []
-    for position in range(len(frame)):
-        row = frame.iloc[position]
-        if row["path"] in common:
-            places.append(str(row["path"]))
-            continue
-        ends = [
-            next((str(row[name]) for name in names if name in frame.columns and frame[name].notna().iloc[position]), "")
-            for names in (("physical_zone", "zone"), ("peer_physical_zone", "peer_zone"))
-        ]
+    for path, placement, physical, zone, peer_physical, peer_zone, region, peer_region in zip(
+        frame["path"], placements, *zones, *regions_of, strict=True
+    ):
+        ends = [physical or zone, peer_physical or peer_zone]
         # Without zones and placement, two runs may be of any two paths.
-        located = any(ends) or ("placement" in frame.columns and frame["placement"].notna().iloc[position])
-        places.append(f"{row['placement']} {' '.join(sorted(ends))}" if located else str(row["path"]))
+        if path in common or (not any(ends) and placement is None):
+            places.append(str(path))
+            continue
+        named = sorted(f"{where or ''} {end or ''}" for where, end in zip((region, peer_region), ends, strict=True))
+        places.append(f"{placement} {' '.join(named)}")
     return places
 
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from azlatency.stats.across_runs.run_values import floats, run_ids_of
-from azlatency.studies.path import Path
+from azlatency.studies.path import Endpoint, Path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,21 +39,18 @@ def data_path(path: Path, test: str | None) -> Path | None:
 def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Directed], dict[str, str], int]:
     """Return the runs with a direction and a finite value, the zone of each node, and the number of other runs.
 
-    Nodes are the ends of ``path`` if it names both, else the zones. Round trips run from initiator to responder,
-    streams from sender to receiver.
+    Nodes are the ends of ``path`` if it names both, else the zones, with their regions if there are several. Round
+    trips run from initiator to responder, streams from sender to receiver.
     """
     zones: dict[str, str] = {}
     runs: list[Directed] = []
     left_out = 0
-    cells = {
-        name: column_cells(frame, name) for name in ("path", "zone", "peer_zone", "physical_zone", "peer_physical_zone")
-    }
+    paths, near_zones, far_zones = column_cells(frame, "path"), _zone_names(frame, ""), _zone_names(frame, "peer_")
     rounds, tests = column_cells(frame, "round"), column_cells(frame, "test")
     run_ids = run_ids_of(frame) or (None,) * len(frame)
     for row, number in enumerate(floats(frame[column])):
-        near = cells["physical_zone"][row] or cells["zone"][row]
-        far = cells["peer_physical_zone"][row] or cells["peer_zone"][row]
-        ends = _ends(cells["path"][row], near, far)
+        near, far = near_zones[row], far_zones[row]
+        ends = _ends(paths[row], near, far)
         path = None if ends is None else data_path(Path.between(*ends), None if metric == "latency" else tests[row])
         direction = None if path is None else path.ends
         if ends is None or direction is None or not math.isfinite(number):
@@ -63,6 +60,16 @@ def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Dir
         if direction[0] != direction[1] or near == far:
             runs.append(Directed(*direction, rounds[row], float(number), run_ids[row]))
     return runs, zones, left_out
+
+
+def _zone_names(frame: pd.DataFrame, end: Literal["", "peer_"]) -> list[str | None]:
+    """Return the physical zone of one end of each run, else its zone; with the region if the frame has several."""
+    cells = [column_cells(frame, end + name) for name in ("physical_zone", "region", "zone")]
+    regions = {*column_cells(frame, "region"), *column_cells(frame, "peer_region")} - {None}
+    return [
+        physical or (zone and (Endpoint(region=region, zone=zone).place_name() if len(regions) > 1 else str(zone)))
+        for physical, region, zone in zip(*cells, strict=True)
+    ]
 
 
 def column_cells(frame: pd.DataFrame, column: str) -> list[Any]:
@@ -76,7 +83,12 @@ def column_cells(frame: pd.DataFrame, column: str) -> list[Any]:
 def _ends(path: Any, near: Any, far: Any) -> tuple[str, str] | None:
     if path is not None and (ends := Path.parse(path).ends) is not None:
         return ends
-    return None if near is None or far is None else (f"zone {near}", f"zone {far}")
+    return None if near is None or far is None else (zone_node(near), zone_node(far))
+
+
+def zone_node(zone: str) -> str:
+    """Return the name of the node of a zone: ``zone 1``; a name with its region stays as it is."""
+    return zone if " zone " in zone else f"zone {zone}"
 
 
 class DirectedValues(NamedTuple):

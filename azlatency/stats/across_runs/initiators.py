@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 from azlatency.stats.across_runs.comparison import Setting
-from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
+from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean, zone_node
 from azlatency.stats.across_runs.matrices import decompose, hodge, triangles
 from azlatency.stats.across_runs.ranking import RankSet, rank_sets
 from azlatency.stats.across_runs.two_groups import student_interval
@@ -153,7 +153,7 @@ def _within_zone(cells: DirectedValues, nodes: list[str], zones: Mapping[str, st
     for (start, end), values in cells.all_values.items():
         # The path of a host to itself never leaves the host; the path of a zone to itself ("zone 1 → zone 1") does.
         zone = zones.get(start)
-        if zone is not None and zone == zones.get(end) and (start != end or start == f"zone {zone}"):
+        if zone is not None and zone == zones.get(end) and (start != end or start == zone_node(zone)):
             within.setdefault(zone, []).append(geometric_mean(values))
     if not within:
         return np.zeros(len(nodes)), "not known: taken as 0, which favours no violation"

@@ -135,6 +135,9 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
     infinite = np.isinf(array)
     ids = run_ids_of(data)
     used = [run_id for mask in (finite, infinite) for run_id, chosen in zip(ids, mask, strict=False) if chosen]
+    if is_frame(data) and "other_end" in data.columns:
+        # The log of the other end of a test is a source of its values, too.
+        used += [str(run_id) for run_id in data["other_end"].dropna()]
     kept = None if rounds is None else tuple(key for key, usable in zip(rounds, finite, strict=True) if usable)
     return RunValues(
         values=array[finite],
@@ -180,6 +183,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         Zone numbers of several subscriptions without physical zones.
     ``path_unknown``
         Several runs whose logs name neither end, so that they may be of different paths.
+    ``end_unknown``
+        Several runs of one group whose logs name one end only.
     ``loss_censored``
         An infinite run value: most probes were lost. It is the slowest run and cannot be left out.
     """
@@ -194,14 +199,21 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         codes.append("type_p_mismatch")
     if _zones_are_logical(parts):
         codes.append("logical_zone")
-    if _runs_of_unknown_path(parts) > 1:
+    if sum(_runs_of_unknown_path(part) for part in parts) > 1:
         codes.append("path_unknown")
+    elif len(parts) == 1 and sum(map(_has_unknown_end, parts[0].get("path", ()))) > 1:
+        codes.append("end_unknown")
     return (*codes, *endless)
 
 
-def _runs_of_unknown_path(parts: Iterable[Any]) -> int:
+def _runs_of_unknown_path(part: pd.DataFrame) -> int:
     """Return the number of runs whose path is unknown."""
-    return sum(int((part["path"] == str(Path())).sum()) for part in parts if "path" in part.columns)
+    return int((part["path"] == str(Path())).sum()) if "path" in part.columns else 0
+
+
+def _has_unknown_end(path: Path | str) -> bool:
+    """Return whether an end of a path is unknown, so that two such runs may be of different paths."""
+    return Path.parse(path).is_unknown
 
 
 def _has_infinite(data: Any, value: str | None) -> bool:

@@ -153,6 +153,7 @@ class Test:
             ends = (first.local, first.remote)
             if self.server is not None:
                 row["client"], row["server"] = reversed(ends) if self.server else ends
+                row["test_id"] = first.ports(server=self.server)
             if self.streams is None:
                 self.streams = len(self.connections) // (2 if self.bidir else 1) or None
         if self.server is False and row.get("client") is None:
