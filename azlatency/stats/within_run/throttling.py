@@ -76,7 +76,8 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     -------
     Throttling
         Rates before and after the fall. ``short_series``: fewer than ten intervals, no answer. ``burst_test``: a run of
-        less than 60 s can end before the token bucket is empty.
+        less than 60 s can end before the token bucket is empty. A stream that stops is not throttled: intervals without
+        traffic at its end do not count.
 
     Notes
     -----
@@ -90,10 +91,13 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     >>> throttling(noise + np.repeat([10.0, 5.0], 60), unit="Gbit/s").at_s
     60.0
     """
+    import numpy as np
+
     x, missing = to_array(data)
     total = (len(x) + missing) * seconds
     codes: tuple[str, ...] = ("missing",) if missing else ()
     codes += ("burst_test",) if total < BURST_S else ()
+    x = np.trim_zeros(x, "b")
     result = Throttling(found=False, seconds=total, unit=unit, codes=codes)
     if len(x) < 10:
         return replace(result, found=None, codes=(*codes, "short_series"))
@@ -103,7 +107,8 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     (_, before), ((at,), after) = partitions
     burst, sustained = float(x[:at].mean()), float(x[at:].mean())
     variance = max(long_run_variance(remove_segment_means(x, [at])), 1e-12 * float(x.var()))
-    if before - after <= 3 * math.log(len(x)) * variance or sustained >= (1 - drop) * burst:
+    empty = float(np.median(x[at:])) == 0
+    if empty or before - after <= 3 * math.log(len(x)) * variance or sustained >= (1 - drop) * burst:
         return result
     return replace(
         result, found=True, burst_rate=burst, sustained_rate=sustained, at_s=at * seconds,

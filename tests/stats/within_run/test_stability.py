@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from helpers.cases import correlated, stream
+from helpers.cases import BOTH, correlated, stream
+from helpers.processes import PROCESSES
 
 import azlatency as az
 from azlatency.stats.within_run.events import event_test
@@ -59,6 +60,22 @@ def test_spikes_and_loss_are_not_level_shifts() -> None:
     x[rng.random(40_000) < 0.01] *= 50
     x[rng.random(40_000) < 0.01] = math.inf
     assert stability(x).shifts == ()
+
+
+@pytest.mark.parametrize("made", BOTH)
+@pytest.mark.parametrize("name", ["M/M/1 0.8", "fGn H = 0.8", "clustered spikes", "pauses"])
+def test_queues_bursts_and_long_memory_are_not_level_shifts(name: str, made: int) -> None:
+    rng, n = stream(56), 5000
+    found = sum(stability(PROCESSES[name](rng, n)).stable is False for _ in range(made // 5))
+    print(f"level shifts in {name}: {found} of {made // 5}")
+    assert found <= 0.05 * (made // 5) + 2 * math.sqrt(0.05 * made / 5)
+
+
+@pytest.mark.parametrize("name", ["pauses", "clustered spikes"])
+def test_a_shift_below_bursts_is_found(name: str) -> None:
+    x = PROCESSES[name](stream(57), 5000)
+    x[2500:] *= 1.1
+    assert stability(x).stable is False
 
 
 def test_blocks_of_time_skip_gaps() -> None:

@@ -19,3 +19,11 @@ def test_a_token_bucket_is_found_and_a_steady_series_is_not() -> None:
     assert throttling(rates[::-1]).found is False
     assert throttling([1.0] * 5).found is None
     assert "burst_test" in throttling([1.0] * 20).codes
+
+
+def test_a_stream_that_stops_is_not_throttled() -> None:
+    rates = 5 + 0.05 * stream(60).standard_normal(300)
+    for stopped in ([0.0] * 5, [0.0] * 200, [0.0] * 40 + [0.1]):
+        assert throttling(np.concatenate([rates, stopped])).found is False
+    assert throttling(np.concatenate([rates, rates / 2, np.zeros(20)])).found
+    assert throttling(np.zeros(100)).codes == ("short_series",)
