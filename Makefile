@@ -94,6 +94,10 @@ test-slow: data ## run the tests that take long
 bench: data ## compare the cost of parsing and statistics with other libraries
 	@$(PY) -m benchmarks
 
+.PHONY: coverage
+coverage: setup ## simulate how often intervals and verdicts are right; update docs/questions/truth.md (takes minutes)
+	@$(PY) tools/coverage
+
 .PHONY: loading
 loading: report ## measure load time and size of every page of the report (needs Chromium; takes minutes)
 	@$(PY) tools/loading.py build/site

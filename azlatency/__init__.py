@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.asymmetry import asymmetry as asymmetry
     from azlatency.stats.across_runs.baseline import baseline as baseline
     from azlatency.stats.across_runs.comparison import compare as compare
-    from azlatency.stats.across_runs.means import summarize as summarize
     from azlatency.stats.across_runs.planning import plan as plan
+    from azlatency.stats.across_runs.typical_run import summarize as summarize
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
     from azlatency.studies.importer import import_study as import_study
     from azlatency.studies.path import Path as Path
@@ -49,7 +49,7 @@ _HOMES = {
     "LogError": "azlatency.logs.parse",
     "latency": "azlatency.studies.runs",
     "throughput": "azlatency.studies.runs",
-    "summarize": "azlatency.stats.across_runs.means",
+    "summarize": "azlatency.stats.across_runs.typical_run",
     "quantiles": "azlatency.stats.within_run.quantiles",
     "compare": "azlatency.stats.across_runs.comparison",
     "asymmetry": "azlatency.stats.across_runs.asymmetry",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.confirm import confirm, confirm_by_path
     from azlatency.stats.across_runs.emulation_check import configured_differences
     from azlatency.stats.across_runs.history import history
-    from azlatency.stats.across_runs.means import summarize, typical_run
     from azlatency.stats.across_runs.one_way import one_way_difference
     from azlatency.stats.across_runs.planning import (
         plan,
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
         runs_to_decide,
     )
     from azlatency.stats.across_runs.quantile_comparison import compare_quantiles, shift_function
-    from azlatency.stats.across_runs.quantiles_of_runs import median_of_runs
     from azlatency.stats.across_runs.ranking import rank_sets
     from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, samples_per_run
     from azlatency.stats.across_runs.stopping import may_stop
+    from azlatency.stats.across_runs.typical_run import summarize, typical_run
     from azlatency.stats.multiplicity import adjust
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
     from azlatency.stats.within_run.clock_steps import clock_steps
@@ -83,7 +82,6 @@ _HOMES = {
     ),
     "across_runs.emulation_check": ("configured_differences",),
     "across_runs.history": ("history",),
-    "across_runs.means": ("summarize", "typical_run"),
     "across_runs.one_way": ("one_way_difference",),
     "across_runs.planning": (
         "plan",
@@ -96,7 +94,6 @@ _HOMES = {
         "compare_quantiles",
         "shift_function",
     ),
-    "across_runs.quantiles_of_runs": ("median_of_runs",),
     "across_runs.ranking": ("rank_sets",),
     "across_runs.repeats": (
         "repeats",
@@ -104,6 +101,7 @@ _HOMES = {
         "samples_per_run",
     ),
     "across_runs.stopping": ("may_stop",),
+    "across_runs.typical_run": ("summarize", "typical_run"),
     "multiplicity": ("adjust",),
     "within_run.clock_steps": ("clock_steps",),
     "within_run.coordinated_omission": (
@@ -175,7 +173,6 @@ __all__ = [
     "may_stop",
     "mean",
     "mean_from_summary",
-    "median_of_runs",
     "one_way_difference",
     "percentile_sizes",
     "placement",

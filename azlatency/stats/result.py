@@ -31,7 +31,24 @@ _CODES = {
     "no_values": ("no values", "the input has no values"),
     "no_replication": ("one run", "the path was measured once, so the result describes one connection; repeat the run"),
     "one_direction": ("one direction", "no pair of zones was measured in both directions"),
-    "two_runs": ("two runs", "an interval from two runs is very wide"),
+    "two_runs": ("two runs", "two runs give a very wide interval, which assumes normally distributed logarithms"),
+    "few_runs": (
+        "few runs",
+        "fewer than six runs, so the interval assumes normally distributed logarithms of the run values",
+    ),
+    "outlying_run": (
+        "outlying run",
+        "one run lies far from the others, so the assumption of the interval is doubtful; measure at least six runs",
+    ),
+    "dependent_runs": (
+        "dependent in time",
+        "runs resemble the runs before them, so the interval is widened; spread the runs over more time",
+    ),
+    "one_machine_pair": (
+        "one pair of machines",
+        "the same two machines measured every round, so a difference between them cannot be told from a difference "
+        "between the directions; add more pairs of machines, or control pairs within one zone",
+    ),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
     "within_run_floor": (
         "lower bound",
@@ -180,7 +197,15 @@ class Results(list[_R]):
         return pd.DataFrame([result.row() for result in self])
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self))
+        if len(self) < 2:
+            return "\n".join(map(str, self))
+        # A flag that several results share is explained once, below them.
+        codes = dict.fromkeys(code for result in self for code in result.codes)
+        lines = []
+        for result in self:
+            words = ", ".join(SHORT[code] for code in result.codes)
+            lines.append(str(result).replace(result.flag_note, f" ({words})") if words else str(result))
+        return "\n".join([*lines, *explain(codes)])
 
     def _repr_html_(self) -> str:
         """Show the rows as a table and the flags in full below it; all text escaped."""

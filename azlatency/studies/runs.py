@@ -233,7 +233,8 @@ def latency(study: Study | Logs) -> pd.DataFrame:
         - ``n``: number of replies;
         - ``mean_ns``, ``median_ns``, ``p99_ns``, ``max_ns``: round-trip times in ns, ``float64``;
         - ``median_from``: ``"printed"`` or ``"samples"``;
-        - ``received``: printed number of replies.
+        - ``received``: printed number of replies;
+        - ``mean_ns_resolution``, ``median_ns_resolution``, ``p99_ns_resolution``: step of the printed value, in ns.
 
         Columns of integers such as ``message_bytes`` are ``Int64``, because values can be missing.
 
@@ -255,21 +256,19 @@ def latency(study: Study | Logs) -> pd.DataFrame:
         ("max_ns", "rtt_max"),
     ):
         runs[column] = of_whole_runs(metrics, metric)["value"].reindex(runs.index)
+    runs["mean_ns_resolution"] = of_whole_runs(metrics, "rtt_mean")["resolution"].reindex(runs.index)
     quantiles = study.quantiles[study.quantiles["metric"] == "rtt"]
     # The 99th percentile of fewer than 100 probes has no probe beyond it.
     resolved = quantiles[~(quantiles["beyond"] < 1 - 1e-9)]
-    runs["median_ns"] = _printed_quantile(quantiles, 0.5).reindex(runs.index)
-    runs["p99_ns"] = _printed_quantile(resolved, 0.99).reindex(runs.index)
+    for column, table, q in (("median_ns", quantiles, 0.5), ("p99_ns", resolved, 0.99)):
+        printed = table[table["q"] == q].drop_duplicates("run_id").set_index("run_id").reindex(runs.index)
+        runs[column], runs[f"{column}_resolution"] = printed["value_ns"], printed["resolution_ns"]
     has_median = runs["median_ns"].notna()
     runs["median_from"] = pd.Series("printed", runs.index, dtype="str").where(has_median)
     without_median = _fill_from_samples(study, runs)
     runs["n"] = runs["n"].fillna(runs["received"])
     # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
     return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
-
-
-def _printed_quantile(quantiles: pd.DataFrame, q: float) -> pd.Series:
-    return quantiles[quantiles["q"] == q].drop_duplicates("run_id").set_index("run_id")["value_ns"]
 
 
 def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
@@ -312,6 +311,7 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
         - ``throughput``: goodput in bit/s, ``float64``;
         - ``side``: ``"receiver"`` or ``"sender"``, the end that counted it;
         - ``printed``, ``printed_unit``: the value as printed;
+        - ``throughput_resolution``: step of the printed value, in bit/s;
         - ``retransmits``, ``retransmits_scope``: number of retransmitted segments, and what it covers.
 
     Notes
@@ -331,8 +331,12 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     sides = pd.Series("receiver", runs.index, dtype="str")
     runs["throughput"] = receiver["value"].fillna(sender["value"])
     runs["side"] = sides.where(receiver["value"].notna(), "sender")
-    for column in ("printed", "printed_unit"):
-        runs[column] = receiver[column].fillna(sender[column])
+    for column, source in (
+        ("printed", "printed"),
+        ("printed_unit", "printed_unit"),
+        ("throughput_resolution", "resolution"),
+    ):
+        runs[column] = receiver[source].fillna(sender[source])
     retransmits = of_whole_runs(study.metrics, "retransmits").reindex(runs.index)
     runs["retransmits"] = retransmits["value"]
     runs["retransmits_scope"] = retransmits["scope"]

@@ -151,7 +151,7 @@ def _forest(
     level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
     several = any(not estimate.refused for estimate in estimates)
     caption = f"{what.capitalize()} by path and method; each dot is a run. " + (
-        f"Bar: {level} interval of the path's typical run (t interval on the logarithms of the run values)."
+        f"Bar: {level} interval of the path's typical run, the median run (order statistics from six runs on, else t)."
         if several
         else "No path has two runs with the same method, so there are no intervals; a second run may differ."
         if all(estimate.n < 2 for estimate in estimates)
@@ -209,9 +209,10 @@ def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale:
 
 
 def _forest_row(axis: Axes, row: int, values: list[float], estimate: Estimate | None, scale: float) -> None:
-    if estimate is not None and not estimate.refused:
-        assert estimate.estimate is not None and estimate.low is not None and estimate.high is not None
-        axis.plot([estimate.low / scale, estimate.high / scale], [row, row], color="#0072B2", linewidth=2.2, zorder=2)
+    if estimate is not None and estimate.estimate is not None:
+        if estimate.low is not None and estimate.high is not None:
+            ends = [estimate.low / scale, estimate.high / scale]
+            axis.plot(ends, [row, row], color="#0072B2", linewidth=2.2, zorder=2)
         axis.plot(
             [estimate.estimate / scale], [row], "|", color="#0072B2", markersize=11, markeredgewidth=2.2, zorder=3
         )
@@ -225,9 +226,9 @@ def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estima
         values = ", ".join(f"{float(number) / scale:,.5g}".replace("inf", "∞") for number in group[value])
         line = f"{path}, {method}: {values} {unit}"
         estimate = by_key.get((path, method))
-        if estimate is not None and not estimate.refused:
-            assert estimate.low is not None and estimate.high is not None and estimate.estimate is not None
-            low, high = estimate.low / scale, estimate.high / scale
-            line += f"; typical {estimate.estimate / scale:,.5g} [{low:,.5g}, {high:,.5g}]"
+        if estimate is not None and estimate.estimate is not None:
+            line += f"; typical {estimate.estimate / scale:,.5g}"
+            if estimate.low is not None and estimate.high is not None:
+                line += f" [{estimate.low / scale:,.5g}, {estimate.high / scale:,.5g}]"
         lines.append(line)
     return "\n".join(lines)

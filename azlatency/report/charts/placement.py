@@ -104,7 +104,8 @@ def _caption(conditions: Sequence[Condition]) -> str:
     if repeated and repeated[0].typical is not None:
         level = f"{100 * repeated[0].typical.confidence:g} %"
         parts.append(
-            f"Bar: {level} interval of the path's typical run (t interval on the logarithms of the run values)."
+            f"Bar: {level} interval of the path's typical run, the median run (order statistics from six runs "
+            "on, else t on logarithms)."
         )
     if len(repeated) < len(logged):
         parts.append("A circle without a bar is a single run; the spread between runs is unknown.")

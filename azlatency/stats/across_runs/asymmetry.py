@@ -32,7 +32,6 @@ from azlatency.stats.across_runs.directions import (
 )
 from azlatency.stats.across_runs.initiators import initiator_effects, rank_pairs, triangle_excesses
 from azlatency.stats.across_runs.matrices import decompose
-from azlatency.stats.across_runs.means import typical_run
 from azlatency.stats.across_runs.ranking import RankSet
 from azlatency.stats.across_runs.run_values import (
     is_frame,
@@ -42,6 +41,7 @@ from azlatency.stats.across_runs.run_values import (
     unit_of,
     value_column,
 )
+from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope
 from azlatency.studies.path import route
 

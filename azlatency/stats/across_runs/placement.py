@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.stats.across_runs.comparison import compare, with_run_ids
-from azlatency.stats.across_runs.means import typical_run
+from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Comparison, Estimate
 
 if TYPE_CHECKING:

@@ -52,6 +52,10 @@ class RunValues:
         Number of infinite values: runs that lost most of their probes.
     run_ids : tuple of str
         Runs of the values in their order, then the infinite ones; empty if the input does not name its runs.
+    resolution : float
+        Largest step of the printed values, in ``unit``; 0 if unknown.
+    in_order : bool
+        Whether the values are in the order of measuring.
     """
 
     values: FloatArray
@@ -61,6 +65,8 @@ class RunValues:
     column: str | None = None
     endless: int = 0
     run_ids: tuple[str, ...] = ()
+    resolution: float = 0.0
+    in_order: bool = True
 
 
 def run_ids_of(data: object) -> tuple[str, ...]:
@@ -118,12 +124,15 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
     """Return one number per run of an array, a Series or a frame (column ``value``).
 
     NaN and infinite values are counted and left out. Rounds come from the column ``round`` of a frame, else from the
-    position.
+    position. The runs of a frame are sorted by their start, or else by round; those of an array are taken as sorted.
     """
     import numpy as np
 
+    resolution, in_order = 0.0, True
     if is_frame(data):
         column = value_column(data, value)
+        data, in_order = _in_order(data)
+        resolution = _resolution(data, column)
         array = floats(data[column])
         rounds = _rounds(data)
         column_unit = unit_of(column)
@@ -147,7 +156,29 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         column=column,
         endless=int(infinite.sum()),
         run_ids=tuple(dict.fromkeys(used)),
+        resolution=resolution,
+        in_order=in_order,
     )
+
+
+def _in_order(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """Return the runs in the order of measuring, and whether the order is known."""
+    for column in ("started_at", "round"):
+        if column in frame.columns and len(frame) and frame[column].notna().all() and frame[column].is_unique:
+            return frame.sort_values(column, kind="stable"), True
+    return frame, False
+
+
+def _resolution(frame: pd.DataFrame, column: str) -> float:
+    """Return the largest known step of the printed values."""
+    name = resolution_column(column)
+    steps = floats(frame[name]) if name in frame.columns else ()
+    return max((float(step) for step in steps if math.isfinite(step)), default=0.0)
+
+
+def resolution_column(column: str) -> str:
+    """Return the name of the column with the resolutions of a column."""
+    return f"{column}_resolution"
 
 
 def _rounds(frame: pd.DataFrame) -> tuple[Hashable, ...] | None:

@@ -20,11 +20,11 @@ from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.hodges_lehmann import rank_sum_p
-from azlatency.stats.across_runs.means import typical_run
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.across_runs.stopping import may_stop
 from azlatency.stats.across_runs.two_groups import mover_difference
+from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 

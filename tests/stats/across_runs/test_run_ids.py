@@ -12,9 +12,9 @@ from azlatency.stats.across_runs.attainable import percentile_sizes
 from azlatency.stats.across_runs.baseline import baseline
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.emulation_check import configured_differences
-from azlatency.stats.across_runs.means import summarize, typical_run
 from azlatency.stats.across_runs.planning import plan, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.repeats import repeats_by_path
+from azlatency.stats.across_runs.typical_run import summarize, typical_run
 
 
 @pytest.fixture

@@ -1,0 +1,40 @@
+"""The permutation test of the order of runs."""
+
+from __future__ import annotations
+
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+
+from azlatency.stats.across_runs.run_order import LEVEL, UNTESTED, run_order
+
+
+def test_the_p_value_of_a_few_runs_counts_every_order() -> None:
+    values = np.array([3.0, 1, 2, 5, 4, 6])
+    from scipy.stats import norm
+
+    scores = norm.ppf((np.arange(1, 7) - 0.375) / 6.25)
+    observed = run_order(values)
+    every = [sum(a * b for a, b in pairwise(order)) for order in permutations(scores)]
+    of_these = scores[(values - 1).astype(int)]
+    product = float(of_these[1:] @ of_these[:-1])
+    assert observed.p == pytest.approx(np.mean(np.array(every) >= product - 1e-9))
+    assert observed.lag1 == pytest.approx(product / float(scores @ scores))
+
+
+def test_a_rising_series_is_dependent_and_an_alternating_one_is_not() -> None:
+    rising, alternating = run_order(np.arange(12.0)), run_order(np.array([1.0, 12, 2, 11, 3, 10, 4, 9]))
+    assert rising.dependent and rising.p < 0.001 and rising.widening(0.95, 12) > 2
+    assert not alternating.dependent and alternating.widening(0.95, 8) == 1
+
+
+def test_a_difference_between_two_series_is_no_dependence() -> None:
+    random = np.random.default_rng(3)
+    first, second = random.normal(0, 1, 12), random.normal(50, 1, 12)
+    assert run_order(first, second).p > LEVEL and run_order(np.concatenate([first, second])).p < 0.001
+
+
+@pytest.mark.parametrize("values", [[], [1.0, 2, 3, 4, 5], [4.0] * 9])
+def test_few_or_equal_runs_are_not_tested(values: list[float]) -> None:
+    assert run_order(np.array(values)) is UNTESTED and UNTESTED.widening(0.95, 3) == 1.0

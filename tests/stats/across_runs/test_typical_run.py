@@ -1,0 +1,88 @@
+"""The typical run: the median run, its order-statistic interval, and what replaces it below six runs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from azlatency.stats.across_runs.typical_run import median_interval, typical_run
+from azlatency.stats.result import CODES
+
+
+def test_from_six_runs_the_interval_is_that_of_order_statistics() -> None:
+    """Two slow runs of twelve change neither the estimate nor the lower end; ping medians in µs."""
+    values = [604, 4510, 582, 624, 611, 590, 8510, 600, 588, 607, 595, 620]
+    result = typical_run(values, unit="µs")
+    ordered = sorted(values)
+    assert result.estimate == pytest.approx(605.5) and "order statistics" in result.method
+    assert (result.low, result.high) == (ordered[2], ordered[9])
+    assert result.codes == () and result.diagnostics["attained"] == pytest.approx(0.9614, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("runs", "attained", "interpolated"), [(6, 96.88, False), (8, 99.22, True), (10, 97.85, False)]
+)
+def test_ranks_that_attain_too_much_are_interpolated(runs: int, attained: float, interpolated: bool) -> None:
+    interval = median_interval(np.exp(np.arange(float(runs))))
+    assert interval.interpolated == interpolated
+    assert interval.attained is not None and 100 * interval.attained == pytest.approx(attained, abs=0.01)
+    # Between the smallest and the next run; Hettmansperger & Sheather's weight for 8 runs is 0.936.
+    assert interval.low == pytest.approx(math.exp(0.936) if interpolated else {6: 1.0, 10: math.e}[runs], rel=1e-3)
+
+
+def test_below_six_runs_the_interval_is_t_on_logarithms() -> None:
+    from scipy.stats import ttest_1samp
+
+    values = [53.804825, 57.9592, 58.4382, 58.543175, 61.248425]
+    result = typical_run(values)
+    reference = ttest_1samp(np.log(values), 0).confidence_interval(0.95)
+    assert (result.low, result.high) == pytest.approx((math.exp(reference.low), math.exp(reference.high)))
+    assert result.estimate == 58.4382 and result.codes == ("few_runs",) and result.scope == "across_runs"
+    assert any("normally distributed" in assumption for assumption in result.assumptions)
+
+
+@pytest.mark.parametrize("values", [[100.0, 101, 800], [100.0, 101, 99, 800], [100.0, 101, 99, 102, 800]])
+def test_a_run_far_from_few_others_is_flagged(values: list[float]) -> None:
+    result = typical_run(values)
+    assert "outlying_run" in result.codes
+    assert result.low is not None and result.estimate is not None and result.high is not None
+    assert result.low <= result.estimate <= result.high
+    assert "outlying_run" not in typical_run([100.0, 103, 98, 101]).codes
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [([], "no_values"), ([5.0], "no_replication"), ([5.0, 0.0], "not_positive"), ([5.0, math.inf], "loss_censored")],
+)
+def test_inputs_without_an_estimate_are_refused(values: list[float], code: str) -> None:
+    result = typical_run(values)
+    assert result.refused
+    assert result.codes == (code,)
+    assert CODES[code] in str(result)
+
+
+@pytest.mark.parametrize("runs", [2, 3, 5, 8])
+def test_equal_runs_have_an_interval_only_at_a_known_resolution(runs: int) -> None:
+    unknown, known = typical_run([7e5] * runs), typical_run([7e5] * runs, resolution=1e3)
+    assert unknown.codes == known.codes == ("constant",) and unknown.estimate == 7e5
+    assert (unknown.low, unknown.high) == (None, None) and (known.low, known.high) == (699_500, 700_500)
+
+
+def test_the_resolution_of_a_frame_widens_its_intervals() -> None:
+    frame = pd.DataFrame({"median_ns": [450e3, 440e3, 460e3, 455e3, 445e3, 448e3], "median_ns_resolution": 10e3})
+    result = typical_run(frame)
+    assert (result.low, result.high) == (435e3, 465e3)
+
+
+def test_runs_that_resemble_their_neighbours_have_a_wider_interval() -> None:
+    rising = [100.0 + run for run in range(20)]
+    mixed = [rising[(7 * run) % 20] for run in range(20)]
+    dependent, independent = typical_run(rising), typical_run(mixed)
+    assert dependent.codes == ("dependent_runs",) and independent.codes == ()
+    assert dependent.low is not None and independent.low is not None and dependent.low < independent.low
+    frame = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
+    assert typical_run(frame).codes == ("dependent_runs",)
+    assert "lag1" not in typical_run(frame.drop(columns="started_at")).diagnostics
