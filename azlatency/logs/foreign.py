@@ -32,14 +32,6 @@ class ForeignTool(NamedTuple):
 
 #: By the name of the tool. All signatures are strong, so none may match a line inside the log of a known tool.
 FOREIGN_TOOLS: dict[str, ForeignTool] = {
-    "hping3": ForeignTool(
-        (
-            _line("HPING", r"HPING \S{1,253} \(.{1,100}\): .{1,60} headers \+ \d{1,6} data bytes"),
-            _line(" hping stat", r"--- \S{1,253} hping statistic ---"),
-            _line(" flags=", r"len=\d{1,6} ip=\S{1,60} ttl=\d{1,3} .{0,60}flags=\w{1,8} seq=\d{1,12} .{1,100}"),
-        ),
-        shares=("ping",),
-    ),
     "httping": ForeignTool(
         (
             _line("PING http", r"(?:HTT)?PING https?://.{1,300}"),
@@ -63,13 +55,6 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
             _line("TCPinging ", r"TCPinging \S{1,253} on port \d{1,5}.{0,60}"),
         ),
         shares=("ping", "psping"),
-    ),
-    "mtr": ForeignTool(
-        (
-            _line("Loss%", r"(?:HOST: \S{1,253}|Host) {1,200}Loss% {1,10}Snt.{1,100}"),
-            _line("|-- ", r"\d{1,3}\.\|-- \S{1,253} {1,60}[\d.]{1,6}%? .{1,100}"),
-            _line("Mtr_Version", r"Mtr_Version,Start_Time,Status,Host,.{1,300}"),
-        )
     ),
     "traceroute": ForeignTool(
         (

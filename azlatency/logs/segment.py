@@ -186,7 +186,8 @@ def _remove_conflicts(claims: Sequence[Claim], segments: Segments) -> list[Claim
 
 
 def _remove_shared(claims: list[Claim]) -> list[Claim]:
-    """Remove the claims of known tools on lines that belong to the output of a foreign tool."""
+    """Remove the claims on lines that belong to the output of another tool, foreign or known, that prints them too."""
+    parsers = load_parsers()
     kept: list[Claim] = []
     for claim in claims:
         if claim.is_foreign:
@@ -195,8 +196,10 @@ def _remove_shared(claims: list[Claim]) -> list[Claim]:
                 kept.pop()
             if kept and kept[-1].tool == claim.tool:
                 continue
-        elif claim.weak and kept and kept[-1].is_foreign and claim.tool in FOREIGN_TOOLS[kept[-1].tool].shares:
-            continue
+        elif claim.weak and kept:
+            owner = kept[-1].tool
+            if claim.tool in (FOREIGN_TOOLS[owner] if kept[-1].is_foreign else parsers[owner]).shares:
+                continue
         kept.append(claim)
     return kept
 

@@ -11,11 +11,11 @@ from azlatency.logs.parsers import load_parsers
 from azlatency.logs.tables import Logs
 from tests.helpers.places import SHARED
 
-HPING = """\
-HPING 10.2.3.4 (eth0 10.2.3.4): S set, 40 headers + 0 data bytes
-len=44 ip=10.2.3.4 ttl=64 DF id=0 sport=22 flags=SA seq=0 win=64240 rtt=3.6 ms
+HTTPING = """\
+PING http://10.2.3.4:80/ (/):
+connected to 10.2.3.4:80 (154 bytes), seq=0 time=  3.61 ms
 
---- 10.2.3.4 hping statistic ---
+--- http://10.2.3.4:80/ httping statistics ---
 3 packets transmitted, 3 packets received, 0% packet loss
 round-trip min/avg/max = 3.4/4.7/7.2 ms
 """
@@ -67,6 +67,10 @@ avg-cpu:  %user   %nice %system %iowait  %steal   %idle
 """
 
 
+#: Tools of that folder that have a parser by now.
+_READ_SINCE = {"hping3", "mtr"}
+
+
 def read(text: str) -> Logs:
     return parse_source(source_from_bytes(text.encode(), "a.log"))
 
@@ -78,7 +82,7 @@ def foreign_lines(logs: Logs) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("text", "line", "tool"),
     [
-        (HPING, 1, "hping3"),
+        (HTTPING, 1, "httping"),
         (ETHR, 4, "ethr"),
         (MPSTAT, 3, "mpstat"),
         (CIFSIOSTAT_JSON, 8, "cifsiostat"),
@@ -94,7 +98,7 @@ def test_foreign_output_is_named_and_not_read(text: str, line: int, tool: str) -
     assert f"but output of {tool}, which azlatency does not read" in error["text"]
 
 
-@pytest.mark.parametrize("text", [HPING + "\n" + PING, PING + "\n" + HPING])
+@pytest.mark.parametrize("text", [HTTPING + "\n" + PING, PING + "\n" + HTTPING])
 def test_log_beside_foreign_output_is_read(text: str) -> None:
     logs = read(text)
     assert [(run["tool"], run["server"]) for run in logs.rows["runs"]] == [("ping", "10.2.3.5")]
@@ -118,5 +122,7 @@ def test_no_foreign_tool_has_the_name_of_a_known_tool() -> None:
 def test_foreign_files_of_the_corpus_have_no_run() -> None:
     for path in sorted((SHARED / "corpus/public2/foreign").iterdir()):
         logs = parse_source(source_from_bytes(Path(path).read_bytes(), path.name))
+        if {run["tool"] for run in logs.rows["runs"]} & _READ_SINCE:
+            continue
         assert all(run["status"] != "complete" for run in logs.rows["runs"]), path.name
         assert logs.errors(), path.name

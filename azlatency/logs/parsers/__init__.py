@@ -148,6 +148,8 @@ class Parser(ABC):
         The lines by which a log is recognised, the most specific first.
     commands : sequence of str
         Program names; a command line in a prompt that runs one of them belongs to the log below it.
+    shares : sequence of str
+        Other tools that print some of the same lines; their weak signatures do not count inside a log of this tool.
     units : mapping of str to tuple
         Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
     code_page_phrases : mapping of str to sequence of str
@@ -159,6 +161,7 @@ class Parser(ABC):
     tool: ClassVar[str]
     signatures: ClassVar[Sequence[Signature]]
     commands: ClassVar[Sequence[str]] = ()
+    shares: ClassVar[Sequence[str]] = ()
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
 

@@ -1,0 +1,261 @@
+"""hping3: replies on standard output, the summary on standard error.
+
+::
+
+    HPING 10.66.2.4 (az0 10.66.2.4): S set, 40 headers + 0 data bytes
+    len=40 ip=10.66.2.4 ttl=64 DF id=0 sport=80 flags=RA seq=0 win=0 rtt=1.2 ms
+    len=40 ip=10.66.2.4 ttl=64 DF id=0 sport=80 flags=RA seq=1 win=0 rtt=4.0 ms
+
+    --- 10.66.2.4 hping statistic ---
+    2 packets transmitted, 2 packets received, 0% packet loss
+    round-trip min/avg/max = 1.2/2.6/4.0 ms
+
+*Times* are round trips in ms with one decimal, of a TCP segment, a datagram or an ICMP message. hping3 adds the
+difference of two clocks, ``time`` for seconds and ``gettimeofday`` for microseconds (rtt.c): a probe that is sent some
+milliseconds after the start of a second may get 1000 ms too much. Such replies are reported (``second_added``).
+
+*Counts.* The loss is cut to whole percent (statistics.c), so it is computed from the counts. Duplicates count as
+received. ``0.0/0.0/0.0`` without replies means that there is no time. With ``--flood`` no reply is read, so the loss is
+missing. With ``--traceroute`` the times of hops are part of the summary, so its times are left out.
+
+*Order.* In a file that receives both streams, the summary stands above the header, because standard output is
+buffered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.common import contradict, end_run, unfinished_line
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+
+_HEADER = (
+    r"HPING (\S{1,253}) \((?:\S{1,20} )?([^() ]{1,60})\): (.{1,40}?) (?:mode set|set|are set),"
+    r" (\d{1,6}) headers \+ (\d{1,6}) data bytes"
+)
+_STATISTIC = r"--- (\S{1,253}) hping statistic ---"
+_FLOOD = r"hping in flood mode, no replies will be shown"
+_REPLY = r"len=\d{1,6} ip=\S{1,60} ttl=\d{1,3} (?:DF )?id=[+-]?\d{1,6}"
+_COUNT = r"(\d{1,12})"
+_TIME = r"rtt=(\d{1,12}\.\d) ms"
+_PROTOCOLS = {"icmp": "icmp", "udp": "udp", "raw IP": "ip"}
+_SECOND_NS = 10**9
+#: How much longer than the longest other reply a reply may be beyond the second that was added.
+_SLACK_NS = 20_000_000
+
+
+class _Hping(LineLog):
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log = log
+        self.run = recorder.start_run("hping3", log.first_line, printed_as="round_trip", closed_loop=False)
+        self.replies: dict[int, tuple[int, int]] = {}
+        self.extra: list[tuple[int, int]] = []
+        self.summary: re.Match[str] | None = None
+        self.summary_line = 0
+        self.times: tuple[re.Match[str], int] | None = None
+        self.duplicate = self.has_hops = self.is_flood = False
+        self.refused = 0
+        self.unfinished = unfinished_line(log)
+
+    @data(_HEADER, hint="HPING ")
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        test = _PROTOCOLS.get(match[3], "tcp")
+        self.run.set(server=match[2], protocol=test, test=f"{test}-ping", message_bytes=int(match[5]))
+
+    @data(_FLOOD, hint="flood mode")
+    def flood(self, line: Line, match: re.Match[str]) -> None:
+        self.is_flood = True
+
+    # --- replies
+
+    @data(rf"(DUP! )?{_REPLY} (?:sport=\d{{1,5}} flags=\w{{0,8}} |icmp_)?seq=(\d{{1,10}}) (?:win=\d{{1,6}} )?{_TIME}",
+          hint="len=")  # fmt: skip
+    def reply(self, line: Line, match: re.Match[str]) -> None:
+        self._add(line, match[2], match[3], duplicate=bool(match[1]))
+
+    @data(rf"(DUP! )?{_REPLY} tos=\w{{1,4}} iplen=\d{{1,6}}", hint="iplen=")
+    def verbose_reply(self, line: Line, match: re.Match[str]) -> None:
+        self.duplicate = bool(match[1])
+
+    @data(rf"(?:sport=\d{{1,5}} flags=\w{{0,8}} |icmp_)?seq=(\d{{1,10}}) (?:win=\d{{1,6}} )?{_TIME}", hint="rtt=")
+    def verbose_time(self, line: Line, match: re.Match[str]) -> None:
+        self._add(line, match[1], match[2], duplicate=self.duplicate)
+        self.duplicate = False
+
+    def _add(self, line: Line, seq: str, time: str, *, duplicate: bool) -> None:
+        rtt = nanoseconds(time, "ms")
+        if duplicate or int(seq) in self.replies:
+            self.extra.append((int(seq), rtt))
+        else:
+            self.replies[int(seq)] = rtt, line.number
+
+    @data(r"hop=\d{1,3} hoprtt=[\d.]{1,12} ms", hint="hoprtt=")
+    @data(r"hop=\d{1,3} (?:len=|TTL 0 during ).{1,300}", hint="hop=")
+    def hop(self, line: Line, match: re.Match[str]) -> None:
+        self.has_hops = True
+
+    @data(r"(?:TTL 0 during (?:transit|reassembly)|ICMP [A-Z][\w -]{1,60}?)(?: from)? ip=\S{1,60}.{0,300}", hint=" ip=")
+    def refusal(self, line: Line, match: re.Match[str]) -> None:
+        self.refused += 1
+
+    # --- the summary
+
+    @data(_STATISTIC, hint="hping statistic")
+    def statistic(self, line: Line, match: re.Match[str]) -> None:
+        if self.run.row.get("server") is None:
+            self.run.set(server=match[1])
+
+    @data(
+        r"(\d{1,12}) packets tra(?:ns)?mitted, (\d{1,12}) packets received, (-?\d{1,12})% packet loss",
+        hint="packet loss",
+    )
+    def counts(self, line: Line, match: re.Match[str]) -> None:
+        if self.summary is not None:
+            raise ValueError("a second summary")
+        self.summary, self.summary_line = match, line.number
+
+    @data(r"round-trip min/avg/max = (\d{1,9}\.\d)/(\d{1,9}\.\d)/(\d{1,9}\.\d) ms", hint="round-trip")
+    def round_trip(self, line: Line, match: re.Match[str]) -> None:
+        self.times = match, line.number
+
+    known = known(
+        ("out of seq", r"\d{1,12} out of sequence packets received"),
+        ("MTU:", r"using \S{1,20}, addr: \S{1,60}, MTU: \d{1,6}"),
+        (" ack=", r"seq=\d{1,10} ack=\d{1,10} sum=\w{1,4} urp=\d{1,6}"),
+        ("ICMP timestamp", r"ICMP timestamp(?::| RTT) .{1,100}"),
+        ("ICMP address", r"ICMP address mask: .{1,60}"),
+        ("tcpts=", r"TCP timestamp: tcpts=\d{1,12}"),
+        (" hz=", r"HZ seems hz=.{1,60}"),
+        ("uptime", r"System uptime seems: .{1,100}"),
+        ("name=", r"(?:get hostname\.\.\.)?\s{0,20}name=\S{1,253}"),
+        ("status=", r"status=\d{1,3} port=\d{1,5} seq=\d{1,10}"),
+        ("mem", r"(?:\[main\] memlockall\(\): .{1,60}|Warning: can't disable memory paging!|Memory paging disabled)"),
+    )
+
+    def finish(self, last_line: int) -> None:
+        """Complete the run: samples, counts, times and status."""
+        run = self.run
+        sent = int(self.summary[1]) if self.summary is not None else None
+        self._store_samples(sent)
+        if self.summary is not None:
+            self._store_counts(self.summary)
+        if self.times is not None:
+            self._store_times(*self.times)
+        if self.refused:
+            text = f"{self.refused} ICMP messages report that the packets did not reach the host"
+            run.add_event("icmp_error", "info", text, run.row["first_line"])
+        cut = self.unfinished and self.times is not None and self.times[1] == self.unfinished
+        has_numbers = bool(self.replies) or self.summary is not None
+        end_run(run, has_numbers=has_numbers, ended=self.times is not None and not cut, last_line=last_line)
+
+    def _store_samples(self, sent: int | None) -> None:
+        """Store the replies in the order of their probes, and the probes without one if the log shows all replies."""
+        rows: list[tuple[int, int | None, str]] = [(seq, rtt, "ok") for seq, (rtt, _) in self.replies.items()]
+        rows += [(seq, rtt, "duplicate") for seq, rtt in self.extra]
+        received = int(self.summary[2]) if self.summary is not None else None
+        if rows and sent is not None and received == len(rows):
+            rows += [(seq, None, "lost") for seq in range(sent) if seq not in self.replies]
+        rows.sort(key=lambda row: row[0])
+        self.run.add_samples(
+            seq=[row[0] for row in rows],
+            sent_ns=[None] * len(rows),
+            rtt_ns=[row[1] for row in rows],
+            status=[row[2] for row in rows],
+        )
+        times = sorted(rtt for rtt, _ in self.replies.values())
+        late = [item for item in self.replies.items() if item[1][0] >= _SECOND_NS]
+        others = [rtt for rtt in times if rtt < _SECOND_NS]
+        for seq, (rtt, line) in late:
+            if others and rtt - _SECOND_NS <= others[-1] + _SLACK_NS:
+                text = (
+                    f"probe {seq} took {rtt / 1e6:g} ms: hping3 may have added a second to"
+                    f" {(rtt - _SECOND_NS) / 1e6:g} ms; do not trust the mean and the maximum"
+                )
+                self.run.add_event("second_added", "warning", text, line)
+
+    def _store_counts(self, match: re.Match[str]) -> None:
+        run, line = self.run, self.summary_line
+        sent, received = int(match[1]), int(match[2])
+        run.add_metric("sent", count(match[1]), line)
+        if self.is_flood:
+            text = "with --flood, hping3 reads no replies: there is neither a loss nor a time"
+            run.add_event("replies_not_read", "warning", text, line)
+            return
+        run.add_metric("received", count(match[2]), line)
+        if self.extra:
+            run.add_metric("duplicates", _exact(len(self.extra)), line)
+        unique = received - len(self.extra)
+        if unique > sent:
+            text = f"{received} received of {sent} transmitted: duplicates are included, so the loss is unknown"
+            run.add_event("more_received_than_sent", "warning", text, line)
+            return
+        run.add_metric("lost", _exact(sent - unique), line)
+        if sent:
+            token = None if self.extra else match[3]
+            run.add_metric("loss", Quantity((sent - unique) / sent, "fraction", token, None), line)
+            if int(match[3]) != 100 - 100 * received // sent:
+                text = f"the log prints {match[3]}% loss, but the counts give {100 * (sent - received) / sent:.6g}%"
+                contradict(run, "loss_mismatch", text, line)
+        if received:
+            run.add_metric("observations", _exact(received), line)
+        shown = len(self.replies) + len(self.extra)
+        if shown and shown != received:
+            text = f"the log has {shown} replies, but the summary counts {received}"
+            run.add_event("count_mismatch", "warning", text, line)
+
+    def _store_times(self, match: re.Match[str], line: int) -> None:
+        if self.is_flood or self.summary is None or int(self.summary[2]) == 0:
+            return
+        if self.has_hops:
+            text = "the times of the summary include those of hops (--traceroute) and are left out"
+            self.run.add_event("hop_times", "info", text, line)
+            return
+        for name, token in zip(("rtt_min", "rtt_mean", "rtt_max"), match.groups(), strict=True):
+            self.run.add_metric(name, quantity(token, "ms"), line)
+        times = [rtt for rtt, _ in self.replies.values()] + [rtt for _, rtt in self.extra]
+        if len(times) == int(self.summary[2]):
+            for name, token, rtt in (("min", match[1], min(times)), ("max", match[3], max(times))):
+                if nanoseconds(token, "ms") != rtt:
+                    text = f"the summary prints {name} = {token} ms, but the replies give {rtt / 1e6:g} ms"
+                    contradict(self.run, "summary_mismatch", text, line)
+
+
+def _exact(number: int) -> Quantity:
+    return Quantity(float(number), "count", None, None)
+
+
+class Hping3Parser(Parser):
+    """Reads hping3; see `azlatency.logs.parsers.hping3`."""
+
+    tool = "hping3"
+    commands = ("hping3", "hping", "hping2")
+    shares = ("ping",)
+    signatures = (
+        Signature("HPING", re.compile(_HEADER)),
+        Signature("flood mode", re.compile(_FLOOD), weak=True),
+        Signature(" hping stat", re.compile(_STATISTIC), weak=True),
+        Signature("len=", re.compile(rf"(?:DUP! )?{_REPLY} .{{1,200}}"), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log."""
+        reader = _Hping(log, recorder)
+        reader.feed(log.lines, recorder.accounting)
+        reader.finish(log.last_line)
+
+    def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
+        """Return the logs without a summary below a summary without a header: one run whose streams share a file."""
+        heads = [any(line.text.startswith("HPING ") for line in log) for log in logs]
+        ends = [any("hping statistic" in line.text for line in log) for log in logs]
+        return [
+            index
+            for index in range(1, len(logs))
+            if heads[index] and not ends[index] and ends[index - 1] and not heads[index - 1]
+        ]
+
+
+PARSER = Hping3Parser()

@@ -1,0 +1,52 @@
+"""How an mtr log is recognised, and which reader reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from azlatency.logs.lines import Line
+from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.mtr import csv_output
+from azlatency.logs.parsers.mtr.json_output import read_json
+from azlatency.logs.parsers.mtr.text import HEADER, START, MtrText, is_continued
+from azlatency.logs.record import Recorder
+
+
+class MtrParser(Parser):
+    """Reads mtr; see `azlatency.logs.parsers.mtr`."""
+
+    tool = "mtr"
+    commands = ("mtr", "mtr-tiny")
+    signatures = (
+        Signature("Start: ", re.compile(START), then=re.compile(HEADER)),
+        Signature("My traceroute", re.compile(r"My traceroute {1,4}\[.{1,40}\]")),
+        Signature("Loss%", re.compile(HEADER)),
+        Signature("Mtr_Version", re.compile(csv_output.HEADER)),
+        Signature("<MTR ", re.compile(r"<MTR SRC=.{1,600}>")),
+        Signature('"report"', re.compile(r'\{?\s*"report"\s*:\s*\{'), then=re.compile(r'"mtr"\s*:\s*\{')),
+        Signature('"mtr"', re.compile(r'\{\s*"report"\s*:\s*\{\s*"mtr"\s*:.{1,4000}')),
+        Signature("|-- ", re.compile(r"\d{1,3}\.\|-- .{1,600}"), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log: CSV or JSON if it begins so, else the lines of reports."""
+        first = next((line.text.lstrip() for line in log.lines if line.text.strip()), "")
+        if first.startswith("Mtr_Version"):
+            csv_output.MtrCsv(log, recorder).read()
+        elif first.startswith(("{", '"report"')):
+            read_json(log, recorder)
+        else:
+            reader = MtrText(log, recorder)
+            reader.feed(log.lines, recorder.accounting)
+            reader.close(log.last_line)
+            if not recorder.rows["runs"] or recorder.rows["runs"][-1]["last_line"] < log.first_line:
+                run = recorder.start_run("mtr", log.first_line, last_line=log.last_line, status="no_data")
+                run.add_event("no_data", "error", "rows without the header of their columns", log.first_line)
+
+    def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
+        """Return the headers that follow their own line ``Start:``, or the title of a screen."""
+        return [index for index in range(1, len(logs)) if is_continued(logs[index - 1], logs[index])]
+
+
+PARSER = MtrParser()

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+HEADER = "HPING 10.2.3.4 (eth0 10.2.3.4): S set, 40 headers + 0 data bytes\n"
+REPLY = "len=44 ip=10.2.3.4 ttl=64 DF id=0 sport=22 flags=SA seq={} win=64240 rtt={} ms\n"
+REPLIES = REPLY.format(0, 3.6) + REPLY.format(1, 3.4) + REPLY.format(2, 7.2)
+SUMMARY = """
+--- 10.2.3.4 hping statistic ---
+3 packets transmitted, 3 packets received, 0% packet loss
+round-trip min/avg/max = 3.4/4.7/7.2 ms
+"""
+
+
+def test_a_reply_is_a_round_trip_with_one_decimal(read) -> None:
+    log = read(HEADER + REPLIES + SUMMARY)
+    assert log.samples[0].rtt_ns == [3_600_000, 3_400_000, 7_200_000]
+    assert log.metric("rtt_mean")["resolution"] == 50_000
+    assert not log.codes()
+
+
+def test_a_summary_above_its_replies_is_the_same_run(read) -> None:
+    log = read(SUMMARY + HEADER + REPLIES)
+    assert [run["status"] for run in log.runs] == ["complete"]
+
+
+def test_two_runs_in_one_file(read) -> None:
+    assert len(read((HEADER + REPLIES + SUMMARY) * 2).runs) == 2
+    assert len(read(SUMMARY + HEADER + REPLIES + SUMMARY).runs) == 2
+
+
+def test_a_ping_below_is_read_by_ping(read) -> None:
+    ping = (
+        "PING 10.2.3.5 (10.2.3.5): 56 data bytes\n64 bytes from 10.2.3.5: seq=0 ttl=64 time=1.000 ms\n\n"
+        "--- 10.2.3.5 ping statistics ---\n1 packets transmitted, 1 packets received, 0% packet loss\n"
+        "round-trip min/avg/max = 1.000/1.000/1.000 ms\n"
+    )
+    assert [run["tool"] for run in read(HEADER + REPLIES + SUMMARY + "\n" + ping).runs] == ["hping3", "ping"]
+
+
+def test_the_spelling_of_old_versions(read) -> None:
+    assert read(HEADER + REPLIES + SUMMARY.replace("transmitted", "tramitted")).value("sent") == 3
+
+
+def test_duplicates_are_not_replies(read) -> None:
+    text = HEADER + REPLY.format(0, 3.4) + "DUP! " + REPLY.format(0, 7.2) + REPLY.format(2, 3.6) + SUMMARY
+    log = read(text)
+    assert [log.value(name) for name in ("received", "duplicates", "lost")] == [3, 1, 1]
+    assert log.samples[0].status == ["ok", "duplicate", "lost", "ok"]
+
+
+def test_a_reply_with_a_second_too_much_is_a_warning(read) -> None:
+    log = read(HEADER + REPLIES.replace("7.2", "1004.1") + SUMMARY.replace("7.2", "1004.1"))
+    assert log.codes("warning") == ["second_added"]
+
+
+def test_numbers_that_contradict_each_other(read) -> None:
+    assert "summary_mismatch" in read(HEADER + REPLIES + SUMMARY.replace("7.2", "8.2")).codes("error")
+    assert "loss_mismatch" in read(SUMMARY.replace("0%", "5%")).codes("error")
+    assert "count_mismatch" in read(HEADER + REPLY.format(0, 3.6) + SUMMARY).codes("warning")
