@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.places import ROOT, SHARED
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Run the tests of a file on one worker, and the tests of all charts, which share the drawings of the studies."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class OneWorkerForCharts(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "charts" if "/charts/" in file else file
+
+    return OneWorkerForCharts(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,11 @@ def package_of(module: str) -> str:
 
 
 MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-IMPORTS = {name: set(imported(ast.parse(path.read_text("utf-8")))) for name, path in MODULES.items()}
+
+
+@cache
+def imports_of(name: str) -> set[str]:
+    return set(imported(ast.parse(MODULES[name].read_text("utf-8"))))
 
 
 def test_the_drawing_contains_every_package_and_there_are_no_other_modules() -> None:
@@ -79,7 +84,7 @@ def test_imports_follow_the_drawing(name: str) -> None:
     package = package_of(name)
     if package in ("", "__main__"):
         return
-    for module in IMPORTS[name]:
+    for module in imports_of(name):
         target = package_of(module)
         assert target in {"", *reachable(package)}, f"{name} imports {module}, which CONTRIBUTING.md does not allow"
 
@@ -91,7 +96,7 @@ def test_there_are_no_import_cycles() -> None:
     def visit(name: str, trail: tuple[str, ...]) -> None:
         assert name not in trail, " -> ".join([*trail[trail.index(name) :], name])
         if name not in done and name in MODULES:
-            for other in sorted(IMPORTS[name] - {"azlatency"}):
+            for other in sorted(imports_of(name) - {"azlatency"}):
                 visit(other, (*trail, name))
             done.add(name)
 
@@ -149,7 +154,7 @@ def test_deleting_a_tool_deletes_only_that_tool() -> None:
     assert len(tools) >= 14
     for name in MODULES:
         own = name.removeprefix(parsers).partition(".")[0] if name.startswith(parsers) else ""
-        for other in IMPORTS[name]:
+        for other in imports_of(name):
             if other.startswith(parsers):
                 tool = other.removeprefix(parsers).partition(".")[0]
                 assert tool == own or tool not in tools, f"{name} imports {other}"

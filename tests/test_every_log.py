@@ -11,19 +11,20 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from helpers.chart_cases import every_chart
 from helpers.chart_checks import assert_fit_to_print
-from helpers.places import ROOT
+from helpers.notebooks import run as run_notebook
+from helpers.places import FIXTURES, ROOT
 
 from azlatency.report.objects import Chart
 from azlatency.studies.importer import import_study
 from azlatency.studies.store import load
 
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 LINE = "64 bytes from 10.1.0.4: icmp_seq={seq} ttl=64 time={time} ms"
 COMPOSED = {
     "most-lost": [None if number % 5 else 0.5 + number / 1e4 for number in range(1500)],
@@ -34,8 +35,8 @@ COMPOSED = {
 
 def ping(times: list[float | None]) -> str:
     """An iputils log; ``None``: no answer."""
-    answers = [each for each in times if each is not None]
-    replies = [LINE.format(seq=seq, time=f"{each:.3f}") for seq, each in enumerate(times, 1) if each is not None]
+    answers = [time for time in times if time is not None]
+    replies = [LINE.format(seq=seq, time=f"{time:.3f}") for seq, time in enumerate(times, 1) if time is not None]
     loss = f"{100 - 100 * len(answers) / len(times):.4g}"
     least, mean, most = min(answers), sum(answers) / len(answers), max(answers)
     return f"""PING 10.1.0.4 (10.1.0.4) 56(84) bytes of data.
@@ -49,7 +50,7 @@ rtt min/avg/max/mdev = {least:.3f}/{mean:.3f}/{most:.3f}/0.100 ms
 
 def windows(times: list[str]) -> str:
     """A log of Windows' ping, which prints whole milliseconds."""
-    replies = [f"Reply from 10.1.0.4: bytes=32 time{each}ms TTL=128" for each in times]
+    replies = [f"Reply from 10.1.0.4: bytes=32 time{time}ms TTL=128" for time in times]
     return f"""
 Pinging 10.1.0.4 with 32 bytes of data:
 {chr(10).join(replies)}
@@ -61,16 +62,41 @@ Approximate round trip times in milli-seconds:
 """
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.CompletedProcess[str], Path]]:
-    """The import and the report of the dump, as an analyst would ask for them; the pages' folder."""
-    folder = tmp_path_factory.mktemp("dump")
+def write_dump(folder: Path, step: int = 1) -> Path:
+    """Every ``step``-th log of the fixtures, and the composed ones, in a new folder ``dump``."""
     dump = folder / "dump"
-    shutil.copytree(ROOT / "tests" / "fixtures", dump, ignore=shutil.ignore_patterns("*.expected.json"))
+    logs = [path for path in sorted(FIXTURES.rglob("*.*")) if not path.name.endswith(".expected.json")]
+    for log in logs[::step]:
+        target = dump / log.relative_to(FIXTURES)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(log, target)
     for name, times in COMPOSED.items():
         (dump / f"{name}.log").write_text(ping(times), "utf-8")
     (dump / "windows.log").write_text(windows(["<1", "=2", "<1", "=1"] * 300), "utf-8", newline="\r\n")
     (dump / "below.log").write_text(windows(["<1"] * 1200).replace("Average = 1ms", "Average = 0ms"), "utf-8")
+    return dump
+
+
+def assert_nothing_is_missing_from(text: str, page: str) -> None:
+    assert " nan " not in text and "<NA>" not in text and "None" not in text.split(), page
+    if page.startswith("00"):
+        assert "1,800 replies in 2 runs of ping are interval-censored" in text
+
+
+def test_no_notebook_fails_with_a_fifth_of_the_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without kernels and pages, which other tests prove."""
+    monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
+    import_study("dump", [write_dump(tmp_path, step=5)])
+    for notebook in NOTEBOOKS:
+        text = "\n".join(repr(result) for result in run_notebook(notebook, "dump"))
+        assert_nothing_is_missing_from(text, notebook.stem)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of a report of all logs, imported and built as an analyst would."""
+    folder = tmp_path_factory.mktemp("dump")
+    dump = write_dump(folder)
     environment = {**os.environ, "AZLATENCY_DATA": str(folder / "data")}
     run = [sys.executable, "-m", "azlatency"]
     for command in (
@@ -81,29 +107,19 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subproces
             [*run, *command], env=environment, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    yield done, folder / "site" / "dump"
-
-
-def test_no_notebook_fails(report: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    done, pages = report
     assert "Traceback" not in done.stderr and "Error" not in done.stderr
-    names = {path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")}
-    assert names <= {path.stem for path in pages.glob("*.html")}
-
-
-def test_pages_tell_what_cannot_be_told(report: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    _, pages = report
-    texts = {
-        path.stem[:2]: BeautifulSoup(path.read_text("utf-8"), "html.parser").get_text() for path in pages.glob("*")
-    }
-    assert "1,800 replies in 2 runs of ping are interval-censored" in texts["00"]
-    for text in texts.values():
-        assert " nan " not in text and "<NA>" not in text and "None" not in text.split()
+    return folder / "site" / "dump"
 
 
 @pytest.mark.slow
-def test_every_figure_fits_to_print(report: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    _, pages = report
+def test_no_page_fails_with_every_log(pages: Path) -> None:
+    assert {path.stem for path in NOTEBOOKS} <= {path.stem for path in pages.glob("*.html")}
+    for page in pages.glob("*.html"):
+        assert_nothing_is_missing_from(BeautifulSoup(page.read_text("utf-8"), "html.parser").get_text(), page.stem)
+
+
+@pytest.mark.slow
+def test_every_figure_fits_to_print(pages: Path) -> None:
     assert_figures_fit(pages.parents[1] / "data" / "processed", "dump", most=1_000_000)
 
 

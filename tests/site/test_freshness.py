@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -53,14 +54,32 @@ LOAD = "import azlatency as az\nstudied = az.load(study)\nlen(studied.sources)"
 ALL = [("01", "a"), ("01", "b"), ("02", "a"), ("02", "b")]
 
 
+class SharedKernel(WarmKernel):
+    """A kernel that the end of a report does not stop; starting one costs more than these notebooks."""
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
+    folder = tmp_path_factory.mktemp("project")
+    shared = SharedKernel(folder, {"AZLATENCY_DATA": str(folder / "data")})
+    yield shared
+    shared.stop()
+
+
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    made = Project(tmp_path)
+def project(kernel: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    root = kernel._folder
+    for entry in root.iterdir():
+        shutil.rmtree(entry)
+    made = Project(root)
     for name in ("a", "b"):
         made.log(name, "sockperf.log", LOG.read_text("utf-8"))
-    write(tmp_path / "notebooks", "01.ipynb", new_markdown_cell("# One"), new_code_cell(LOAD))
-    write(tmp_path / "notebooks", "02.ipynb", new_code_cell(LOAD + ", len(az.load('a').sources)"))
-    monkeypatch.chdir(tmp_path)
+    write(root / "notebooks", "01.ipynb", new_markdown_cell("# One"), new_code_cell(LOAD))
+    write(root / "notebooks", "02.ipynb", new_code_cell(LOAD + ", len(az.load('a').sources)"))
+    monkeypatch.chdir(root)
     monkeypatch.delenv("AZLATENCY_DATA", raising=False)
     for name in ("a", "b"):
         import_study(name)
@@ -71,7 +90,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
         return run(kernel, path, parameters)
 
     monkeypatch.setattr(WarmKernel, "run", noted)
-    # Starting a kernel costs more than these notebooks.
+    monkeypatch.setattr(report, "new_kernel", lambda: kernel)
     monkeypatch.setattr(report, "worker_count", lambda: 1)
     yield made
 

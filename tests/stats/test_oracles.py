@@ -20,7 +20,13 @@ COUNTS = {
     "misc_latency": 11, "order_statistic_ci": 337, "printed_percentile_tables": 132, "project_methods": 19,
     "quantiles_robust": 14, "rank_effect_tests": 17, "repeats_hierarchy": 9, "summary_tests": 19,
 }  # fmt: skip
-CASES = [pytest.param(name, case, id=f"{name}:{case['id']}") for name in FILES for case in content(name)["cases"]]
+#: Thousands of permutations; a third case of the same search is fast.
+SLOW_CASES = {"edivisive|late_shift", "edivisive|none"}
+CASES = [
+    pytest.param(name, case, id=f"{name}:{case['id']}", marks=[pytest.mark.slow] if case["id"] in SLOW_CASES else [])
+    for name in FILES
+    for case in content(name)["cases"]
+]
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)

@@ -40,6 +40,18 @@ def study(results: StudyResults) -> Any:
 
 
 @pytest.fixture(scope="session")
-def drawn(results: StudyResults) -> dict[str, Chart | Note]:
-    """Every chart of a study by its name, as wide as a page."""
-    return {name: draw() for name, draw in every_chart(results.study, results).items()}
+def drawn_of(results_of: Callable[[str], StudyResults]) -> Callable[[str], dict[str, Chart | Note]]:
+    """A function that draws every chart of a study, as wide as a page; it draws each study once."""
+
+    @cache
+    def draw_all(name: str) -> dict[str, Chart | Note]:
+        results = results_of(name)
+        return {chart: draw() for chart, draw in every_chart(results.study, results).items()}
+
+    return draw_all
+
+
+@pytest.fixture(scope="session")
+def drawn(results: StudyResults, drawn_of: Callable[[str], dict[str, Chart | Note]]) -> dict[str, Chart | Note]:
+    """Every chart of a study by its name."""
+    return drawn_of(results.study.name)

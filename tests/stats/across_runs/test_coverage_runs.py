@@ -84,7 +84,7 @@ def check_c4(runs: int, what: str, repetitions: int) -> None:
 @pytest.mark.parametrize("what", C4)
 @pytest.mark.parametrize("runs", [3, 5])
 def test_c4_few_runs(runs: int, what: str) -> None:
-    check_c4(runs, what, 1000)
+    check_c4(runs, what, 500)
 
 
 @slow
@@ -137,7 +137,7 @@ def check_c5(n: int, cv: float, repetitions: int) -> None:
 
 @pytest.mark.parametrize(("n", "cv"), [(3, 0.05), (5, 0.1)])
 def test_c5_ratio(n: int, cv: float) -> None:
-    check_c5(n, cv, 1000)
+    check_c5(n, cv, 300)
 
 
 @slow
@@ -204,7 +204,7 @@ def _error(repetitions: int) -> float:
 
 
 def test_c12_size_of_equivalence() -> None:
-    check_c12(3000)
+    check_c12(800)
 
 
 @slow
@@ -269,7 +269,7 @@ def check_c13(repetitions: int) -> None:
 
 
 def test_c13_stopping() -> None:
-    check_c13(1500)
+    check_c13(800)
 
 
 def test_the_stopping_rule_has_the_floor() -> None:
@@ -340,7 +340,7 @@ def check_aa(name: str, runs: tuple[int, int], law: str, repetitions: int) -> No
 
 @pytest.mark.parametrize("name", AA)
 def test_c14_a_thing_against_itself(name: str) -> None:
-    check_aa(name, (6, 6), "lognormal", 2000)
+    check_aa(name, (6, 6), "lognormal", 500)
 
 
 @slow
@@ -408,11 +408,11 @@ def check_aa_matrix(repetitions: int) -> None:
 
 
 def test_c14_connections_against_themselves() -> None:
-    check_aa_connections(2000)
+    check_aa_connections(1000)
 
 
 def test_c14_matrices_of_noise() -> None:
-    check_aa_matrix(500)
+    check_aa_matrix(100)
 
 
 @slow

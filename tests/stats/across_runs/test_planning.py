@@ -85,7 +85,8 @@ def test_the_curve_is_of_the_path_that_needs_the_most_and_falls() -> None:
     assert needed == sorted(needed, key=lambda each: -(each or 0))
 
 
-def test_runs_to_decide_keeps_its_promise() -> None:
+@pytest.mark.parametrize("made", [30, pytest.param(150, marks=pytest.mark.slow)])
+def test_runs_to_decide_keeps_its_promise(made: int) -> None:
     """Where nothing changed, so many runs a side show it about as often as promised; one-third of them do not."""
     from azlatency.stats.across_runs.comparison import compare
     from azlatency.stats.across_runs.planning import _runs_for_no_change
@@ -95,10 +96,10 @@ def test_runs_to_decide_keeps_its_promise() -> None:
     assert runs is not None
 
     def share(count: int) -> float:
-        done = [compare(*np.exp(random.normal(0, 0.06, (2, count)))) for _ in range(150)]
-        return sum(each.verdict in ("equivalent", "different_within_margin") for each in done) / len(done)
+        done = [compare(*np.exp(random.normal(0, 0.06, (2, count)))) for _ in range(made)]
+        return sum(result.verdict in ("equivalent", "different_within_margin") for result in done) / made
 
-    assert share(runs) == pytest.approx(0.8, abs=0.1)
+    assert share(runs) == pytest.approx(0.8, abs=0.1 if made > 100 else 0.2)
     assert share(runs // 3) < 0.3
 
 
