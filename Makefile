@@ -9,6 +9,7 @@ MAKEFLAGS += --no-print-directory
 VENV ?= .venv
 EXTRAS ?= test
 UV_VERSION := 0.13.8
+NOX_VERSION := 2026.10.20
 JOBS ?= 2
 
 PY := $(VENV)/bin/python
@@ -35,21 +36,23 @@ $(PY):
 	@echo "Creating $(VENV) with $(find_python)"
 	@$(find_python) -m venv --clear $(VENV)
 
-# uv does not read the configuration of pip, so pass the index of pip on.
+# uv does not read the configuration of pip, so pass the index of pip on. uv checks the hashes of the lock. The bytecode is
+# compiled here because containers often set PYTHONDONTWRITEBYTECODE, which makes every start compile all modules again.
 $(STAMP): pyproject.toml requirements.lock Makefile | $(PY)
 	@echo "Installing into $(VENV) (about half a minute the first time)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@index=$${UV_DEFAULT_INDEX:-$${UV_INDEX_URL:-$${PIP_INDEX_URL:-$$($(PY) -m pip config get global.index-url 2>/dev/null)}}}; \
 	 if [ -n "$$index" ]; then UV_DEFAULT_INDEX=$$index; export UV_DEFAULT_INDEX; fi; \
 	 if [ -n "$$PIP_CERT" ]; then SSL_CERT_FILE=$${SSL_CERT_FILE:-$$PIP_CERT}; export SSL_CERT_FILE; fi; \
-	 $(PY) -m uv pip install --quiet --python $(PY) -c requirements.lock -e '.[$(EXTRAS)]'
+	 $(PY) -m uv pip install --quiet --compile-bytecode --python $(PY) -c requirements.lock -e '.[$(EXTRAS)]'
+	@$(PY) -m compileall -q azlatency
 	@touch $@
 
 .PHONY: lock
 lock: | $(PY) ## update requirements.lock (UPGRADE=1 for the newest versions)
 	@$(PY) -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --all-extras \
-	    --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+	    --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
 	    $(if $(UPGRADE),--upgrade) pyproject.toml -o requirements.lock
 
 # --------------------------------------------------------------------------------------------------------- results
@@ -85,6 +88,10 @@ ifneq ($(NOTEBOOKS),)
 	@echo "Notebooks"
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg notebooks
 endif
+
+.PHONY: test-matrix
+test-matrix: setup ## run make test with every installed Python of 3.11 to 3.14
+	@$(PY) -m uv tool run --quiet nox==$(NOX_VERSION)
 
 .PHONY: test-slow
 test-slow: data ## run the tests that take long
@@ -122,8 +129,12 @@ format: setup ## format the code and sort the imports
 	@$(PY) -m ruff check --quiet --select I --fix .
 	@$(PY) -m ruff format --quiet .
 
+.PHONY: dist
+dist: setup ## build the source distribution and the wheel in dist/
+	@$(PY) -m uv build --quiet --out-dir dist
+
 .PHONY: clean
 clean: ## remove all generated files except .venv
-	@rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf build dist .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find data/processed -mindepth 1 -not -name README.md -delete
 	@find . -path './.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +

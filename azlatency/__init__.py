@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store import list_studies as list_studies
     from azlatency.studies.store import load as load
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 # The module of each public name. A name is imported on first use, so that `import azlatency` and `azlatency --help`
 # stay fast. The type checker reads the imports above instead; a test compares the two.

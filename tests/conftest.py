@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.places import ROOT, SHARED
+from hypothesis import HealthCheck, settings
+
+# No limit per example: on a busy machine any example may be slow. HYPOTHESIS_PROFILE=slow-machine tries fewer of them.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("slow-machine", settings.get_profile("default"), max_examples=15)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:

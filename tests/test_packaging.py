@@ -1,20 +1,27 @@
 """The project's set-up files agree with each other, and a newcomer's clone can be built from them."""
 
+import json
 import os
 import re
 import shutil
 import stat
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from helpers.places import ROOT
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+import azlatency
 
 # Packages that conda-forge carries under another name: {conda-forge: pyproject}.
 CONDA_NAMES = {"python-duckdb": "duckdb"}
@@ -46,16 +53,21 @@ def conda_requirements() -> dict[str, SpecifierSet]:
 def locked() -> dict[str, list[Requirement]]:
     """The pins by package; a universal lock may hold one per range of Python versions or platforms."""
     pins: dict[str, list[Requirement]] = {}
-    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines():
-        if line and not line.lstrip().startswith("#"):
-            pin = Requirement(line)
-            pins.setdefault(canonicalize_name(pin.name), []).append(pin)
+    for entry in lock_entries():
+        pin = Requirement(entry[0])
+        pins.setdefault(canonicalize_name(pin.name), []).append(pin)
     return pins
+
+
+def lock_entries() -> list[list[str]]:
+    """The entries of the lock: a pin, followed by its hashes."""
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", "")
+    return [line.split("    --hash=") for line in text.splitlines() if line and not line.lstrip().startswith("#")]
 
 
 def pinned_version(pin: Requirement) -> Version:
     (specifier,) = pin.specifier
-    assert specifier.operator == "==", f"{pin} is no pin"
+    assert specifier.operator == "==", f"{pin} is not a pin"
     return Version(specifier.version)
 
 
@@ -97,6 +109,11 @@ def test_lock_pins_each_direct_dependency_once_per_python(python: str) -> None:
     for name in pyproject_requirements():
         chosen = [p for p in pins[name] if p.marker is None or p.marker.evaluate(environment)]
         assert len(chosen) == 1, f"{name} on Python {python}: {[str(p) for p in chosen]}"
+
+
+def test_every_pin_of_the_lock_has_hashes() -> None:
+    for pin, *hashes in lock_entries():
+        assert hashes and all(re.fullmatch(r"sha256:[0-9a-f]{64} ?", digest) for digest in hashes), pin
 
 
 def test_lock_names_no_index_and_no_local_path() -> None:
@@ -231,3 +248,144 @@ def test_a_newer_python_beside_an_old_python3_is_taken(tmp_path: Path) -> None:
 def test_the_probe_itself_recognises_this_python(tmp_path: Path) -> None:
     (tmp_path / "python3").symlink_to(sys.executable)
     assert find_python(tmp_path).stdout == f"{tmp_path}/python3\n"
+
+
+# --- what is published
+
+
+def run(*words: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with these arguments; fail with its output if it fails."""
+    done = subprocess.run(
+        [sys.executable, *map(str, words)], cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True,
+        encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def build(kind: str, source: Path, target: Path) -> Path:
+    """Build a ``wheel`` or an ``sdist`` without an isolated environment, which would need a package index."""
+    run("-m", "hatchling", "build", "-t", kind, "-d", target, cwd=source)
+    (path,) = target.iterdir()
+    return path
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment in which the content of the wheel is imported, not the checkout."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder)
+    return {"PYTHONPATH": str(folder), "AZLATENCY_DATA": ""}
+
+
+def test_the_wheel_contains_what_the_commands_need_and_no_tests(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        names = set(packed.namelist())
+        metadata = packed.read(f"azlatency-{azlatency.__version__}.dist-info/METADATA").decode()
+    for folder, pattern in (("notebooks", "*.ipynb"), ("docs", "**/*.*")):
+        wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).glob(pattern)}
+        assert {f"azlatency/project/{name}" for name in wanted} <= names
+    assert {"azlatency/py.typed", "azlatency/site/templates/azlatency/page.html.j2"} <= names
+    assert {name.split("/")[0] for name in names} == {"azlatency", f"azlatency-{azlatency.__version__}.dist-info"}
+    readme = metadata.partition("\n\n")[2]
+    assert not re.findall(r"\]\((?!https://|#)[^)]*\)", readme), "a relative link leads nowhere on a package index"
+    assert f"/blob/v{azlatency.__version__}/docs/install.md)" in readme
+
+
+def test_init_needs_only_the_wheel(installed: dict[str, str], tmp_path: Path) -> None:
+    run("-m", "azlatency", "init", "zones", cwd=tmp_path, **installed)
+    names = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert {path.name for path in (tmp_path / "zones" / "notebooks").iterdir()} == names
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_works_in_an_empty_folder(installed: dict[str, str], tmp_path: Path) -> None:
+    def azlatency_in_folder(*words: object) -> None:
+        run("-m", "azlatency", *words, cwd=tmp_path, **installed)
+
+    azlatency_in_folder("import", ROOT / "tests" / "compare" / "base.zip", "--study", "mine")
+    azlatency_in_folder("report", "--study", "mine", "--out", "site")
+    pages = {path.stem for path in (tmp_path / "site" / "mine").iterdir()}
+    assert pages == {path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} | {"index"}
+    assert (tmp_path / "site" / "docs" / "install.html").is_file()
+    azlatency_in_folder(
+        "plan", "--host", "1=a@10.0.0.4", "--host", "2=b@10.0.1.4", "--tool", "ping", "--out", "measure.sh"
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "measure.sh", "site"]
+
+
+@pytest.mark.slow
+def test_the_source_distribution_builds_and_tests_itself(tmp_path: Path) -> None:
+    archive = build("sdist", ROOT, tmp_path / "sdist")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    source = tmp_path / f"azlatency-{azlatency.__version__}"
+    build("wheel", source, tmp_path / "wheel")
+    tests = ("tests/test_notebooks.py", "tests/test_packaging.py", "tests/logs/test_fixtures.py")
+    run("-m", "pytest", "-q", "-m", "not slow", *tests, cwd=source, PYTHONPATH=str(source))
+
+
+def test_the_version_stands_in_one_place_and_the_changelog_dates_it() -> None:
+    version = azlatency.__version__
+    assert project()["dynamic"] == ["version", "readme"]
+    heading = re.search(r"^## \[(.+)\] – (\d{4}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert heading and heading[1] == version
+    assert yaml.safe_load((ROOT / "conda-recipe/recipe.yaml").read_text())["context"]["version"] == version
+    classifiers = {text.rpartition(" ")[2] for text in project()["classifiers"] if ":: Python :: 3." in text}
+    assert classifiers == {"3.11", "3.12", "3.13", "3.14"}
+
+
+def test_the_conda_recipe_has_the_bounds_of_the_project() -> None:
+    recipe = yaml.safe_load((ROOT / "conda-recipe" / "recipe.yaml").read_text())["requirements"]
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+    def requirements(texts: list[str]) -> set[Requirement]:
+        return {Requirement(text) for text in texts}
+
+    python = f"python{project()['requires-python']}"
+    assert requirements(recipe["run"]) == requirements([python, *project()["dependencies"]])
+    assert requirements(recipe["host"]) == requirements([python, "pip", *content["build-system"]["requires"]])
+
+
+def test_the_container_and_the_matrix_follow_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    versions = dict(re.findall(r"^(UV|NOX)_VERSION := ([\d.]+)$", makefile, re.MULTILINE))
+    docker = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert f"uv=={versions['UV']} " in docker and "USER analyst" in docker
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert f"AS {container['build']['target']}\n" in docker
+    assert "nox==$(NOX_VERSION)" in makefile and (ROOT / "noxfile.py").is_file()
+
+
+def workflow() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    return content
+
+
+def test_the_workflow_uses_make_pinned_actions_and_the_least_permissions() -> None:
+    content = workflow()
+    assert content["permissions"] == {"contents": "read"}
+    for job in content["jobs"].values():
+        assert "permissions" not in job and job["timeout-minutes"] <= 120
+        for step in job["steps"]:
+            assert "run" not in step or re.fullmatch(r"make [\w-]+( PYTHON=python)?", step["run"])
+            assert "uses" not in step or re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", step["uses"])
+            assert "checkout" not in step.get("uses", "") or step["with"] == {"persist-credentials": False}
+    assert content["jobs"]["test"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
+
+
+def test_hooks_and_issue_forms_are_valid() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert [repo["repo"] for repo in hooks] == ["local"], "the versions of the tools are those of the lock"
+    for form in sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml")):
+        content = yaml.safe_load(form.read_text(encoding="utf-8"))
+        assert {"name", "description", "body"} <= set(content), form.name
+        ids = [field["id"] for field in content["body"] if field["type"] != "markdown"]
+        assert ids and len(ids) == len(set(ids)), form.name
+        assert all(field["attributes"] for field in content["body"]), form.name

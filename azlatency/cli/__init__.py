@@ -1,4 +1,4 @@
-"""The command line: one module per command (`parse`, `check`, `manifest`, `import_logs`, `report`, `compare`, `plan`).
+"""The command line: one module per command.
 
 An error is one line on standard error: ``file:line: what is wrong; what to do``.
 
@@ -14,10 +14,10 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import check, compare, import_logs, manifest, parse, plan, report
+from azlatency.cli import check, compare, import_logs, init, manifest, parse, plan, report
 from azlatency.cli.common import app, print_error
 
-__all__ = ["app", "check", "compare", "import_logs", "main", "manifest", "parse", "plan", "report"]
+__all__ = ["app", "check", "compare", "import_logs", "init", "main", "manifest", "parse", "plan", "report"]
 
 
 def main() -> None:

@@ -25,7 +25,15 @@ from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
-from azlatency.site.notebooks import Progress, new_kernel, notebooks_folder, run_notebook, store, worker_count
+from azlatency.site.notebooks import (
+    Progress,
+    documents_folder,
+    new_kernel,
+    notebooks_folder,
+    run_notebook,
+    store,
+    worker_count,
+)
 from azlatency.site.outputs import Finding
 from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
 from azlatency.site.provenance import Logs, Trail
@@ -183,7 +191,7 @@ class _Site:
     def _look(self, job: Job) -> str:
         """Hash everything that the page shows besides the outputs of its notebook."""
         chapters = [(chapter.file, chapter.title, chapter.question) for chapter in job.chapters]
-        documents = (self._notebooks.parent / "docs").is_dir()
+        documents = documents_folder(self._notebooks).is_dir()
         return freshness.key(freshness.code()[1], asdict(job.study), chapters, job.number, documents)
 
     def _parameters(self, job: Job) -> dict[str, Any]:
@@ -248,7 +256,7 @@ class _Site:
 
     @cached_property
     def _documents(self) -> Documents:
-        return Documents(self._notebooks.parent / "docs")
+        return Documents(documents_folder(self._notebooks))
 
     def _whole_key(self, views: list[StudyView], made: list[Made]) -> str:
         looks = [(page.page, self._pages.get(page.page, {}).get("files")) for page in made]

@@ -17,6 +17,8 @@ from azlatency.studies.store import data_folder
 Progress = Callable[[int, int, str], None]
 #: A kernel needs about 250 MB.
 _MOST_WORKERS = 4
+#: The notebooks and the documentation inside an installed package; a checkout has its own.
+INSTALLED = Path(__file__).parents[1] / "project"
 
 
 def store(folder: Path | None = None, progress: Progress | None = None) -> list[str]:
@@ -46,12 +48,18 @@ def store(folder: Path | None = None, progress: Progress | None = None) -> list[
 
 
 def notebooks_folder() -> Path:
-    """``notebooks/`` of the nearest folder upwards that has it. Raises `LogError` where there is none."""
+    """``notebooks/`` of the nearest folder upwards that has it, otherwise that of the installed package."""
     here = Path.cwd()
-    for folder in (here, *here.parents):
+    for folder in (here, *here.parents, INSTALLED):
         if (folder / "notebooks").is_dir():
             return folder / "notebooks"
     raise LogError(f"{here}: no folder notebooks/ here or above; run in the project's folder")
+
+
+def documents_folder(notebooks: Path) -> Path:
+    """``docs/`` beside the notebooks, otherwise that of the installed package."""
+    beside = notebooks.parent / "docs"
+    return beside if beside.is_dir() else INSTALLED / "docs"
 
 
 def notebook_files(folder: Path) -> list[Path]:
@@ -65,7 +73,8 @@ def notebook_files(folder: Path) -> list[Path]:
 def new_kernel() -> WarmKernel:
     """Start a kernel in the project's folder that uses the same data as this process."""
     data = data_folder("processed").parent.absolute()
-    return WarmKernel(notebooks_folder().parent, {"AZLATENCY_DATA": str(data)})
+    project = notebooks_folder().parent
+    return WarmKernel(Path.cwd() if project == INSTALLED else project, {"AZLATENCY_DATA": str(data)})
 
 
 def worker_count() -> int:

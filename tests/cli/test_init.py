@@ -1,0 +1,31 @@
+"""`azlatency init`: a project folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from helpers.command import azlatency
+from helpers.places import ROOT
+
+from azlatency import __version__
+
+
+def test_a_project_has_notebooks_without_outputs_and_a_workflow(tmp_path: Path) -> None:
+    assert azlatency("init", "zones", cwd=tmp_path).returncode == 0
+    project = tmp_path / "zones"
+    assert (project / "requirements.txt").read_text() == f"azlatency=={__version__}\n"
+    example = ROOT / "docs" / "ci" / "github-actions.yml"
+    assert (project / ".github" / "workflows" / "latency.yml").read_bytes() == example.read_bytes()
+    notebooks = sorted((project / "notebooks").iterdir())
+    assert [path.name for path in notebooks] == sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+    for notebook in notebooks:
+        cells = json.loads(notebook.read_text("utf-8"))["cells"]
+        assert cells and not any(cell.get("outputs") for cell in cells)
+
+
+def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    result = azlatency("init", ".", cwd=tmp_path)
+    assert result.returncode == 2 and "README.md already exists; choose a new folder" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
