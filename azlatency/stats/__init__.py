@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from azlatency.stats.multiplicity import adjust
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
     from azlatency.stats.within_run.clock_steps import clock_steps
-    from azlatency.stats.within_run.coordinated_omission import coordinated_omission, time_weighted_quantiles
     from azlatency.stats.within_run.dependence import dependence
     from azlatency.stats.within_run.events import event_test
     from azlatency.stats.within_run.exceedance import check_percentile, exceedance, table_exceedance
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.means import mean, mean_from_summary
     from azlatency.stats.within_run.printed_quantiles import printed_quantiles
     from azlatency.stats.within_run.quantiles import quantiles
+    from azlatency.stats.within_run.remaining_wait import remaining_wait
     from azlatency.stats.within_run.return_levels import return_level
     from azlatency.stats.within_run.stability import stability
     from azlatency.stats.within_run.tail import fit_tail, shape_by_threshold
@@ -104,10 +104,6 @@ _HOMES = {
     "across_runs.typical_run": ("summarize", "typical_run"),
     "multiplicity": ("adjust",),
     "within_run.clock_steps": ("clock_steps",),
-    "within_run.coordinated_omission": (
-        "coordinated_omission",
-        "time_weighted_quantiles",
-    ),
     "within_run.dependence": ("dependence",),
     "within_run.events": ("event_test",),
     "within_run.exceedance": (
@@ -124,6 +120,7 @@ _HOMES = {
     ),
     "within_run.printed_quantiles": ("printed_quantiles",),
     "within_run.quantiles": ("quantiles",),
+    "within_run.remaining_wait": ("remaining_wait",),
     "within_run.return_levels": ("return_level",),
     "within_run.stability": ("stability",),
     "within_run.tail": (
@@ -159,7 +156,6 @@ __all__ = [
     "configured_differences",
     "confirm",
     "confirm_by_path",
-    "coordinated_omission",
     "dependence",
     "distribution_shape",
     "event_test",
@@ -181,6 +177,7 @@ __all__ = [
     "printed_quantiles",
     "quantiles",
     "rank_sets",
+    "remaining_wait",
     "repeats",
     "repeats_by_path",
     "return_level",
@@ -199,7 +196,6 @@ __all__ = [
     "tail_by_run",
     "throttling",
     "time_series",
-    "time_weighted_quantiles",
     "trend",
     "typical_run",
     "unit_checks",

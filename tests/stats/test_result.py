@@ -107,7 +107,7 @@ def everything() -> list[Any]:
         stats.repeats(frame), stats.runs_needed(frame), stats.history(values[:40]), stats.fit_tail(values),
         stats.stability(values), stats.event_test(values, 20), stats.trend(values),
         stats.lifetimes([5.0, 6.0], [True, False]),
-        stats.throttling(values[:80]), stats.coordinated_omission(values),
+        stats.throttling(values[:80]), *stats.remaining_wait(values),
         stats.check_percentile(stats.exceedance(values, 1e5), 0.999),
         stats.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
         *az.asymmetry(frame), *stats.rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),

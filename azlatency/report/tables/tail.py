@@ -157,26 +157,22 @@ def slowest_of(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
     return Table(f"One call, and the slowest of {calls}", columns, tails, [note], from_run("samples"))
 
 
-def by_time(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
-    """Return the percentiles of closed loops by request and by time; ``tails`` as `fit_tails` returns them."""
-    closed = [tail for tail in tails if tail.loop is not None]
+def at_random_moments(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
+    """Return how long a user waits who arrives at a random moment of a closed loop; ``tails``: `fit_tails`."""
+    closed = [tail for tail in tails if tail.waits]
     if not closed:
         return Note("No run of this study with samples is a closed loop.")
     columns: list[Column[RunTail]] = [
         RUN,
-        _loop_column("p50 by request", "by_request", 0),
-        _loop_column("p50 by time", "by_time", 0),
-        _loop_column("p99 by request", "by_request", 1),
-        _loop_column("p99 by time", "by_time", 1),
-        Column("mean wait", attrgetter("loop.residual_wait"), TENTHS, MICROSECONDS),
+        Column("p50 of packets", lambda tail: tail.quantiles[0].estimate, TENTHS, MICROSECONDS),
+        Column("p50 of waits", lambda tail: tail.waits[0], _BOUNDED, MICROSECONDS),
+        Column("p99 of packets", lambda tail: tail.quantiles[1].estimate, TENTHS, MICROSECONDS),
+        Column("p99 of waits", lambda tail: tail.waits[1], _BOUNDED, MICROSECONDS),
+        Column("mean wait", lambda tail: tail.waits[0].diagnostics.get("mean"), TENTHS, MICROSECONDS),
     ]
-    note = "Mean wait: until the outstanding reply, for a request that arrives at a random time."
-    return Table("By request and by time", columns, closed, [note], from_run("samples"))
-
-
-def _loop_column(header: str, weighting: str, index: int) -> Column[RunTail]:
-    def value(tail: RunTail) -> float | None:
-        estimates: Sequence[Estimate] = getattr(tail.loop, weighting)
-        return estimates[index].estimate
-
-    return Column(header, value, number(",.1f", missing="–"), MICROSECONDS)
+    notes = [
+        "Wait: the remaining time until the outstanding reply, for a user who arrives at a random moment. The "
+        "round trip of the user comes after it.",
+        *explain(codes_of(wait for tail in closed for wait in tail.waits)),
+    ]
+    return Table("Waits at a random moment", columns, closed, notes, from_run("samples"))

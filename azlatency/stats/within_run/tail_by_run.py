@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.stats.result import Estimate
-from azlatency.stats.within_run.coordinated_omission import CoordinatedOmission, coordinated_omission
 from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out
 from azlatency.stats.within_run.printed_quantiles import percentile_tables
 from azlatency.stats.within_run.quantiles import quantiles
+from azlatency.stats.within_run.remaining_wait import remaining_wait
 from azlatency.stats.within_run.return_levels import return_level
 from azlatency.stats.within_run.tail import TailFit, fit_tail
 from azlatency.studies.samples import numbered_by_run, round_trips
@@ -50,8 +50,8 @@ class RunTail:
         Share above the limit.
     slowest : Estimate
         Median of the slowest of many parallel calls.
-    loop : CoordinatedOmission or None
-        Closed loops only.
+    waits : tuple of Estimate
+        Median and p99 of the remaining wait at a random moment; closed loops only.
     curve : tuple of ndarray
         At most 250 round-trip times in ns, falling, and the share of packets at least as slow.
     """
@@ -66,7 +66,7 @@ class RunTail:
     million: Estimate | None
     slower: Estimate
     slowest: Estimate
-    loop: CoordinatedOmission | None
+    waits: tuple[Estimate, ...]
     curve: tuple[FloatArray, FloatArray]
 
     @property
@@ -117,7 +117,7 @@ def fit_tails(
                 million=None if fit.refused else return_level(fit, 1e6, confidence=confidence),
                 slower=exceedance(rtt, limit, confidence=confidence),
                 slowest=fan_out(rtt, calls, confidence=confidence),
-                loop=coordinated_omission(rtt, (0.5, 0.99), confidence=confidence) if closed else None,
+                waits=tuple(remaining_wait(rtt, confidence=confidence)) if closed else (),
                 curve=exceedance_curve(rtt),
             )
         )  # fmt: skip

@@ -9,7 +9,6 @@ import numpy as np
 
 from azlatency.stats.across_runs.history import e_divisive
 from azlatency.stats.within_run import change_points
-from azlatency.stats.within_run.coordinated_omission import backfill, coordinated_omission
 from azlatency.stats.within_run.dependence import newey_west
 from azlatency.stats.within_run.events import event_test
 from azlatency.stats.within_run.stability import stability
@@ -84,19 +83,6 @@ def intervals(given: dict[str, Any]) -> dict[str, Any]:
     return {
         "mean": mean, "sd": sd, "ci95_t": [found.low, found.high], "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),
         "cv": sd / mean, "sum_retr": sum(given["retr"]), "total_minus_interval_mean": given["reported_total"] - mean,
-    }  # fmt: skip
-
-
-@answers("misc_latency", "co|")
-def omission(given: dict[str, Any]) -> dict[str, Any]:
-    x, interval = array(given["x"]), given["expected_interval"]
-    values = backfill(x, interval)
-    report = coordinated_omission(x, (0.5,), interval=interval)
-    assert report.added == len(values) - len(x)
-    return {
-        "n_raw": len(x), "n_corrected": len(values), "added": np.sort(values[len(x) :]),
-        "p50_raw": report.by_request[0].estimate, "p50_corrected": report.back_filled[0].estimate,
-        "mean_corrected": values.mean(), "note": Note(),
     }  # fmt: skip
 
 

@@ -1,0 +1,126 @@
+"""The remaining wait at a random moment of a closed loop: coordinated omission as a user meets it.
+
+A closed loop waits for each reply before it sends again, so a stall of a second is one slow value among thousands. A
+user who arrives at a random moment meets the stall in proportion to its length, somewhere in its course, and waits for
+what is left of it: after half of a 1 s stall, 0.5 s. (The whole length of the wait in progress is twice as much.)
+
+Source: the equilibrium distribution of a renewal process (Cox, Renewal Theory, 1962, section 5.2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from azlatency.stats.arrays import to_array
+from azlatency.stats.result import Estimate, Results
+from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
+from azlatency.stats.within_run.order_statistics import MIN_BEYOND
+
+if TYPE_CHECKING:
+    from azlatency.stats.arrays import FloatArray, Values
+
+METHOD = "equilibrium distribution (Cox 1962); ratio estimator at the effective n of its influence (Woodruff 1952)"
+
+
+def remaining_wait(
+    data: Values,
+    q: Iterable[float] = (0.5, 0.99),
+    confidence: float = 0.95,
+    *,
+    unit: str = "ns",
+    labels: Mapping[str, object] | None = None,
+) -> Results[Estimate]:
+    """Estimate quantiles of the time until the outstanding reply, for a user who arrives at a random moment.
+
+    Parameters
+    ----------
+    data : array_like, Series or DataFrame, shape (n,)
+        Positive round-trip times in ``unit`` of a closed loop, in the order of sending, or the samples of one run.
+    q : iterable of float
+        Levels, between 0 and 1.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+    unit : str
+        Unit of the values.
+    labels : mapping, optional
+        Labels of the estimates.
+
+    Returns
+    -------
+    Results[Estimate]
+        One estimate per level. ``diagnostics["mean"]`` is the mean remaining wait, sum x^2 / (2 sum x). The request of
+        the user then takes a round trip of its own, which is not included. Without upper end with fewer than ten
+        effective round trips above (``tail_unresolved``). Refused with ``no_values``, ``not_positive`` and
+        ``loss_censored`` (it is unknown how long the client waited for a lost reply); no interval with ``long_memory``
+        and ``few_clusters``.
+
+    Notes
+    -----
+    P(wait <= r) = sum min(x, r) / sum x (Cox, Renewal Theory, 1962, section 5.2). The interval of this share is a ratio
+    estimate with the autocorrelation time of its influence min(x, r) - p x, turned back into values (Woodruff, JASA
+    47:635, 1952). It assumes that the client waits all the time and sends as soon as it may.
+
+    Examples
+    --------
+    >>> from azlatency.stats.within_run.remaining_wait import remaining_wait
+    >>> one_stall = [1.0] * 9000 + [1000.0]
+    >>> remaining_wait(one_stall, [0.95], unit="ms")[0].estimate
+    500.0
+    """
+    import numpy as np
+
+    x, missing = to_array(data)
+    codes: tuple[str, ...] = ("missing",) if missing else ()
+    if not len(x) or not np.isfinite(x).all() or x.min() <= 0:
+        codes += ("no_values" if not len(x) else "not_positive" if x.min() <= 0 else "loss_censored",)
+    blank = Estimate(
+        what="", estimate=None, low=None, high=None, unit=unit, n=len(x), scope="within_run", confidence=confidence,
+        method=METHOD, codes=codes,
+        assumptions=("a closed loop that sends as soon as it may", "stationary during the run"),
+    )  # fmt: skip
+    levels = [replace(blank, what=f"remaining wait, p{100 * p:g}", labels={**(labels or {}), "q": p}) for p in q]
+    if codes and codes != ("missing",):
+        return Results(levels)
+    ordered = np.sort(x)
+    # The share of time with a remaining wait up to each value; between values it is linear.
+    share = np.cumsum(ordered) + ordered * np.arange(len(x) - 1, -1, -1)
+    share /= share[-1]
+    measured = dependence(x)
+    return Results(
+        _estimate(replace(blank, codes=(*codes, *measured.codes)), x, ordered, share, measured.tau) for blank in levels
+    )
+
+
+def _estimate(blank: Estimate, x: FloatArray, ordered: FloatArray, share: FloatArray, overall_tau: float) -> Estimate:
+    """Estimate one quantile from the sorted values and the share of time that each ends."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    n, p = len(x), float(blank.labels["q"])
+
+    def value_at(level: float) -> float:
+        return float(np.interp(level, np.concatenate([[0.0], share]), np.concatenate([[0.0], ordered])))
+
+    value = value_at(p)
+    influence = np.minimum(x, value) - p * x
+    tau = max(autocorrelation_time(influence), 1.0)
+    error = float(influence.std()) / float(x.mean()) * math.sqrt(tau / n)
+    half = float(stdtrit(max(n / tau / 2 - 1, 1), (1 + blank.confidence) / 2)) * error
+    # Judged by its own tau alone, the quantile would count as resolved just when that came out too small.
+    exceedances = (n - int(np.searchsorted(ordered, value, "right"))) / max(tau, overall_tau)
+    low: float | None = value_at(p - half) if p > half else 0.0
+    high = value_at(p + half) if p + half < 1 else None
+    codes = blank.codes
+    if exceedances < MIN_BEYOND:
+        codes, high = (*codes, "tail_unresolved"), None
+    codes += ("unbounded_upper",) if high is None else ()
+    if {"long_memory", "few_clusters"} & set(codes):
+        low = high = None
+    return replace(
+        blank, estimate=value, low=low, high=high, codes=codes, n_effective=n / tau,
+        diagnostics={"tau": tau, "exceedances_effective": exceedances,
+                     "mean": float((x * x).sum() / (2 * x.sum()))},
+    )  # fmt: skip

@@ -1,0 +1,50 @@
+"""The remaining wait at a random moment: one stall by hand, refusals, and attained coverage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from helpers.cases import BOTH, attained, stream
+from helpers.processes import PROCESSES
+
+from azlatency.stats.within_run.remaining_wait import remaining_wait
+
+
+def test_a_stall_is_met_in_its_course() -> None:
+    """One second in ten is a stall: the user waits longer than r in it with probability 0.1 (1 - r)."""
+    x = [1.0] * 9000 + [1000.0]
+    (p95, p99) = remaining_wait(x, (0.95, 0.99), unit="ms")
+    assert (p95.estimate, p99.estimate) == pytest.approx((500.0, 900.0))
+    assert p95.diagnostics["mean"] == pytest.approx((9000 + 1e6) / (2 * 10_000))
+    (half,) = remaining_wait([2.0] * 50, (0.5,))
+    assert half.estimate == pytest.approx(1.0)
+    for values, code in (([], "no_values"), ([0.0, 1.0], "not_positive"), ([1.0, math.inf], "loss_censored")):
+        assert remaining_wait(values)[0].codes == (code,)
+
+
+def test_quantiles_agree_with_users_at_random_moments() -> None:
+    rng = stream(48)
+    x = rng.lognormal(0, 1, 2000)
+    ends = np.cumsum(x)
+    arrivals = rng.uniform(0, ends[-1], 200_000)
+    waits = ends[np.searchsorted(ends, arrivals)] - arrivals
+    for estimate in remaining_wait(x, (0.5, 0.9, 0.99)):
+        assert estimate.estimate == pytest.approx(np.quantile(waits, estimate.labels["q"]), rel=0.03)
+
+
+@pytest.mark.parametrize("made", BOTH)
+@pytest.mark.parametrize("name", ["independent", "AR(1) 0.95", "M/M/1 0.8", "pauses"])
+def test_remaining_waits_attain_their_coverage(name: str, made: int) -> None:
+    rng, n = stream(49), 10_000
+    long_run = np.concatenate([PROCESSES[name](rng, 100_000) for _ in range(10)])
+    truth = {wait.labels["q"]: wait.estimate for wait in remaining_wait(long_run)}
+    held: dict[float, list[bool]] = {p: [] for p in truth}
+    for _ in range(made // 4):
+        for wait in remaining_wait(PROCESSES[name](rng, n)):
+            if wait.low is not None and wait.high is not None:
+                held[wait.labels["q"]].append(wait.low <= truth[wait.labels["q"]] <= wait.high)
+    for p, of_level in held.items():
+        if len(of_level) > made / 8:
+            attained(f"remaining wait p{100 * p:g}, {name}", of_level, made // 4, above=0.05)
