@@ -17,7 +17,7 @@ FILES = sorted(path.stem for path in ORACLES.glob("*.json"))
 #: How many cases each file holds: an oracle that shrinks must be noticed.
 COUNTS = {
     "asymmetry_matrix": 10, "autocorrelation_ess": 3, "bootstrap": 14, "changepoint": 10, "evt_gpd": 8,
-    "misc_latency": 11, "order_statistic_ci": 337, "printed_percentile_tables": 132, "project_methods": 19,
+    "misc_latency": 8, "order_statistic_ci": 337, "printed_percentile_tables": 132, "project_methods": 19,
     "quantiles_robust": 14, "rank_effect_tests": 17, "repeats_hierarchy": 9, "summary_tests": 19,
 }  # fmt: skip
 #: Thousands of permutations; a third case of the same search is fast.

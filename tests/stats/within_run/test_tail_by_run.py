@@ -9,21 +9,22 @@ from azlatency.stats.within_run import tail_by_run as runtails
 from azlatency.stats.within_run.return_levels import return_level
 
 
-def test_tails_of_the_emulated_study() -> None:
+@pytest.fixture(scope="module")
+def found() -> list[runtails.RunTail]:
     study = az.load("emulated-zones")
-    runs = az.latency(study)
-    found = runtails.fit_tails(study, runs, limit=1e6, calls=10)
+    return runtails.fit_tails(study, az.latency(study), limit=1e6, calls=10)
+
+
+def test_tails_of_the_emulated_study(found: list[runtails.RunTail]) -> None:
     assert all(len(each.rtt) >= runtails.FEWEST for each in found)
     for each in found:
         assert each.slower.estimate == pytest.approx((each.rtt > 1e6).mean())
-        assert (each.loop is not None) == (each.method != "ping 56 B")
+        assert len(each.waits) == (0 if each.method == "ping 56 B" else 2)
         assert each.fit.refused == (each.own_level is None)
         assert each.largest == each.rtt.max()
 
 
-def test_the_fitted_share_is_the_return_level_turned_around() -> None:
-    study = az.load("emulated-zones")
-    found = runtails.fit_tails(study, az.latency(study), limit=1e6)
+def test_the_fitted_share_is_the_return_level_turned_around(found: list[runtails.RunTail]) -> None:
     fit = next(each.fit for each in found if each.million is not None and each.own_level and not each.own_level.refused)
     level = return_level(fit, float(fit.n))
     assert level.estimate is not None
