@@ -25,7 +25,7 @@ def main() -> None:
     import warnings
 
     from azlatency.logs.parse import LogError
-    from azlatency.studies.manifest import ManifestError
+    from azlatency.studies.own_files import ManifestError
 
     warnings.showwarning = lambda message, *_args, **_options: print_error(f"warning: {message}")
     try:
@@ -36,6 +36,11 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        # A full or read-only disk; what is written is replaced as a whole, so nothing is half written.
+        name = error.filename2 or error.filename
+        print_error(f"{f'{name}: ' if name else ''}{error.strerror or error}; free space or check the permissions")
+        sys.exit(1)
     except KeyboardInterrupt:
         print("interrupted; no partial files were left behind", file=sys.stderr)
         sys.exit(130)

@@ -111,8 +111,10 @@ def read(files: list[str], explain: bool = False, tool: str | None = None) -> tu
 
 def folder_name(study: str) -> str:
     """Check that the name of a study can be used as the name of a folder."""
-    if not study.strip() or "/" in study or "\\" in study or study.startswith(".") or not study.isprintable():
-        raise typer.BadParameter(
-            f"{study!r} cannot be used as a folder name; use letters, digits and hyphens", param_hint="--study"
-        )
-    return study
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.store import TEMPORARY_STUDY, check_study_name
+
+    try:
+        return check_study_name(study if study != TEMPORARY_STUDY else "")
+    except LogError as error:
+        raise typer.BadParameter(str(error), param_hint="--study") from None

@@ -74,7 +74,7 @@ def compare(
     from azlatency.gate.inputs import open_study
     from azlatency.gate.verdict import judge
     from azlatency.logs.parse import LogError
-    from azlatency.studies.manifest import ManifestError
+    from azlatency.studies.own_files import ManifestError
 
     try:
         with open_study(base) as base_study, open_study(candidate) as candidate_study:

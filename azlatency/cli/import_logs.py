@@ -38,7 +38,8 @@ def import_(
     """Import logs into data/processed.
 
     Sources are copied to data/raw/STUDY and are never modified. If that folder has no study.toml, a draft is written.
-    Unchanged files are not parsed again. Exit code 0: runs were imported; 1: no log was recognised; 2: usage error.
+    Unchanged files are not parsed again. Exit code 0: runs were imported; 1: no log was recognised, or a
+    file could not be read (the others are imported); 2: usage error.
     """
     from azlatency.studies.store import list_studies
 
@@ -50,9 +51,21 @@ def import_(
         names = list_studies()
         if not names:
             raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
-        usable = all([_import_study(name, [], out) for name in names])
+        usable = all([_import_or_report(name, out) for name in names])
     if not usable:
         raise typer.Exit(1)
+
+
+def _import_or_report(name: str, out: Path | None) -> bool:
+    """Import a study; print an error, so that the next study is imported in any case."""
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.own_files import ManifestError
+
+    try:
+        return _import_study(name, [], out)
+    except (LogError, ManifestError) as error:
+        print_error(str(error))
+        return False
 
 
 def _import_study(name: str, sources: list[Path], out: Path | None) -> bool:
@@ -70,15 +83,18 @@ def _import_study(name: str, sources: list[Path], out: Path | None) -> bool:
         if copied is not None:
             copied.undo()
         raise
+    if copied is not None:
+        summary.unreadable += copied.refused
     _print_summary(summary, folder)
+    whole = summary.usable and not summary.unreadable
     if copied is None:
-        return summary.usable
+        return whole
     if not summary.usable and copied.new:
         copied.undo()
         print_error(f"  no usable log; nothing was copied to {relative(folder)}")
         return False
     _draft_manifest(name, folder, summary)
-    return summary.usable
+    return whole
 
 
 def _draft_manifest(name: str, folder: Path, summary: ImportSummary) -> None:
@@ -107,10 +123,8 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
 
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
     files = f"{count_of(summary.parsed, 'file')} parsed, {summary.reused} unchanged"
-    print(
-        f"{summary.study}: {runs} ({'unchanged' if summary.unchanged else files}) -> {relative(summary.folder)}, "
-        f"data version {summary.data_version}"
-    )
+    written = f" -> {relative(summary.folder)}, data version {summary.data_version}" if summary.usable else ""
+    print(f"{summary.study}: {runs} ({'unchanged' if summary.unchanged else files}){written}")
     for title, lines in (
         ("not recognised", summary.not_recognised),
         ("unreadable", summary.unreadable),

@@ -10,10 +10,7 @@ from tempfile import TemporaryDirectory
 from azlatency.logs.parse import LogError
 from azlatency.studies.importer import import_study
 from azlatency.studies.ingest import copy_sources
-from azlatency.studies.store import Study, data_folder, list_studies, load
-
-#: Temporary studies have this name. No study in data/raw can have it, so no manifest of data/raw applies to them.
-_TEMPORARY_NAME = ".side"
+from azlatency.studies.store import TEMPORARY_STUDY, Study, data_folder, list_studies, load
 
 
 @contextmanager
@@ -36,11 +33,11 @@ def open_study(name: str) -> Iterator[Study]:
         studies = ", ".join(sorted({*list_studies(), *imported})) or "none"
         raise LogError(f"{name}: not a study, a file or a folder; known studies: {studies}")
     with TemporaryDirectory(prefix="azlatency-") as temporary:
-        raw = Path(temporary) / "raw" / _TEMPORARY_NAME
+        raw = Path(temporary) / "raw" / TEMPORARY_STUDY
         source = path if path.is_dir() else copy_sources([path], raw).folder
-        summary = import_study(_TEMPORARY_NAME, [source], out=Path(temporary))
+        summary = import_study(TEMPORARY_STUDY, [source], out=Path(temporary))
         if not summary.runs_by_tool:
             reasons = (summary.unreadable + summary.not_recognised + summary.problems)[:1]
             reason = f" ({reasons[0]})" if reasons else ""
             raise LogError(f"{name}: contains no run{reason}; run azlatency check {name}")
-        yield load(_TEMPORARY_NAME, processed=Path(temporary))
+        yield load(TEMPORARY_STUDY, processed=Path(temporary))

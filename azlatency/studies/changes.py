@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from azlatency.logs.format import count_of
 from azlatency.logs.parsers import parser_version
-from azlatency.studies.manifest import FILE_NAME, Manifest, ManifestError, read_manifest
+from azlatency.studies.manifest import FILE_NAME, Manifest, read_manifest
+from azlatency.studies.own_files import ManifestError
 from azlatency.studies.store import data_folder, digest, read_stamp
 
 
@@ -33,7 +35,7 @@ def changed_since_import(name: str) -> str:
         return ""
     try:
         manifest = find_manifest(name, roots)
-        files = {path: file for path, file in iter_files(roots, manifest) if manifest.ignored(path) is None}
+        files = {path: file for path, file in list_files(roots, manifest)[0] if manifest.ignored(path) is None}
     except (ManifestError, OSError) as error:
         return f"the manifest cannot be read ({error})"
     before = stamp["files"]
@@ -60,15 +62,50 @@ def find_manifest(name: str, roots: Sequence[Path]) -> Manifest:
     return read_manifest(raw, name)
 
 
-def iter_files(roots: Sequence[Path], manifest: Manifest) -> Iterator[tuple[str, Path]]:
-    """Yield the path to show and the file of every log, without hidden files and the files of the manifest."""
+def list_files(roots: Sequence[Path], manifest: Manifest) -> tuple[list[tuple[str, Path]], list[str]]:
+    """Return the path to show and the file of every log, and a message for every file that is not read.
+
+    Hidden files and the files of the manifest are left out. A symbolic link inside a folder is refused, because it
+    could show any file of this machine. A name that is not UTF-8 is shown with its bytes escaped.
+    """
+    files: list[tuple[str, Path]] = []
+    refused: list[str] = []
     for root in roots:
-        files = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.is_file())
-        for file in files:
-            relative = file.relative_to(root) if root.is_dir() else Path(file.name)
-            path = relative.as_posix() if len(roots) == 1 else (Path(root.name) / relative).as_posix()
-            if not any(part.startswith(".") for part in relative.parts) and not manifest.is_own_file(path):
-                yield path, file
+        prefix = f"{shown_name(root.name)}/" if len(roots) > 1 and root.is_dir() else ""
+        entries = iter_entries(root) if root.is_dir() else [(root, root.name, "")]
+        for file, inside, problem in entries:
+            path = prefix + shown_name(inside)
+            if manifest.is_own_file(path):
+                continue
+            if problem:
+                refused.append(f"{path}: {problem}")
+            else:
+                files.append((path, file))
+    return files, refused
+
+
+def shown_name(name: str) -> str:
+    """Return a file name as text; bytes that are not UTF-8 are escaped."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def iter_entries(folder: Path, under: str = "") -> Iterator[tuple[Path, str, str]]:
+    """Yield file, path below the root and problem of every entry of a folder, in order of name."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        yield folder, under.rstrip("/"), f"{error.strerror}; check the permissions"
+        return
+    for entry in entries:
+        name = under + entry.name
+        if entry.name.startswith("."):
+            continue
+        if entry.is_symlink():
+            yield Path(entry.path), name, "a symbolic link is not followed; copy the file that it points to"
+        elif entry.is_dir():
+            yield from iter_entries(Path(entry.path), f"{name}/")
+        else:
+            yield Path(entry.path), name, "" if entry.is_file() else "not a regular file"
 
 
 def fingerprint(file: Path, before: dict[str, Any] | None) -> dict[str, Any]:
@@ -78,7 +115,16 @@ def fingerprint(file: Path, before: dict[str, Any] | None) -> dict[str, Any]:
     if before is not None and all(before[key] == value for key, value in current.items()):
         return before
     if before is not None:
-        current["sources"] = before["sources"]
+        current |= {"sources": before["sources"], "unreadable": before["unreadable"]}
     with file.open("rb") as stream:
         current["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
     return current
+
+
+def has_changed(file: Path, mark: dict[str, Any]) -> bool:
+    """Return whether a file is not the one that `fingerprint` described."""
+    try:
+        status = file.stat()
+    except OSError:
+        return True
+    return bool((status.st_size, status.st_mtime_ns) != (mark["size"], mark["mtime_ns"]))

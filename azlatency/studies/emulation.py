@@ -69,6 +69,8 @@ def configured_links(study: Study) -> pd.DataFrame:
     import pandas as pd
 
     file = data_folder("raw") / study.name / _FILE
+    if file.is_symlink():
+        raise LogError(f"{file}: a symbolic link is not followed; copy the file that it points to")
     try:
         truth: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
         rows = [row for profile in truth.get("profiles", {}).values() for row in _links(profile["directions"])]

@@ -1,7 +1,8 @@
 """Import the logs of a study: parse them, add the manifest, and write the tables.
 
-The import is incremental: a file whose bytes did not change keeps its rows, unless the manifest or the parser version
-changed. It is atomic: if it fails or is killed, the old tables stay. Logs are only read.
+The import is incremental: the tables of a log depend on its bytes and the parser version only, and are kept while these
+stay the same; the manifest is joined afterwards. Fresh and incremental imports write the same bytes. The import is
+atomic: if it fails or is killed, the old tables stay. Logs are only read.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from azlatency.logs import schema
 from azlatency.logs.decode import SourceError, expand
@@ -19,11 +21,13 @@ from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError, parse_source
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.tables import Logs
-from azlatency.studies.changes import find_manifest, fingerprint, iter_files
+from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
 from azlatency.studies.manifest import Manifest
 from azlatency.studies.runs import paths_by_scenario
 from azlatency.studies.store import (
+    PARSED_RUNS,
     Stamp,
+    check_study_name,
     data_folder,
     data_version,
     digest,
@@ -39,6 +43,10 @@ if TYPE_CHECKING:
 
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
+#: What the tables of a log depend on.
+_PARSED_FROM = ("sha256", "tool")
+#: Tables that depend on the manifest or on the paths of the logs.
+_JOINED = ("sources", "runs", "events")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
 
@@ -127,36 +135,39 @@ def import_study(
     ManifestError
         If ``study.toml`` or a file that it names cannot be used. The old tables stay.
     """
+    check_study_name(name)
     roots = [Path(source) for source in sources] if sources else [data_folder("raw") / name]
     _check_roots(name, roots, given=bool(sources))
     manifest = find_manifest(name, roots)
     folder = (out or data_folder("processed")) / name
     recover(folder)
     summary = ImportSummary(name, folder)
-    files = _select_files(roots, manifest, summary)
     before = read_stamp(folder)
+    files, marks = _select_files(roots, manifest, summary, before)
     stamp: Stamp = {
         "study": name,
         "parser_version": parser_version(),
         "manifest": digest(manifest.files),
         # A page shows the lines of logs that are not in data/raw.
         "roots": [str(root.resolve()) for root in roots] if sources else [],
-        "files": {path: fingerprint(file, before["files"].get(path)) for path, file in files.items()},
+        "files": marks,
+        "refused": list(summary.unreadable),
     }
-    if {**before, "summary": None} == {**stamp, "summary": None}:
+    if all(before[key] == value for key, value in stamp.items()):
         return _restore_summary(before, summary)
     reused = _reusable_paths(before, stamp)
-    source_paths = {source_id: path for path in reused for source_id in before["files"][path]["sources"]}
-    reused_ids = set(source_paths)
     changed = {path: file for path, file in files.items() if path not in reused}
-    logs, source_ids = _parse(changed, manifest, source_paths, summary, executor, progress)
-    for path, ids in source_ids.items():
-        stamp["files"][path] = {**stamp["files"][path], "sources": ids}
-    tables = _join_reused(logs, folder, reused_ids)
-    _summarize(tables, summary)
+    parsed = _parse(changed, marks, summary, executor, progress)
+    paths = _list_sources(marks, manifest, summary)
+    stored_ids = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
+    tables, kept = _assemble(parsed, paths, stored_ids, folder)
+    _add_manifest(tables, paths, manifest)
+    _summarize(tables, manifest, summary)
+    stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
-    write_study(folder, tables, stamp, manifest)
+    if summary.usable:
+        write_study(folder, tables, stamp, manifest, kept)
     return summary
 
 
@@ -171,60 +182,65 @@ def _check_roots(name: str, roots: Sequence[Path], *, given: bool) -> None:
         raise LogError(f"study {name!r} not found. Known studies: {known}")
 
 
-def _select_files(roots: Sequence[Path], manifest: Manifest, summary: ImportSummary) -> dict[str, Path]:
-    """Return the logs by their path; list those that the manifest ignores in the summary."""
-    files = {}
-    for path, file in iter_files(roots, manifest):
+def _select_files(
+    roots: Sequence[Path], manifest: Manifest, summary: ImportSummary, before: Stamp
+) -> tuple[dict[str, Path], dict[str, Any]]:
+    """Return the logs and their fingerprints by path; list ignored and unreadable files in the summary."""
+    files, marks = {}, {}
+    listed, refused = list_files(roots, manifest)
+    summary.unreadable += refused
+    for path, file in listed:
         if reason := manifest.ignored(path):
             summary.ignored.append(f"{path}: {reason}")
-        else:
-            files[path] = file
-    return files
+            continue
+        try:
+            mark = fingerprint(file, before["files"].get(path))
+        except OSError as error:
+            summary.unreadable.append(f"{path}: {error.strerror}; check the file")
+            continue
+        files[path], marks[path] = file, {**mark, "tool": manifest.tool(path)}
+    return files, marks
 
 
 def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
-    """Return the paths of the logs whose rows are still valid."""
-    if any(before[key] != stamp[key] for key in ("parser_version", "manifest")):
+    """Return the paths of the logs whose rows are still valid: they depend on the bytes and the parsers only."""
+    if before["parser_version"] != stamp["parser_version"]:
         return set()
     files = before["files"]
     return {
         path
         for path, file in stamp["files"].items()
-        if path in files and files[path]["sources"] and files[path]["sha256"] == file["sha256"]
+        if path in files and files[path].get("sources") and all(files[path][key] == file[key] for key in _PARSED_FROM)
     }
 
 
 def _parse(
     files: dict[str, Path],
-    manifest: Manifest,
-    source_paths: dict[str, str],
+    marks: dict[str, Any],
     summary: ImportSummary,
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
-) -> tuple[Logs, dict[str, list[str]]]:
-    """Parse files; return their tables, and the source ids of each file.
+) -> dict[str, Logs]:
+    """Parse files; return the tables of each source by its id, and add the sources of each file to its mark.
 
-    ``source_paths`` maps the id of each known source to its path. Of identical sources only the first one is kept.
+    The mark of a file that changed while it was read is removed.
     """
-    logs, source_ids = Logs(), {path: list[str]() for path in files}
+    parts_by_source: dict[str, Logs] = {}
     mapper = executor.map if executor is not None else map
-    results = mapper(_parse_file, files.keys(), files.values(), [manifest.tool(path) for path in files])
+    results = mapper(_parse_file, files.keys(), files.values(), [marks[path]["tool"] for path in files])
     for done, (path, parts) in enumerate(zip(files, results, strict=True), start=1):
-        for part in parts:
-            if isinstance(part, str):
-                summary.unreadable.append(part)
-                continue
-            source = part.rows["sources"][0]
-            first = source_paths.setdefault(source["source_id"], source["path"])
-            if first != source["path"]:
-                summary.duplicates.append(f"{source['path']}: identical to {first}; imported once")
-                continue
-            source_ids[path].append(source["source_id"])
-            _add_manifest(part, manifest)
-            logs.extend(part)
+        if has_changed(files[path], marks[path]):
+            summary.unreadable.append(f"{path}: changed while it was read; import it again")
+            del marks[path]
+        else:
+            logs = [part for part in parts if not isinstance(part, str)]
+            sources = [logs_of_source.rows["sources"][0] for logs_of_source in logs]
+            parts_by_source |= {row["source_id"]: part for row, part in zip(sources, logs, strict=True)}
+            marks[path]["sources"] = [[row["source_id"], row["path"]] for row in sources]
+            marks[path]["unreadable"] = [part for part in parts if isinstance(part, str)]
         if progress is not None:
             progress(done, len(files))
-    return logs, source_ids
+    return parts_by_source
 
 
 def _parse_file(path: str, file: Path, tool: str | None) -> list[Logs | str]:
@@ -235,39 +251,84 @@ def _parse_file(path: str, file: Path, tool: str | None) -> list[Logs | str]:
     ]
 
 
-def _add_manifest(logs: Logs, manifest: Manifest) -> None:
-    """Add the columns and events of the manifest to the runs of one source."""
-    source = logs.rows["sources"][0]
-    for run in logs.rows["runs"]:
-        for code, severity, text in manifest.describe(run, source["path"]):
-            event = {"source_id": source["source_id"], "run_id": run["run_id"], "line": run["first_line"]}
-            logs.rows["events"].append({**event, "code": code, "severity": severity, "text": text})
+def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSummary) -> dict[str, str]:
+    """Return the path of each source by its id, in the order of the files; of identical sources only the first."""
+    paths: dict[str, str] = {}
+    for file, mark in marks.items():
+        summary.unreadable += mark["unreadable"]
+        for source_id, path in mark["sources"]:
+            if path != file and (reason := manifest.ignored(path)):
+                summary.ignored.append(f"{path}: {reason}")
+            elif (first := paths.setdefault(source_id, path)) != path:
+                summary.duplicates.append(f"{path}: identical to {first}; imported once")
+    return paths
 
 
-def _join_reused(logs: Logs, folder: Path, source_ids: set[str]) -> dict[str, pa.Table]:
-    """Return the tables of the parsed logs together with the stored rows of unchanged sources."""
+def _assemble(
+    parsed: dict[str, Logs], paths: dict[str, str], stored_ids: set[str], folder: Path
+) -> tuple[dict[str, pa.Table], list[str]]:
+    """Return the tables without the manifest's part, and the names of the tables whose stored files stay valid.
+
+    Rows are in the order of `paths`, whatever was parsed now and before.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    tables = {name: logs.to_arrow(name) for name in schema.TABLES}
-    if not source_ids:
-        return tables
-    reused = pa.array(sorted(source_ids))
-    for name, parsed in tables.items():
-        stored = read_table(folder, name)
-        # A run id starts with the id of its source.
-        keys = (
-            stored["source_id"]
-            if "source_id" in stored.column_names
-            else pc.utf8_slice_codeunits(stored["run_id"], 0, 16)
-        )
-        tables[name] = pa.concat_tables([stored.filter(pc.is_in(keys, reused)), parsed])
-    order = pc.sort_indices(tables["sources"], sort_keys=[("path", "ascending")])
-    tables["sources"] = tables["sources"].take(order)
-    return tables
+    logs = Logs()
+    for source_id in paths:
+        if source_id not in stored_ids:
+            logs.extend(parsed[source_id])
+    stored_order = read_table(folder, "sources")["source_id"].to_pylist() if stored_ids else None
+    kept = [name for name in schema.TABLES if name not in _JOINED] if stored_order == list(paths) else []
+    order = pa.array(list(paths), pa.string())
+    tables = {}
+    for name in schema.TABLES:
+        if name in kept:
+            continue
+        table = logs.to_arrow(name)
+        if stored_ids:
+            stored = read_table(folder, PARSED_RUNS if name == "runs" else name)
+            if name == "events":
+                stored = stored.filter(pc.invert(pc.starts_with(stored["code"], "manifest_")))
+            table = pa.concat_tables([stored, table])
+        tables[name] = _in_order(table, order)
+    sources = tables["sources"]
+    # The path of a source is that of the first file with these bytes.
+    position = sources.schema.get_field_index("path")
+    tables["sources"] = sources.set_column(position, sources.field("path"), pa.array(list(paths.values()), pa.string()))
+    return tables, kept
 
 
-def _summarize(tables: dict[str, pa.Table], summary: ImportSummary) -> None:
+def _in_order(table: pa.Table, source_ids: pa.Array) -> pa.Table:
+    """Return the rows of some sources in the order of these sources; the rows of one source keep their order."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    # A run id starts with the id of its source.
+    keys = table["source_id"] if "source_id" in table.column_names else pc.utf8_slice_codeunits(table["run_id"], 0, 16)
+    ranks = pc.index_in(keys, value_set=source_ids)
+    if ranks.null_count:
+        table, ranks = table.filter(pc.is_valid(ranks)), ranks.drop_null()
+    if bool((np.diff(ranks.to_numpy()) < 0).any()):
+        table = table.take(pc.sort_indices(ranks))
+    return table
+
+
+def _add_manifest(tables: dict[str, pa.Table], paths: dict[str, str], manifest: Manifest) -> None:
+    """Add the columns of the manifest to the table ``runs`` and its events to ``events``."""
+    import pyarrow as pa
+
+    logs = Logs()
+    logs.rows["runs"] = tables["runs"].to_pylist()
+    for run in logs.rows["runs"]:
+        for code, severity, text in manifest.describe(run, paths[run["source_id"]]):
+            event = {"source_id": run["source_id"], "run_id": run["run_id"], "line": run["first_line"]}
+            logs.rows["events"].append({**event, "code": code, "severity": severity, "text": text})
+    tables[PARSED_RUNS], tables["runs"] = tables["runs"], logs.to_arrow("runs")
+    tables["events"] = pa.concat_tables([tables["events"], logs.to_arrow("events")])
+
+
+def _summarize(tables: dict[str, pa.Table], manifest: Manifest, summary: ImportSummary) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
     runs, sources = tables["runs"], tables["sources"]
     summary.runs_by_tool = dict(sorted(Counter(runs["tool"].to_pylist()).items()))
@@ -276,8 +337,14 @@ def _summarize(tables: dict[str, pa.Table], summary: ImportSummary) -> None:
         message = f"{paths.get(event['source_id'], event['source_id'])}:{event['line']}: {event['text']}"
         if event["code"] == "not_recognised":
             summary.not_recognised.append(message)
-        elif event["severity"] == "error" or event["code"] == "manifest_missing":
+        elif event["code"] != "manifest_conflict" and (
+            event["severity"] == "error" or event["code"] == "manifest_missing"
+        ):
             summary.problems.append(message)
+    for conflict, of_runs in manifest.conflicts.items():
+        first = of_runs[0]
+        count = f" ({count_of(len(of_runs), 'run')})" if len(of_runs) > 1 else ""
+        summary.problems.append(f"{first}: {conflict}{count}")
     summary.notes = [
         f"scenario {scenario!r} covers {count_of(len(paths), 'path')}, which are never pooled: {_shortened(paths)}"
         for scenario, paths in paths_by_scenario(runs).items()

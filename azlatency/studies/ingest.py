@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 from azlatency.logs.decode import LARGEST_SOURCE, MOST_MEMBERS
 from azlatency.logs.parse import LogError
+from azlatency.studies.changes import iter_entries
 from azlatency.studies.manifest import FILE_NAME
 
 STANDARD_INPUT = "stdin.log"
@@ -36,19 +37,31 @@ class CopiedFiles:
         Files that were created.
     present : int
         Number of files that already existed with the same content.
+    refused : list of str
+        One message per file that was not copied.
     """
 
     folder: Path
     new: list[Path] = field(default_factory=list)
     present: int = 0
+    refused: list[str] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+    """Folders that were created, outer ones first."""
 
     def undo(self) -> None:
-        """Remove the new files and the folders that become empty."""
+        """Remove the new files, and the new folders that are empty."""
         for file in self.new:
             file.unlink(missing_ok=True)
-        for folder in sorted({parent for file in self.new for parent in file.parents}, reverse=True):
-            if folder == self.folder or self.folder in folder.parents:
-                _remove_if_empty(folder)
+        for folder in reversed(self.folders):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+    def make_folder(self, folder: Path) -> None:
+        """Create a folder with its parents."""
+        missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+        for parent in reversed(missing):
+            parent.mkdir(exist_ok=True)
+            self.folders.append(parent)
 
 
 def copy_sources(sources: Sequence[Path], folder: Path) -> CopiedFiles:
@@ -70,12 +83,18 @@ def copy_sources(sources: Sequence[Path], folder: Path) -> CopiedFiles:
     Raises
     ------
     LogError
-        If a source does not exist, or if a file exists with different content. The folder is then left unchanged.
+        If a source does not exist, if a file exists with different content, or if a file cannot be written. The folder
+        is then left unchanged. A single file that cannot be read does not prevent the copying of the others.
     """
     copied = CopiedFiles(folder)
     try:
         for source in sources:
             _copy_source(source, copied, alone=len(sources) == 1)
+        if copied.refused and not copied.new and not copied.present:
+            raise LogError(copied.refused[0])
+    except OSError as error:
+        copied.undo()
+        raise LogError(f"{error.filename2 or error.filename}: {error.strerror}; nothing was copied") from None
     except BaseException:
         copied.undo()
         raise
@@ -94,6 +113,8 @@ def _copy_source(source: Path, copied: CopiedFiles, *, alone: bool) -> None:
         raise LogError(f"{source}: no such file or folder; check the path")
     if _same_or_inside(source, copied.folder):
         return
+    if not source.is_dir() and not source.is_file():
+        raise LogError(f"{source}: not a regular file; give a file, a folder, or - for standard input")
     if source.is_dir():
         _copy_folder(source, PurePosixPath() if alone else PurePosixPath(source.name), copied)
     elif _is_study(source):
@@ -107,13 +128,17 @@ def _copy_source(source: Path, copied: CopiedFiles, *, alone: bool) -> None:
 
 def _copy_folder(source: Path, under: PurePosixPath, copied: CopiedFiles) -> None:
     """Copy all files that are not hidden. If the folder of the study is inside the source, it is skipped."""
-    for file in sorted(path for path in source.rglob("*") if path.is_file()):
-        inside = file.relative_to(source)
-        if not any(part.startswith(".") for part in inside.parts) and not _same_or_inside(file, copied.folder):
-            _copy(file, under / PurePosixPath(inside.as_posix()), copied, file)
+    for file, inside, problem in iter_entries(source):
+        if _same_or_inside(file, copied.folder):
+            continue
+        if problem:
+            copied.refused.append(f"{file}: {problem}")
+        else:
+            _copy(file, under / inside, copied, file)
 
 
 def _copy(file: Path, name: PurePosixPath, copied: CopiedFiles, source: Path) -> None:
+    """Copy one file; a file that cannot be read is refused, a target that cannot be written raises `OSError`."""
     target = copied.folder / name
     if target.exists():
         if not target.is_file() or not filecmp.cmp(file, target, shallow=False):
@@ -122,10 +147,18 @@ def _copy(file: Path, name: PurePosixPath, copied: CopiedFiles, source: Path) ->
             )
         copied.present += 1
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        shutil.copy2(file, part)
+        stream = file.open("rb")
+    except OSError as error:
+        copied.refused.append(f"{source}: {error.strerror}; check the file")
+        return
+    copied.make_folder(target.parent)
+    # The name of a log may be as long as a name can be.
+    part = target.with_name(f".azlatency.{os.getpid()}.part")
+    try:
+        with stream, part.open("wb") as copy:
+            shutil.copyfileobj(stream, copy)
+        shutil.copystat(file, part)
         os.rename(part, target)
     finally:
         part.unlink(missing_ok=True)
@@ -135,11 +168,6 @@ def _copy(file: Path, name: PurePosixPath, copied: CopiedFiles, source: Path) ->
 def _same_or_inside(path: Path, folder: Path) -> bool:
     path, folder = path.resolve(), folder.resolve()
     return path == folder or folder in path.parents
-
-
-def _remove_if_empty(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
 
 
 # --- archives that hold a study

@@ -12,35 +12,47 @@ The manifest is ``study.toml``, or a CSV file with one row per log; its keys bec
     zone = "1"
     peer_zone = "3"
 
-In ``log``, an asterisk matches any characters, including slashes. If several entries match a log, their values must
-agree. A value of the log is never replaced: a contradiction is an error.
+In ``log``, an asterisk matches any characters, including slashes. ``pattern`` reads values from the paths of the logs
+(`azlatency.studies.path_pattern`). If several entries match a log, their values must agree. A value of the log is never
+replaced: a contradiction is an error.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from azlatency.logs.record import Row
 from azlatency.logs.schema import MANIFEST_COLUMNS
+from azlatency.studies.own_files import (
+    ManifestError,
+    check_no_link,
+    check_regular,
+    own_file,
+    read_own_csv,
+    read_own_toml,
+)
+from azlatency.studies.path_pattern import PathPattern, PatternError
 from azlatency.studies.zones import ZoneMap, ZoneMapError, pseudonym, read_zone_maps
 
 FILE_NAME = "study.toml"
-_STUDY_KEYS = {
-    "name", "title", "question", "date", "emulated", "source", "notes", "runs", "reported", "baseline",
-    "zone_maps", "pseudonymise_subscriptions", "before",
-    "region", "subscription", "vm_size", "accelerated_networking", "placement",
+#: Keys of [study] with the type of their values.
+_STUDY_TYPES = {
+    **dict.fromkeys(("name", "title", "question", "source", "notes", "before"), "string"),
+    **dict.fromkeys(("runs", "reported", "baseline"), "file"),
+    **dict.fromkeys(("region", "subscription", "vm_size", "placement"), "string"),
+    **dict.fromkeys(("emulated", "pseudonymise_subscriptions", "accelerated_networking"), "bool"),
+    "date": "date", "zone_maps": "files", "pattern": "patterns",
 }  # fmt: skip
 #: Keys of an entry that a log can contain as well; only the manifest contains the others.
 _LOG_COLUMNS = ("tool", "client", "server", "protocol", "message_bytes", "started_at")
-_SELECTORS = ("log", "transcript", "heading", "ignore")
+_SELECTORS = ("log", "transcript", "heading", "ignore", "pattern")
 _ENTRY_KEYS = {column.name for column in MANIFEST_COLUMNS} - {"study"} | set(_LOG_COLUMNS) | set(_SELECTORS)
 _PLACEMENTS = (
     "same_host", "availability_set", "proximity_placement_group", "same_zone", "cross_zone", "cross_region",
@@ -48,15 +60,16 @@ _PLACEMENTS = (
 _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
     "tool": "string", "client": "string", "server": "string", "protocol": "string", "message_bytes": "int64",
     "started_at": "timestamp",
-    "log": "string", "transcript": "string", "heading": "string", "ignore": "string",
+    **dict.fromkeys(_SELECTORS, "string"),
 }  # fmt: skip
+_PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {"bool": bool, "date": (date, str)}
+#: Columns that a pattern can read from a path.
+_FIELD_TYPES = {name: kind for name, kind in _TYPES.items() if name not in (*_SELECTORS, "study", "notes")}
+_LARGEST_INTEGER = 2**53
+_SHOWN = 60
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 #: Files of a study that are not logs.
 _OWN_FILES = (FILE_NAME, "README.md", "truth.json")
-
-
-class ManifestError(ValueError):
-    """A manifest that cannot be used; ``file:line: what is wrong; what to do``."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,15 @@ class Entry:
     heading: str | None
     ignore: str | None
     values: dict[str, Any]
+    pattern: PathPattern | None = None
+
+    def values_of(self, path: str, heading: str | None) -> dict[str, Any] | None:
+        """Return the values for the log at ``path`` under ``heading``, or None if the entry does not apply to it."""
+        if self.pattern is None:
+            return self.values if self.matches(path, heading) else None
+        if (fields := self.pattern.match(path)) is None or not (self.log is None or self.matches(path, heading)):
+            return None
+        return {name: _typed(self.place, name, text) for name, text in fields.items()} | self.values
 
     def matches(self, path: str, heading: str | None) -> bool:
         """Return whether the entry applies to the log at ``path`` under ``heading`` (``outer / inner``)."""
@@ -92,9 +114,11 @@ class Manifest:
     zones: ZoneMap = field(default_factory=ZoneMap)
     files: list[Path] = field(default_factory=list)
     """Files of the manifest. If their content changes, the import is out of date."""
+    conflicts: dict[str, list[str]] = field(default_factory=dict)
+    """Contradictions of two entries, with the ``file:line`` of every run that `describe` found them for."""
 
     def scenarios(self) -> list[str]:
-        """Return the scenarios in the order of the entries."""
+        """Return the scenarios of the entries in their order, without those that a pattern reads from paths."""
         return list(dict.fromkeys(entry.values["scenario"] for entry in self.entries if "scenario" in entry.values))
 
     def is_own_file(self, path: str) -> bool:
@@ -104,28 +128,55 @@ class Manifest:
 
     def ignored(self, path: str) -> str | None:
         """Return the reason why the manifest ignores a file, or None."""
-        return next((entry.ignore for entry in self.entries if entry.ignore and entry.matches(path, None)), None)
+        entries = self._entries_for(path)
+        return next((entry.ignore for entry in entries if entry.ignore and entry.matches(path, None)), None)
 
     def tool(self, path: str) -> str | None:
         """Return the tool of a log that cannot be recognised by its content, or None."""
-        matching = (entry for entry in self.entries if "tool" in entry.values and entry.matches(path, None))
-        return next((entry.values["tool"] for entry in matching), None)
+        values = (entry.values_of(path, None) for entry in self._entries_for(path) if not entry.ignore)
+        return next((found["tool"] for found in values if found and "tool" in found), None)
+
+    @cached_property
+    def _first_conflicts(self) -> dict[tuple[str, str], str]:
+        """The first contradiction of each pair of entries."""
+        return {}
+
+    @cached_property
+    def _entries_by_path(self) -> dict[str | None, list[int]]:
+        """Positions of the entries of one log by its path; the others are at None."""
+        positions: dict[str | None, list[int]] = {None: []}
+        for position, entry in enumerate(self.entries):
+            literal = entry.log is not None and entry.transcript is None and not set("*?[") & set(entry.log)
+            positions.setdefault(entry.log if literal else None, []).append(position)
+        return positions
+
+    def _entries_for(self, path: str) -> Iterator[Entry]:
+        """Yield the entries that may apply to a log, in their order."""
+        positions = self._entries_by_path
+        yield from (self.entries[position] for position in sorted([*positions.get(path, []), *positions[None]]))
 
     def describe(self, run: Row, path: str) -> list[tuple[str, str, str]]:
         """Set the columns of the manifest in a row of ``runs``; return events as (code, severity, text)."""
         events: list[tuple[str, str, str]] = []
-        matching = [entry for entry in self.entries if not entry.ignore and entry.matches(path, run.get("heading"))]
-        if not matching and self.entries:
+        entries = [entry for entry in self._entries_for(path) if not entry.ignore]
+        matching = [(entry, found) for entry in entries if (found := entry.values_of(path, run.get("heading")))]
+        if not matching and self.entries and not any(entry.matches(path, run.get("heading")) for entry in entries):
             events.append(("manifest_missing", "warning", f"no entry of {FILE_NAME} matches {path}; add one"))
         values: dict[str, Any] = {}
         places: dict[str, str] = {}
-        for entry in matching:
-            for key, value in entry.values.items():
+        conflicts: dict[tuple[str, str], str] = {}
+        for entry, of_entry in matching:
+            for key, value in of_entry.items():
                 if key in values and values[key] != value:
                     text = f"{key} is {values[key]!r} in {places[key]} and {value!r} in {entry.place}; keep one"
                     events.append(("manifest_conflict", "error", text))
+                    conflicts.setdefault((places[key], entry.place), text)
                 else:
                     values[key], places[key] = value, entry.place
+        for pair, text in conflicts.items():
+            self.conflicts.setdefault(self._first_conflicts.setdefault(pair, text), []).append(
+                f"{path}:{run.get('first_line')}"
+            )
         run["study"] = self.name
         run.update(self._with_defaults(values))
         events += _contradictions(run, values, places)
@@ -212,63 +263,97 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
         If a file of the manifest cannot be used. The message names file and line.
     """
     path = folder / FILE_NAME
-    if not path.is_file():
+    check_no_link(path, str(folder))
+    if not path.exists():
         return Manifest(name or folder.resolve().name, folder)
-    try:
-        text = path.read_text("utf-8")
-        content = tomllib.loads(text)
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path}:1: not UTF-8 text; save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise ManifestError(f"{path}:{line[1] if line else 1}: {error}; correct the TOML") from None
-    study = content.get("study", {})
-    _check_keys(f"{path}:1", study, _STUDY_KEYS, "[study]")
+    check_regular(path, str(folder))
+    content, text = read_own_toml(path)
     if unknown := set(content) - {"study", "run"}:
         raise ManifestError(f"{path}:1: unknown table [{sorted(unknown)[0]}]; known: [study] and [[run]]")
-    manifest = Manifest(name or study.get("name") or folder.resolve().name, folder, study, files=[path])
-    lines = [number for number, line in enumerate(text.splitlines(), start=1) if line.strip() == "[[run]]"]
-    for number, run in zip(lines, content.get("run", []), strict=False):
+    study, runs = content.get("study", {}), content.get("run", [])
+    if not isinstance(study, dict):
+        raise ManifestError(f"{path}:{_line_of(text, 'study')}: study is not a table; write [study]")
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        raise ManifestError(f"{path}:{_line_of(text, 'run')}: run is not a list of tables; write [[run]]")
+    manifest = Manifest(name or "", folder, study, files=[path])
+    _check_study(path, study, text, manifest)
+    manifest.name = manifest.name or study.get("name") or folder.resolve().name
+    lines = [number for number, line in enumerate(text.splitlines(), start=1) if _RUN_TABLE.match(line)]
+    for number, run in zip(lines + [1] * len(runs), runs, strict=False):
         manifest.entries.append(_entry(f"{path}:{number}", run))
     if "runs" in study:
         manifest.entries += _csv_entries(folder / study["runs"])
-        manifest.files.append(folder / study["runs"])
-    manifest.files += [folder / study[key] for key in ("reported", "baseline") if key in study]
-    maps = [folder / name for name in study.get("zone_maps", [])]
-    manifest.files += maps
     try:
-        manifest.zones = read_zone_maps(maps)
+        manifest.zones = read_zone_maps(folder / file for file in study.get("zone_maps", []))
     except ZoneMapError as error:
         raise ManifestError(str(error)) from None
     return manifest
 
 
-def _csv_entries(path: Path) -> Iterable[Entry]:
+_RUN_TABLE = re.compile(r"[ \t]*\[\[[ \t]*[\"']?run[\"']?[ \t]*\]\]")
+
+
+def _line_of(text: str, key: str) -> int:
+    """Return the line of the first assignment of a key, or of the table of that name."""
+    assignment = re.compile(rf"[ \t]*(?:[\"']?{re.escape(key)}[\"']?[ \t]*=|\[+[ \t]*{re.escape(key)}\b)")
+    return next((number for number, line in enumerate(text.splitlines(), start=1) if assignment.match(line)), 1)
+
+
+def _check_study(path: Path, study: dict[str, Any], text: str, manifest: Manifest) -> None:
+    """Check the table ``[study]``; add the files and patterns that it names to the manifest."""
+    for key, value in study.items():
+        place = f"{path}:{_line_of(text, key)}"
+        _check_keys(place, {key: value}, set(_STUDY_TYPES), "[study]")
+        kind = _STUDY_TYPES[key]
+        items = value if kind in ("files", "patterns") and isinstance(value, list) else [value]
+        if not all(isinstance(item, _PYTHON_TYPES.get(kind, str)) for item in items):
+            raise ManifestError(f"{place}: {key} = {_shown(value)} is not of type {kind}; correct it")
+        if kind in ("file", "files"):
+            manifest.files += [own_file(manifest.folder, item, place) for item in items]
+            study[key] = items if kind == "files" else value
+        if kind == "patterns":
+            manifest.entries += [_entry(place, {"pattern": item}) for item in items]
+        if key == "placement":
+            _check_placement(place, value)
+
+
+def _shown(value: Any) -> str:
+    """Return a value for a message; a long one is cut."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            for row in reader:
-                if None in row:
-                    raise ManifestError(f"{path}:{reader.line_num}: more cells than columns; quote the commas")
-                yield _entry(f"{path}:{reader.line_num}", {key: value for key, value in row.items() if value})
-    except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror}; named by {FILE_NAME}") from None
+        text = repr(value)
+    except (RecursionError, ValueError):
+        return "…"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _csv_entries(path: Path) -> Iterable[Entry]:
+    for line, row in read_own_csv(path):
+        yield _entry(f"{path}:{line}", {key: value for key, value in row.items() if value})
 
 
 def _entry(place: str, raw: dict[str, Any]) -> Entry:
     _check_keys(place, raw, _ENTRY_KEYS, "an entry")
-    if "log" not in raw and "transcript" not in raw:
-        raise ManifestError(f'{place}: the entry has neither log nor transcript; add log = "…" or transcript = "…"')
+    if not {"log", "transcript", "pattern"} & set(raw):
+        raise ManifestError(f'{place}: the entry has neither log, pattern nor transcript; add log = "…"')
     values = {key: _typed(place, key, value) for key, value in raw.items()}
-    if values.get("placement") not in (None, *_PLACEMENTS):
-        raise ManifestError(f"{place}: placement {values['placement']!r}; one of {', '.join(_PLACEMENTS)}")
+    _check_placement(place, values.get("placement"))
     selectors = {key: values.pop(key, None) for key in _SELECTORS}
+    if selectors["pattern"] is not None:
+        try:
+            selectors["pattern"] = PathPattern.parse(selectors["pattern"], _FIELD_TYPES)
+        except PatternError as error:
+            raise ManifestError(f"{place}: {error}") from None
     return Entry(place=place, values=values, **selectors)
+
+
+def _check_placement(place: str, value: str | None) -> None:
+    if value not in (None, *_PLACEMENTS):
+        raise ManifestError(f"{place}: placement {_shown(value)}; one of {', '.join(_PLACEMENTS)}")
 
 
 def _check_keys(place: str, table: dict[str, Any], known: set[str], where: str) -> None:
     if unknown := sorted(set(table) - known):
-        raise ManifestError(f"{place}: unknown key {unknown[0]!r} in {where}; known: {', '.join(sorted(known))}")
+        raise ManifestError(f"{place}: unknown key {_shown(unknown[0])} in {where}; known: {', '.join(sorted(known))}")
 
 
 def _typed(place: str, key: str, value: Any) -> Any:
@@ -276,17 +361,34 @@ def _typed(place: str, key: str, value: Any) -> Any:
     wanted = _TYPES[key]
     try:
         if wanted == "string":
-            return str(value)
+            return _string(value)
         if wanted == "int64":
-            return int(value)
+            return _integer(value)
         if wanted == "bool":
             return value if isinstance(value, bool) else _BOOLEANS[str(value).strip().casefold()]
         moment = value if isinstance(value, date) else datetime.fromisoformat(value)
         if not isinstance(moment, datetime):
             moment = datetime(moment.year, moment.month, moment.day)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, KeyError, TypeError):
-        raise ManifestError(f"{place}: {key} = {value!r} is not of type {wanted}; correct it") from None
+    except (ValueError, KeyError, TypeError, OverflowError):
+        raise ManifestError(f"{place}: {key} = {_shown(value)} is not of type {wanted}; correct it") from None
+
+
+def _string(value: Any) -> str:
+    """Return a text; a zone may be written as a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise TypeError
+    return str(value)
+
+
+def _integer(value: Any) -> int:
+    """Return a number of a CSV cell or of TOML; raise `ValueError` for fractions and huge numbers."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise TypeError
+    number = int(value)
+    if abs(number) > _LARGEST_INTEGER:
+        raise OverflowError
+    return number
 
 
 def read_baseline(manifest: Manifest, table: Literal["expectation", "unquantified"]) -> list[Row]:
@@ -298,20 +400,16 @@ def read_baseline(manifest: Manifest, table: Literal["expectation", "unquantifie
     if "baseline" not in manifest.study:
         return []
     path = manifest.folder / manifest.study["baseline"]
-    try:
-        return list(tomllib.loads(path.read_text("utf-8")).get(table, []))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ManifestError(f"{path}: {error}; named by {FILE_NAME}") from None
+    content, text = read_own_toml(path)
+    tables = content.get(table, [])
+    if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
+        raise ManifestError(f"{path}:{_line_of(text, table)}: {table} is not a list of tables; write [[{table}]]")
+    return tables
 
 
 def read_reported(manifest: Manifest) -> list[Row]:
     """Read the numbers that someone published without a log; the list is empty if there are none."""
     if "reported" not in manifest.study:
         return []
-    path = manifest.folder / manifest.study["reported"]
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = csv.DictReader(stream)
-            return [{**{key: value or None for key, value in row.items()}, "line": str(rows.line_num)} for row in rows]
-    except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror}; named by {FILE_NAME}") from None
+    rows = read_own_csv(manifest.folder / manifest.study["reported"])
+    return [{**{key: value or None for key, value in row.items()}, "line": str(line)} for line, row in rows]

@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,9 +32,26 @@ if TYPE_CHECKING:
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
+#: The table ``runs`` without what the manifest added.
+PARSED_RUNS = "parsed_runs"
 _EMPTY_STAMP: Stamp = {
     "study": None, "parser_version": None, "manifest": None, "roots": [], "files": {}, "summary": None,
+    "refused": [], "imported_at": None,
 }  # fmt: skip
+
+
+#: Name of the study of `azlatency compare` for logs that are not a study. No study in data/raw can have it.
+TEMPORARY_STUDY = ".side"
+_STUDY_NAME = re.compile(r"\w[\w .+@=-]*(?<![ .])")
+_LONGEST_NAME = 100
+
+
+def check_study_name(name: str) -> str:
+    """Return the name of a study; raise `LogError` if it cannot be the name of a folder on every system."""
+    if name == TEMPORARY_STUDY or (_STUDY_NAME.fullmatch(name) and len(name.encode()) <= _LONGEST_NAME):
+        return name
+    shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    raise LogError(f"study {shown!r}: not a name for a study; use letters, digits, hyphens and underscores")
 
 
 def data_folder(kind: str) -> Path:
@@ -192,7 +211,7 @@ def load(name: str, *, processed: Path | None = None) -> Study:
         If the study is not imported. The message lists the imported studies.
     """
     root = processed or data_folder("processed")
-    folder = root / name
+    folder = root / check_study_name(name)
     recover(folder)
     if not (folder / STAMP_FILE).is_file():
         known = ", ".join(sorted(path.parent.name for path in root.glob(f"*/{STAMP_FILE}"))) or "none"
@@ -206,7 +225,13 @@ def read_table(folder: Path, name: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table_schema = schema.arrow_schema(name)
+    table_schema = schema.arrow_schema("runs" if name == PARSED_RUNS else name)
+    if name == "sources":
+        table = pq.read_table(folder / "sources.parquet")
+        # Equal logs give equal tables, whenever they are imported: the time is not in the file.
+        moment = pa.scalar(read_stamp(folder)["imported_at"]).cast(table_schema.field("imported_at").type)
+        position = table_schema.names.index("imported_at")
+        return table.add_column(position, "imported_at", pa.repeat(moment, table.num_rows)).cast(table_schema)
     if name != "samples":
         return pq.read_table(folder / f"{name}.parquet").cast(table_schema)
     parts = []
@@ -227,12 +252,39 @@ def read_stamp(folder: Path) -> Stamp:
 
 
 def recover(folder: Path) -> None:
-    """Restore the old tables if an import was killed before it moved the new ones into place."""
-    for old in sorted(folder.parent.glob(f".{folder.name}.*.old")):
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            os.rename(old, folder)
+    """Restore the old tables if an import was killed before it moved the new ones into place; remove what it left."""
+    if not folder.parent.is_dir():
+        return
+    for entry in sorted(os.listdir(folder.parent)):
+        leftover = _LEFTOVER.fullmatch(entry)
+        if leftover is None or leftover["study"] != folder.name:
+            continue
+        alive = _is_running(int(leftover["process"]))
+        if leftover["kind"] == "old" and not folder.exists():
+            if alive:  # it moves the new tables into place right now, unless its number was given to another process
+                time.sleep(_SWAP_SECONDS)
+            if not folder.exists():
+                os.rename(folder.parent / entry, folder)
+        elif not alive:
+            shutil.rmtree(folder.parent / entry, ignore_errors=True)
+
+
+#: Folders that an import writes beside the tables, with the number of its process.
+_LEFTOVER = re.compile(r"\.(?P<study>.+)\.(?P<process>\d{1,9})\.(?P<kind>new|old)")
+_SWAP_SECONDS = 0.5
+
+
+def _is_running(process: int) -> bool:
+    """Return whether another process has this number."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def data_version(stamp: Stamp) -> str:

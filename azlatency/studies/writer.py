@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from azlatency.studies.manifest import Manifest, read_baseline, read_reported
-from azlatency.studies.store import STAMP_FILE, Stamp
+from azlatency.studies.store import PARSED_RUNS, STAMP_FILE, Stamp
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 CSV_ROWS = 10_000
 
 
-def write_study(folder: Path, tables: Mapping[str, pa.Table], stamp: Stamp, manifest: Manifest) -> None:
-    """Write all files of a study, then replace its folder."""
+def write_study(
+    folder: Path, tables: Mapping[str, pa.Table], stamp: Stamp, manifest: Manifest, kept: Iterable[str] = ()
+) -> None:
+    """Write all files of a study, then replace its folder. The tables named in `kept` are those of the old folder."""
     staging = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
@@ -35,11 +37,16 @@ def write_study(folder: Path, tables: Mapping[str, pa.Table], stamp: Stamp, mani
             "scenarios": manifest.scenarios(),
             "unquantified": read_baseline(manifest, "unquantified"),
         }
+        for name in kept:
+            _link_table(folder, staging, name)
         for name, table in tables.items():
             if name == "samples":
                 _write_samples(staging / name, table)
+            elif name == "sources":
+                position = table.schema.get_field_index("imported_at")
+                _write_table(staging / "sources.parquet", table.remove_column(position))
             else:
-                _write_table(staging / f"{name}.parquet", table)
+                _write_table(staging / f"{name}.parquet", table, with_csv=name != PARSED_RUNS)
         _write_json(staging / "study.json", description)
         _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
         _write_json(staging / "reported.json", read_reported(manifest))
@@ -57,12 +64,25 @@ def _replace(folder: Path, staging: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _write_table(path: Path, table: pa.Table) -> None:
+def _link_table(folder: Path, staging: Path, name: str) -> None:
+    """Take the files of a table over from the old folder; they are never written again."""
+    for file in (*folder.glob(f"{name}.*"), *(folder / name).rglob("*.parquet")):
+        target = staging / file.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(file, target)
+        except OSError:  # a file system without hard links
+            shutil.copy2(file, target)
+    if name == "samples":
+        (staging / name).mkdir(exist_ok=True)
+
+
+def _write_table(path: Path, table: pa.Table, *, with_csv: bool = True) -> None:
     """Write a table as Parquet, and as CSV if a spreadsheet can open it."""
     import pyarrow.parquet as pq
 
-    pq.write_table(table, path, compression="zstd")
-    if table.num_rows <= CSV_ROWS:
+    pq.write_table(table.combine_chunks(), path, compression="zstd")
+    if with_csv and table.num_rows <= CSV_ROWS:
         from pyarrow import csv
 
         csv.write_csv(_escape_formulas(table), path.with_suffix(".csv"))
@@ -98,7 +118,7 @@ def _write_samples(folder: Path, table: pa.Table) -> None:
         part = table.filter(pc.equal(table["tool"], tool))
         (folder / f"tool={tool}").mkdir()
         pq.write_table(
-            part.drop_columns(["tool"]),
+            part.drop_columns(["tool"]).combine_chunks(),
             folder / f"tool={tool}" / "part-0.parquet",
             compression="zstd",
             use_dictionary=["run_id", "status"],
@@ -107,5 +127,5 @@ def _write_samples(folder: Path, table: pa.Table) -> None:
 
 
 def _write_json(path: Path, content: Any) -> None:
-    # Dates of TOML become text.
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n", "utf-8")
+    # Dates of TOML become text. A path may contain bytes that are not UTF-8.
+    path.write_text(json.dumps(content, ensure_ascii=True, indent=1, default=str) + "\n", "utf-8")

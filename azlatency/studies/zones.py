@@ -97,7 +97,12 @@ def _entries(file: Path, subscription: str | None) -> Iterable[tuple[tuple[str |
         raise ZoneMapError(str(error)) from None
     except json.JSONDecodeError as error:
         raise ZoneMapError(f"{file}:{error.lineno}: not JSON ({error.msg}); save the command's whole output") from None
-    entries = [*_azure(content, subscription), *_amazon(content, subscription)]
+    except RecursionError:
+        raise ZoneMapError(f"{file}:1: nested too deeply; save the command's whole output") from None
+    try:
+        entries = [*_azure(content, subscription), *_amazon(content, subscription)]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ZoneMapError(f"{file}:1: not a zone map ({error!r}); save the command's whole output") from None
     if not entries:
         problem = "neither availabilityZoneMappings nor AvailabilityZones"
         raise ZoneMapError(f"{file}:1: {problem}; use the output of az account list-locations or aws ec2 …")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -65,12 +66,12 @@ def test_incremental_and_fresh_imports_are_equal(study: Path, out: Path, tmp_pat
     import_study("cni", [study], out=out)
     import_study("cni", [study], out=tmp_path / "fresh")
     grown, fresh = load("cni", processed=out), load("cni", processed=tmp_path / "fresh")
-    for name in schema.TABLES:
-        keys = [column for column in ("run_id", "source_id", "metric", "q", "line", "code", "start_ns", "side")]
-        tables = [each.table(name).drop(columns=["imported_at"], errors="ignore") for each in (grown, fresh)]
-        by = [key for key in keys if key in tables[0].columns]
-        left, right = (each.sort_values(by, kind="stable").reset_index(drop=True) for each in tables)
-        assert left.equals(right), name
+    assert grown.data_version == fresh.data_version
+    contents = [
+        {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*.*") if file.name != "import.json"}
+        for folder in (out / "cni", tmp_path / "fresh" / "cni")
+    ]
+    assert contents[0] == contents[1] and len(contents[0]) > len(schema.TABLES)
 
 
 def test_a_changed_manifest_is_applied(study: Path, out: Path) -> None:
@@ -79,6 +80,74 @@ def test_a_changed_manifest_is_applied(study: Path, out: Path) -> None:
     (study / "study.toml").write_text(text, "utf-8")
     import_study("cni", [study], out=out)
     assert "inside zone 1" in set(load("cni", processed=out).runs["scenario"])
+
+
+def test_a_changed_manifest_needs_no_parsing(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values that the manifest set where a log has none are removed with the entry."""
+    import_study("cni", [study], out=out)
+    plain = load("cni", processed=out)
+    before = plain.runs.drop(columns="scenario"), len(plain.events)
+    text = (study / "study.toml").read_text("utf-8")
+    with monkeypatch.context() as patched:
+        patched.setattr(importer, "_parse_file", None)
+        entry = '\n[[run]]\nlog = "*qperf.log"\nclient = "pod-a"\nscenario = "x"\n'
+        (study / "study.toml").write_text(text + entry, "utf-8")
+        summary = import_study("cni", [study], out=out)
+        assert (summary.parsed, summary.reused) == (0, 20) and "pod-a" in set(load("cni", processed=out).runs["client"])
+        assert len(summary.problems) == 5, "one line for each pair of entries that contradict each other"
+        assert all("(2 runs)" in problem for problem in summary.problems)
+        assert import_study("cni", [study], out=out).problems == summary.problems
+        (study / "study.toml").write_text(text, "utf-8")
+        import_study("cni", [study], out=out)
+    after = load("cni", processed=out)
+    assert after.runs.drop(columns="scenario").equals(before[0]) and len(after.events) == before[1]
+
+
+def test_the_first_of_identical_files_counts_whenever_it_was_added(study: Path, out: Path) -> None:
+    import_study("cni", [study], out=out)
+    shutil.copy(study / "az1-az1" / "qperf.log", study / "az0.log")
+    summary = import_study("cni", [study], out=out)
+    assert summary.duplicates == ["az1-az1/qperf.log: identical to az0.log; imported once"]
+    sources = load("cni", processed=out).sources["path"]
+    assert sources[0] == "az0.log" and "az1-az1/qperf.log" not in set(sources)
+
+
+def test_one_bad_file_does_not_end_an_import(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = study / "az1-az1" / "qperf.log"
+    shutil.copy(good, os.fsencode(study) + b"/messung_f\xfcr.log")
+    (study / "link.log").symlink_to("/etc/passwd")
+    (study / "linked").symlink_to("/etc")
+    (study / ("n" * 251 + ".log")).write_text(good.read_text("utf-8") + "\n", "utf-8")
+    os.mkfifo(study / "pipe.log")
+    good.unlink()
+    vanishing, growing = study / "az1-az2" / "qperf.log", study / "az1-az3" / "qperf.log"
+    parse_file = importer._parse_file
+
+    def parse_and_change(path: str, file: Path, tool: str | None) -> object:
+        if file == vanishing:
+            file.unlink()
+        parts = parse_file(path, file, tool)
+        if file == growing:
+            file.write_text(growing.read_text("utf-8") + "more\n", "utf-8")
+        return parts
+
+    monkeypatch.setattr(importer, "_parse_file", parse_and_change)
+    summary = import_study("cni", [study], out=out)
+    assert sorted(line.split(": ")[0] for line in summary.unreadable) == [
+        "az1-az2/qperf.log", "az1-az3/qperf.log", "link.log", "linked", "pipe.log"]  # fmt: skip
+    loaded = load("cni", processed=out)
+    assert {"messung_f\\xfcr.log", "n" * 251 + ".log"} <= set(loaded.sources["path"])
+    assert len(loaded.runs) == 25 - 4 + 2
+    monkeypatch.undo()
+    assert import_study("cni", [study], out=out).parsed == 1, "the file that changed is read again"
+
+
+def test_an_ignored_member_of_an_archive(study: Path, out: Path, tmp_path: Path) -> None:
+    shutil.make_archive(str(tmp_path / "raw" / "dump"), "zip", study / "az1-az1")
+    manifest = '[[run]]\nlog = "*!qperf.log"\nignore = "too short"\n[[run]]\nlog = "*"\nzone = "1"\n'
+    (tmp_path / "raw" / "study.toml").write_text(manifest, "utf-8")
+    summary = import_study("mine", [tmp_path / "raw"], out=out)
+    assert summary.ignored == ["dump.zip!qperf.log: too short"] and "qperf" not in summary.runs_by_tool
 
 
 def test_raw_files_are_never_changed(study: Path, out: Path) -> None:

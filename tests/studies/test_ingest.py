@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -34,4 +37,35 @@ def test_undoing_removes_the_new_files_and_empty_folders(tmp_path: Path) -> None
     (tmp_path / "a.log").write_text("one")
     target = tmp_path / "study"
     copy_sources([tmp_path / "a.log"], target).undo()
-    assert not target.exists() or not any(target.iterdir())
+    assert not target.exists()
+
+
+def test_a_refused_copy_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither files nor new folders, if the disk is full."""
+    (tmp_path / "dump").mkdir()
+    for name in ("a.log", "b.log"):
+        (tmp_path / "dump" / name).write_text(name)
+    copy, calls = shutil.copyfileobj, []
+
+    def full(source: object, target: object) -> None:
+        calls.append(target)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "b.log")
+        copy(source, target)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(LogError, match="No space left on device; nothing was copied"):
+        copy_sources([tmp_path / "dump"], tmp_path / "data" / "raw" / "mine")
+    assert os.listdir(tmp_path) == ["dump"]
+
+
+def test_links_and_long_names(tmp_path: Path) -> None:
+    """A link is refused by name; the name of a log may be as long as a name can be."""
+    source, name = tmp_path / "dump", "n" * 251 + ".log"
+    source.mkdir()
+    (source / name).write_text("one")
+    (source / "link.log").symlink_to("/etc/passwd")
+    copied = copy_sources([source], tmp_path / "study")
+    assert [file.name for file in copied.new] == [name]
+    (line,) = copied.refused
+    assert line.endswith("link.log: a symbolic link is not followed; copy the file that it points to")

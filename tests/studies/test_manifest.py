@@ -81,7 +81,7 @@ def test_the_log_is_never_overruled(tmp_path: Path) -> None:
         ("[study\n", "study.toml:1:"),
         (STUDY + "[[run]]\nlog = 3 3\n", "study.toml:6:"),
         (STUDY + '[[run]]\nlog = "*"\nzoen = "1"\n', "study.toml:5: unknown key 'zoen'"),
-        (STUDY + '[[run]]\nzone = "1"\n', "study.toml:5: the entry has neither log nor transcript"),
+        (STUDY + '[[run]]\nzone = "1"\n', "study.toml:5: the entry has neither log, pattern nor transcript"),
         (STUDY + '[[run]]\nlog = "*"\nplacement = "near"\n', "placement 'near'"),
         (STUDY + '[[run]]\nlog = "*"\nrepeat = "often"\n', "repeat = 'often' is not of type int64"),
         (STUDY + "[other]\n", "unknown table [other]"),

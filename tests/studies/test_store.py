@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,34 @@ def test_what_a_hard_kill_left_is_put_back(study: Path, out: Path) -> None:
     os.rename(out / "cni", out / ".cni.12345.old")
     recover(out / "cni")
     assert len(load("cni", processed=out).runs) == 25
+
+
+def test_only_what_a_dead_process_left_of_this_study_is_removed(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    kept = [".cni.1.new", f".other.{dead.pid}.old", ".cni.x.new", f".cni.b.{dead.pid}.new"]
+    for name in (*kept, f".cni.{dead.pid}.new"):
+        (tmp_path / name).mkdir()
+    recover(tmp_path / "cni")
+    assert sorted(os.listdir(tmp_path)) == sorted(kept)
+
+
+NO_NAMES = ["*", "", ".", "..", ".side.", "a/b", "a\\b", "a\nb", "a\x1b[m", "a\u202eb", "\udcfc", "x" * 101]
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_names_that_are_no_folder_names(name: str, tmp_path: Path) -> None:
+    for call in (load, import_study):
+        with pytest.raises(az.LogError, match="not a name for a study"):
+            call(name)  # type: ignore[operator]
+
+
+def test_the_time_of_the_import_is_not_in_the_tables(study: Path, out: Path) -> None:
+    import pyarrow.parquet as pq
+
+    import_study("cni", [study], out=out)
+    assert "imported_at" not in pq.read_schema(out / "cni" / "sources.parquet").names
+    assert load("cni", processed=out).sources["imported_at"].nunique() == 1
 
 
 def test_an_unknown_study_lists_the_known(study: Path, out: Path) -> None:
