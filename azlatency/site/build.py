@@ -2,12 +2,13 @@
 
 A page is one notebook, run for one study, in a single file. The index links to the pages and collects their findings.
 No page says when it was made: the same data gives the same bytes. A page is kept if nothing that it depends on has
-changed (`azlatency.site.freshness`); the others are removed before any work starts.
+changed (`azlatency.site.freshness`). The new site is made beside the old one and replaces it as a whole.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import warnings
@@ -39,7 +40,7 @@ from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, st
 from azlatency.site.provenance import Logs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
-from azlatency.studies.store import data_folder, load
+from azlatency.studies.store import data_folder, load, recover
 
 _TEMPLATES = Path(__file__).parent / "templates"
 #: Characters of all figures on the index; what goes beyond is left to the pages.
@@ -87,13 +88,15 @@ def build(
                 f"{view.name} is out of date: {view.outdated}. Run: azlatency import --study {view.name}", stacklevel=2
             )
     jobs = [Job(study=view, chapters=chapters, number=number) for view in views for number in range(len(chapters))]
+    out = out.resolve()
+    recover(out)
     site = _Site(out, notebooks, force=force)
     kept = {job.page: made for job in jobs if (made := site.kept(job)) is not None}
     rest = [job for job in jobs if job.page not in kept]
     if not rest and site.is_whole(views, list(kept.values())):
         return []
-    site.clear(list(kept))
     try:
+        site.take_over(list(kept))
         if progress is not None:
             progress(0, len(rest), "")
         for done, made in enumerate(run_all(rest, site.make, new_kernel, worker_count()), start=1):
@@ -101,8 +104,10 @@ def build(
             if progress is not None:
                 progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
         site.finish(views, [kept[job.page] for job in jobs])
-    finally:
         site.write_record()
+        site.publish()
+    finally:
+        site.discard()
     return [_failure(kept[job.page], out) for job in jobs if kept[job.page].error]
 
 
@@ -127,7 +132,9 @@ class _Site:
     """Makes pages into a folder; one template environment for all."""
 
     def __init__(self, out: Path, notebooks: Path, *, force: bool = False) -> None:
-        self._out = out
+        self._site = out
+        # The pages are made beside the site, which stays as it is until all of them are done.
+        self._out = out.with_name(f".{out.name}.{os.getpid()}.new")
         self._notebooks = notebooks
         self._lock = threading.Lock()
         self._contents = Contents()
@@ -149,10 +156,10 @@ class _Site:
         """Return the page of an earlier report if nothing that it depends on has changed since."""
         page, executed = job.page, job.executed
         known = self._known.get(page, {})
-        if not known or known["run"] != self._run_key(job, known["read"]):
+        if not known or known["run"] != self._run_key(job, self._absolute(known["read"])):
             return None
         if self._before.is_intact(known, [executed]):
-            self._executed[executed] = known["read"]
+            self._executed[executed] = self._absolute(known["read"])
         if known["look"] != self._look(job) or not self._before.is_intact(known):
             return None
         self._pages[page] = known
@@ -164,19 +171,29 @@ class _Site:
             parts=tuple((anchor, heading, text) for anchor, heading, text in says["parts"]),
         )
 
-    def clear(self, kept: list[str]) -> None:
-        """Remove the files that an earlier report wrote and that are not kept, and no others.
-
-        The folder is valid afterwards, even if this report is interrupted.
-        """
+    def take_over(self, kept: list[str]) -> None:
+        """Take the kept pages and every file that is not of a report over from the present site."""
+        self.discard()
+        self._out.mkdir(parents=True)
         whole = {file for page in kept for file in self._pages[page]["files"]} | self._executed.keys()
-        folders = set()
-        for name in {"index.html", *self._before.files} - whole:
-            (self._out / name).unlink(missing_ok=True)
-            folders |= set((self._out / name).parents) - {self._out, *self._out.parents}
-        for folder in sorted(folders, reverse=True):
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+        written = {"index.html", Record.FILE, *self._before.files} - whole
+        for file in sorted(path for path in self._site.rglob("*") if path.is_file() or path.is_symlink()):
+            name = file.relative_to(self._site)
+            if name.as_posix() not in written:
+                (self._out / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, self._out / name, follow_symlinks=False)
+
+    def publish(self) -> None:
+        """Put the new site into the place of the old one."""
+        old = self._site.with_name(f".{self._site.name}.{os.getpid()}.old")
+        if self._site.exists():
+            os.rename(self._site, old)
+        os.rename(self._out, self._site)
+        shutil.rmtree(old, ignore_errors=True)
+
+    def discard(self) -> None:
+        """Remove what was not published."""
+        shutil.rmtree(self._out, ignore_errors=True)
 
     def _run_key(self, job: Job, read: list[str]) -> str:
         """Hash everything that the outputs of a notebook depend on; ``read``: the files that it read."""
@@ -187,6 +204,10 @@ class _Site:
             self._contents([str(job.chapter.path), *modules]),
             self._contents([*read, f"{LISTING}{data_folder('raw').absolute() / job.study.name}"]),
         )
+
+    def _absolute(self, read: list[str]) -> list[str]:
+        """Return files that a notebook read; a published record names no folder of this machine."""
+        return [os.path.normpath(self._notebooks.absolute() / name) for name in read]
 
     def _look(self, job: Job) -> str:
         """Hash everything that the page shows besides the outputs of its notebook."""
@@ -222,9 +243,10 @@ class _Site:
             return
         digests = {name: freshness.file_digest(self._out / name) for name in (page, executed)}
         run = self._run_key(made.job, read)
+        portable = [os.path.relpath(name, self._notebooks.absolute()) for name in read]
         says = {"findings": [asdict(each) for each in made.findings], "sketch": asdict(made.sketch)}
         self._pages[page] = {
-            "run": run, "read": read, "look": self._look(made.job), "files": digests,
+            "run": run, "read": portable, "look": self._look(made.job), "files": digests,
             "says": {**says, "parts": list(made.parts)},
         }  # fmt: skip
 

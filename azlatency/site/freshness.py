@@ -83,7 +83,7 @@ def file_digest(path: Path) -> str:
 
 def _timeless(content: Any) -> Any:
     if isinstance(content, Mapping):
-        return {name: _timeless(value) for name, value in content.items() if name != "mtime_ns"}
+        return {name: _timeless(value) for name, value in content.items() if name not in ("mtime_ns", "imported_at")}
     return [_timeless(item) for item in content] if isinstance(content, list) else content
 
 

@@ -202,8 +202,12 @@ def test_an_earlier_site_is_cleared_and_nothing_else(project: Project, tmp_path:
         (site / name).write_text("")
     (site / ".azlatency-site.json").write_text('["index.html", "old/01.html", "../outside.html"]')
     (tmp_path / "outside.html").write_text("")
-    report._Site(site, project.root / "notebooks").clear([])
-    assert sorted(path.name for path in site.rglob("*.*")) == [".azlatency-site.json", "mine.html", "mine.txt"]
+    made = report._Site(site, project.root / "notebooks")
+    made.take_over([])
+    assert len(list(site.rglob("*.*"))) == 5, "the old site stays until the new one is whole"
+    made.publish()
+    assert sorted(path.name for path in site.rglob("*.*")) == ["mine.html", "mine.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.html", "site"]
     assert (tmp_path / "outside.html").exists()
     assert (project.site / "mine.txt").read_text() == "kept"
 

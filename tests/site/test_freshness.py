@@ -95,6 +95,22 @@ def project(kernel: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
     yield made
 
 
+def test_a_report_that_fails_leaves_the_site_as_it_was(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.build()
+    before = {path: path.read_bytes() for path in project.root.rglob("site/**/*") if path.is_file()}
+    assert str(project.root) not in project.text(".azlatency-site.json"), "a published record names no folder"
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for step in ("make", "finish", "write_record", "publish"):
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(report._Site, step, killed)
+            project.build(force=True)
+        assert {path: path.read_bytes() for path in project.root.rglob("site/**/*") if path.is_file()} == before
+    assert not list(project.root.glob(".site*"))
+
+
 def test_only_what_changed_is_run_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     assert project.build() == ALL
     before = {path: path.stat().st_mtime_ns for path in project.site.rglob("*.*")}
@@ -135,27 +151,6 @@ def test_a_page_that_was_edited_is_rendered_again(project: Project) -> None:
     (project.site / "notebooks" / "b" / "02.ipynb").write_text("{}")
     assert project.build() == [("02", "b")]
     assert page.read_text("utf-8") == whole
-
-
-def test_an_interrupted_build_leaves_no_stale_page(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.build()
-    project.log("a", "more.log", LOG.read_text("utf-8") + "\n")
-    import_study("a")
-    run = WarmKernel.run
-
-    def interrupted(kernel: WarmKernel, path: Path, parameters: dict[str, Any]) -> Any:
-        if (path.stem, parameters["study"]) == ("02", "b"):
-            raise KeyboardInterrupt
-        return run(kernel, path, parameters)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(WarmKernel, "run", interrupted)
-        project.build()
-    left = {path.relative_to(project.site).as_posix() for path in project.site.rglob("*.html")}
-    assert "b/01.html" in left and "b/02.html" not in left and "index.html" not in left
-    again = project.build()
-    assert ("02", "b") in again and ("01", "b") not in again
-    assert broken_links(project.site) == []
 
 
 def test_pages_of_other_studies_are_removed(project: Project) -> None:
