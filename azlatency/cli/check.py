@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from azlatency.cli.common import command, read
+from azlatency.cli.common import command, progress, read_each
 from azlatency.cli.completion import complete_path
 from azlatency.logs.format import count_of, printable
 
@@ -25,14 +25,23 @@ def check(
     """
     from azlatency.studies.quality import check as check_tables
 
-    logs, unreadable = read(sources)
     excluded = {path for source in sources for path in _excluded_files(source)}
-    checks = [check for check in check_tables(logs) if check.path not in excluded]
-    for file_check in checks:
-        print("\n".join(printable(line) for line in str(file_check).splitlines()))
+    grades: list[str] = []
+    unreadable: list[str] = []
+    with progress("check") as bar:
+        for part in read_each(sources):
+            if isinstance(part, str):
+                unreadable.append(part)
+                continue
+            for file_check in check_tables(part):
+                if file_check.path not in excluded:
+                    print("\n".join(printable(line) for line in str(file_check).splitlines()))
+                    grades.append(file_check.grade)
+                if bar is not None:
+                    bar(len(grades), None, file_check.path)
     for message in unreadable:
         print(printable(message))
-    grades = [file_check.grade for file_check in checks] + ["useless"] * len(unreadable)
+    grades += ["useless"] * len(unreadable)
     usable, limited, unusable = (grades.count(grade) for grade in ("good", "limited", "useless"))
     print(f"{count_of(len(grades), 'file')}: {usable} usable, {limited} usable with caveats, {unusable} unusable")
     if unusable or not grades:

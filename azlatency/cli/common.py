@@ -37,8 +37,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 class Progress(Protocol):
     """A function that is called after each step."""
 
-    def __call__(self, done: int, total: int, what: str = "") -> None:
-        """Report the steps done, the steps in total, and the name of the current step."""
+    def __call__(self, done: int, total: int | None, what: str = "") -> None:
+        """Report the steps done, the steps in total if they are known, and the name of the current step."""
 
 
 def command(name: str, *examples: str) -> Callable[[_Command], _Command]:
@@ -90,23 +90,33 @@ def read(files: list[str], explain: bool = False, tool: str | None = None) -> tu
 
     Returns the contents of all readable sources, and one message per source that cannot be read.
     """
-    from azlatency.logs.decode import SourceError, expand, expand_bytes
-    from azlatency.logs.parse import parse_source
     from azlatency.logs.tables import Logs
 
     logs = Logs()
     unreadable: list[str] = []
+    for part in read_each(files, explain, tool):
+        if isinstance(part, str):
+            unreadable.append(part)
+        else:
+            logs.extend(part)
+    return logs, unreadable
+
+
+def read_each(files: list[str], explain: bool = False, tool: str | None = None) -> Iterator[Logs | str]:
+    """Yield the contents of each source, or a message if it cannot be read; see `read`."""
+    from azlatency.logs.decode import SourceError, expand, expand_bytes
+    from azlatency.logs.parse import parse_source
+
     path_by_id: dict[str, str] = {}
     for file in files:
         sources = expand_bytes(sys.stdin.buffer.read(), "<stdin>") if file == "-" else expand(file)
         for source in sources:
             if isinstance(source, SourceError):
-                unreadable.append(str(source))
+                yield str(source)
             elif (first := path_by_id.setdefault(source.source_id, source.path)) != source.path:
                 print_error(f"{source.path}: identical to {first}; skipped")
             else:
-                logs.extend(parse_source(source, explain=print_error if explain else None, tool=tool))
-    return logs, unreadable
+                yield parse_source(source, explain=print_error if explain else None, tool=tool)
 
 
 def folder_name(study: str) -> str:

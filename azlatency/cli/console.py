@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import printable
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -29,7 +31,7 @@ def full_table(rows: list[Row], title: str) -> Table:
     columns = [name for name in (rows[0] if rows else {}) if any(row[name] is not None for row in rows)]
     table = Table(*columns, title=title)
     for row in rows:
-        table.add_row(*(Text("" if row[name] is None else str(row[name])) for name in columns))
+        table.add_row(*(Text("" if row[name] is None else printable(str(row[name]))) for name in columns))
     return table
 
 
@@ -43,7 +45,9 @@ def run_summary(logs: Logs) -> Table:
     quantiles = _values_by_run([row for row in logs.rows["quantiles"] if row["metric"] == "rtt"], "q")
     rows = [
         {
-            "log:lines": f"{paths[run['source_id']].rsplit('/', 1)[-1]}:{run['first_line']}-{run['last_line']}",
+            "log:lines": printable(
+                f"{paths[run['source_id']].rsplit('/', 1)[-1]}:{run['first_line']}-{run['last_line']}"
+            ),
             "test": f"{run['tool']} {run.get('test') or ''}".strip(),
             **_cells(metrics.get(run["run_id"], {}), quantiles.get(run["run_id"], {})),
             "status": run["status"],

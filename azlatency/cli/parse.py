@@ -13,6 +13,7 @@ import typer
 from azlatency.cli.common import command, console, print_error, read
 from azlatency.cli.completion import complete_path
 from azlatency.logs import schema
+from azlatency.logs.format import escape_json, printable
 
 if TYPE_CHECKING:
     from azlatency.logs.tables import Logs
@@ -89,7 +90,9 @@ def _print_json(logs: Logs, table: str | None, samples: bool) -> None:
     names = [table] if table else [name for name in schema.TABLES if samples or name != "samples"]
     separator = "{"
     for name in names:
-        records = [json.dumps(record, ensure_ascii=False, allow_nan=False) for record in logs.records(name)]
+        records = [
+            escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False)) for record in logs.records(name)
+        ]
         rows = "\n" + ",\n".join(f"  {record}" for record in records) + "\n " if records else ""
         sys.stdout.write(f'{separator}\n "{name}": [{rows}]')
         separator = ","
@@ -99,7 +102,8 @@ def _print_json(logs: Logs, table: str | None, samples: bool) -> None:
 def _print_csv(logs: Logs, table: str) -> None:
     writer = csv.DictWriter(sys.stdout, schema.names(table), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(logs.records(table))
+    for record in logs.records(table):
+        writer.writerow({name: printable(value) if isinstance(value, str) else value for name, value in record.items()})
 
 
 def _print_tables(logs: Logs, table: str | None) -> None:
@@ -116,4 +120,4 @@ def _print_tables(logs: Logs, table: str | None) -> None:
     for event in logs.rows["events"]:
         if event["severity"] == "warning":
             place = f"{paths[event['source_id']]}:{event['line']}"
-            out.print(f"{place}: {event['text']}", style="yellow", markup=False, highlight=False)
+            out.print(printable(f"{place}: {event['text']}"), style="yellow", markup=False, highlight=False)

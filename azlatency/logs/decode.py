@@ -208,10 +208,14 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
         An error takes the place of a file that cannot be read, so that it does not hide the others.
     """
     path = Path(path)
-    shown = name or path.as_posix()
+    shown = shown_name(name or path.as_posix())
     if path.is_dir():
         for child in sorted(entry for entry in path.rglob("*") if entry.is_file() and not _is_hidden(entry, path)):
-            yield from expand(child, name=(Path(shown) / child.relative_to(path)).as_posix())
+            inside = shown_name((Path(shown) / child.relative_to(path)).as_posix())
+            if child.is_symlink():
+                yield SourceError(f"{inside}: a symbolic link is not followed; name the file that it points to")
+            else:
+                yield from expand(child, name=inside)
         return
     try:
         size = path.stat().st_size
@@ -220,6 +224,11 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
         yield from expand_bytes(path.read_bytes(), shown)
     except OSError as error:
         yield SourceError(f"{shown}: {os.strerror(error.errno) if error.errno else error}; check the path")
+
+
+def shown_name(name: str) -> str:
+    """Return a file name as text; bytes that are not UTF-8 are escaped."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:

@@ -7,6 +7,7 @@ a time looks the same in a result, a table and a chart.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterable
 
 #: Prefixes of each canonical unit, from the smallest: (canonical units in one, name).
@@ -203,6 +204,20 @@ def count_of(count: int, noun: str) -> str:
 def printable(text: str) -> str:
     """Escape control characters: names of files and text from logs are untrusted."""
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def escape_json(text: str) -> str:
+    """Escape the characters of a JSON text that are not printable; it stays the same JSON value."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else "".join(f"\\u{unit:04x}" for unit in _utf16_units(char)) for char in text
+    )
+
+
+def _utf16_units(char: str) -> tuple[int, ...]:
+    raw = char.encode("utf-16-le", "surrogatepass")
+    return struct.unpack(f"<{len(raw) // 2}H", raw)
 
 
 def join_words(words: Iterable[str], last: str = "and") -> str:

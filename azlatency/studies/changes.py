@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from azlatency.logs.decode import shown_name
 from azlatency.logs.format import count_of
 from azlatency.logs.parsers import parser_version
 from azlatency.studies.manifest import FILE_NAME, Manifest, read_manifest
@@ -82,11 +83,6 @@ def list_files(roots: Sequence[Path], manifest: Manifest) -> tuple[list[tuple[st
             else:
                 files.append((path, file))
     return files, refused
-
-
-def shown_name(name: str) -> str:
-    """Return a file name as text; bytes that are not UTF-8 are escaped."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def iter_entries(folder: Path, under: str = "") -> Iterator[tuple[Path, str, str]]:

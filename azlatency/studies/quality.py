@@ -78,14 +78,32 @@ def check(tables: Logs) -> list[Check]:
     list of Check
         One per source, in their order.
     """
-    return [_check_source(tables, source) for source in tables.rows["sources"]]
+    by_source = {table: _grouped(tables.rows[table], "source_id") for table in ("runs", "events")}
+    by_run = {table: _grouped(tables.rows[table], "run_id") for table in ("metrics", "quantiles")}
+    sampled = {block.run_id for block in tables.sample_blocks}
+    checks = []
+    for source in tables.rows["sources"]:
+        runs, events = (by_source[table].get(source["source_id"], []) for table in ("runs", "events"))
+        measured = [
+            _uses(
+                {row["metric"] for row in by_run["metrics"].get(run["run_id"], [])},
+                by_run["quantiles"].get(run["run_id"], []),
+                has_samples=run["run_id"] in sampled,
+            )
+            for run in runs
+        ]
+        checks.append(_check_source(source, tuple(dict.fromkeys(use for uses in measured for use in uses)), events))
+    return checks
 
 
-def _check_source(tables: Logs, source: Row) -> Check:
-    runs, events = (
-        [row for row in tables.rows[table] if row["source_id"] == source["source_id"]] for table in ("runs", "events")
-    )
-    uses = tuple(dict.fromkeys(use for run in runs for use in _uses(tables, run)))
+def _grouped(rows: list[Row], key: str) -> dict[str, list[Row]]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[key], []).append(row)
+    return groups
+
+
+def _check_source(source: Row, uses: tuple[str, ...], events: list[Row]) -> Check:
     remarks = tuple(_remarks(events))
     if not uses:
         return Check(source["path"], "useless", (), remarks)
@@ -93,20 +111,17 @@ def _check_source(tables: Logs, source: Row) -> Check:
     return Check(source["path"], "limited" if has_caveats else "good", uses, remarks)
 
 
-def _uses(tables: Logs, run: Row) -> list[str]:
+def _uses(names: set[str], quantiles: list[Row], *, has_samples: bool) -> list[str]:
     """List what a run measured: mean, percentiles with an observation beyond them, samples and rates."""
-    names = {row["metric"] for row in tables.rows["metrics"] if row["run_id"] == run["run_id"]}
     uses = []
     if "rtt_mean" in names:
         uses.append("the mean RTT")
     elif "rtt_from_rate" in names:
         uses.append("the mean RTT, computed from the rate")
-    supported = [
-        row["q"] for row in tables.rows["quantiles"] if row["run_id"] == run["run_id"] and (row["beyond"] or 0) >= 1
-    ]
+    supported = [row["q"] for row in quantiles if (row["beyond"] or 0) >= 1]
     if supported:
         uses.append(f"percentiles up to p{100 * max(supported):g}")
-    if any(block.run_id == run["run_id"] for block in tables.sample_blocks):
+    if has_samples:
         uses.append("RTTs of single probes")
     if "connect_mean" in names:
         uses.append("connection times (not RTTs)")

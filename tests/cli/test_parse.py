@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 from helpers.command import azlatency
 
+import azlatency as az
 from azlatency.logs import schema
 
 
@@ -117,3 +119,24 @@ def test_control_characters_and_markup_in_logs_are_escaped(tmp_path: Path, log: 
     result = azlatency("parse", "h.log", "--format", "table", cwd=tmp_path)
     assert "\x1b" not in result.stdout + result.stderr
     assert "[red]not markup[/red]" in result.stdout
+
+
+def test_names_of_files_cannot_control_a_terminal(log: Path, tmp_path: Path) -> None:
+    name = "\x1b[31ma\u202egol\nb.log"
+    (tmp_path / name).write_bytes(log.read_bytes())
+    (tmp_path / "link.log").symlink_to(log)
+    for options in ((), ("--format", "csv", "--table", "sources"), ("--format", "table"), ("--explain",)):
+        result = azlatency("parse", tmp_path, *options)
+        assert result.returncode == 1 and "link.log: a symbolic link is not followed" in result.stderr
+        assert not {"\x1b", "\u202e"} & set(result.stdout + result.stderr)
+        assert "b.log" not in (line[:5] for line in result.stdout.splitlines())
+    paths = [row["path"] for row in json.loads(azlatency("parse", tmp_path).stdout)["sources"]]
+    assert paths == [f"{tmp_path.as_posix()}/{name}"], "the JSON value is the name"
+
+
+def test_a_name_that_is_not_utf8(log: Path, tmp_path: Path) -> None:
+    shutil.copy(log, os.fsencode(tmp_path) + b"/f\xfcr.log")
+    for options in ((), ("--format", "csv"), ("--format", "table", "--table", "sources")):
+        result = azlatency("parse", tmp_path, *options)
+        assert result.returncode == 0, result.stderr
+    assert len(az.parse(tmp_path).sources) == 1

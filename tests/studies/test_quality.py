@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import azlatency as az
@@ -35,3 +36,30 @@ def test_a_mislabelled_log_is_detected(raw: Path, tmp_path: Path) -> None:
     (tmp_path / "edited.log").write_text(edited)
     (file_check,) = check(az.parse(tmp_path / "edited.log"))
     assert any("the label contradicts the arithmetic of the log" in remark for remark in file_check.remarks)
+
+
+def test_a_check_of_many_files_is_that_of_each(raw: Path) -> None:
+    folder = raw / "westeurope-azure-cni"
+    together = check(az.parse(folder))
+    assert together == [found for file in sorted(folder.rglob("*.*")) for found in check(az.parse(file))]
+
+
+def test_the_time_of_a_check_is_linear(raw: Path) -> None:
+    """Ten times as many logs, less than thirty times as long; it was a hundred times."""
+    logs = az.parse(raw / "westeurope-azure-cni" / "az1-az3")
+
+    def copies(number: int) -> az.Logs:
+        many = az.Logs()
+        for copy in range(number):
+            for name, rows in logs.rows.items():
+                for row in rows:
+                    ids = {key: f"{row[key]}-{copy}" for key in ("source_id", "run_id") if key in row}
+                    many.rows[name].append({**row, **ids})
+        return many
+
+    times = []
+    for many in (copies(30), copies(300)):
+        start = time.process_time()
+        assert len(check(many)) == len(many.rows["sources"])
+        times.append(time.process_time() - start)
+    assert times[1] < 30 * times[0]
