@@ -244,7 +244,7 @@ class _Site:
         digests = {name: freshness.file_digest(self._out / name) for name in (page, executed)}
         run = self._run_key(made.job, read)
         portable = [os.path.relpath(name, self._notebooks.absolute()) for name in read]
-        says = {"findings": [asdict(each) for each in made.findings], "sketch": asdict(made.sketch)}
+        says = {"findings": [asdict(finding) for finding in made.findings], "sketch": asdict(made.sketch)}
         self._pages[page] = {
             "run": run, "read": portable, "look": self._look(made.job), "files": digests,
             "says": {**says, "parts": list(made.parts)},

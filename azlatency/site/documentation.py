@@ -73,18 +73,23 @@ class Documents:
     @cached_property
     def documents(self) -> list[Document]:
         """Every page, in the order of the navigation."""
-        found = [*self._written(), *(_module(each) for each in self._modules)]
-        found = [self._names(), *found] if found else []
-        order = [*_GROUPS, *sorted({each.group for each in found} - set(_GROUPS))]
-        return sorted(found, key=lambda each: (order.index(each.group), PurePosixPath(each.at).name != "index.html"))
+        documents = [*self._written(), *map(_module, self._modules)]
+        documents = [self._names(), *documents] if documents else []
+        order = [*_GROUPS, *sorted({document.group for document in documents} - set(_GROUPS))]
+        return sorted(
+            documents,
+            key=lambda document: (order.index(document.group), PurePosixPath(document.at).name != "index.html"),
+        )
 
     @property
     def groups(self) -> list[tuple[str, list[Document]]]:
         """The pages of the navigation by part: (title of the part, pages)."""
         parts: dict[str, list[Document]] = {}
-        for each in self.documents:
-            if each.listed:
-                parts.setdefault(_GROUPS.get(each.group, each.group.replace("-", " ").capitalize()), []).append(each)
+        for document in self.documents:
+            if document.listed:
+                parts.setdefault(_GROUPS.get(document.group, document.group.replace("-", " ").capitalize()), []).append(
+                    document
+                )
         return list(parts.items())
 
     @cached_property
@@ -108,8 +113,8 @@ class Documents:
         lines = ["# The library", "", "What `import azlatency as az` offers, by module.", ""]
         for module in self._modules:
             lines += [f"## {module.name}", "", module.summary, ""]
-            for each in module.entries:
-                lines.append(f"- [`{each.name}`]({module.name}.html#{_anchor(each.name)}): {each.summary}")
+            for entry in module.entries:
+                lines.append(f"- [`{entry.name}`]({module.name}.html#{_anchor(entry.name)}): {entry.summary}")
             lines.append("")
         return Document("docs/api/index.html", "All names", "\n".join(lines), "api")
 
@@ -118,20 +123,21 @@ class Documents:
     def pages(self, environment: Any) -> dict[str, str]:
         """Return the HTML of every page by its path in the site."""
         template = environment.get_template("document.html.j2")
-        known = {each.at for each in self.documents}
+        known = {document.at for document in self.documents}
         made = {}
-        for each in self.documents:
-            html = markdown(each.source, each.headings, _Links(self._folder, each, known))
-            each.texts.html(html)
-            made[each.at] = template.render(
-                document=each, html=html, groups=self.groups, place=each.place, scripts=scripts(), version=__version__,
-                code=highlighted(each.code) if each.at.endswith(".py.html") else each.code,
+        for document in self.documents:
+            html = markdown(document.source, document.headings, _Links(self._folder, document, known))
+            document.texts.html(html)
+            is_python = document.at.endswith(".py.html")
+            made[document.at] = template.render(
+                document=document, html=html, groups=self.groups, place=document.place, scripts=scripts(),
+                version=__version__, code=highlighted(document.code) if is_python else document.code,
             )  # fmt: skip
         return made
 
     def texts(self) -> list[tuple[str, str, str, Sequence[Part]]]:
         """Return the sections of all rendered pages for the search."""
-        return [(each.at, each.title, "Documentation", each.texts.parts()) for each in self.documents]
+        return [(document.at, document.title, "Documentation", document.texts.parts()) for document in self.documents]
 
 
 @dataclass(frozen=True)
@@ -170,10 +176,10 @@ class _Links:
 
 def _module(module: Module) -> Document:
     lines = [f"# {module.name}", "", module.text, ""]
-    for each in module.entries:
-        lines += [f"## {each.name}", "", "```python", each.signature, "```", "", each.text, ""]
-        for member in each.members:
-            lines += [f"### {each.name}.{member.name}", "", "```python", member.signature, "```", "", member.text, ""]
+    for entry in module.entries:
+        lines += [f"## {entry.name}", "", "```python", entry.signature, "```", "", entry.text, ""]
+        for member in entry.members:
+            lines += [f"### {entry.name}.{member.name}", "", "```python", member.signature, "```", "", member.text, ""]
     return Document(f"docs/api/{module.name}.html", module.name.removeprefix("azlatency."), "\n".join(lines), "api")
 
 

@@ -86,14 +86,14 @@ def _markdown_classes() -> tuple[Any, Any]:
 
         def heading(self, text: str, level: int, **_: Any) -> str:
             plain = Markup(text).striptags()
-            heading = Heading(level, slug(plain, {each.id for each in self._headings}), plain)
+            heading = Heading(level, slug(plain, {heading.id for heading in self._headings}), plain)
             self._headings.append(heading)
             return f'<h{level} id="{heading.id}">{text}</h{level}>\n'
 
         def link(self, text: str, url: str, title: str | None = None) -> str:
-            own = self._links.link(url) if self._links is not None else None
-            if own is not None:
-                return f'<a href="{escape(own)}">{text}</a>' if own else f"{text} ({escape(url)})"
+            target = self._links.link(url) if self._links is not None else None
+            if target is not None:
+                return f'<a href="{escape(target)}">{text}</a>' if target else f"{text} ({escape(url)})"
             if not _LINK.fullmatch(url):
                 return f"{text} ({escape(url)})"
             url = re.sub(r"\.ipynb(?=#|$)", ".html", url) if "//" not in url else url

@@ -32,7 +32,7 @@ def store(folder: Path | None = None, progress: Progress | None = None) -> list[
         notebook, error = run_notebook(path, {}, kernel)
         if error is None:
             # Only pages link numbers to logs; a notebook contains only what its reader sees.
-            for output in (each for cell in notebook.cells for each in cell.get("outputs", ())):
+            for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
                 record = output.get("metadata", {}).get("azlatency", {})
                 for name in ("columns", "rows", "notes"):
                     record.pop(name, None)

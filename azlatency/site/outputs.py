@@ -142,13 +142,13 @@ class Outputs:
 
     def _findings(self, records: Any) -> Shown | None:
         try:
-            found = tuple(Finding(str(each["kind"]), str(each["text"])) for each in records)
+            findings = tuple(Finding(str(record["kind"]), str(record["text"])) for record in records)
         except (TypeError, KeyError):
             return None
-        if any(each.kind not in ("act", "info") for each in found):
+        if any(finding.kind not in ("act", "info") for finding in findings):
             return None
-        self.findings += found
-        return Shown("findings", findings=found)
+        self.findings += findings
+        return Shown("findings", findings=findings)
 
 
 def _as_text(data: Mapping[str, Any]) -> Shown:

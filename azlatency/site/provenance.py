@@ -111,7 +111,7 @@ class Logs:
         return any(file.resolve().is_relative_to(folder.resolve()) for folder in folders if folder.is_dir())
 
     def _files(self, path: str) -> Iterable[Path]:
-        """Yield where the file of a source may be: in the study's folder, or where the import found it."""
+        """Yield where the file of a source may be: in the study's folder, or where the import places it."""
         yield data_folder("raw") / self._study.name / path
         roots = self._study.imported_from()
         for root in roots:
@@ -185,16 +185,16 @@ class Trail:
         index = self._logs.index
         cell_refs = row.get("cell_refs")
         cells = {int(column): index.find(refs) for column, refs in dict(cell_refs or {}).items() if column.isdecimal()}
-        at = {column: place for column, found in cells.items() for place, _ in found[:1] if place.last is None}
+        at = {column: place for column, of_cell in cells.items() for place, _ in of_cell[:1] if place.last is None}
         refs = row.get("refs")
-        found = index.find(refs) or list(dict.fromkeys(place for places in cells.values() for place in places[:1]))
-        if not found:
+        places = index.find(refs) or list(dict.fromkeys(place for of_cell in cells.values() for place in of_cell[:1]))
+        if not places:
             return None
         lines = {column: self._use(place) for column, place in at.items()}
         # The row of one whole run or file leads to the file: its cells lead to the lines.
-        if len(found) == 1 and (found[0].place.last is None or found[0].what == "file" or _is_whole_run(refs)):
-            return RowTrail(self._use(found[0].place), lines)
-        return RowTrail(self._group(name, found), lines)
+        if len(places) == 1 and (places[0].place.last is None or places[0].what == "file" or _is_whole_run(refs)):
+            return RowTrail(self._use(places[0].place), lines)
+        return RowTrail(self._group(name, places), lines)
 
     def _use(self, place: Place) -> str:
         """Return the id of a line or, for a whole run, of its file."""
@@ -204,16 +204,16 @@ class Trail:
         self._places[place] = None
         return f"q_{number}_{place.line}"
 
-    def _group(self, title: str, found: Sequence[Found]) -> str:
-        key = tuple(found)
+    def _group(self, title: str, places: Sequence[Found]) -> str:
+        key = tuple(places)
         if key not in self._groups:
             first = tuple(
                 # Of a whole run the first line is shown.
                 (self._use(place._replace(last=None)), self._name(place), _lines(place))
-                for place, _ in found[:NAMED]
+                for place, _ in places[:NAMED]
             )
             self._groups[key] = GroupView(
-                f"g_{len(self._groups)}", title, _counted(found), first, len(found) - len(first)
+                f"g_{len(self._groups)}", title, _counted(places), first, len(places) - len(first)
             )
         return self._groups[key].id
 
@@ -253,8 +253,8 @@ def _lines(place: Place) -> str:
     return f"line {place.line}" if place.last is None else f"lines {place.line}–{place.last}"
 
 
-def _counted(found: Sequence[Found]) -> str:
+def _counted(places: Sequence[Found]) -> str:
     """Return the number of places of each kind, in words."""
-    counts = Counter(what for _, what in found)
+    counts = Counter(what for _, what in places)
     words = " and ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
     return f"computed from {words}" if counts.keys() & {"number", "run"} else words

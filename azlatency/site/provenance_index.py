@@ -83,25 +83,25 @@ class ProvenanceIndex:
     def find(self, refs: object) -> list[Found]:
         """Return the places that the records of references (`azlatency.report.table.ref_record`) lead to."""
         finders = {"RunsRef": self._runs, "FileRef": self._file, "ReportedRef": self._reported}
-        found: dict[Found, None] = {}
+        places: dict[Found, None] = {}
         for ref in refs if isinstance(refs, list | tuple) else ():
             finder = finders.get(str(ref.get("ref"))) if isinstance(ref, Mapping) else None
-            found |= dict.fromkeys(finder(ref) if finder else ())
-        return list(found)
+            places |= dict.fromkeys(finder(ref) if finder else ())
+        return list(places)
 
     # --- runs
 
     def _runs(self, ref: Mapping[str, Any]) -> list[Found]:
         run_ids = ref.get("run_ids")
         known = [str(run_id) for run_id in run_ids] if isinstance(run_ids, list | tuple) else []
-        found = []
+        places = []
         for run_id in known:
             if run_id in self._extents:
-                found.append(self._run(run_id, ref))
+                places.append(self._run(run_id, ref))
             elif self._before is not None and run_id in self._before._extents:
                 place, what = self._before._run(run_id, ref)
-                found.append(Found(place._replace(source=BEFORE + place.source), what))
-        return found
+                places.append(Found(place._replace(source=BEFORE + place.source), what))
+        return places
 
     def _run(self, run_id: str, ref: Mapping[str, Any]) -> Found:
         """Return the line of a run that prints a value, else the whole run."""
@@ -182,8 +182,8 @@ class ProvenanceIndex:
             return []
         lines = (self._read(file) or "").split("\n")
         starts_with_key = re.compile(rf'\s*"?{re.escape(key)}"?\s*[=:]')
-        found = (number for number in range(*_entry(lines, entry)) if starts_with_key.match(lines[number]))
-        return [Found(Place(file, number + 1)) for number in found][:1]
+        numbers = (number for number in range(*_entry(lines, entry)) if starts_with_key.match(lines[number]))
+        return [Found(Place(file, number + 1)) for number in numbers][:1]
 
     @cached_property
     def _sources(self) -> frozenset[str]:

@@ -126,7 +126,7 @@ def permute_labels(
     pooled = pooled / scale
     sums, squares, exact = _arrangements(pooled, m, seed)
     statistics = _welch_t(sums, squares, pooled, m, n)
-    observed = float(_welch_t(pooled[:m].sum(), (pooled[:m] ** 2).sum(), pooled, m, n))
+    observed = float(_welch_t(pooled[:m].sum(keepdims=True), (pooled[:m] ** 2).sum(keepdims=True), pooled, m, n)[0])
     slack = _SLACK * max(1.0, abs(observed))
     low = int(np.count_nonzero(statistics <= observed + slack))
     high = int(np.count_nonzero(statistics >= observed - slack))

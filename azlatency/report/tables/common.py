@@ -148,11 +148,12 @@ def paths_table(
     runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, quantity: str, unit: Unit, caption: str
 ) -> Table[Estimate]:
     """Return one row per path and method: the range of the values of its runs, and the interval across them."""
-    groups = {key: group for key, group in runs[runs[value].notna()].groupby(["path", "method"], sort=False)}
+    measured = runs[runs[value].notna()]
+    values = {key: group[value].astype(float) for key, group in measured.groupby(["path", "method"], sort=False)}
 
-    def span(estimate: Estimate) -> tuple[float, float]:
-        values = groups[estimate.labels["path"], estimate.labels["method"]][value].astype(float)
-        return values.min(), values.max()
+    def span(estimate: Estimate) -> tuple[float, float] | tuple[None, None]:
+        of_path = values.get((estimate.labels["path"], estimate.labels["method"]))
+        return (None, None) if of_path is None else (of_path.min(), of_path.max())
 
     columns: list[Column[Estimate]] = [
         LABELLED_PATH,

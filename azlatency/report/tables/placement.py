@@ -32,7 +32,7 @@ def conditions(results: Sequence[Condition]) -> Table[Condition] | Note:
         Column("placement", lambda condition: spaced(condition.placement) or "not said"),
         Column("RTT", lambda condition: (min(condition.values), max(condition.values)),
                interval(",.1f", join_equal=True), MICROSECONDS),
-        Column("of a run", attrgetter("statistic")),
+        Column("statistic per run", attrgetter("statistic")),
         Column("runs", attrgetter("runs"), number(",.0f", missing="not said")),
         Column("from", attrgetter("origin")),
         METHOD,

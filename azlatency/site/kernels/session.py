@@ -60,11 +60,11 @@ def files_read() -> str:
     """
     data = Path(os.environ.get("AZLATENCY_DATA", "data")).absolute()
     libraries = (Path(sys.prefix), Path(__file__).parents[2])
-    found = set()
+    files = set()
     for kind, name in _read:
         path = Path(name).absolute()
         ours = path.is_relative_to(data) and path != data / "processed"
         ours |= not kind and path.is_relative_to(Path.cwd()) and path.suffix not in (".py", ".pyc")
         if ours and path.exists() and not any(path.is_relative_to(folder) for folder in libraries):
-            found.add(f"{kind}{path}")
-    return json.dumps(sorted(found))
+            files.add(f"{kind}{path}")
+    return json.dumps(sorted(files))

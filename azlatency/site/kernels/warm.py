@@ -16,7 +16,7 @@ from typing import Any
 
 from azlatency.site.kernels.outputs import cell_ids, normalise
 
-#: Longest time that one cell may take, in seconds.
+#: Longest time that one cell, or the start of a kernel, may take, in seconds: machines may be busy.
 CELL_TIMEOUT = 600
 _ENGINE = "azlatency-warm"
 _RESET = "__import__('azlatency.site.kernels.session').site.kernels.session.reset_session()"
@@ -153,7 +153,7 @@ class WarmKernel:
             )
             self._client = self._manager.client()
             self._client.start_channels()
-            run_sync(self._client.wait_for_ready)(timeout=60)
+            run_sync(self._client.wait_for_ready)(timeout=CELL_TIMEOUT)
             self._client.allow_stdin = False
             self._execute(_RESET)
         except BaseException:
@@ -178,7 +178,7 @@ class WarmKernel:
         from nbformat.v4 import new_code_cell, new_notebook
 
         notebook = new_notebook(cells=[new_code_cell(code)])
-        client = NotebookClient(notebook, km=self._manager, timeout=60, log=_log)
+        client = NotebookClient(notebook, km=self._manager, timeout=CELL_TIMEOUT, log=_log)
         client.kc = self._client
         # Not stored in the history: the notebook's own first cell is number one, in its tracebacks too.
         client.execute_cell(notebook.cells[0], 0, store_history=False)
@@ -211,8 +211,8 @@ def _register_engine() -> None:
 
 
 def _first_error(nb: Any) -> CellError | None:
-    outputs = (output for cell in nb.cells if cell.cell_type == "code" for output in cell.outputs)
-    return next((CellError(each.ename, each.evalue) for each in outputs if each.output_type == "error"), None)
+    outputs = (out for cell in nb.cells if cell.cell_type == "code" for out in cell.outputs)
+    return next((CellError(out.ename, out.evalue) for out in outputs if out.output_type == "error"), None)
 
 
 def _own_python() -> Any:

@@ -31,6 +31,13 @@ def test_a_median_of_half_round_trips_is_shown_as_a_round_trip(cni: Study, cni_l
     assert cell(typical, "AZ1 - AZ3", "median RTT per run, µs") == "1,401.2"
 
 
+def test_a_path_without_medians_has_an_empty_range(cni: Study, cni_latency: pd.DataFrame) -> None:
+    estimates = az.summarize(cni_latency, "median_ns")
+    without = cni_latency.assign(median_ns=cni_latency["median_ns"].where(cni_latency["path"] != "AZ1 - AZ3"))
+    table = tables.latency.paths(without, estimates)
+    assert cell(table, RUN, "median RTT per run, µs") == ""
+
+
 def test_a_percentile_that_is_the_maximum_is_not_supported(cni: Study, cni_latency: pd.DataFrame) -> None:
     # 6,829 observations: "percentile 99.999 = 1862.908" is also "<MAX> observation = 1862.908"
     curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=cni_latency[["path", "method"]])
