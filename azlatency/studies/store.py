@@ -134,10 +134,15 @@ class Study(TableSet):
         KeyError
             If there is no table of that name. The message lists the tables.
         LogError
-            If the study was imported again after it was loaded.
+            If the study was imported again after it was loaded, or by a version with other columns.
         """
         schema.names(table)
-        content = read_table(self.folder, table)
+        try:
+            content = read_table(self.folder, table)
+        except ValueError:
+            raise LogError(
+                f"{self.name}: imported by another version of azlatency. Run: azlatency import --study {self.name}"
+            ) from None
         if digest([self.folder / STAMP_FILE]) != self.version:
             raise LogError(f"{self.name}: imported again since it was loaded; load it again")
         return content

@@ -105,6 +105,16 @@ def test_the_time_of_the_import_is_not_in_the_tables(study: Path, out: Path) -> 
     assert load("cni", processed=out).sources["imported_at"].nunique() == 1
 
 
+def test_a_data_set_of_another_version_is_refused_by_name(study: Path, out: Path) -> None:
+    import pyarrow.parquet as pq
+
+    import_study("cni", [study], out=out)
+    file = out / "cni" / "metrics.parquet"
+    pq.write_table(pq.read_table(file).drop_columns(["printed"]), file)
+    with pytest.raises(az.LogError, match=r"another version of azlatency\. Run: azlatency import --study cni"):
+        _ = load("cni", processed=out).metrics
+
+
 def test_an_unknown_study_lists_the_known(study: Path, out: Path) -> None:
     import_study("cni", [study], out=out)
     with pytest.raises(az.LogError, match=r"study 'nothing' not found. Known studies: cni\."):

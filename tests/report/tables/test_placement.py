@@ -15,7 +15,7 @@ def test_values_by_placement_are_those_of_the_logs(zones: Study) -> None:
     # zone3-zone1/ping.log: "rtt min/avg/max/mdev = 0.718/0.969/2.137/0.299 ms"
     found = az.stats.placement.conditions(zones, az.latency(zones))
     table = tables.placement.conditions(found)
-    assert cell(table, "Zone 3 → Zone 1, cross zone, 969.0", "of a run") == "mean"
+    assert cell(table, "Zone 3 → Zone 1, cross zone, 969.0", "statistic per run") == "mean"
     assert logs_behind(zones, table, "Zone 3 → Zone 1, cross zone, 969.0") == {"zone3-zone1/ping.log"}
     changes = az.stats.placement.changes(found, "placement")
     shown = tables.placement.changes(changes, "placement")
