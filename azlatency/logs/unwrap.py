@@ -28,12 +28,15 @@ _LABEL = re.compile(
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
 )
 # Two stars, not a line of stars.
-_BOLD = re.compile(r"(?<!\*)\*\*(?=[^*\s])")
+_BOLD = re.compile(r"(?<= )\*\* (?=[^\s*])|(?<!\*)\*\*(?!\*)")
 _BLOCK_LABEL = re.compile(r"^[ \t]{0,8}\[(?:STDOUT|STDERR|OUTPUT|OUT|ERR)\](?: |$)", re.MULTILINE | re.IGNORECASE)
+_DIRECTION_LABEL = re.compile(r"^(?:\d\d:\d\d:\d\d\.\d{3}| {12}) [ <>]\|", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,7}|#x[\dA-Fa-f]{1,6});")
 # Not sockperf's <MAX> and <MIN>, and not the names that people put in the place of addresses.
 _TAG = re.compile(
-    r"</?(?:pre|code|tt|samp|p|div|span|td|tr|table|tbody|b|strong|i|em|font|blockquote)(?: [^<>]{0,300})?>", re.I
+    r"</?(?:html|head|body|pre|code|tt|samp|p|div|span|td|tr|table|tbody|b|strong|i|em|font|blockquote)"
+    r"(?: [^<>]{0,300})?>",
+    re.IGNORECASE,
 )
 _LINE_BREAK = re.compile(r"<br ?/?>(?!\n|$)", re.IGNORECASE)
 _LAST_LINE_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
@@ -89,7 +92,7 @@ def _propose_line_by_line(source: Source, *, claimed: bool, surely: bool) -> Ite
     if not claimed:
         yield from _restore_line_ends(source)
     if text.find("**", 0, _BOLD_SEARCHED) >= 0 and _BOLD.search(text, 0, _BOLD_SEARCHED):
-        yield Unwrapped(replace(source, text=text.replace("**", "")), "the asterisks of bold type", 1)
+        yield Unwrapped(replace(source, text=_BOLD.sub("", text)), "the asterisks of bold type", 1)
     if not claimed or (not surely and _LABEL.match(text)):
         yield from _remove_prefix(source)
 
@@ -150,6 +153,7 @@ _MARKUP: dict[str, Callable[[str], str]] = {
     "the escapes of quoted-printable": _decode_quoted_printable,
     "the backticks around lines": lambda text: _BACKTICKS.sub(r"\2", text) if "`" in text else text,
     "labels such as [STDOUT]": lambda text: _BLOCK_LABEL.sub("", text) if "]" in text else text,
+    "labels such as 22:30:19.748 <|": lambda text: _DIRECTION_LABEL.sub("", text) if " <|" in text else text,
     "the blanks that join lines": _split_joined,
 }
 

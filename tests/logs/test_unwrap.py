@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.logs import metric_values, read_text
 from helpers.places import FIXTURES
 
 import azlatency as az
@@ -240,3 +241,22 @@ def test_a_line_of_blanks_is_searched_in_linear_time() -> None:
         return min(timeit.repeat(lambda: parse_source(source), number=1, repeat=3, timer=time.process_time))
 
     assert cost(90_000) < 9 * cost(10_000) + 0.05
+
+
+def test_bold_type_with_blanks_and_the_labels_of_a_test_runner() -> None:
+    bold = read_text(
+        "a : ** xmt/rcv/%loss = 9/8/11%, min/avg/max = 307/307/307 **\n"
+        "b : **xmt/rcv/%loss = 9/9/0%**, min/avg/max = 30/31/32\n"
+    )
+    assert [run["server"] for run in bold.rows["runs"]] == ["a", "b"]
+    assert [row["value"] for row in bold.rows["metrics"] if row["metric"] == "rtt_mean"] == [307_000_000, 31_000_000]
+    labelled = read_text(
+        "22:30:20.919  |Command 'ping 10.2.2.4' started.\n22:30:20.920 >|ping 10.2.2.4\n"
+        "22:30:20.959 <|PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.\n22:30:20.960 <|\n\n"
+        "22:30:21.000 <|64 bytes from 10.2.2.4: icmp_seq=1 ttl=51 time=40.1 ms\n22:30:26.960 <|\n"
+        "              |--- 10.2.2.4 ping statistics ---\n"
+        "              |1 packets transmitted, 1 received, 0% packet loss, time 0ms\n"
+        "              |rtt min/avg/max/mdev = 40.1/40.1/40.1/0.000 ms\n"
+    )
+    assert metric_values(labelled)["rtt_mean"] == 40_100_000
+    assert list(labelled.sample_blocks[0].rtt_ns) == [40_100_000]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from helpers.logs import metric_values, read_text
 from helpers.places import SHARED
 
 CORPUS = SHARED / "corpus" / "generated" / "fping"
@@ -187,3 +188,14 @@ def test_extremes_are_compared_with_the_replies(read, extremes: str) -> None:
     log = read(f"{replies}\n10.0.0.1 : xmt/rcv/%loss = 2/2/0%, min/avg/max = {extremes}\n")
     assert "summary_mismatch" in log.codes("error")
     assert log.runs[0]["status"] == "failed"
+
+
+@pytest.mark.parametrize("host", ["[redacted]", "<IP Address>", "<host 1>"])
+def test_placeholders_in_the_place_of_an_address(host: str) -> None:
+    tables = read_text(
+        f"{host} : [0], 84 bytes, 0.30 ms (0.30 avg, 0% loss)\n{host} : [1], 84 bytes, 0.50 ms (0.40 avg, 0% loss)\n\n"
+        f"{host} : xmt/rcv/%loss = 2/2/0%, min/avg/max = 0.30/0.40/0.50\n"
+    )
+    assert [run["server"] for run in tables.rows["runs"]] == [host]
+    assert metric_values(tables)["rtt_mean"] == 400_000
+    assert list(tables.sample_blocks[0].rtt_ns) == [300_000, 500_000]

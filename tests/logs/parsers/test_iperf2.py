@@ -413,3 +413,10 @@ def test_a_last_row_that_may_lack_columns_is_kept_but_the_run_is_truncated() -> 
     logs = read_text(text + "[  3]  0.0- 1.5 sec  1.88 MBytes  10.5 Mbits/sec")
     assert list(rates(logs).values()) == [10.5e6]
     assert first_run(logs)["status"] == "truncated"
+
+
+def test_a_row_that_somebody_marked_with_number_signs() -> None:
+    rows = "".join(f"[  3] {n}.0-{n + 1}.0 sec  1.00 MBytes  8.39 Mbits/sec{'#' * n}\n" for n in range(4))
+    tables = read_text(f"{CLIENT}{rows}[  3] 0.0-4.0 sec  4.00 MBytes  8.39 Mbits/sec\n")
+    assert len(tables.rows["intervals"]) == 4
+    assert tables.rows["sources"][0]["lines_unknown"] == 0

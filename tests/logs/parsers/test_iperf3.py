@@ -400,3 +400,13 @@ def test_the_single_total_of_an_old_udp_server_is_that_of_both_ends() -> None:
 """
     run = first_run(read_text(text))
     assert (run["test"], run["status"]) == ("stream", "complete")
+
+
+def test_a_row_that_somebody_cut_behind_its_rate() -> None:
+    tables = read_text(
+        "Connecting to host 10.0.0.2, port 5201\n[  5] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201\n"
+        "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+        "[  5]   0.00-1.00   sec  3.96 GBytes  34.0 Gbits/sec    0   3.18 MByt...\n"
+    )
+    (row,) = tables.rows["intervals"]
+    assert (row["throughput_printed"], row.get("cwnd_bytes")) == (34_000_000_000, None)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers.logs import first_run, read_text
+from helpers.logs import first_run, metric_values, read_text
 from helpers.places import SHARED
 
 import azlatency as az
@@ -286,3 +286,24 @@ def test_a_row_of_a_stream_under_the_banner_of_transactions_is_left_out() -> Non
 def test_remote_sizes_at_the_end_of_the_text_prove_the_end_if_they_are_whole(sockets: str, status: str) -> None:
     logs = read_text(RR + "16384  131072 1        1       10.00    22718.42\n" + sockets)
     assert first_run(logs)["status"] == status
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        " to 10.0.0.2",
+        " to 10.0.0.2 : histogram : interval",
+        " from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET : +/-2.500% @ 99% conf.  : demo",
+        " from (null) (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET : first burst 0 : cpu bind",
+    ],
+)
+def test_banners_of_every_version(notes: str) -> None:
+    """Before 2.4 the banner names only the remote host (nettest_bsd.c)."""
+    tables = read_text(
+        f"TCP STREAM TEST{notes}\nRecv   Send    Send\nSocket Socket  Message  Elapsed\n"
+        "Size   Size    Size     Time     Throughput\nbytes  bytes   bytes    secs.    10^6bits/sec\n\n"
+        "131072  16384  16384    10.00    9386.99\n"
+    )
+    assert tables.rows["runs"][0]["server"] == "10.0.0.2"
+    assert metric_values(tables)["throughput"] == 9_386_990_000
+    assert tables.rows["sources"][0]["lines_unknown"] == 0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import sqrt
+from pathlib import Path
 
 import pytest
 from helpers.logs import event_codes, metric_values, read_text
@@ -569,3 +570,27 @@ def test_json_with_a_comma_at_its_end_and_a_mark_of_duplicates(read) -> None:
     assert log.value("rtt_mean") == 300_000
     assert Counter(log.samples[0].status) == {"ok": 1, "duplicate": 1}
     assert log.unknown() == 0
+
+
+@pytest.mark.parametrize("block", range(17))
+def test_every_line_of_iputils_in_every_language(read, block: int) -> None:
+    """Composed from the translations of iputils: cs, de, es, fi, fr, id, it, ja, ka, kab, ko, pt_BR, ro, tr, uk, zh."""
+    texts = Path(__file__).with_name("ping_in_languages.txt").read_text(encoding="utf-8").split("PING ")[1:]
+    assert len(texts) == 17
+    log = read("PING " + texts[block])
+    assert (log.unknown(), log.codes("warning"), log.runs[0]["status"]) == (0, [], "complete")
+    assert log.runs[0]["server"] == "10.0.0.2"
+    assert [log.value(name) for name in ("sent", "received", "duplicates", "corrupted", "errors")] == [5, 3, 1, 1, 1]
+    assert [log.value(f"rtt_{name}") for name in ("min", "mean", "max")] == [432_000, 3_848_000, 12_400_000]
+    assert list(log.samples[0].rtt_ns) == [432_000, 1_250_000, 1_310_000, None, None, 12_400_000]
+    assert list(log.samples[0].status) == ["ok", "ok", "duplicate", "lost", "unreachable", "ok"]
+
+
+def test_a_reply_in_brazilian_portuguese_without_a_colon(read) -> None:
+    log = read(HEADER + "64 bytes de 10.2.2.4 icmp_seq=1 ttl=64 tempo=0.300 ms\n" + summary(1, 1))
+    assert (log.unknown(), [*log.samples[0].rtt_ns]) == (0, [300_000])
+
+
+def test_a_pipe_on_a_line_of_its_own(read) -> None:
+    log = read("5 packets transmitted, 0 received, +5 errors, 100% packet loss, time 4000ms\npipe 3\n")
+    assert (log.unknown(), log.value("lost"), log.runs[0]["status"]) == (0, 5, "complete")

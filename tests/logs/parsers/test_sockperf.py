@@ -215,3 +215,13 @@ def test_a_number_at_the_end_of_the_text_needs_all_its_decimals(read, cut: int, 
     log = read(text[: len(text) - cut])
     assert log.value("rtt_min") == (157_224 if complete else None)
     assert log.runs[0]["status"] == ("complete" if complete else "truncated")
+
+
+@pytest.mark.parametrize("start", ["", "<html><body><pre>", "Notes\n\n<pre>sockperf: == version #3.7-no.git ==\n"])
+def test_the_summary_of_a_throughput_test_alone_and_in_a_page(read, start: str) -> None:
+    end = "</pre></body></html>" if start else ""
+    text = "sockperf: Summary: Message Rate is 430240 [msg/sec]\n"
+    text += "sockperf: Summary: BandWidth is 26.259 MBps (210.078 Mbps)"
+    log = read(f"{start}{text}{end}\n")
+    assert log.value("message_rate") == 430_240
+    assert log.value("throughput", side="sender") == 26.259 * 8 * 2**20

@@ -16,7 +16,8 @@ from azlatency.logs.units import Quantity, nanoseconds, quantity
 if TYPE_CHECKING:
     import numpy as np
 
-HOST = r"(?P<host>[^\s\[\]]{1,255}(?: \([0-9A-Fa-f.:]{2,45}\))?)"
+# People replace addresses by "<IP Address>" or "[redacted]".
+HOST = r"(?P<host><[^<>]{1,80}>|\[[A-Za-z][^\[\]]{0,40}\]|[^\s\[\]]{1,255}(?: \([0-9A-Fa-f.:]{2,45}\))?)"
 # Three significant digits, as fping prints them; a token that was cut has another form. Up to 4.x fping counts in steps
 # of 10 us and prints two decimals below 1 ms.
 TIME = r"(?:[01]\.\d{3}|\d\.\d\d|10\.00|[1-9]\d\.\d|100\.0|[1-9]\d{2,6}|\d\.\d{3}e\+\d\d)"

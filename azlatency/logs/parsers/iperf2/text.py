@@ -159,7 +159,7 @@ class Iperf2Text(LineLog):
 
     # --- rows
 
-    @data(_ROW, hint="/sec")
+    @data(_ROW + "#{0,200}", hint="/sec")  # some people mark rows
     @data(_ROW + r" {1,8}" + _READS, hint="/sec")
     def plain_row(self, line: Line, match: re.Match[str]) -> None:
         """Read a row of bytes and rate."""

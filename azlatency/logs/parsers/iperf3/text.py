@@ -30,7 +30,8 @@ ROW = (
     r"(?P<rate>[\d.]{1,12}) (?P<rate_unit>[KMGT]?(?:bits|Bytes)/sec)"
     r"(?: +(?:(?P<jitter>[\d.]{1,12}) ms +(?P<lost>-?\d{1,15}|Unknown)/(?P<total>-?\d{1,15})"
     r"(?: +\((?P<percent>[^()%]{1,12})%\))?"
-    r"|(?P<count>\d{1,15})(?: +(?P<cwnd>[\d.]{1,12}) (?P<cwnd_unit>[KMGT]?Bytes))?))?"
+    r"|(?P<count>\d{1,15})"
+    r"(?: +(?:(?P<cwnd>[\d.]{1,12}) (?P<cwnd_unit>[KMGT]?Bytes)|[\d.]{1,12} [KMGT]?By\w{0,3}\.\.\.))?))?"
     r"(?: +(?P<label>sender|receiver|\(omitted\)))?"
 )
 CONNECTED = r"\[ *(\d{1,5})\] local (\S{1,253}) port (\d{1,5}) connected to (\S{1,253}) port (\d{1,5})"

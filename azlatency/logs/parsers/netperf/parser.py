@@ -29,7 +29,7 @@ class NetperfParser(Parser):
         "us/KB": ("ns/byte", Decimal(1000) / 1024),
     }
     signatures = (
-        Signature(" TEST from ", re.compile(BANNER)),
+        Signature(" TEST ", re.compile(BANNER)),
         Signature(" TEST from ", BANNER_HEAD),
         Signature("establish control: are you", re.compile(r"establish control: are you sure there is.{1,200}")),
         # The table of -P 0: a row of six and one of two.

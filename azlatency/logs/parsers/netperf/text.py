@@ -31,8 +31,10 @@ _OMNI = {"Send|Recv": "rr", "Connect|Send|Recv": "crr", "Connection": "cc", "Sen
 BANNER = (
     r"(?P<migrated>MIGRATED )?(?:(?P<protocol>TCP|UDP|SCTP|SDP) (?:1-TO-MANY )?(?P<test>"
     + "|".join(map(re.escape, _TESTS))
-    + r")|OMNI (?P<omni>[A-Za-z|]{4,20})) TEST? from \S{1,255} \(\S{0,60}\) port \d{1,5} AF_\w{1,10}"
-    r" to (?P<server>\S{1,255}) \((?P<address>\S{0,60})\) port \d{1,5} AF_\w{1,10}(?P<notes>(?: ?: [^:]{1,80}){0,12})"
+    + r")|OMNI (?P<omni>[A-Za-z|]{4,20})) TEST?(?: from \S{1,255} \(\S{0,60}\) port \d{1,5} AF_\w{1,10})?"
+    # Before 2.4, only the host follows.
+    r" to (?P<server>\S{1,255})(?: \((?P<address>\S{0,60})\) port \d{1,5} AF_\w{1,10})?"
+    r"(?P<notes>(?: ?: [^:]{1,80}){0,12})"
 )
 BANNER_HEAD = re.compile(r".{10,200} TEST from \S{1,255} \(\S{0,60}\) port \d{1,5} AF_\w{1,10} to")
 RATE = r"(\d{1,12}\.\d\d)"
@@ -126,7 +128,7 @@ class NetperfText(LineLog):
 
     # --- what was run
 
-    @data(BANNER, hint=" TEST from ")
+    @data(BANNER, hint=" TES")
     def banner(self, line: Line, match: re.Match[str]) -> None:
         """Read the banner: test, protocol, server, burst and requested confidence interval."""
         kind = _TESTS[match["test"]] if match["test"] else _OMNI.get(match["omni"])

@@ -14,6 +14,7 @@ from azlatency.logs.record import Recorder
 from azlatency.logs.units import count, nanoseconds
 
 _OBJECT = re.compile(STAMP + r"(\{.*\})")
+_DUPLICATE = re.compile(r"\A\([^()]{2,20}!\)")  # in any language
 _LONGEST = 4096
 
 
@@ -23,7 +24,7 @@ def read_json(log: Log, recorder: Recorder) -> None:
     reader.run.set(dialect="iputils-json")
     for line in log.lines:
         # A duplicate is marked in front of its object; before "pipe" was mended, its comma was the last of the object.
-        text = re.sub(r", ?\}$", "}", line.text.strip().removeprefix("(DUP!)"))
+        text = re.sub(r", ?\}$", "}", _DUPLICATE.sub("", line.text.strip(), count=1))
         found = _OBJECT.fullmatch(text) if len(text) < _LONGEST else None
         try:
             members = json.loads(found[2]) if found else None

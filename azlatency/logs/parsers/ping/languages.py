@@ -6,6 +6,7 @@ recognised by their structure; only the words behind the extra counts (``+9 dupl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -27,8 +28,10 @@ class Language(NamedTuple):
     ``unreachable`` the text after the address of the router that reports an unreachable host, and ``times`` the line
     above the times.
 
-    iputils: ``milliseconds`` are spellings of the unit besides "ms"; ``duplicates``, ``errors`` and ``corrupted`` are
-    lower-case stems of the words after an extra count.
+    iputils: ``milliseconds`` are spellings of the unit besides "ms"; ``sequence`` is the name of the sequence number
+    besides "icmp_seq"; ``no_answer`` is the line of a probe without an answer so far, with ``{}`` for its number;
+    ``duplicate`` is the mark of a duplicate besides "DUP!"; ``duplicates``, ``errors`` and ``corrupted`` are lower-case
+    stems of the words after an extra count.
     """
 
     code: str
@@ -41,6 +44,9 @@ class Language(NamedTuple):
     unreachable: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
     milliseconds: tuple[str, ...] = ()
+    sequence: str = ""
+    no_answer: str = ""
+    duplicate: str = ""
     duplicates: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     corrupted: tuple[str, ...] = ()
@@ -54,6 +60,7 @@ LANGUAGES = (
         timeouts=("Request timed out",),
         unreachable=("Destination (?:host|net|network|port) unreachable", "TTL expired in transit"),
         times=("Approximate round trip times in milli-seconds",),
+        no_answer="no answer yet for icmp_seq={}",
         duplicates=("duplica",),
         errors=("error",),
         corrupted=("corrupted",),
@@ -67,6 +74,7 @@ LANGUAGES = (
         timeouts=("Zeitüberschreitung der Anforderung",),
         unreachable=("Zielhost nicht erreichbar", "Zielnetz nicht erreichbar"),
         times=(r"Ca\. Zeitangaben in Millisek\.",),
+        no_answer="noch keine Antwort für icmp_seq={}",
         duplicates=("duplikat",),
         errors=("fehler",),
         corrupted=("beschädigt",),
@@ -80,9 +88,10 @@ LANGUAGES = (
         timeouts=("Tiempo de espera agotado para esta solicitud",),
         unreachable=("Host de destino inaccesible", "Red de destino inaccesible"),
         times=("Tiempos aproximados de ida y vuelta en milisegundos",),
+        no_answer="aún sin respuesta para icmp_seq={}",
         duplicates=("duplica",),
         errors=("error",),
-        corrupted=("corrompido",),
+        corrupted=("corrompido", "corrupto"),
     ),
     Language(
         "fr",
@@ -93,6 +102,8 @@ LANGUAGES = (
         timeouts=("Délai d.attente de la demande dépassé",),
         unreachable=("Impossible de joindre l.hôte de destination",),
         times=("Durée approximative des boucles en millisecondes",),
+        no_answer="encore aucune réponse pour icmp_seq={}",
+        duplicate="DUPLIQUÉ !",
         duplicates=("dupliqué", "doublon"),
         errors=("erreur",),
         corrupted=("corrompu",),
@@ -104,6 +115,7 @@ LANGUAGES = (
         timeouts=("Richiesta scaduta",),
         unreachable=("Host di destinazione non raggiungibile",),
         times=("Tempo approssimativo percorsi andata/ritorno in millisecondi",),
+        no_answer="nessuna risposta ancora per icmp_seq={}",
         duplicates=("duplica",),
         errors=("error",),
         corrupted=("corrotti",),
@@ -121,6 +133,7 @@ LANGUAGES = (
             "Aproximar um número redondo de vezes em milissegundos",
             "Tempo aproximado de ida e volta em milissegundos",
         ),
+        no_answer="nenhuma resposta ainda para icmp_seq={}",
         duplicates=("duplica",),
         errors=("erro",),
         corrupted=("corrompido",),
@@ -161,8 +174,11 @@ LANGUAGES = (
             r"Gidiş dönüş sürelerinin yaklaşık değeri \(milisaniye cinsinden\)",
             "Mili saniye türünden yaklaşık tur süreleri",
         ),
+        no_answer="icmp_seq={} için henüz cevap yok",
+        duplicate="YİNELENEN!",
         duplicates=("yinelenen", "çift"),
         errors=("hata",),
+        corrupted=("bozuk",),
     ),
     Language(
         "zh",
@@ -174,6 +190,8 @@ LANGUAGES = (
         unreachable=("无法访问目标主机",),
         times=(r"往返行程的估计时间\(以毫秒为单位\)",),
         milliseconds=("毫秒",),
+        no_answer="icmp_seq={} 未响应",
+        duplicate="重复!",
         duplicates=("重复",),
         errors=("错误",),
         corrupted=("损坏",),
@@ -188,9 +206,11 @@ LANGUAGES = (
         unreachable=("宛先ホストに到達できません",),
         times=(r"ラウンド トリップの概算時間 \(ミリ秒\)",),
         milliseconds=("ミリ秒",),
+        no_answer="icmp_seq={} が未応答です",
+        duplicate="重複!",
         duplicates=("重複",),
         errors=("エラー",),
-        corrupted=("損傷",),
+        corrupted=("損傷", "破損"),
     ),
     Language(
         "ko",
@@ -201,6 +221,11 @@ LANGUAGES = (
         timeouts=("요청 시간이 만료되었습니다",),
         unreachable=("대상 호스트에 연결할 수 없습니다",),
         times=(r"왕복 시간\(밀리초\)",),
+        no_answer="아직 응답이 없습니다(icmp_seq={})",
+        duplicate="중복!",
+        duplicates=("중복",),
+        errors=("오류",),
+        corrupted=("손상",),
     ),
     Language(
         "nl",
@@ -220,10 +245,47 @@ LANGUAGES = (
         timeouts=("要求等候逾時",),
         unreachable=("目的地主機無法連線",),
         times=(r"大約的來回時間 \(毫秒\)",),
+        no_answer="icmp_seq={} 尚未有答案",
+        errors=("錯誤",),
     ),
-    Language("cs", errors=("chyb",)),
-    Language("fi", errors=("virhe",)),
-    Language("uk", milliseconds=("мс",), duplicates=("дублікат",), errors=("помилк",), corrupted=("пошкоджен",)),
+    Language(
+        "cs",
+        sequence="pořadí",
+        no_answer="žádná odpověď pro pořadí={}",
+        duplicate="DUPL!",
+        duplicates=("duplikát",),
+        errors=("chyb",),
+        corrupted=("poškozen",),
+    ),
+    Language(
+        "fi",
+        no_answer="ei vielä vastausta icmp_seq={}:lle",
+        duplicate="Kaksoiskappale!",
+        duplicates=("kaksoiskappale",),
+        errors=("virhe",),
+        corrupted=("vioittu",),
+    ),
+    Language("id", no_answer="belum ada jawaban untuk icmp_seq={}", corrupted=("korup",)),
+    Language(
+        "ka",
+        milliseconds=("მწმ",),
+        sequence="icm_seq",
+        no_answer="პასუხის გარეშე. icmp_sql={}",
+        duplicates=("ასლი",),
+        errors=("შეცდომა",),
+        corrupted=("გაფუჭებული",),
+    ),
+    Language("kab", milliseconds=("mts",), errors=("tuccḍiw",)),
+    Language("ro", no_answer="niciun răspuns încă pentru icmp_seq={}", errors=("erori",), corrupted=("corupt",)),
+    Language(
+        "uk",
+        milliseconds=("мс",),
+        no_answer="відповідь для icmp_seq={} ще не отримано",
+        duplicate="ДУБЛЮВАННЯ!",
+        duplicates=("дублікат",),
+        errors=("помил",),
+        corrupted=("пошкоджен",),
+    ),
 )
 
 
@@ -233,6 +295,13 @@ def any_of(patterns: Iterable[str]) -> str:
 
 
 MILLISECONDS = any_of(["ms", *(word for language in LANGUAGES for word in language.milliseconds)])
+
+SEQUENCE = any_of(["icmp_seq", *(language.sequence for language in LANGUAGES if language.sequence)])
+NO_ANSWER = (
+    any_of(re.escape(language.no_answer).replace(r"\{\}", r"\d{1,10}") for language in LANGUAGES if language.no_answer)
+    + "[.。]?"
+)
+DUPLICATE = any_of(["DUP!", *(language.duplicate for language in LANGUAGES if language.duplicate)])
 
 #: Stems of the words after an extra count of the summary, by the metric that the count becomes.
 COUNT_STEMS = {

@@ -24,7 +24,7 @@ def _windows_headers() -> dict[str, str]:
 
 
 _FIRST_LINES = {
-    "PING": r"PING \S{1,200} ?\(.{1,200}\d{1,6}(?:\(\d{1,6}\))? ?\D{1,80}|PING6\(\d.{1,200}",
+    "PING": r"PING \S{1,200} ?\(.{1,200}\d{1,6}(?: ?\(\d{1,6}\))? ?\D{1,80}|PING6\(\d.{1,200}",
     "PING ": r"PING \S{1,200} \(\S{1,200}\): sending (?:timestamp|address mask) requests",
     "ПІНГ": r"ПІНГ .{1,400}",
     **_windows_headers(),

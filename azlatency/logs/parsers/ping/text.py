@@ -14,7 +14,10 @@ from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.parsers.ping.languages import (
+    DUPLICATE,
     MILLISECONDS,
+    NO_ANSWER,
+    SEQUENCE,
     WINDOWS_HEADERS,
     WINDOWS_STATISTICS,
     WINDOWS_TIMEOUT,
@@ -102,9 +105,10 @@ class PingText(LineLog):
     # --- replies
 
     @data(
-        STAMP + r"(?P<bytes>\d{1,6}) [^=]{1,300}?(?: ?:|,) (?:icmp_[rs]eq|icmp_req|seq|pořadí) ?=(?P<seq>\d{1,10})"
+        STAMP + rf"(?P<bytes>\d{{1,6}}) [^=]{{1,300}} (?:{SEQUENCE}|icmp_[rs]eq|icmp_req|seq)"
+        r" ?=(?P<seq>\d{1,10})"
         r"(?: ident=\d+)? (?:ttl|TTL|hlim) ?=(?P<ttl>\d{1,3})"
-        rf"(?: [^\s=]{{1,20}} ?=(?P<time>{DECIMAL}) ?{MILLISECONDS})?(?P<dup> ?\(DUP!\))?(?:\s\(same route\))?",
+        rf"(?: [^\s=]{{1,20}} ?=(?P<time>{DECIMAL}) ?{MILLISECONDS})?(?P<dup> ?\({DUPLICATE}\))?(?:\s\(same route\))?",
         hint="=",
     )
     def reply(self, line: Line, match: re.Match[str]) -> None:
@@ -185,15 +189,17 @@ class PingText(LineLog):
         )
         self.run.add_event("clock_step", "warning", text, line.number)
 
-    @data(STAMP + r"no answer yet for icmp_seq=(?P<seq>\d{1,10})", hint="no answer yet")
-    @data(STAMP + r"Request timeout for icmp_seq (?P<seq>\d{1,10})", hint="Request timeout")
+    @data(STAMP + rf"(?P<what>{NO_ANSWER})", hint="=")
+    @data(STAMP + r"(?P<what>Request timeout for icmp_seq \d{1,10})", hint="Request timeout")
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
-        """Read a probe without an answer so far."""
-        self.samples.add(self.samples.unwrap(int(match["seq"])), None, "lost")
+        """Read a probe without an answer so far; its sequence number is the only number behind the stamp."""
+        if (number := re.search(r"\d+", match["what"])) is not None:
+            self.samples.add(self.samples.unwrap(int(number[0])), None, "lost")
 
     @data(
-        STAMP + r"\S{1,10} \S{1,200}(?: \(\S{1,60}\))?:? icmp_seq=(?P<seq>\d{1,10}) (?P<what>\D.{1,120})",
-        hint="icmp_seq=",
+        STAMP + r"(?:[^\W\d_]{1,10} (?:la )?)?[^\s=]{1,200}(?: \(\S{1,60}\))?(?: -?[^\W\d_]{1,8})?:? "
+        rf"{SEQUENCE}=(?P<seq>\d{{1,10}}) (?!ttl|TTL)(?P<what>\D.{{1,120}})",
+        hint="=",
     )
     def icmp_error(self, line: Line, match: re.Match[str]) -> None:
         """Read an ICMP error that a router sent instead of a reply; a redirect is not an error."""
@@ -204,7 +210,7 @@ class PingText(LineLog):
 
     @data(
         r"(?:PING|ПІНГ) \S{1,200}? ?\((?P<address>\S{1,200}?)(?: \((?P<inner>\S{1,60})\))?\)"
-        r"(?: (?:from|de|von|da) \S{1,80} ?\S{0,40}:)? (?P<size>\d{1,6})(?:\(\d{1,6}\))? ?\D{1,60}",
+        r"(?: \S[^()]{1,150}:)? (?:\D{1,20} )?(?P<size>\d{1,6})(?: ?\(\d{1,6}\))? ?\D{1,60}",
         hint="(",
     )
     @data(
@@ -242,7 +248,7 @@ class PingText(LineLog):
 
     # --- summaries
 
-    @data(r"-{2,3} (\S.{0,300}?) -{2,3}", hint="--")
+    @data(r"-{2,3} (\S.{0,300}?) -{2,4}", hint="--")
     def statistics(self, line: Line, match: re.Match[str]) -> None:
         """Read the line above the summary."""
         self._summary_begins(line)
@@ -296,7 +302,7 @@ class PingText(LineLog):
     @data(
         rf"(?:rtt|round-trip) (\S.{{1,60}}?) = ({DECIMAL})/({DECIMAL})/({DECIMAL})(?:/(-?nan|{DECIMAL}))?"
         rf" ?{MILLISECONDS}(?:, {{0,2}}\D{{1,20}} \d{{1,6}})?"
-        rf"(, {{0,2}}ipg/\S{{1,20}} {DECIMAL}/{DECIMAL} ?{MILLISECONDS})?",
+        rf"(, {{0,2}}ipg/ ?\S{{1,20}} {DECIMAL}/{DECIMAL} ?{MILLISECONDS})?",
         hint="/",
     )
     def times(self, line: Line, match: re.Match[str]) -> None:

@@ -22,7 +22,11 @@ class SockperfParser(Parser):
         Signature("following parameters: --mps", re.compile(r"test was performed using the following parameters: .+")),
         Signature("Usage: sockperf", re.compile(r"Usage: sockperf .*")),
         Signature("[Total Run] RunTime", re.compile(r"(?:sockperf: )?\[Total Run\] RunTime=.*"), weak=True),
-        Signature("Summary: ", re.compile(r"(?:sockperf: )?Summary: (?:Latency|Round trip) is .*"), weak=True),
+        Signature(
+            "Summary: ",
+            re.compile(r"(?:sockperf: )?Summary: (?:Latency|Round trip|Message Rate|BandWidth) is .*"),
+            weak=True,
+        ),
         Signature("observations; each", re.compile(r"(?:sockperf: )?Total \d+ observations; each.{1,80}"), weak=True),
         Signature("====> avg-", re.compile(r"(?:sockperf: )?====> avg-(?:lat|latency|rtt)=.*"), weak=True),
     )
