@@ -246,10 +246,10 @@ def test_a_line_of_blanks_is_searched_in_linear_time() -> None:
 def test_bold_type_with_blanks_and_the_labels_of_a_test_runner() -> None:
     bold = read_text(
         "a : ** xmt/rcv/%loss = 9/8/11%, min/avg/max = 307/307/307 **\n"
-        "b : **xmt/rcv/%loss = 9/9/0%**, min/avg/max = 30/31/32\n"
+        "b : **xmt/rcv/%loss = 9/9/0%**, min/avg/max = 300/310/320\n"
     )
     assert [run["server"] for run in bold.rows["runs"]] == ["a", "b"]
-    assert [row["value"] for row in bold.rows["metrics"] if row["metric"] == "rtt_mean"] == [307_000_000, 31_000_000]
+    assert [row["value"] for row in bold.rows["metrics"] if row["metric"] == "rtt_mean"] == [307_000_000, 310_000_000]
     labelled = read_text(
         "22:30:20.919  |Command 'ping 10.2.2.4' started.\n22:30:20.920 >|ping 10.2.2.4\n"
         "22:30:20.959 <|PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.\n22:30:20.960 <|\n\n"
