@@ -84,6 +84,8 @@ class Test:
     last_line: int = 0
     bidir: bool = False
     """Whether this end both sends and receives; known at the end."""
+    bounce: bool = False
+    """Whether the test measured round-trip times (``--bounceback``); known at the end."""
     has_streams: bool = False
     """Whether a direction has several streams; known at the end."""
     cut: bool = False
@@ -126,6 +128,7 @@ class Test:
     def finish(self) -> None:
         """Write the run: its columns, metrics, intervals, histograms and status."""
         self.run.set(last_line=max(self.last_line, self.run.row["first_line"]))
+        self.bounce = any(row.bounces is not None for row in self.rows)
         for row in self.rows:
             self._set_side(row)
         if self._has_both_directions():
@@ -137,8 +140,10 @@ class Test:
         self._describe(totals)
         for row in totals:
             self._write_total(row)
+        written = {id(row) for row in totals}
         for row in self.rows:
-            self._write_interval(row, is_total=any(row is total for total in totals))
+            if id(row) not in written:
+                self._write_interval(row)
         for histogram in self.histograms:
             self._write_histogram(histogram)
         self._write_counts()
@@ -188,7 +193,8 @@ class Test:
     def _set_sides_of_sums(self) -> None:
         """Set the side of each sum in a dual test to that of the rows above that it adds up; drop other sums."""
         parts: list[Row] = []
-        for row in list(self.rows):
+        wrong: list[Row] = []
+        for row in self.rows:
             if not row.is_sum:
                 parts.append(row)
                 continue
@@ -196,23 +202,22 @@ class Test:
             if len(sides) == 1:
                 row.side = sides[0]
             elif row.side is None:
-                self._drop_sum(row, "is not the sum of the streams of one direction")
+                wrong.append(row)
             parts = []
+        self._drop_sums(wrong, "is not the sum of the streams of one direction")
 
-    def _drop_sum(self, row: Row, problem: str) -> None:
-        assert row.bytes is not None
-        text = f"[{row.stream}] {row.bytes.printed} {row.bytes.printed_unit} {problem}; it is left out"
-        self.run.add_event("sum_mismatch", "warning", text, row.line)
-        self.rows = [other for other in self.rows if other is not row]
+    def _drop_sums(self, wrong: list[Row], problem: str) -> None:
+        for row in wrong:
+            printed = f"{row.bytes.printed} {row.bytes.printed_unit}" if row.bytes is not None else ""
+            self.run.add_event(
+                "sum_mismatch", "warning", f"[{row.stream}] {printed} {problem}; it is left out", row.line
+            )
+        dropped = {id(row) for row in wrong}
+        self.rows = [row for row in self.rows if id(row) not in dropped]
 
     def _has_both_directions(self) -> bool:
         """Whether the connections go in both directions."""
         return len({self._is_client(stream) for stream in self.connections}) > 1
-
-    @property
-    def bounce(self) -> bool:
-        """Whether the test measured round-trip times (``--bounceback``)."""
-        return any(row.bounces is not None for row in self.rows)
 
     def _totals(self) -> list[Row]:
         """Return the totals: the last row of each stream, if it covers the whole time, and the server reports."""
@@ -255,7 +260,7 @@ class Test:
             differs = abs(total.bytes.value - expected) > 1.01 * rounding + 0.01 * expected
             if len(parts) >= self._count_streams() and differs:
                 totals[:] = [row for row in totals if row is not total]
-                self._drop_sum(total, f"is not the sum of streams, {expected:.0f} bytes")
+                self._drop_sums([total], f"is not the sum of streams, {expected:.0f} bytes")
 
     # --- names
 
@@ -367,9 +372,7 @@ class Test:
                 text = f"the log prints {row.percent} %; {row.lost.value:.0f} / {row.datagrams.value:.0f} = {loss:.6g}"
                 run.add_event("loss_recomputed", "info", text, row.line)
 
-    def _write_interval(self, row: Row, *, is_total: bool) -> None:
-        if is_total:
-            return
+    def _write_interval(self, row: Row) -> None:
         if not row.agrees() and row.rate is not None and row.bytes is not None:
             text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
             self.run.add_event("rate_mismatch", "warning", text, row.line)
