@@ -169,6 +169,7 @@ def _read(reading: _Reading) -> Recorder:
     for claim in segments.foreign:
         text = f"this is output of {claim.tool}, which azlatency does not read"
         recorder.add_event("foreign_tool", "warning", text, claim.line.number)
+    _fail_contradicted_runs(recorder)
     unknown = classify_remaining_lines(source, recorder.accounting, segments)
     for line, owner in find_lost_lines(source, recorder.accounting, segments):
         text = (
@@ -201,6 +202,14 @@ def _parse_log(recorder: Recorder, log: Log) -> None:
     for row in recorder.rows["runs"][earlier:]:
         row["heading"] = " / ".join(log.headings) or None
         row["command"] = row.get("command") or log.command
+
+
+def _fail_contradicted_runs(recorder: Recorder) -> None:
+    """Mark the complete runs with an error event as failed: their numbers exclude each other."""
+    wrong = {event["run_id"] for event in recorder.rows["events"] if event["severity"] == "error"}
+    for run in recorder.rows["runs"]:
+        if run["status"] == "complete" and run["run_id"] in wrong:
+            run["status"] = "failed"
 
 
 def _truncate_last_run(recorder: Recorder) -> None:

@@ -263,7 +263,7 @@ class _Lagscope(LineLog):
             )
             if index not in kept or outside:
                 text = f"p{100 * q:g} = {value.printed} us breaks the order (a bug of lagscope); it is left out"
-                run.add_event("not_monotone", "error", text, number)
+                run.add_event("not_monotone", "warning", text, number)
                 continue
             row = run.add_quantile(q, value, number)
             if observations and row is not None:

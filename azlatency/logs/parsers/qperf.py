@@ -268,11 +268,9 @@ class _Qperf(LineLog):
 
     def _message_bytes(self) -> int | None:
         """Return bytes / messages if the rounding of the bytes allows only one integer."""
-        metrics = [row for row in self.run.recorder.rows["metrics"] if row["run_id"] == self.run.run_id]
-        for volume, messages in (("sent_bytes", "sent"), ("transferred", "sent")):
-            for row in metrics:
-                number = self.run.value(messages, side=row["side"])
-                if row["metric"] == volume and number:
+        for volume in ("sent_bytes", "transferred"):
+            for row in self.run.metric_rows(volume):
+                if number := self.run.value("sent", side=row["side"]):
                     half = row["resolution"] or 0.0
                     low, high = (row["value"] - half) / number, (row["value"] + half) / number
                     if math.ceil(low) == math.floor(high):

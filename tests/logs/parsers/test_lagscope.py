@@ -59,7 +59,7 @@ def test_g3_percentiles_are_cut_to_whole_microseconds(read) -> None:
 
 def test_g4_a_percentile_that_breaks_the_order_is_refused(read) -> None:
     log = read(statistics(1_000_000) + PERCENTILES)
-    assert log.codes("error") == ["not_monotone"]
+    assert log.codes("warning") == ["not_monotone"]
     assert [row["q"] for row in log.tables.rows["quantiles"]] == [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.99999]
     assert "99.99 = 135 us" in next(row["text"] for row in log.tables.rows["events"] if row["code"] == "not_monotone")
 

@@ -129,9 +129,12 @@ class Documents:
         assert test is not None
         if name == "start":
             self._start(content, test)
-        elif name == "end":
+        elif name == "end" and not test.ended:
             test.ended = True
             self._end(content, test)
+        elif name == "end":
+            text = "the test has ended in a line above; this end is left out"
+            test.run.add_event("repeated_end", "error", text, self.line_map.line_number(begin))
         elif name == "error" and (leaf := node.leaf("data")) is not None:
             self._error(leaf, test)
 

@@ -119,8 +119,7 @@ def _record_quantiles(test: NetperfRun) -> None:
         if value.value < previous:
             text = f"{name} is below the percentile before it; all percentiles are left out"
             run.add_event("not_monotone", "error", text, latency.line)
-            for row in rows:
-                test.recorder.rows["quantiles"].remove(row)
+            del test.recorder.rows["quantiles"][len(test.recorder.rows["quantiles"]) - len(rows) :]
             return
         previous = value.value
         width = 10 ** max(math.floor(math.log10(max(value.value, 1.0))) - 1, 0)
