@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, samples_per_run
     from azlatency.stats.across_runs.stopping import may_stop
     from azlatency.stats.across_runs.typical_run import summarize, typical_run
+    from azlatency.stats.across_runs.zone_pairs import zone_pairs
     from azlatency.stats.multiplicity import adjust
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
     from azlatency.stats.within_run.clock_steps import clock_steps
@@ -102,6 +103,7 @@ _HOMES = {
     ),
     "across_runs.stopping": ("may_stop",),
     "across_runs.typical_run": ("summarize", "typical_run"),
+    "across_runs.zone_pairs": ("zone_pairs",),
     "multiplicity": ("adjust",),
     "within_run.clock_steps": ("clock_steps",),
     "within_run.dependence": ("dependence",),
@@ -201,6 +203,7 @@ __all__ = [
     "unit_checks",
     "vms_by_share",
     "warm_up",
+    "zone_pairs",
 ]
 
 

@@ -45,11 +45,15 @@ FILE_NAME = "study.toml"
 #: Keys of [study] with the type of their values.
 _STUDY_TYPES = {
     **dict.fromkeys(("name", "title", "question", "source", "notes", "before"), "string"),
+    **dict.fromkeys(("likely_cause", "likely_cause_source"), "string"),
     **dict.fromkeys(("runs", "reported", "baseline"), "file"),
     **dict.fromkeys(("region", "subscription", "vm_size", "placement"), "string"),
     **dict.fromkeys(("emulated", "pseudonymise_subscriptions", "accelerated_networking"), "bool"),
     "date": "date", "zone_maps": "files", "pattern": "patterns",
 }  # fmt: skip
+#: Keys of ``[[conclusion]]``, and those that must be stated; see `azlatency.studies.conclusions`.
+_CONCLUSION_KEYS = {"said", "we_say", "because", "source_line"}
+_CONCLUSION_TEXTS = ("said", "we_say", "because")
 #: Keys of an entry that a log can contain as well; only the manifest contains the others.
 _LOG_COLUMNS = ("tool", "client", "server", "protocol", "message_bytes", "started_at")
 _SELECTORS = ("log", "transcript", "heading", "ignore", "pattern")
@@ -111,6 +115,8 @@ class Manifest:
     folder: Path
     study: dict[str, Any] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
+    conclusions: list[dict[str, Any]] = field(default_factory=list)
+    """What the author concluded, and what the data say (`azlatency.studies.conclusions`)."""
     zones: ZoneMap = field(default_factory=ZoneMap)
     files: list[Path] = field(default_factory=list)
     """Files of the manifest. If their content changes, the import is out of date."""
@@ -268,19 +274,24 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
         return Manifest(name or folder.resolve().name, folder)
     check_regular(path, str(folder))
     content, text = read_own_toml(path)
-    if unknown := set(content) - {"study", "run"}:
-        raise ManifestError(f"{path}:1: unknown table [{sorted(unknown)[0]}]; known: [study] and [[run]]")
-    study, runs = content.get("study", {}), content.get("run", [])
+    if unknown := set(content) - {"study", "run", "conclusion"}:
+        known = "[study], [[run]] and [[conclusion]]"
+        raise ManifestError(f"{path}:1: unknown table [{sorted(unknown)[0]}]; known: {known}")
+    study, runs, stated = content.get("study", {}), content.get("run", []), content.get("conclusion", [])
     if not isinstance(study, dict):
         raise ManifestError(f"{path}:{_line_of(text, 'study')}: study is not a table; write [study]")
     if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
         raise ManifestError(f"{path}:{_line_of(text, 'run')}: run is not a list of tables; write [[run]]")
+    if not isinstance(stated, list) or not all(isinstance(conclusion, dict) for conclusion in stated):
+        place = f"{path}:{_line_of(text, 'conclusion')}"
+        raise ManifestError(f"{place}: conclusion is not a list of tables; write [[conclusion]]")
     manifest = Manifest(name or "", folder, study, files=[path])
     _check_study(path, study, text, manifest)
     manifest.name = manifest.name or study.get("name") or folder.resolve().name
     lines = [number for number, line in enumerate(text.splitlines(), start=1) if _RUN_TABLE.match(line)]
     for number, run in zip(lines + [1] * len(runs), runs, strict=False):
         manifest.entries.append(_entry(f"{path}:{number}", run))
+    manifest.conclusions = [_conclusion(path, *numbered) for numbered in enumerate(stated, start=1)]
     if "runs" in study:
         manifest.entries += _csv_entries(folder / study["runs"])
     try:
@@ -324,6 +335,15 @@ def _shown(value: Any) -> str:
     except (RecursionError, ValueError):
         return "…"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _conclusion(path: Path, number: int, stated: dict[str, Any]) -> dict[str, Any]:
+    where = f"[[conclusion]] {number}"
+    _check_keys(f"{path}:1", stated, _CONCLUSION_KEYS, where)
+    for key in _CONCLUSION_TEXTS:
+        if not isinstance(stated.get(key), str):
+            raise ManifestError(f'{path}:1: {where} has no text {key}; add {key} = "…"')
+    return stated
 
 
 def _csv_entries(path: Path) -> Iterable[Entry]:

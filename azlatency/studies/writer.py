@@ -35,6 +35,7 @@ def write_study(
             "name": stamp["study"],
             **manifest.study,
             "scenarios": manifest.scenarios(),
+            "conclusions": manifest.conclusions,
             "unquantified": read_baseline(manifest, "unquantified"),
         }
         for name in kept:

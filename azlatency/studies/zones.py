@@ -18,9 +18,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.decode import SourceError, decode
+from azlatency.studies.store import data_folder
+
+if TYPE_CHECKING:
+    from azlatency.studies.store import Study
 
 _SUBSCRIPTION = re.compile(r"/subscriptions/([0-9a-fA-F-]{36})/")
 _GOOGLE_ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")
@@ -53,6 +57,24 @@ class ZoneMap:
         if maps == {None} or (subscription is None and len(maps) == 1):
             return self.zones.get((next(iter(maps)), region, zone))
         return None
+
+
+def zone_maps(study: Study) -> dict[tuple[str | None, str, str], str]:
+    """Return the physical zones of the zone maps that the manifest of a study names.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+
+    Returns
+    -------
+    dict
+        Physical zone by subscription, region and logical zone; empty without zone maps.
+    """
+    folder = data_folder("raw") / study.name
+    files = [folder / name for name in study.info.get("zone_maps", [])]
+    return read_zone_maps([file for file in files if file.is_file()]).zones
 
 
 def read_zone_maps(files: Iterable[Path], subscriptions: Mapping[str, str] | None = None) -> ZoneMap:

@@ -6,7 +6,7 @@ like the page; the others are in modules named after what they draw.
 """
 
 from azlatency.report.charts.axes import spread
-from azlatency.report.charts.base import column, export
+from azlatency.report.charts.base import column, export, few, show
 from azlatency.report.charts.before_after import changes_forest, shift_functions
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.forests import latency_forest, throughput_forest
@@ -16,6 +16,7 @@ from azlatency.report.charts.plan_the_next_run import precision_chart, runs_need
 from azlatency.report.charts.series import throughput_series
 from azlatency.report.charts.shapes import run_shapes
 from azlatency.report.charts.stability import last_segments, run_series
+from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.tail import tail_curves
 from azlatency.report.charts.tool_agreement import agreement_plot
 from azlatency.report.charts.vm_baseline import baseline_bullets
@@ -29,6 +30,7 @@ __all__ = [
     "column",
     "estimation_plot",
     "export",
+    "few",
     "last_segments",
     "latency_forest",
     "percentile_curves",
@@ -38,10 +40,12 @@ __all__ = [
     "run_shapes",
     "runs_needed_forest",
     "shift_functions",
+    "show",
     "single_changes",
     "spread",
     "tail_curves",
     "throughput_forest",
     "throughput_series",
+    "zone_map",
     "zone_matrices",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from azlatency.report.charts.fitting import freeze
 from azlatency.report.charts.names import one_figure, short
-from azlatency.report.objects import Chart, fonts, style
+from azlatency.report.objects import Chart, Note, fonts, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,6 +140,19 @@ def export(formats: str, folder: Path | str) -> None:
     if unknown := [name for name in wanted if name not in ("svg", "pdf", "png")]:
         raise ValueError(f"export = {formats!r}: {unknown[0]} is not one of svg, pdf, png")
     _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
+
+
+def show(*charts: Chart | Note, most: int = 4) -> None:
+    """Show the first ``most`` charts next to each other; those with nothing to draw are left out."""
+    from IPython.display import display
+
+    for chart in [chart for chart in charts if isinstance(chart, Chart)][:most]:
+        display(chart)
+
+
+def few(items: Any, most: int = 12) -> Any:
+    """Return a frame or list if it has at most ``most`` rows, else an empty one: a summary has room for few."""
+    return items if len(items) <= most else items[:0]
 
 
 def _save(chart: Chart, name: str) -> None:

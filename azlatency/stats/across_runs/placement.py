@@ -208,6 +208,36 @@ def of_widest_methods(found: Sequence[Condition], most: int = METHODS_SHOWN) -> 
     return [condition for condition in found if condition.origin == "reported" or condition.method in kept]
 
 
+def widest(found: Sequence[Condition]) -> list[Condition]:
+    """Select the kind of measurement with most placements, then with most conditions; the first one of equals.
+
+    Parameters
+    ----------
+    found : sequence of Condition
+        The result of `conditions`.
+
+    Returns
+    -------
+    list of Condition
+        All conditions of that kind.
+    """
+    kinds = dict.fromkeys((condition.origin, condition.kind) for condition in found)
+
+    def members(kind: tuple[str, str]) -> list[Condition]:
+        return [condition for condition in found if (condition.origin, condition.kind) == kind]
+
+    def breadth(kind: tuple[str, str]) -> tuple[int, int]:
+        return len({condition.placement for condition in members(kind)}), len(members(kind))
+
+    best = max(kinds, key=breadth, default=None)
+    return [] if best is None else members(best)
+
+
+def runs_of(levels: Sequence[Condition], runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of ``runs`` that the conditions describe."""
+    return runs.loc[[run_id for level in levels for run_id in level.run_ids]]
+
+
 def changes(
     found: Sequence[Condition], factor: Factor, *, margin: float = 0.05, confidence: float = 0.95
 ) -> list[Change]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -25,7 +26,7 @@ class Throttling(Result):
     found : bool or None
         Whether a lasting fall was found; None if the run is too short.
     burst_rate, sustained_rate : float or None
-        Mean rate before and after the fall, in ``unit``.
+        Median rate before and after the fall, in ``unit``. A median ignores the interval in which the rate falls.
     at_s : float or None
         Time of the fall in s.
     bucket : float or None
@@ -105,7 +106,7 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     if x.min() == x.max() or len(partitions) < 2:
         return result
     (_, before), ((at,), after) = partitions
-    burst, sustained = float(x[:at].mean()), float(x[at:].mean())
+    burst, sustained = statistics.median(x[:at].tolist()), statistics.median(x[at:].tolist())
     variance = max(long_run_variance(remove_segment_means(x, [at])), 1e-12 * float(x.var()))
     empty = float(np.median(x[at:])) == 0
     if empty or before - after <= 3 * math.log(len(x)) * variance or sustained >= (1 - drop) * burst:

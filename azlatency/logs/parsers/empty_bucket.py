@@ -1,0 +1,68 @@
+"""empty_bucket.py: the rate of the network card, once a second, while a sender empties its token bucket.
+
+::
+
+    crnt bw = 8.853
+    crnt bw = 9.691
+
+The script of Uta et al. (NSDI 2020) runs iperf3 and prints what the card has sent in the last second, in Gbit/s, until
+the rate has fallen. The rate includes all headers and all traffic of the machine, so it is about 1 % above the goodput
+that iperf3 prints. Nothing says where a log ends: a log is complete if its last line is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs.grammar import Line, LineLog, data
+from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import quantity
+
+_RATE = r"crnt bw = (\d{1,4}\.\d{3})"
+_SECOND = 10**9
+
+
+class _Rates(LineLog):
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.run = recorder.start_run(
+            "empty_bucket", log.first_line, test="stream", protocol="tcp", connections=1, closed_loop=False
+        )
+        self.unfinished = unfinished_line(log)
+        self.rates: list[tuple[float, int]] = []
+        """Rate in bit/s and line of each second."""
+
+    @data(_RATE, hint="crnt bw =")
+    def rate(self, line: Line, match: re.Match[str]) -> None:
+        if line.number == self.unfinished:
+            return
+        self.rates.append((quantity(match[1], "Gbps").value, line.number))
+
+    def finish(self, last_line: int) -> None:
+        """Record the rates; idle seconds at the end, after the transfer, are omitted from statistics."""
+        last_busy = max((second for second, (rate, _) in enumerate(self.rates) if rate), default=-1)
+        for second, (rate, line) in enumerate(self.rates):
+            self.run.add_interval(
+                side="sender", start_ns=second * _SECOND, end_ns=(second + 1) * _SECOND, throughput=rate,
+                throughput_printed=rate, omitted=second > last_busy, line=line,
+            )  # fmt: skip
+        self.run.set(duration_ns=len(self.rates) * _SECOND)
+        end_run(self.run, has_numbers=bool(self.rates), ended=not self.unfinished, last_line=last_line)
+
+
+class EmptyBucketParser(Parser):
+    """Reads the rates of empty_bucket.py; see `azlatency.logs.parsers.empty_bucket`."""
+
+    tool = "empty_bucket"
+    commands = ("empty_bucket.py",)
+    signatures = (Signature("crnt bw =", re.compile(_RATE), weak=True),)
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one series of rates."""
+        reader = _Rates(log, recorder)
+        reader.feed(log.lines, recorder.accounting)
+        reader.finish(log.last_line)
+
+
+PARSER = EmptyBucketParser()

@@ -1,0 +1,149 @@
+"""The answer card of a study: question, answer in a sentence, badge, values, and what to measure next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from azlatency.logs.format import format_interval, format_value
+
+CARD_TYPE = "application/vnd.azlatency.card+json"
+Badge = Literal["indicative", "replicated", "not_measured", "emulated"]
+BADGES: dict[Badge, str] = {
+    "indicative": "measured once: indicative",
+    "replicated": "replicated: 95 % CI",
+    "not_measured": "not measured",
+    "emulated": "emulated",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dot:
+    """One value of a card.
+
+    Attributes
+    ----------
+    label : str
+        Path or placement.
+    value : float
+        The value in the card's unit.
+    low, high : float
+        Ends of the range that is drawn: of the runs, or of the interval across runs. Equal to ``value`` without one.
+    text : str
+        The value as it is written beside the dot.
+    near : bool
+        Whether it is a reference, such as one zone; the others are compared with it.
+    """
+
+    label: str
+    value: float
+    low: float
+    high: float
+    text: str
+    near: bool = False
+
+
+def dot(
+    label: str, values: Iterable[float], unit: str, *, near: bool = False, text: str = "", value: float | None = None
+) -> Dot:
+    """Return the dot of one or several values, which shows their range; ``value`` is where it stands."""
+    numbers = sorted(values)
+    low, high = numbers[0], numbers[-1]
+    middle = (low + high) / 2 if value is None else value
+    return Dot(label=label, value=middle, low=low, high=high, text=text or span(numbers, unit), near=near)
+
+
+def span(values: Iterable[float], unit: str, digits: int = 3) -> str:
+    """Return a value, or the range of several: ``"121 µs"``, ``"1.40–1.44 ms"``."""
+    numbers = sorted(values)
+    ends = [format_value(end, unit, digits=digits) for end in (numbers[0], numbers[-1])]
+    if ends[0] == ends[1]:
+        return ends[0]
+    (first, first_unit), (last, last_unit) = (end.split(" ", 1) for end in ends)
+    return f"{first}–{last} {last_unit}" if first_unit == last_unit else format_interval(numbers[0], numbers[-1], unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """The answer of a study to its question.
+
+    Attributes
+    ----------
+    study, title, question : str
+        Name of the study, and what its manifest states.
+    badge : str
+        A key of `BADGES`: how far to trust the answer.
+    reported : bool
+        Whether the numbers come from a text, without logs.
+    answer : str
+        What the data show, as Markdown: a description of these runs. Empty if there is nothing to describe.
+    inference : str
+        What the data support beyond these runs.
+    dots : tuple of Dot
+        The values behind the answer.
+    axis : str
+        What the values are.
+    source_says : str
+        The first conclusion of the source, and what the data say about it.
+    likely_cause, likely_cause_source : str
+        An explanation from elsewhere. It is not a finding.
+    next_step : str
+        What to measure next.
+    """
+
+    study: str
+    title: str
+    question: str
+    badge: Badge
+    reported: bool
+    answer: str
+    inference: str
+    dots: tuple[Dot, ...]
+    axis: str
+    next_step: str
+    source_says: str = ""
+    likely_cause: str = ""
+    likely_cause_source: str = ""
+
+    @property
+    def badge_text(self) -> str:
+        """The badge in words."""
+        return f"{BADGES[self.badge]}{', as reported' if self.reported else ''}"
+
+    def __repr__(self) -> str:
+        values = [f"  {dot.label}: {dot.text}" for dot in self.dots]
+        parts = [
+            f"{self.question} [{self.badge_text}]",
+            f"In these runs: {self.answer}" if self.answer else "",
+            *([f"{self.axis}:", *values] if values else []),
+            f"Inference: {self.inference}" if self.inference else "",
+            f"The source: {self.source_says}" if self.source_says else "",
+            f"Likely cause, not a finding: {self.likely_cause} ({self.likely_cause_source})" if self.likely_cause else "",
+            f"Next: {self.next_step}" if self.next_step else "",
+        ]
+        return "\n".join(part for part in parts if part)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        record = asdict(self) | {"badge_text": self.badge_text}
+        return {"text/plain": repr(self), "text/markdown": self._markdown(), CARD_TYPE: record}
+
+    def _markdown(self) -> str:
+        rows = [f"| {_cell(dot.label)} | {_cell(dot.text)} |" for dot in self.dots]
+        table = ["", f"| | {_cell(self.axis)} |", "| --- | ---: |", *rows] if rows else []
+        lines = [
+            f"**{self.question}** ({self.badge_text})",
+            f"\n**In these runs:** {self.answer}" if self.answer else "",
+            *table,
+            f"\n**Inference:** {self.inference}" if self.inference else "",
+            f"\n**The source:** {self.source_says}" if self.source_says else "",
+            f"\n**Likely cause, not a finding:** {self.likely_cause} Source: {self.likely_cause_source}"
+            if self.likely_cause
+            else "",
+            f"\n**Next:** {self.next_step}" if self.next_step else "",
+        ]
+        return "\n".join(line for line in lines if line or table)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

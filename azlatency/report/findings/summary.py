@@ -1,0 +1,526 @@
+"""The answer of a study to its question, in one sentence with its numbers.
+
+The shape of the answer follows from what the study measured: an emulated network, the effect of a setting, several
+pairs of zones, placements, a falling rate, connect times, or expectations alone. Every number is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from azlatency.logs.format import count_of, format_estimate, format_value, join_words
+from azlatency.report.card import Badge, Card, Dot, dot, span
+from azlatency.stats.across_runs.attainable import rounds_needed
+from azlatency.stats.across_runs.emulation_check import configured_differences
+from azlatency.stats.across_runs.means import summarize
+from azlatency.stats.across_runs.placement import Change, Condition, changes, conditions, widest
+from azlatency.stats.across_runs.zone_pairs import zone_pairs
+from azlatency.stats.within_run.time_series import throughput_series
+from azlatency.studies.conclusions import conclusions
+from azlatency.studies.emulation import configured_links
+from azlatency.studies.runs import latency, of_whole_runs, run_table, throughput
+from azlatency.studies.zones import zone_maps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.studies.store import Study
+
+#: A pair of zones is far if it takes this many times as long as the next nearer one.
+_FAR = 2.0
+_PLACES = {
+    "same_host": "on one host",
+    "same_zone": "in one zone",
+    "availability_set": "in the availability set",
+    "proximity_placement_group": "in the placement group",
+    "cross_zone": "across zones",
+    "cross_region": "across regions",
+}
+_STEPS = {
+    "availability_set": "An availability set", "proximity_placement_group": "A placement group",
+    "same_zone": "Another host of the zone", "cross_zone": "Crossing zones", "cross_region": "Crossing regions",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one shape of answer says; the attributes are those of `Card`."""
+
+    badge: Badge
+    answer: str
+    inference: str
+    dots: tuple[Dot, ...] = ()
+    axis: str = ""
+    next_step: str = ""
+    reported: bool = False
+
+
+@dataclass(frozen=True)
+class _Data:
+    """A study with the tables that the answers share."""
+
+    study: Study
+    runs: pd.DataFrame
+    levels: list[Condition]
+    """Conditions of the kind of measurement that covers most placements and paths."""
+
+
+def conclude(study: Study) -> Card:
+    """Answer the question of a study.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+
+    Returns
+    -------
+    Card
+        A study without an answer has its question and what to measure.
+    """
+    runs = latency(study)
+    data = _Data(study, runs, widest(conditions(study, runs)))
+    shapes = (_emulated, _settings, _zone_pairs, _placements, _falling_rates, _connect_times, _single_level,
+              _goodputs, _expectations)  # fmt: skip
+    found = next((answer for shape in shapes if (answer := shape(data)) is not None), _NOTHING)
+    first = next(iter(conclusions(study)), None)
+    return Card(
+        study=study.name,
+        title=str(study.info.get("title", study.name)),
+        question=str(study.info.get("question", "What do these logs show?")),
+        badge=found.badge,
+        reported=found.reported,
+        answer=found.answer,
+        inference=found.inference,
+        dots=found.dots,
+        axis=found.axis,
+        next_step=found.next_step,
+        source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
+        likely_cause=str(study.info.get("likely_cause", "")),
+        likely_cause_source=str(study.info.get("likely_cause_source", "")),
+    )
+
+
+_NOTHING = Answer(
+    badge="not_measured",
+    answer="",
+    inference="No log of this study contains a latency or a rate, and no text reports one.",
+    next_step="Measure round trips with sockperf or ping on each path, in rounds; `azlatency plan` writes the script.",
+)
+
+
+def _axis(levels: Sequence[Condition]) -> str:
+    reported = ", as reported" if levels[0].origin == "reported" else ""
+    return f"{levels[0].statistic} RTT, {levels[0].kind.split()[0]}{reported}"
+
+
+def _badge(levels: Sequence[Condition]) -> Badge:
+    intervals = [level.typical is not None and level.typical.low is not None for level in levels]
+    return "replicated" if intervals and all(intervals) else "indicative"
+
+
+def _inference(levels: Sequence[Condition]) -> str:
+    if levels[0].origin == "reported":
+        return (
+            "The text reports these numbers without logs, so the spread between runs is unknown: quote them, but do "
+            "not test them."
+        )
+    if _badge(levels) == "replicated":
+        typical = [level.typical for level in levels if level.typical is not None]
+        return "Typical runs: " + "; ".join(map(str, typical[:3])) + "."
+    return "Each path was measured once, so this describes these connections; other machines may rank differently."
+
+
+def _level_dots(levels: Sequence[Condition], label: Callable[[Condition], str]) -> tuple[Dot, ...]:
+    near = levels[0].placement
+    return tuple(
+        dot(label(level), level.values, "ns", near=level.placement == near)
+        if level.typical is None or level.typical.low is None or level.typical.high is None
+        else dot(label(level), (level.typical.low, level.typical.high), "ns", near=level.placement == near,
+                 value=level.typical.estimate, text=format_value(level.typical.estimate, "ns"))
+        for level in levels
+    )  # fmt: skip
+
+
+# --- the shapes of an answer
+
+
+def _emulated(data: _Data) -> Answer | None:
+    """Say how many intervals hold the configured delays of an emulated network."""
+    links = configured_links(data.study)
+    differences = configured_differences(links, data.runs)
+    checked = [each for each in differences if each.holds(each.configured) is not None]
+    if not checked:
+        return None
+    held = sum(bool(each.holds(each.configured)) for each in checked)
+    estimates = [each.difference.estimate or 0.0 for each in checked]
+    worst = max(abs(found - each.configured) for found, each in zip(estimates, checked, strict=True))
+    by_method = {each.method: [other for other in checked if other.method == each.method] for each in checked}
+    method, shown = max(by_method.items(), key=lambda item: len(item[1]))
+    return Answer(
+        badge="emulated",
+        answer=(
+            f"**{held} of {len(checked)}** intervals hold the configured difference between a path and the shortest "
+            f"one; the estimates are off by at most **{format_value(worst, 'ns')}**."
+        ),
+        inference=(
+            f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should hold the truth. The delays "
+            "were configured on one machine: nothing here describes a cloud."
+        ),
+        dots=tuple(
+            dot(
+                each.path, (each.difference.low or 0.0, each.difference.high or 0.0), "ns",
+                value=each.difference.estimate, near=not each.holds(each.configured),
+                text=f"{format_value(each.difference.estimate, 'ns')} (configured {format_value(each.configured, 'ns')})",
+            )
+            for each in shown[:6]
+        ),  # fmt: skip
+        axis=f"mean RTT less that of {shown[0].reference}, {method}, 95 % CI",
+        next_step="Repeat with more rounds on an idle machine; the host time of the tools is part of every round trip.",
+    )
+
+
+def _settings(data: _Data) -> Answer | None:
+    """Say what accelerated networking changes, and whether a placement group adds to it."""
+    steps = changes(data.levels, "accelerated_networking")
+    if not steps:
+        return None
+    parts = [
+        f"**{_percent(step)}** {_PLACES.get(step.other.placement or '', step.other.path)} "
+        f"({span(step.base.values, 'ns')} → {span(step.other.values, 'ns')})"
+        for step in sorted(steps, key=lambda step: step.ratio_high)
+    ]
+    text = f"Accelerated networking: {join_words(parts)}."
+    grouped = [step for step in changes(data.levels, "placement") if step.other.placement == "proximity_placement_group"]
+    for step in grouped:
+        change = "no visible gain" if step.ratio_low <= 1 <= step.ratio_high else _percent(step)
+        text += f" A placement group on top: **{change}** ({span(step.other.values, 'ns')})."
+    text += _sizes(changes(data.levels, "vm_size"))
+    levels = sorted(_compared([*steps, *grouped]), key=lambda level: -max(level.values))
+    return Answer(
+        badge=_badge(levels),
+        reported=levels[0].origin == "reported",
+        answer=text,
+        inference=_inference(levels),
+        dots=_dots_of_settings(levels),
+        axis=_axis(levels),
+        next_step=f"Measure each setting in at least {rounds_needed(len(steps) + len(grouped))} rounds, on and off "
+        "alternating, on the same machines.",
+    )
+
+
+def _sizes(steps: Sequence[Change]) -> str:
+    """Say whether larger machines are consistently faster or slower, with the same network settings."""
+    plain = [step for step in steps if step.other.accelerated_networking is not True]
+    if not plain:
+        return ""
+    values = span([value for level in _compared(plain) for value in level.values], "ns")
+    faster, slower = (all(test) for test in ([step.ratio_high < 1 for step in plain], [step.ratio_low > 1 for step in plain]))
+    effect = "larger ones are faster" if faster else "larger ones are slower" if slower else "no consistent effect"
+    return f" VM size: **{effect}** ({values})."
+
+
+def _dots_of_settings(levels: Sequence[Condition]) -> tuple[Dot, ...]:
+    labels = [
+        f"{_PLACES.get(level.placement or '', level.path)}, {'on' if level.accelerated_networking else 'off'}"
+        for level in levels
+    ]
+    return tuple(
+        dot(label, level.values, "ns", near=not level.accelerated_networking)
+        for label, level in zip(labels, levels, strict=True)
+    )
+
+
+def _compared(steps: Iterable[Change]) -> list[Condition]:
+    """Return the conditions of several comparisons, each once."""
+    return list({id(level): level for step in steps for level in (step.base, step.other)}.values())
+
+
+def _percent(step: Change) -> str:
+    """Return the smaller end of a relative change, so that a range of runs is not overstated."""
+    ratio = step.ratio_high if step.ratio_high < 1 else step.ratio_low
+    return f"{'−' if ratio < 1 else '+'}{100 * abs(ratio - 1):.0f} %"
+
+
+def _zone_pairs(data: _Data) -> Answer | None:
+    """Say which pairs of zones are far, and how well the two directions of a pair agree."""
+    if not data.levels or data.levels[0].origin == "reported":
+        return None
+    pairs = zone_pairs(data.study, data.runs, data.levels)
+    across = {(pair.first, pair.second): pair.values for pair in pairs if not pair.inside}
+    inside = {(pair.first, pair.second): pair.values for pair in pairs if pair.inside}
+    if len(across) < 2:
+        return None
+    far = _far_zone(across)
+    if far is not None:
+        zone, others, rest = far
+        near = [f"**{span(across[pair], 'ns')}** between zones {pair[0]} and {pair[1]}" for pair in rest]
+        near += [f"**{span(values, 'ns')}** inside zone {pair[0]}" for pair, values in inside.items()]
+        text = f"Zone {zone} is far: **{span(others, 'ns')}** to the other zones, against {join_words(near)}."
+    else:
+        ordered = sorted(across, key=lambda pair: max(across[pair]))
+        listed = [f"{pair[0]}–{pair[1]} **{span(across[pair], 'ns')}**" for pair in ordered]
+        factor = max(across[ordered[-1]]) / min(across[ordered[0]])
+        text = f"The pairs differ up to **{factor:.1f}×**: {join_words(listed)}."
+        if (worst := max((max(values) / min(values) - 1 for values in across.values()), default=0)) > 0:
+            text += f" Both directions agree within {math.ceil(100 * worst)} %."
+        text += "".join(f" Inside {pair[0]}: **{span(values, 'ns')}**." for pair, values in inside.items())
+    local = [level for level in data.levels if level.placement == "same_host"]
+    dots = [dot("one host (never on the network)", level.values, "ns", near=True) for level in local]
+    dots += [dot(f"inside zone {pair[0]}", values, "ns", near=True) for pair, values in inside.items()]
+    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns") for pair in sorted(across, key=lambda p: max(across[p]))]
+    return Answer(
+        badge=_badge(data.levels),
+        answer=text,
+        inference=_inference(data.levels),
+        dots=tuple(dots),
+        axis=_axis(data.levels),
+        next_step=f"Repeat every pair in at least {rounds_needed(len(across))} rounds, both directions next to each other.",
+    )
+
+
+def _far_zone(
+    across: dict[tuple[str, str], tuple[float, ...]],
+) -> tuple[str, list[float], list[tuple[str, str]]] | None:
+    """Return the zone that all far pairs share, their values, and the near pairs; None if no zone is far."""
+    ordered = sorted(across, key=lambda pair: max(across[pair]))
+    for cut in range(1, len(ordered)):
+        near, far = ordered[:cut], ordered[cut:]
+        if min(across[far[0]]) < _FAR * max(across[near[-1]]):
+            continue
+        shared = set(far[0]).intersection(*map(set, far)) - {zone for pair in near for zone in pair}
+        if len(shared) == 1:
+            return shared.pop(), [value for pair in far for value in across[pair]], near
+    return None
+
+
+def _placements(data: _Data) -> Answer | None:
+    """Say what each placement costs compared with the nearest one."""
+    steps = changes(data.levels, "placement")
+    if not steps:
+        return None
+    text, order = "", dict.fromkeys(step.other.placement for step in steps)
+    for placement in order:
+        text += _cost([step for step in steps if step.other.placement == placement], first=not text)
+    levels = _compared(steps)
+    return Answer(
+        badge=_badge(levels),
+        reported=levels[0].origin == "reported",
+        answer=text + _separated(data, steps),
+        inference=_inference(levels),
+        dots=_level_dots(levels, _label),
+        axis=_axis(levels),
+        next_step=(
+            "Record every packet, and start the connections at different times"
+            if levels[0].origin == "reported"
+            else "Repeat each placement on the same machines"
+        )
+        + f", in at least {rounds_needed(len(order))} rounds.",
+    )
+
+
+def _cost(steps: Sequence[Change], *, first: bool) -> str:
+    """Return the sentence about one placement: difference, ratio and values by message size."""
+    digits = 2 if steps[0].base.origin == "reported" else 3
+    ratios = [ratio for step in steps for ratio in (step.ratio_low, step.ratio_high)]
+    gaps = [_middle(step.other) - _middle(step.base) for step in steps]
+    ends = dict.fromkeys(format_value(ratio, digits=digits) for ratio in (min(ratios), max(ratios)))
+    sized = len({step.other.message_bytes for step in steps}) > 1
+    values = [
+        span(step.other.values, "ns")
+        + (f" against {span(step.base.values, 'ns')}" if first else "")
+        + (f" at {step.other.message_bytes:,} B" if sized else "")
+        for step in sorted(steps, key=lambda step: step.other.message_bytes or 0)
+    ]
+    verb = "costs" if min(gaps) > 0 else "changes the round trip by"
+    name = _STEPS.get(steps[0].other.placement or "", steps[0].other.path)
+    sentence = f"{name} {verb} **{span(gaps, 'ns', digits=2)}** (**{'–'.join(ends)}×**): {join_words(values)}."
+    return sentence if first else f" {sentence}"
+
+
+def _middle(level: Condition) -> float:
+    estimate = level.typical.estimate if level.typical is not None else None
+    return (min(level.values) + max(level.values)) / 2 if estimate is None else estimate
+
+
+def _label(level: Condition) -> str:
+    size = f", {level.message_bytes:,} B" if level.message_bytes else ""
+    return f"{level.path}{size}"
+
+
+def _separated(data: _Data, steps: Sequence[Change]) -> str:
+    """Say that the slow packets of the nearer placement are faster than the fastest of the farther one."""
+    if steps[0].base.origin != "log":
+        return ""
+    minima = of_whole_runs(data.study.metrics, "rtt_min")["value"]
+    found = []
+    for step in steps:
+        slow = data.runs.loc[list(step.base.run_ids), "p99_ns"].max()
+        fast = minima.reindex(list(step.other.run_ids)).min()
+        if not slow < fast:
+            return ""
+        size = f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
+        found.append((step.other.message_bytes or 0, f"{format_value(slow, 'ns')} against {format_value(fast, 'ns')}{size}"))
+    near, far = (_PLACES.get(level.placement or "", level.path) for level in (steps[0].base, steps[0].other))
+    return f" The p99 {near} is below the minimum {far} ({join_words(text for _, text in sorted(found))})."
+
+
+def _falling_rates(data: _Data) -> Answer | None:
+    """Say when and to what rate transfers fall."""
+    import pandas as pd
+
+    table = run_table(data.study)
+    series = throughput_series(data.study.intervals, table)
+    fallen = [each for each in series if each.throttled.found]
+    methods = {each.method: sum(other.method == each.method for other in fallen) for each in fallen}
+    if not methods:
+        return None
+    method = max(methods, key=lambda name: methods[name])
+    chosen = [each for each in fallen if each.method == method]
+    runs = pd.DataFrame(
+        {
+            "path": [each.path for each in chosen],
+            "method": method,
+            "run_id": [each.run_id for each in chosen],
+            "burst": [each.throttled.burst_rate for each in chosen],
+            "sustained": [each.throttled.sustained_rate for each in chosen],
+            "seconds": [each.throttled.at_s for each in chosen],
+        },
+        index=[each.run_id for each in chosen],
+    )
+    runs["seconds"] *= 1e9
+    sustained, moment = (
+        {str(found.labels["path"]): found for found in summarize(runs, column, unit=unit)}
+        for column, unit in (("sustained", "bit/s"), ("seconds", "ns"))
+    )
+    middles = runs.groupby("path", sort=False)[["burst", "sustained", "seconds"]].median()
+    paths = sorted(middles.index, key=lambda path: middles.at[path, "sustained"])
+    values = [
+        f"{path} to **{format_value(middles.at[path, 'sustained'], 'bit/s')}** after "
+        f"**{middles.at[path, 'seconds'] / 60e9:.1f} min**"
+        for path in paths
+    ]
+    top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2)
+    replicated = all(moment[path].low is not None for path in paths)
+    tested = [each for each in series if each.method == method]
+    inference = [
+        f"{path}: {format_estimate(found.estimate, found.low, found.high, 'ns')} until the fall, {count_of(found.n, 'run')}"
+        for path in paths
+        if (found := moment[path]).estimate is not None
+    ]
+    return Answer(
+        badge="replicated" if replicated else "indicative",
+        answer=(
+            f"{len(chosen)} of {len(tested)} transfers fall from about **{top}** and stay low (median "
+            f"runs): {join_words(values)}."
+        ),
+        inference="; ".join(inference) + ".",
+        dots=tuple(
+            dot(
+                path, (sustained[path].low or middles.at[path, "sustained"],
+                       sustained[path].high or middles.at[path, "sustained"]), "bit/s",
+                value=middles.at[path, "sustained"],
+                text=f"{format_value(middles.at[path, 'sustained'], 'bit/s')} after {middles.at[path, 'seconds'] / 60e9:.1f} min",
+            )
+            for path in paths
+        ),  # fmt: skip
+        axis="median rate after the fall",
+        next_step="Run a transfer until its rate has fallen before you rely on it; a test of less than "
+        f"{middles['seconds'].max() / 60e9:.0f} min measures the burst.",
+    )
+
+
+def _connect_times(data: _Data) -> Answer | None:
+    """Say how long it takes to open a connection; a connect time is not a round trip."""
+    study = data.study
+    least, mean = (of_whole_runs(study.metrics, f"connect_{name}")["value"] for name in ("min", "mean"))
+    table = run_table(study)
+    table = table[table.index.isin(least.index)]
+    if not len(table):
+        return None
+    paths = {path: list(group.index) for path, group in table.groupby("path", sort=False)}
+    parts = [f"**{span(least.reindex(ids), 'ns')}** on {path}" for path, ids in paths.items()]
+    averages = [span(mean.reindex(ids), "ns") for ids in paths.values()]
+    lowest = [least.reindex(ids).min() for ids in paths.values()]
+    alike = len(paths) > 1 and max(lowest) < 1.1 * min(lowest)
+    return Answer(
+        badge="indicative",
+        answer=(
+            f"Opening a TCP connection takes at least {join_words(parts)} (means {join_words(averages)})"
+            + ("; neither path is visibly shorter." if alike and len(paths) == 2 else ".")
+            + _differing_zone_maps(study)
+        ),
+        inference=(
+            "A connect takes longer than a round trip of a payload, and few runs with slow outliers do not rank paths."
+        ),
+        dots=tuple(dot(str(path), least.reindex(ids), "ns") for path, ids in paths.items()),
+        axis="fastest TCP connect of each run",
+        next_step="Measure round trips (sockperf or qperf) between all pairs, in rounds, and keep the zone map of the subscription.",
+    )
+
+
+def _differing_zone_maps(study: Study) -> str:
+    """Say that a zone number means different places in the subscriptions whose maps the study has."""
+    maps = zone_maps(study)
+    places: dict[str, dict[str, None]] = {}
+    for (_, _, logical), physical in maps.items():
+        places.setdefault(logical, {})[physical] = None
+    logical, physical = max(places.items(), key=lambda item: len(item[1]), default=("", {}))
+    if len(physical) < 2:
+        return ""
+    subscriptions = len({key[0] for key in maps})
+    return f" Zone {logical} is **{join_words(sorted(physical))}** in {subscriptions} subscriptions."
+
+
+def _single_level(data: _Data) -> Answer | None:
+    """Say the round trip of each path, where nothing can be compared."""
+    if not data.levels:
+        return None
+    parts = [f"**{span(level.values, 'ns')}** on {level.path}" for level in data.levels]
+    return Answer(
+        badge=_badge(data.levels),
+        reported=data.levels[0].origin == "reported",
+        answer=f"The {data.levels[0].statistic} round trip takes {join_words(parts)}.",
+        inference=_inference(data.levels),
+        dots=_level_dots(data.levels, _label),
+        axis=_axis(data.levels),
+        next_step="Measure a second path or setting with the same tool and message size, in rounds.",
+    )
+
+
+def _goodputs(data: _Data) -> Answer | None:
+    """Say the goodput of each path."""
+    runs = throughput(data.study)
+    if not len(runs):
+        return None
+    method = runs["method"].value_counts().index[0]
+    groups = runs[runs["method"] == method].groupby("path", sort=False)["throughput"]
+    dots = tuple(dot(str(path), values.astype(float), "bit/s") for path, values in groups)
+    return Answer(
+        badge="replicated" if all(groups.count() > 1) else "indicative",
+        answer=f"Goodput: {join_words(f'**{each.text}** on {each.label}' for each in dots)}.",
+        inference="One connection for a few seconds shows a burst; the sustained rate may be lower.",
+        dots=dots,
+        axis=f"goodput, {method}",
+        next_step="Repeat each transfer in rounds, for at least a minute.",
+    )
+
+
+def _expectations(data: _Data) -> Answer | None:
+    """Say what is expected of a machine that nobody measured."""
+    expected = data.study.expectations
+    if not expected:
+        return None
+    tools = sorted({str(each["tool"]) for each in expected if each.get("tool")})
+    return Answer(
+        badge="not_measured",
+        answer=(
+            f"Not known yet: the text states {count_of(len(expected), 'expected value')} for {join_words(tools)}, and "
+            "publishes no log."
+        ),
+        inference="",
+        next_step=f"Run {join_words(tools)} with the commands of the page *VM baseline* and import the logs into this study.",
+    )

@@ -1,0 +1,213 @@
+"""Which pages a study has data for, and what to measure for the others.
+
+A page that could only say that nothing can be said is not built. The summary of the study lists its question with the
+measurement that would answer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from azlatency.logs.parse import LogError
+from azlatency.studies.runs import client_side_runs, run_table
+from azlatency.studies.store import load
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.studies.store import Study
+
+#: A percentile from here on describes the tail.
+_TAIL = 0.99
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unanswered:
+    """A question that a study cannot answer.
+
+    Attributes
+    ----------
+    page : str
+        Name of the notebook without its ending.
+    question : str
+        What a reader asks.
+    measure : str
+        What to measure to answer it.
+    """
+
+    page: str
+    question: str
+    measure: str
+
+
+class _Facts:
+    """What a study contains, as far as the pages need it; cheap to read, without any statistic."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.metrics = set(study.metrics["metric"])
+        self.reported = set(study.reported["metric"]) if len(study.reported) else set()
+
+    @cached_property
+    def latency_runs(self) -> pd.DataFrame:
+        """The runs with round trips as seen by their clients."""
+        runs = client_side_runs(run_table(self.study))
+        study = self.study
+        ids = set(study.metrics.loc[study.metrics["metric"] == "rtt_mean", "run_id"])
+        ids |= set(study.quantiles.loc[study.quantiles["metric"] == "rtt", "run_id"])
+        return runs[runs.index.isin(ids | set(study.samples["run_id"].unique()))]
+
+    @property
+    def has_latency(self) -> bool:
+        return "rtt_mean" in self.metrics or bool(len(self.latency_runs))
+
+    @property
+    def has_throughput(self) -> bool:
+        return "throughput" in self.metrics
+
+    @property
+    def has_tail(self) -> bool:
+        quantiles = self.study.quantiles
+        printed = bool(((quantiles["metric"] == "rtt") & (quantiles["q"] >= _TAIL)).any())
+        return printed or bool(len(self.study.samples))
+
+    @property
+    def has_both_directions(self) -> bool:
+        table = client_side_runs(run_table(self.study))
+        ends = {
+            (path.ends, method) for path, method in zip(table["path"], table["method"], strict=True) if path.ends
+        }
+        return any(((server, client), method) in ends for (client, server), method in ends if client != server)
+
+    @property
+    def has_placements(self) -> bool:
+        reported = self.study.reported
+        rows = reported[reported["metric"] == "rtt_mean"] if len(reported) else reported
+        settings = rows["scenario"].nunique() if len(rows) else 0
+        return settings > 1 or self.latency_runs["placement"].nunique() > 1
+
+    @property
+    def has_time_series(self) -> bool:
+        busy = self.study.intervals.groupby("run_id").size()
+        return bool(len(self.study.samples)) or bool((busy >= 60).any()) or "failed_at" in self.reported
+
+    @property
+    def has_common_paths(self) -> bool:
+        methods = self.latency_runs.groupby("path", sort=False)["method"].nunique()
+        return bool((methods > 1).any())
+
+    @property
+    def has_repeats(self) -> bool:
+        study = self.study
+        carried = set(study.metrics.loc[study.metrics["metric"] == "throughput", "run_id"])
+        table = client_side_runs(run_table(study))
+        measured = table[table.index.isin(carried | set(self.latency_runs.index))]
+        return bool((measured.groupby(["path", "method"], sort=False).size() > 1).any())
+
+    @property
+    def has_rounds(self) -> bool:
+        rounds = self.study.runs["round"].nunique() > 1
+        return bool(rounds) or (self.has_repeats and self._has_earlier_repeats())
+
+    def _has_earlier_repeats(self) -> bool:
+        try:
+            before = load(str(self.study.info["before"]), processed=self.study.folder.parent)
+        except (KeyError, LogError):
+            return False
+        return _Facts(before).has_repeats
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Page:
+    page: str
+    question: str
+    measure: str
+    needs: Callable[[Any], bool]
+
+
+_PAGES = (
+    _Page(
+        page="01_latency",
+        question="How long does a round trip take on each path?",
+        measure="Run sockperf, qperf or ping on each path and keep the whole output.",
+        needs=lambda facts: facts.has_latency,
+    ),
+    _Page(
+        page="02_throughput",
+        question="How much data does each path carry?",
+        measure="Run iperf3 or ntttcp on each path for at least a minute and keep its summary.",
+        needs=lambda facts: facts.has_throughput,
+    ),
+    _Page(
+        page="03_tail",
+        question="How slow are the slowest packets?",
+        measure="Use a tool that prints percentiles or every packet: sockperf with --full-log, lagscope, ping.",
+        needs=lambda facts: facts.has_tail,
+    ),
+    _Page(
+        page="04_zone_pair_asymmetry",
+        question="Is a path slower from one zone than from the other?",
+        measure="Run the same tool from both ends of each pair, in at least six rounds.",
+        needs=lambda facts: facts.has_both_directions,
+    ),
+    _Page(
+        page="05_placement",
+        question="What does the placement of two machines cost?",
+        measure="Measure two placements with one tool and one message size, alternating.",
+        needs=lambda facts: facts.has_placements,
+    ),
+    _Page(
+        page="06_vm_baseline",
+        question="Does the VM deliver what its specification promises?",
+        measure="Write the expected values to baseline.toml and measure each with the command that the source gives.",
+        needs=lambda facts: bool(facts.study.expectations),
+    ),
+    _Page(
+        page="07_stability",
+        question="Is a path stable over hours?",
+        measure="Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.",
+        needs=lambda facts: facts.has_time_series,
+    ),
+    _Page(
+        page="08_tool_agreement",
+        question="Do two tools agree on one path?",
+        measure="Run two tools that send the same packets on the same paths, in rounds.",
+        needs=lambda facts: facts.has_common_paths,
+    ),
+    _Page(
+        page="09_before_after",
+        question="Did something change between two measurements?",
+        measure="Repeat the same measurement, several runs each time, and name the earlier study with before = in study.toml.",
+        needs=lambda facts: facts.has_rounds,
+    ),
+    _Page(
+        page="10_plan_the_next_run",
+        question="How many runs does a given precision take?",
+        measure="Measure at least one path three times with one tool: the spread of these runs is the pilot.",
+        needs=lambda facts: facts.has_repeats,
+    ),
+)
+
+
+def unanswered(study: Study) -> list[Unanswered]:
+    """Return the questions that a study cannot answer, in the order of the pages.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+
+    Returns
+    -------
+    list of Unanswered
+        One per page that is not built for this study.
+    """
+    facts = _Facts(study)
+    return [
+        Unanswered(page=page.page, question=page.question, measure=page.measure)
+        for page in _PAGES
+        if not page.needs(facts)
+    ]

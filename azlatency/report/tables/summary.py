@@ -1,0 +1,68 @@
+"""Tables of the summary of a study: what its author concluded, its zone maps, and what it cannot answer."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from azlatency.report.objects import Note
+from azlatency.report.pages import Unanswered, unanswered
+from azlatency.report.table import Column, Table
+from azlatency.studies.conclusions import Conclusion
+from azlatency.studies.conclusions import conclusions as stated_conclusions
+from azlatency.studies.zones import zone_maps as maps_of
+
+if TYPE_CHECKING:
+    from azlatency.studies.store import Study
+
+
+def conclusions(study: Study) -> Table[Conclusion] | Note:
+    """Return what the author concluded, what the data say, and why."""
+    found = stated_conclusions(study)
+    if not found:
+        return Note("The source of this study states no conclusion.")
+    columns: list[Column[Conclusion]] = [
+        Column("the author concluded", attrgetter("said")),
+        Column("we say", attrgetter("we_say")),
+        Column("because", attrgetter("because")),
+    ]
+    return Table("The author's conclusions, and what the data say", columns, found)
+
+
+def missing(study: Study) -> Table[Unanswered] | Note:
+    """Return the questions that the study cannot answer, and what to measure."""
+    found = unanswered(study)
+    if not found:
+        return Note("Every page of this report has something to say about this study.")
+    columns: list[Column[Unanswered]] = [
+        Column("question", attrgetter("question")),
+        Column("measure", attrgetter("measure")),
+    ]
+    return Table("Not answerable with these data", columns, found)
+
+
+class _Zone(NamedTuple):
+    region: str
+    logical: str
+    physical: tuple[str, ...]
+
+
+def zone_maps(study: Study) -> Table[_Zone] | Note:
+    """Return the physical zones of each logical zone, one column per subscription."""
+    maps = maps_of(study)
+    if not maps:
+        return Note("No zone map: the physical zones behind the zone numbers are unknown.")
+    subscriptions = sorted({str(subscription) for subscription, _, _ in maps})
+    rows = [
+        _Zone(region, logical, tuple(
+            next((physical for key, physical in maps.items() if (str(key[0]), *key[1:]) == (subscription, region, logical)), "")
+            for subscription in subscriptions
+        ))
+        for region, logical in sorted({key[1:] for key in maps})
+    ]  # fmt: skip
+    columns: list[Column[_Zone]] = [Column("logical zone", lambda row: f"{row.region}, zone {row.logical}")]
+    columns += [
+        Column(f"subscription {number + 1}", lambda row, number=number: row.physical[number])  # type: ignore[misc]
+        for number in range(len(subscriptions))
+    ]
+    return Table("The same zone number means different places in different subscriptions", columns, rows)

@@ -1,0 +1,108 @@
+"""Round-trip times by pair of zones, whichever end started them: the edges of a map of zones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from azlatency.stats.across_runs.placement import Condition
+from azlatency.studies.runs import of_whole_runs, run_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.studies.store import Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZonePair:
+    """Run values between two zones, or inside one.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the zones, sorted; equal inside one zone. A region stands for a zone that is not stated.
+    values : tuple of float
+        One value per run in ns.
+    quantity : str
+        What the values are, for example ``"mean RTT, qperf"``.
+    run_ids : tuple of str
+        The runs; empty for reported numbers.
+    """
+
+    first: str
+    second: str
+    values: tuple[float, ...]
+    quantity: str
+    run_ids: tuple[str, ...] = ()
+
+    @property
+    def inside(self) -> bool:
+        """Whether both ends are in one zone."""
+        return self.first == self.second
+
+
+def zone_pairs(study: Study, runs: pd.DataFrame, levels: Sequence[Condition]) -> list[ZonePair]:
+    """Return the values of one kind of measurement by pair of zones.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+    runs : DataFrame
+        One row per run, as returned by `azlatency.latency`.
+    levels : sequence of Condition
+        Conditions of one kind of measurement, as returned by `azlatency.stats.placement.widest`.
+
+    Returns
+    -------
+    list of ZonePair
+        In the order of the runs, without those on one host. Without round trips, the fastest TCP connects of the study.
+    """
+    if not levels:
+        return _grouped(_connects(study))
+    quantity = f"{levels[0].statistic} RTT, {levels[0].kind.split()[0]}"
+    if levels[0].origin == "reported":
+        rows = study.reported
+        rows = rows[(rows["metric"] == "rtt_mean") & rows["segment"].isna()]
+        return _grouped((row, float(row["value_low"]), f"{quantity}, as reported", "") for _, row in rows.iterrows())
+    methods, paths = {level.method for level in levels}, {level.path for level in levels}
+    chosen = runs[runs["method"].isin(methods) & runs["path"].isin(paths)]
+    column = f"{levels[0].statistic}_ns"
+    chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
+    return _grouped((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
+
+
+def _connects(study: Study) -> Iterable[tuple[Any, float, str, str]]:
+    least = of_whole_runs(study.metrics, "connect_min")["value"]
+    table = run_table(study)
+    for run_id, row in table[table.index.isin(least.index)].iterrows():
+        yield row, float(least[run_id]), f"fastest TCP connect, {row['tool']}", str(run_id)
+
+
+def _grouped(rows: Iterable[tuple[Any, float, str, str]]) -> list[ZonePair]:
+    pairs: dict[tuple[str, str], ZonePair] = {}
+    for row, value, quantity, run_id in rows:
+        ends = _end(row, ""), _end(row, "peer_")
+        if not ends[0] or not ends[1]:
+            continue
+        first, second = sorted(ends)
+        before = pairs.get((first, second))
+        pairs[first, second] = ZonePair(
+            first=first,
+            second=second,
+            values=(*(before.values if before else ()), value),
+            quantity=quantity,
+            run_ids=(*(before.run_ids if before else ()), *([run_id] if run_id else [])),
+        )
+    return list(pairs.values())
+
+
+def _end(row: Any, peer: str) -> str:
+    """Return the zone of one end without the region in its name, else its region if the other end is elsewhere."""
+    zone, region = row[f"{peer}zone"], row[f"{peer}region"]
+    if isinstance(zone, str) and zone:
+        return zone.rsplit("-", 1)[-1]
+    elsewhere = isinstance(region, str) and region and row["region"] != row["peer_region"]
+    return region if elsewhere else ""

@@ -1,0 +1,156 @@
+"""What the author of a study concluded, and what its data say about that, as stated in ``study.toml``.
+
+    [[conclusion]]
+    said = "Zones 2 and 3 are 718 µs apart."
+    we_say = "The round trip takes {az2-az3/qperf.log rtt_mean}."
+    because = "qperf prints half of it"
+    source_line = 16
+
+A number of the study stands in braces, so that the text follows the data: ``{log metric}`` for a log and
+``{scenario: metric}`` for a reported number, whose segment may follow in parentheses. The metric is one of the table
+``metrics``, or a printed percentile such as ``p50``. ``{a / b}`` is a ratio and ``{a - b}`` a difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from azlatency.logs.format import format_interval, format_value
+from azlatency.logs.parse import LogError
+from azlatency.studies.runs import of_whole_runs
+from azlatency.studies.store import Study
+
+_PLACEHOLDER = re.compile(r"\{([^{}\n]{1,300})\}")
+_PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
+_REPORTED = re.compile(r"(.{1,150}?)(?: \(([^()]{1,100})\))?: (\w{1,40})")
+#: A value or a range in a canonical unit, or a text such as a time of day.
+_Value = tuple[float, float, str] | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """A conclusion of the source, and what the data say.
+
+    Attributes
+    ----------
+    said : str
+        What the author concluded.
+    we_say, because : str
+        What the data support, and why.
+    source_line : int or None
+        Line of the source text.
+    """
+
+    said: str
+    we_say: str
+    because: str
+    source_line: int | None = None
+
+
+def conclusions(study: Study) -> list[Conclusion]:
+    """Return the conclusions of a study with the numbers filled in.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+
+    Returns
+    -------
+    list of Conclusion
+        In the order of the manifest; empty if it states none.
+
+    Raises
+    ------
+    LogError
+        If a text refers to a number that the study does not have.
+    """
+
+    def fill(text: str) -> str:
+        return _PLACEHOLDER.sub(lambda match: _number(study, match[1]), text)
+
+    return [
+        Conclusion(
+            said=fill(stated["said"]),
+            we_say=fill(stated["we_say"]),
+            because=fill(stated["because"]),
+            source_line=stated.get("source_line"),
+        )
+        for stated in study.info.get("conclusions", [])
+    ]
+
+
+def _number(study: Study, reference: str) -> str:
+    for operator, combine in _OPERATORS.items():
+        left, found, right = reference.partition(operator)
+        if found:
+            return combine(_value(study, left), _value(study, right), reference)
+    value = _value(study, reference)
+    if isinstance(value, str):
+        return value
+    low, high, unit = value
+    return format_value(low, unit) if low == high else format_interval(low, high, unit)
+
+
+def _ratio(first: _Value, second: _Value, reference: str) -> str:
+    if isinstance(first, str) or isinstance(second, str) or first[2] != second[2] or not second[0]:
+        raise LogError(f"{{{reference}}}: no ratio of these two; refer to two numbers of one unit")
+    return f"{first[0] / second[0]:.3g}"
+
+
+def _difference(first: _Value, second: _Value, reference: str) -> str:
+    if isinstance(first, str) or isinstance(second, str) or first[2] != second[2]:
+        raise LogError(f"{{{reference}}}: no difference of these two; refer to two numbers of one unit")
+    return format_value(first[0] - second[0], first[2], digits=2)
+
+
+_OPERATORS: dict[str, Callable[[_Value, _Value, str], str]] = {" / ": _ratio, " - ": _difference}
+
+
+def _value(study: Study, reference: str) -> _Value:
+    """Look a number up: that of a log, or a reported one."""
+    log, _, metric = reference.rpartition(" ")
+    found = _of_log(study, log, metric) if set(study.sources["path"]) & {log} else _reported(study, reference)
+    if found is None:
+        raise LogError(
+            f"{study.name}/study.toml: a conclusion refers to {{{reference}}}, which the study does not have; "
+            "write {log metric} or {scenario: metric}"
+        )
+    return found
+
+
+def _of_log(study: Study, log: str, metric: str) -> _Value | None:
+    source_ids = set(study.sources.loc[study.sources["path"] == log, "source_id"])
+    run_ids = set(study.runs.loc[study.runs["source_id"].isin(source_ids), "run_id"])
+    if percentile := _PERCENTILE.fullmatch(metric):
+        quantiles = study.quantiles
+        q = float(percentile[1]) / 100
+        rows = quantiles[quantiles["run_id"].isin(run_ids) & ((quantiles["q"] - q).abs() < 1e-9)]
+        return None if not len(rows) else (float(rows["value_ns"].iloc[0]),) * 2 + ("ns",)
+    metrics = study.metrics[study.metrics["run_id"].isin(run_ids)]
+    # The receiver's count of a transfer is the goodput.
+    for side in (metrics["side"] != "sender", metrics["side"] == "sender"):
+        rows = of_whole_runs(metrics[side], metric)
+        if len(rows):
+            return float(rows["value"].iloc[0]), float(rows["value"].iloc[0]), str(rows["unit"].iloc[0])
+    return None
+
+
+def _reported(study: Study, reference: str) -> _Value | None:
+    match = _REPORTED.fullmatch(reference)
+    reported = study.reported
+    if match is None or not len(reported):
+        return None
+    scenario, segment, metric = match.groups()
+    rows = reported[(reported["scenario"] == scenario) & (reported["metric"] == metric)]
+    rows = rows[rows["segment"].isna()] if segment is None else rows[rows["segment"] == segment]
+    if not len(rows):
+        return None
+    row = rows.iloc[0]
+    low, high = row["value_low"], row["value_high"]
+    try:
+        return float(low), float(high), str(row["unit"])
+    except (TypeError, ValueError):
+        return str(row["printed"])
