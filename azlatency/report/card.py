@@ -119,7 +119,9 @@ class Card:
             *([f"{self.axis}:", *values] if values else []),
             f"Inference: {self.inference}" if self.inference else "",
             f"The source: {self.source_says}" if self.source_says else "",
-            f"Likely cause, not a finding: {self.likely_cause} ({self.likely_cause_source})" if self.likely_cause else "",
+            f"Likely cause, not a finding: {self.likely_cause} ({self.likely_cause_source})"
+            if self.likely_cause
+            else "",
             f"Next: {self.next_step}" if self.next_step else "",
         ]
         return "\n".join(part for part in parts if part)

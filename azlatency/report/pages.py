@@ -77,9 +77,7 @@ class _Facts:
     @property
     def has_both_directions(self) -> bool:
         table = client_side_runs(run_table(self.study))
-        ends = {
-            (path.ends, method) for path, method in zip(table["path"], table["method"], strict=True) if path.ends
-        }
+        ends = {(path.ends, method) for path, method in zip(table["path"], table["method"], strict=True) if path.ends}
         return any(((server, client), method) in ends for (client, server), method in ends if client != server)
 
     @property
@@ -180,7 +178,7 @@ _PAGES = (
     _Page(
         page="09_before_after",
         question="Did something change between two measurements?",
-        measure="Repeat the same measurement, several runs each time, and name the earlier study with before = in study.toml.",
+        measure="Repeat the measurement, several runs each time, and name the earlier study with before in study.toml.",
         needs=lambda facts: facts.has_rounds,
     ),
     _Page(

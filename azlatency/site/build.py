@@ -20,8 +20,8 @@ from typing import Any
 from azlatency import __version__
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
+from azlatency.site.cards import stored_card
 from azlatency.site.documentation import Documents
-from azlatency.site.figures import Sketch, drawn
 from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
@@ -43,8 +43,6 @@ from azlatency.site.search import texts_of
 from azlatency.studies.store import data_folder, load, recover
 
 _TEMPLATES = Path(__file__).parent / "templates"
-#: Characters of all figures on the index; what goes beyond is left to the pages.
-_MOST_SKETCHED = 700_000
 
 
 def build(
@@ -87,7 +85,12 @@ def build(
             warnings.warn(
                 f"{view.name} is out of date: {view.outdated}. Run: azlatency import --study {view.name}", stacklevel=2
             )
-    jobs = [Job(study=view, chapters=chapters, number=number) for view in views for number in range(len(chapters))]
+    shown = {view.name: view.chapters(chapters) for view in views}
+    jobs = [
+        Job(study=view, chapters=shown[view.name], number=number)
+        for view in views
+        for number in range(len(shown[view.name]))
+    ]
     out = out.resolve()
     recover(out)
     site = _Site(out, notebooks, force=force)
@@ -167,7 +170,7 @@ class _Site:
         return Made(
             job=job,
             findings=tuple(Finding(**finding) for finding in says["findings"]),
-            sketch=Sketch(**says["sketch"]),
+            card=stored_card(says["card"]),
             parts=tuple((anchor, heading, text) for anchor, heading, text in says["parts"]),
         )
 
@@ -244,7 +247,8 @@ class _Site:
         digests = {name: freshness.file_digest(self._out / name) for name in (page, executed)}
         run = self._run_key(made.job, read)
         portable = [os.path.relpath(name, self._notebooks.absolute()) for name in read]
-        says = {"findings": [asdict(finding) for finding in made.findings], "sketch": asdict(made.sketch)}
+        card = made.card.record() if made.card else None
+        says = {"findings": [asdict(finding) for finding in made.findings], "card": card}
         self._pages[page] = {
             "run": run, "read": portable, "look": self._look(made.job), "files": digests,
             "says": {**says, "parts": list(made.parts)},
@@ -261,7 +265,7 @@ class _Site:
             job=job,
             findings=tuple(view.outputs.findings),
             error=error,
-            sketch=view.outputs.sketch,
+            card=view.outputs.card,
             parts=view.texts.parts(),
         )
         return html, made
@@ -307,9 +311,9 @@ class _Site:
     def index(self, views: list[StudyView], made: list[Made], documents: Documents | None = None) -> str:
         """Return the HTML of the index."""
         pages = {view.name: [page for page in made if page.job.study.name == view.name] for view in views}
-        sketches = _sketches(made)
+        cards = {page.job.study.name: page.card for page in made if page.card}
         return self._render(
-            "site.html.j2", "index.html", studies=views, pages=pages, sketches=sketches,
+            "site.html.j2", "index.html", studies=views, pages=pages, cards=cards,
             documents=documents.groups if documents else [],
         )  # fmt: skip
 
@@ -352,17 +356,6 @@ def _write(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     temporary.write_text(text, "utf-8", newline="\n")
     os.replace(temporary, path)
-
-
-def _sketches(made: list[Made]) -> dict[str, str]:
-    """For the index the figure of each page by its path, the smallest first, as far as there is room."""
-    room = _MOST_SKETCHED
-    chosen: dict[str, str] = {}
-    for size, number in sorted((len(page.sketch.svg), number) for number, page in enumerate(made)):
-        if 0 < size <= room:
-            room -= size
-            chosen[made[number].page] = drawn(made[number].sketch.svg, f"s{number}_", made[number].sketch.title)
-    return chosen
 
 
 def _stored(path: Path) -> Any:

@@ -1,13 +1,11 @@
-"""Figures as inline SVG or PNG that neither act nor load anything, and their small versions for the index."""
+"""Figures as inline SVG or PNG that neither act nor load anything."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import html
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
@@ -31,11 +29,6 @@ font-family font-size font-style font-weight text-anchor dominant-baseline
 _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 _SHIFT = re.compile(r"translate\([^()]{0,60}\)")
-_FINE_NUMBER = re.compile(r"-?\d+\.\d{2,}")
-#: Height over width above which the index shows the upper part of a figure only.
-_TALL = 0.62
-#: Stands for the prefix of ids in a stored sketch.
-_HERE = "here_"
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
 
 
@@ -112,56 +105,6 @@ def _svg_value(name: str, value: str, ids: Mapping[str, str]) -> str | None:
 
 def _hundredths(number: re.Match[str]) -> str:
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
-
-
-@dataclass(frozen=True)
-class Sketch:
-    """A page's first figure for the index, as SVG; empty where there is none."""
-
-    svg: str = ""
-    title: str = ""
-
-
-def sketch(source: str, title: str) -> Sketch:
-    """Reduce a figure that `svg` accepts to a small sketch for the index."""
-    root = ElementTree.fromstring(source, ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True)))
-    _spell_out(root)
-    text = svg(ElementTree.tostring(root, encoding="unicode"), _HERE, "")
-    return Sketch(_FINE_NUMBER.sub(lambda found: f"{float(found[0]):.1f}", text or ""), title)
-
-
-#: What matplotlib writes before the outlines of a line of text.
-_PLACED = re.compile(
-    r"(translate\([-\d. ]+\)(?: rotate\([-\d. ]+\))?(?: translate\([-\d. ]+\))?) scale\((0\.\d+) -\2\)"
-)
-
-
-def _spell_out(root: ElementTree.Element) -> None:
-    """Words as text instead of outlines, a tenth of the size; the reader's own font is good enough for a sketch.
-
-    matplotlib says each line of text in a comment before its outlines.
-    """
-    for group in [each for each in root.iter() if str(each.get("id", "")).startswith("text_")]:
-        lines = [html.unescape((each.text or "").strip()) for each in group if not isinstance(each.tag, str)]
-        outlines = [each for each in group if isinstance(each.tag, str)]
-        group[:] = []
-        for line, outline in zip(lines, outlines, strict=False):
-            place = _PLACED.fullmatch(outline.get("transform", ""))
-            if place is not None:
-                look = {"transform": place[1], "font-size": f"{100 * float(place[2]):g}"}
-                look |= {"style": outline.get("style", "")} if outline.get("style") else {}
-                ElementTree.SubElement(group, "text", look).text = line
-
-
-def drawn(source: str, prefix: str, title: str) -> Markup:
-    """Return a sketch as inline SVG; ``prefix`` makes its ids unique, ``title`` is its accessible name."""
-    head, _, rest = source.replace(_HERE, prefix).partition(">")
-    box = re.search(r'viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"', head)
-    if box is not None and float(box[2]) > _TALL * float(box[1]):
-        head += ' class="tall"'
-    head = re.sub(r' aria-labelledby="[^"]*"', "", head)
-    rest = re.sub(r'<title id="[^"]*" ?(?:/>|></title>)', "", rest, count=1)
-    return Markup("{} aria-label='{}'>{}").format(Markup(head), title, Markup(rest))
 
 
 def _local(name: Any) -> str:

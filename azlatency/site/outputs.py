@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from markupsafe import Markup
 
+from azlatency.report.card import CARD_TYPE
 from azlatency.report.objects import FINDINGS_TYPE
 from azlatency.report.table import table_html
-from azlatency.site.figures import Sketch, placeholder, png, sketch, svg
+from azlatency.site.cards import CardView, card_view
+from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
 
 if TYPE_CHECKING:
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 _MOST_ROWS = 500
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
-#: Size above which the index shows a later figure of a page instead of its first.
-_LARGE_SKETCH = 80_000
 
 
 class Trail(Protocol):
@@ -76,6 +76,7 @@ class Shown:
     columns: int = 0
     """Of a table."""
     findings: tuple[Finding, ...] = ()
+    card: CardView | None = None
 
     @property
     def long(self) -> bool:
@@ -88,7 +89,7 @@ class Outputs:
 
     def __init__(self, trail: Trail | None = None) -> None:
         self.findings: list[Finding] = []
-        self.sketch = Sketch()
+        self.card: CardView | None = None
         self._trail = trail
         self._count = 0
 
@@ -108,6 +109,9 @@ class Outputs:
         shown = None
         if FINDINGS_TYPE in data:
             shown = self._findings(data[FINDINGS_TYPE])
+        elif CARD_TYPE in data and (card := card_view(data[CARD_TYPE])) is not None:
+            self.card = card
+            shown = Shown("card", card=card)
         elif ours == "table" and (table := own_table(record, self._trail)) is not None:
             shown = Shown(
                 "table",
@@ -129,11 +133,6 @@ class Outputs:
         name = caption or (alt.splitlines() or ["Figure"])[0]
         prefix = f"o{self._count}_"
         image = svg(data["image/svg+xml"], prefix, name, f"{prefix}alt") if "image/svg+xml" in data else None
-        if image is not None and not 0 < len(self.sketch.svg) <= _LARGE_SKETCH:
-            drawn_small = sketch(data["image/svg+xml"], name)
-            # The first figure that an index has room for, else the first.
-            if not self.sketch.svg or len(drawn_small.svg) <= _LARGE_SKETCH:
-                self.sketch = drawn_small
         if image is None and "image/png" in data:
             image = png(data["image/png"], name)
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from azlatency import __version__
-from azlatency.site.figures import Sketch
+from azlatency.report.pages import Unanswered, unanswered
+from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
 from azlatency.site.outputs import Finding, Outputs
@@ -30,6 +32,13 @@ class StudyView:
     contents: tuple[str, ...]
     outdated: str = ""
     """Changes since its import; empty if there are none."""
+    unanswered: tuple[Unanswered, ...] = ()
+    """Questions that its data cannot answer; these pages are not built."""
+
+    def chapters(self, chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
+        """Select the chapters that have something to say about this study."""
+        left_out = {question.page for question in self.unanswered}
+        return tuple(chapter for chapter in chapters if chapter.path.stem not in left_out)
 
     @property
     def title(self) -> str:
@@ -119,18 +128,13 @@ class Made:
     job: Job
     findings: tuple[Finding, ...]
     error: str | None = None
-    sketch: Sketch = field(default_factory=Sketch)
+    card: CardView | None = None
     parts: tuple[Part, ...] = ()
 
     @property
     def page(self) -> str:
         """Its path in the site."""
         return self.job.page
-
-    @property
-    def verdict(self) -> Finding | None:
-        """The first finding to act on, else the first finding."""
-        return min(self.findings, key=lambda finding: finding.kind != "act", default=None)
 
 
 @dataclass(kw_only=True)
@@ -166,6 +170,21 @@ class PageView:
         html = markdown(source, self.headings)
         self.texts.html(html)
         return html
+
+    def opening(self, nb: Any) -> tuple[str, str]:
+        """Split the first cell after the paragraph with the question: the findings stand between the two parts."""
+        first = nb.cells[0] if nb.cells else None
+        if first is None or first.cell_type != "markdown":
+            return "", ""
+        head, question, rest = first.source.partition("**Question:**")
+        if not question:
+            return first.source, ""
+        asked, _, rest = rest.partition("\n\n")
+        return f"{head}{question}{asked}", rest
+
+    def is_shown_above(self, cell: Any) -> bool:
+        """Return whether a cell is the heading of the findings, which stand above the other cells."""
+        return bool(cell.cell_type == "markdown" and cell.source.strip() == "## Findings")
 
     def code(self, source: str) -> str:
         """Render a code cell as HTML."""
@@ -216,6 +235,7 @@ def study_view(name: str) -> StudyView:
         info=study.info,
         contents=tuple(contents or ["nothing that was recognised"]),
         outdated=changed_since_import(name),
+        unanswered=tuple(unanswered(study)),
     )
 
 

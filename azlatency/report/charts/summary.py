@@ -56,7 +56,9 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
         item.set_in_layout(False)  # the margins leave room for them
     axis.set_axis_off()
     axis.margins(0.22, 0.3)
-    caption = f"{pairs[0].quantity[0].upper()}{pairs[0].quantity[1:]}, by pair of zones. A range covers all runs of a pair."
+    caption = (
+        f"{pairs[0].quantity[0].upper()}{pairs[0].quantity[1:]}, by pair of zones. A range covers all runs of a pair."
+    )
     if any(min(pair.values) >= _FAR_FROM * shortest for pair in across):
         caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
     words = [

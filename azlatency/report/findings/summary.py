@@ -95,7 +95,7 @@ def conclude(study: Study) -> Card:
         reported=found.reported,
         answer=found.answer,
         inference=found.inference,
-        dots=found.dots,
+        dots=found.dots if found.badge == "emulated" else tuple(sorted(found.dots, key=lambda dot: dot.value)),
         axis=found.axis,
         next_step=found.next_step,
         source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
@@ -172,12 +172,17 @@ def _emulated(data: _Data) -> Answer | None:
         ),
         dots=tuple(
             dot(
-                each.path, (each.difference.low or 0.0, each.difference.high or 0.0), "ns",
-                value=each.difference.estimate, near=not each.holds(each.configured),
-                text=f"{format_value(each.difference.estimate, 'ns')} (configured {format_value(each.configured, 'ns')})",
+                each.path,
+                (each.difference.low or 0.0, each.difference.high or 0.0),
+                "ns",
+                value=each.difference.estimate,
+                near=not each.holds(each.configured),
+                text=(
+                    f"{format_value(each.difference.estimate, 'ns')} (configured {format_value(each.configured, 'ns')})"
+                ),
             )
             for each in shown[:6]
-        ),  # fmt: skip
+        ),
         axis=f"mean RTT less that of {shown[0].reference}, {method}, 95 % CI",
         next_step="Repeat with more rounds on an idle machine; the host time of the tools is part of every round trip.",
     )
@@ -194,7 +199,9 @@ def _settings(data: _Data) -> Answer | None:
         for step in sorted(steps, key=lambda step: step.ratio_high)
     ]
     text = f"Accelerated networking: {join_words(parts)}."
-    grouped = [step for step in changes(data.levels, "placement") if step.other.placement == "proximity_placement_group"]
+    grouped = [
+        step for step in changes(data.levels, "placement") if step.other.placement == "proximity_placement_group"
+    ]
     for step in grouped:
         change = "no visible gain" if step.ratio_low <= 1 <= step.ratio_high else _percent(step)
         text += f" A placement group on top: **{change}** ({span(step.other.values, 'ns')})."
@@ -218,7 +225,9 @@ def _sizes(steps: Sequence[Change]) -> str:
     if not plain:
         return ""
     values = span([value for level in _compared(plain) for value in level.values], "ns")
-    faster, slower = (all(test) for test in ([step.ratio_high < 1 for step in plain], [step.ratio_low > 1 for step in plain]))
+    faster, slower = (
+        all(test) for test in ([step.ratio_high < 1 for step in plain], [step.ratio_low > 1 for step in plain])
+    )
     effect = "larger ones are faster" if faster else "larger ones are slower" if slower else "no consistent effect"
     return f" VM size: **{effect}** ({values})."
 
@@ -271,14 +280,18 @@ def _zone_pairs(data: _Data) -> Answer | None:
     local = [level for level in data.levels if level.placement == "same_host"]
     dots = [dot("one host (never on the network)", level.values, "ns", near=True) for level in local]
     dots += [dot(f"inside zone {pair[0]}", values, "ns", near=True) for pair, values in inside.items()]
-    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns") for pair in sorted(across, key=lambda p: max(across[p]))]
+    dots += [
+        dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns") for pair in sorted(across, key=lambda p: max(across[p]))
+    ]
     return Answer(
         badge=_badge(data.levels),
         answer=text,
         inference=_inference(data.levels),
         dots=tuple(dots),
         axis=_axis(data.levels),
-        next_step=f"Repeat every pair in at least {rounds_needed(len(across))} rounds, both directions next to each other.",
+        next_step=(
+            f"Repeat every pair in at least {rounds_needed(len(across))} rounds, both directions next to each other."
+        ),
     )
 
 
@@ -363,7 +376,9 @@ def _separated(data: _Data, steps: Sequence[Change]) -> str:
         if not slow < fast:
             return ""
         size = f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
-        found.append((step.other.message_bytes or 0, f"{format_value(slow, 'ns')} against {format_value(fast, 'ns')}{size}"))
+        found.append(
+            (step.other.message_bytes or 0, f"{format_value(slow, 'ns')} against {format_value(fast, 'ns')}{size}")
+        )
     near, far = (_PLACES.get(level.placement or "", level.path) for level in (steps[0].base, steps[0].other))
     return f" The p99 {near} is below the minimum {far} ({join_words(text for _, text in sorted(found))})."
 
@@ -407,7 +422,8 @@ def _falling_rates(data: _Data) -> Answer | None:
     replicated = all(moment[path].low is not None for path in paths)
     tested = [each for each in series if each.method == method]
     inference = [
-        f"{path}: {format_estimate(found.estimate, found.low, found.high, 'ns')} until the fall, {count_of(found.n, 'run')}"
+        f"{path}: {format_estimate(found.estimate, found.low, found.high, 'ns')} until the fall, "
+        f"{count_of(found.n, 'run')}"
         for path in paths
         if (found := moment[path]).estimate is not None
     ]
@@ -420,13 +436,20 @@ def _falling_rates(data: _Data) -> Answer | None:
         inference="; ".join(inference) + ".",
         dots=tuple(
             dot(
-                path, (sustained[path].low or middles.at[path, "sustained"],
-                       sustained[path].high or middles.at[path, "sustained"]), "bit/s",
+                path,
+                (
+                    sustained[path].low or middles.at[path, "sustained"],
+                    sustained[path].high or middles.at[path, "sustained"],
+                ),
+                "bit/s",
                 value=middles.at[path, "sustained"],
-                text=f"{format_value(middles.at[path, 'sustained'], 'bit/s')} after {middles.at[path, 'seconds'] / 60e9:.1f} min",
+                text=(
+                    f"{format_value(middles.at[path, 'sustained'], 'bit/s')} after "
+                    f"{middles.at[path, 'seconds'] / 60e9:.1f} min"
+                ),
             )
             for path in paths
-        ),  # fmt: skip
+        ),
         axis="median rate after the fall",
         next_step="Run a transfer until its rate has fallen before you rely on it; a test of less than "
         f"{middles['seconds'].max() / 60e9:.0f} min measures the burst.",
@@ -458,21 +481,24 @@ def _connect_times(data: _Data) -> Answer | None:
         ),
         dots=tuple(dot(str(path), least.reindex(ids), "ns") for path, ids in paths.items()),
         axis="fastest TCP connect of each run",
-        next_step="Measure round trips (sockperf or qperf) between all pairs, in rounds, and keep the zone map of the subscription.",
+        next_step=(
+            "Measure round trips (sockperf or qperf) between all pairs, in rounds, and keep the zone map of the "
+            "subscription."
+        ),
     )
 
 
 def _differing_zone_maps(study: Study) -> str:
     """Say that a zone number means different places in the subscriptions whose maps the study has."""
     maps = zone_maps(study)
-    places: dict[str, dict[str, None]] = {}
-    for (_, _, logical), physical in maps.items():
-        places.setdefault(logical, {})[physical] = None
-    logical, physical = max(places.items(), key=lambda item: len(item[1]), default=("", {}))
-    if len(physical) < 2:
+    places: dict[str, set[str]] = {}
+    for (_, _, zone), physical in maps.items():
+        places.setdefault(zone, set()).add(physical)
+    zone, names = max(places.items(), key=lambda item: len(item[1]), default=("", set()))
+    if len(names) < 2:
         return ""
     subscriptions = len({key[0] for key in maps})
-    return f" Zone {logical} is **{join_words(sorted(physical))}** in {subscriptions} subscriptions."
+    return f" Zone {zone} is **{join_words(sorted(names))}** in {subscriptions} subscriptions."
 
 
 def _single_level(data: _Data) -> Answer | None:
@@ -522,5 +548,7 @@ def _expectations(data: _Data) -> Answer | None:
             "publishes no log."
         ),
         inference="",
-        next_step=f"Run {join_words(tools)} with the commands of the page *VM baseline* and import the logs into this study.",
+        next_step=(
+            f"Run {join_words(tools)} with the commands of the page *VM baseline* and import the logs into this study."
+        ),
     )

@@ -53,13 +53,11 @@ def zone_maps(study: Study) -> Table[_Zone] | Note:
     if not maps:
         return Note("No zone map: the physical zones behind the zone numbers are unknown.")
     subscriptions = sorted({str(subscription) for subscription, _, _ in maps})
+    named = {(str(subscription), region, zone): physical for (subscription, region, zone), physical in maps.items()}
     rows = [
-        _Zone(region, logical, tuple(
-            next((physical for key, physical in maps.items() if (str(key[0]), *key[1:]) == (subscription, region, logical)), "")
-            for subscription in subscriptions
-        ))
-        for region, logical in sorted({key[1:] for key in maps})
-    ]  # fmt: skip
+        _Zone(region, zone, tuple(named.get((subscription, region, zone), "") for subscription in subscriptions))
+        for region, zone in sorted({key[1:] for key in maps})
+    ]
     columns: list[Column[_Zone]] = [Column("logical zone", lambda row: f"{row.region}, zone {row.logical}")]
     columns += [
         Column(f"subscription {number + 1}", lambda row, number=number: row.physical[number])  # type: ignore[misc]

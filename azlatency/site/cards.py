@@ -1,0 +1,110 @@
+"""The answer card of a study as the templates see it: escaped text, and the positions of its dots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from azlatency.site.markdown import markdown_line
+
+#: Ratio of the largest and the smallest value above which the axis is logarithmic.
+_WIDE = 8.0
+#: Share of the axis, in percent, that the values take; the rest is for the text to the right of a dot.
+_ROOM = 66.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DotView:
+    """A row of the dot plot; positions in percent of the axis."""
+
+    label: str
+    text: str
+    near: bool
+    at: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardView:
+    """A card; its texts are Markdown or plain text, and are escaped where they are shown."""
+
+    badge: str
+    badge_text: str
+    question: str
+    answer: str
+    inference: str
+    source_says: str
+    likely_cause: str
+    likely_cause_source: str
+    next_step: str
+    axis: str
+    dots: tuple[DotView, ...]
+
+    def line(self, text: str) -> Markup:
+        """Return one of the texts as HTML."""
+        return markdown_line(text)
+
+    def record(self) -> dict[str, Any]:
+        """Return the card as JSON for the record of the report; `stored_card` reads it."""
+        return asdict(self)
+
+
+_TEXTS = (
+    "badge", "badge_text", "question", "answer", "inference", "source_says", "likely_cause", "likely_cause_source",
+    "next_step", "axis",
+)  # fmt: skip
+
+
+def card_view(record: Any) -> CardView | None:
+    """Return the card of a notebook's output, or None if the record is unusable."""
+    try:
+        texts = {name: str(record[name]) for name in _TEXTS}
+        dots, logarithmic = _dots(record["dots"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    texts["axis"] += ", log scale" if logarithmic else ""
+    return CardView(**texts, dots=dots)
+
+
+def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
+    """Return the card that `CardView.record` stored."""
+    if record is None:
+        return None
+    return CardView(**{**record, "dots": tuple(DotView(**dot) for dot in record["dots"])})
+
+
+def _dots(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[DotView, ...], bool]:
+    """Place the values on an axis from zero, or on a logarithmic one if they differ much; return which."""
+    ends = [float(row[end]) for row in rows for end in ("low", "high")]
+    if not rows or not all(map(math.isfinite, ends)):
+        return (), False
+    smallest, largest = min(ends), max(ends)
+    logarithmic = smallest > 0 and largest > _WIDE * smallest
+    scale: Callable[[float], float] = math.log if logarithmic else _linear
+    if logarithmic:
+        start = math.log(smallest / 1.5)
+        length = math.log(largest) - start
+    else:
+        start = min(smallest, 0.0)
+        length = (largest - start) or 1.0
+
+    def place(value: float) -> float:
+        return round(_ROOM * (scale(value) - start) / length, 1)
+
+    dots = tuple(
+        DotView(
+            label=str(row["label"]), text=str(row["text"]), near=bool(row["near"]), at=place(float(row["value"])),
+            low=place(float(row["low"])), high=place(float(row["high"])),
+        )
+        for row in rows
+    )  # fmt: skip
+    return dots, logarithmic
+
+
+def _linear(value: float) -> float:
+    return value
