@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from azlatency import __version__
-from azlatency.report.pages import Unanswered, unanswered
+from azlatency.report.answerable import Unanswered, unanswered
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files

@@ -30,25 +30,23 @@ class _Rates(LineLog):
             "empty_bucket", log.first_line, test="stream", protocol="tcp", connections=1, closed_loop=False
         )
         self.unfinished = unfinished_line(log)
-        self.rates: list[tuple[float, int]] = []
-        """Rate in bit/s and line of each second."""
+        self.seconds = 0
 
     @data(_RATE, hint="crnt bw =")
     def rate(self, line: Line, match: re.Match[str]) -> None:
         if line.number == self.unfinished:
             return
-        self.rates.append((quantity(match[1], "Gbps").value, line.number))
+        rate, start = quantity(match[1], "Gbps").value, self.seconds * _SECOND
+        self.run.add_interval(
+            side="sender", start_ns=start, end_ns=start + _SECOND, throughput=rate, throughput_printed=rate,
+            omitted=False, line=line.number,
+        )  # fmt: skip
+        self.seconds += 1
 
     def finish(self, last_line: int) -> None:
-        """Record the rates; idle seconds at the end, after the transfer, are omitted from statistics."""
-        last_busy = max((second for second, (rate, _) in enumerate(self.rates) if rate), default=-1)
-        for second, (rate, line) in enumerate(self.rates):
-            self.run.add_interval(
-                side="sender", start_ns=second * _SECOND, end_ns=(second + 1) * _SECOND, throughput=rate,
-                throughput_printed=rate, omitted=second > last_busy, line=line,
-            )  # fmt: skip
-        self.run.set(duration_ns=len(self.rates) * _SECOND)
-        end_run(self.run, has_numbers=bool(self.rates), ended=not self.unfinished, last_line=last_line)
+        """End the run."""
+        self.run.set(duration_ns=self.seconds * _SECOND)
+        end_run(self.run, has_numbers=self.seconds > 0, ended=not self.unfinished, last_line=last_line)
 
 
 class EmptyBucketParser(Parser):

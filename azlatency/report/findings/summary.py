@@ -15,10 +15,10 @@ from azlatency.logs.format import count_of, format_estimate, format_value, join_
 from azlatency.report.card import Badge, Card, Dot, dot, span
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.emulation_check import configured_differences
-from azlatency.stats.across_runs.means import summarize
 from azlatency.stats.across_runs.placement import Change, Condition, changes, conditions, widest
+from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.across_runs.zone_pairs import zone_pairs
-from azlatency.stats.within_run.time_series import throughput_series
+from azlatency.stats.within_run.time_series import reported_connection_ends, throughput_series
 from azlatency.studies.conclusions import conclusions
 from azlatency.studies.emulation import configured_links
 from azlatency.studies.runs import latency, of_whole_runs, run_table, throughput
@@ -322,7 +322,7 @@ def _placements(data: _Data) -> Answer | None:
     return Answer(
         badge=_badge(levels),
         reported=levels[0].origin == "reported",
-        answer=text + _separated(data, steps),
+        answer=text + _separated(data, steps) + _broken(data.study),
         inference=_inference(levels),
         dots=_level_dots(levels, _label),
         axis=_axis(levels),
@@ -383,6 +383,15 @@ def _separated(data: _Data, steps: Sequence[Change]) -> str:
     return f" The p99 {near} is below the minimum {far} ({join_words(text for _, text in sorted(found))})."
 
 
+def _broken(study: Study) -> str:
+    """Say how many connections broke, if a text reports when."""
+    ends = reported_connection_ends(study.reported)
+    if ends is None:
+        return ""
+    text = f" {count_of(len(ends.paths), 'connection')} broke"
+    return f"{text}, {ends.together + 1} of them within a minute." if ends.together else f"{text}."
+
+
 def _falling_rates(data: _Data) -> Answer | None:
     """Say when and to what rate transfers fall."""
     import pandas as pd
@@ -419,7 +428,7 @@ def _falling_rates(data: _Data) -> Answer | None:
         for path in paths
     ]
     top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2)
-    replicated = all(moment[path].low is not None for path in paths)
+    replicated = any(moment[path].low is not None for path in paths)
     tested = [each for each in series if each.method == method]
     inference = [
         f"{path}: {format_estimate(found.estimate, found.low, found.high, 'ns')} until the fall, "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.report.answerable import Unanswered, unanswered
 from azlatency.report.objects import Note
-from azlatency.report.pages import Unanswered, unanswered
 from azlatency.report.table import Column, Table
 from azlatency.studies.conclusions import Conclusion
 from azlatency.studies.conclusions import conclusions as stated_conclusions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -106,10 +105,9 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     if x.min() == x.max() or len(partitions) < 2:
         return result
     (_, before), ((at,), after) = partitions
-    burst, sustained = statistics.median(x[:at].tolist()), statistics.median(x[at:].tolist())
+    burst, sustained = float(np.median(x[:at])), float(np.median(x[at:]))
     variance = max(long_run_variance(remove_segment_means(x, [at])), 1e-12 * float(x.var()))
-    empty = float(np.median(x[at:])) == 0
-    if empty or before - after <= 3 * math.log(len(x)) * variance or sustained >= (1 - drop) * burst:
+    if sustained == 0 or before - after <= 3 * math.log(len(x)) * variance or sustained >= (1 - drop) * burst:
         return result
     return replace(
         result, found=True, burst_rate=burst, sustained_rate=sustained, at_s=at * seconds,

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from azlatency.report.charts.summary import zone_map
+from azlatency.report.objects import Chart, Note
+from azlatency.stats.across_runs.zone_pairs import ZonePair
+
+
+def pair(first: str, second: str, *values: float) -> ZonePair:
+    return ZonePair(first=first, second=second, values=values, quantity="mean RTT, qperf")
+
+
+def test_the_map_writes_times_on_the_edges_and_marks_far_pairs() -> None:
+    chart = zone_map([pair("1", "1", 77.6e3), pair("1", "2", 121e3), pair("1", "3", 1398e3), pair("2", "3", 1436e3)])
+    assert isinstance(chart, Chart)
+    texts = {text.get_text() for text in chart.figure.axes[0].texts}
+    assert {"121 µs", "1.40 ms", "1.44 ms", "inside: 77.6 µs"} <= texts
+    assert [line.get_linestyle() for line in chart.figure.axes[0].lines[:3]] == ["-", "--", "--"]
+
+
+def test_no_pair_no_map() -> None:
+    assert isinstance(zone_map([pair("1", "1", 77.6e3)]), Note)

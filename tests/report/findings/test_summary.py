@@ -1,0 +1,89 @@
+"""The answers of the studies; expected numbers are read by hand in their logs and texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import azlatency as az
+from azlatency.report.card import Card
+from azlatency.report.findings import summary
+from azlatency.studies.store import Study
+
+
+def answer(name: str) -> Card:
+    return summary.conclude(az.load(name))
+
+
+def test_aks_one_zone_is_far(cni: Study) -> None:
+    card = summary.conclude(cni)
+    # qperf prints 699, 718, 60.5 and 38.8 us, which are half round trips.
+    assert card.answer.startswith("Zone 3 is far: **1.40–1.44 ms** to the other zones")
+    assert "**121 µs** between zones 1 and 2" in card.answer and "**77.6 µs** inside zone 1" in card.answer
+    assert card.badge_text == "measured once: indicative" and "at least 7 rounds" in card.next_step
+    assert [dot.text for dot in card.dots] == ["33.8 µs", "77.6 µs", "121 µs", "1.40 ms", "1.44 ms"]
+
+
+def test_zones_cost_40_microseconds_over_an_availability_set(zones: Study) -> None:
+    card = summary.conclude(zones)
+    # Medians 93.556 / 53.433 and 84.389 / 44.215 us; p99 57.249 and 67.660, minima 77.406 and 86.803 us.
+    assert "**40 µs** (**1.75–1.91×**)" in card.answer
+    assert "57.2 µs against 77.4 µs at 350 B and 67.7 µs against 86.8 µs at 1,400 B" in card.answer
+    assert "campus" in card.likely_cause and card.likely_cause_source
+
+
+def test_reported_means_are_marked(echo: Study) -> None:
+    card = summary.conclude(echo)
+    assert "**1.7×**" in card.answer and "**6.2×**" in card.answer and "2 of them within a minute" in card.answer
+    assert card.badge_text == "measured once: indicative, as reported" and "without logs" in card.inference
+
+
+def test_accelerated_networking_and_placement_group(latte: Study) -> None:
+    card = summary.conclude(latte)
+    # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
+    assert "**−80 %** in one zone" in card.answer and "**−26 %** across zones" in card.answer
+    assert "A placement group on top: **no visible gain** (54.0–57.0 µs)" in card.answer
+
+
+def test_expectations_alone_are_not_a_measurement() -> None:
+    card = answer("cassandra-vm-baseline")
+    assert card.badge == "not_measured" and "12 expected values" in card.answer and not card.dots
+    assert "fio, iperf3 and sockperf" in card.next_step
+
+
+def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
+    card = answer("aws-euwest1-lagscope")
+    # Medians 384, 386, 263, 263, 459, 459 and 74 us
+    assert "up to **1.7×**" in card.answer and "1a–1b **384–386 µs**" in card.answer
+    assert "Both directions agree within 1 %" in card.answer
+
+
+def test_token_buckets_are_replicated() -> None:
+    card = answer("ec2-token-buckets")
+    assert card.badge == "replicated" and card.answer.startswith("28 of 29 transfers fall from about **9.7 Gbit/s**")
+    assert "c5.large to **750 Mbit/s**" in card.answer.replace("752", "750")
+    assert [dot.label for dot in card.dots] == ["c5.large", "c5.xlarge", "c5.2xlarge", "c5.4xlarge"]
+
+
+def test_connect_times_are_not_called_round_trips() -> None:
+    card = answer("westeurope-psping")
+    assert "TCP connection takes at least **2.08 ms**" in card.answer and "RTT" not in card.axis
+    assert "Zone 1 is **westeurope-az1, westeurope-az2 and westeurope-az3** in 3 subscriptions" in card.answer
+
+
+def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
+    card = answer("emulated-zones")
+    assert card.badge == "emulated" and "intervals hold the configured difference" in card.answer
+    assert all("configured" in dot.text for dot in card.dots)
+
+
+def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data" / "raw" / "empty"
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text('[study]\nname = "empty"\nquestion = "What <b>costs</b> what?"\n')
+    monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
+    az.import_study("empty")
+    card = answer("empty")
+    assert card.question == "What <b>costs</b> what?" and card.badge == "not_measured"
+    assert not card.answer and "azlatency plan" in card.next_step

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import azlatency as az
+from azlatency.report.answerable import unanswered
+from azlatency.studies.store import Study
+
+
+def pages(study: Study) -> set[str]:
+    return {question.page[:2] for question in unanswered(study)}
+
+
+def test_only_pages_with_something_to_say_are_built(cni: Study, zones: Study, latte: Study, echo: Study) -> None:
+    assert pages(cni) == {"04", "07", "09", "10"}
+    assert pages(zones) == {"04", "06", "07", "09", "10"}
+    assert pages(latte) == {"02", "03", "04", "07", "08", "09", "10"}
+    assert pages(echo) == {"01", "02", "03", "04", "06", "08", "09", "10"}
+    assert pages(az.load("emulated-zones")) == {"06"}
+
+
+def test_a_study_of_expectations_keeps_the_page_that_lists_them() -> None:
+    assert pages(az.load("cassandra-vm-baseline")) == {"01", "02", "03", "04", "05", "07", "08", "09", "10"}
+
+
+def test_the_frequency_table_of_a_run_is_not_a_repeat() -> None:
+    assert "10" in pages(az.load("aws-euwest1-lagscope"))
+
+
+def test_rates_alone_are_enough_for_the_page_on_stability() -> None:
+    assert "07" not in pages(az.load("ec2-token-buckets"))
+
+
+def test_every_question_says_what_to_measure(echo: Study) -> None:
+    for question in unanswered(echo):
+        assert question.question.endswith("?") and question.measure.endswith(".")

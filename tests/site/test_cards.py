@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from azlatency.report.card import CARD_TYPE, Card, dot
+from azlatency.site.cards import card_view, stored_card
+
+
+def record(*values: float) -> dict[str, object]:
+    dots = tuple(dot(f"path {number}", [value], "ns") for number, value in enumerate(values))
+    card = Card(
+        study="s", title="t", question="<b>?</b>", badge="indicative", reported=False, answer="**1** <script>",
+        inference="", dots=dots, axis="mean RTT", next_step="",
+    )  # fmt: skip
+    return card._repr_mimebundle_()[CARD_TYPE]
+
+
+@pytest.mark.parametrize(("values", "scale"), [((50e3, 100e3), "mean RTT"), ((50e3, 5e6), "mean RTT, log scale")])
+def test_values_far_apart_get_a_logarithmic_axis(values: tuple[float, ...], scale: str) -> None:
+    card = card_view(record(*values))
+    assert card is not None and card.axis == scale
+    assert 0 < card.dots[0].at < card.dots[1].at <= 100
+
+
+def test_a_linear_axis_starts_at_zero() -> None:
+    card = card_view(record(50e3, 100e3))
+    assert card is not None and card.dots[1].at == pytest.approx(2 * card.dots[0].at, abs=0.1)
+
+
+def test_markup_in_an_answer_is_escaped() -> None:
+    card = card_view(record(1.0))
+    assert (
+        card is not None and "<script>" not in card.line(card.answer) and "<strong>1</strong>" in card.line(card.answer)
+    )
+
+
+@pytest.mark.parametrize("bad", [None, [], {}, {"dots": 3}, {**record(1.0), "dots": [{"label": "x"}]}])
+def test_an_unusable_record_is_not_a_card(bad: object) -> None:
+    assert card_view(bad) is None
+
+
+def test_a_card_survives_the_record_of_the_report() -> None:
+    card = card_view(record(1.0, 2.0))
+    assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
+    assert stored_card(None) is None
