@@ -171,16 +171,15 @@ class PageView:
         self.texts.html(html)
         return html
 
-    def opening(self, nb: Any) -> tuple[str, str]:
-        """Split the first cell after the paragraph with the question: the findings stand between the two parts."""
-        first = nb.cells[0] if nb.cells else None
-        if first is None or first.cell_type != "markdown":
-            return "", ""
-        head, question, rest = first.source.partition("**Question:**")
-        if not question:
-            return first.source, ""
-        asked, _, rest = rest.partition("\n\n")
-        return f"{head}{question}{asked}", rest
+    def opening(self, notebook: Any) -> str:
+        """Return the beginning of the first text cell, up to the question: the findings follow it."""
+        texts = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+        return _split(texts[0].source)[0] if texts else ""
+
+    def text_of(self, notebook: Any, cell: Any) -> str:
+        """Return the text of a cell without the `opening`."""
+        first = next(other for other in notebook.cells if other.cell_type == "markdown")
+        return _split(cell.source)[1] if cell is first else str(cell.source)
 
     def is_shown_above(self, cell: Any) -> bool:
         """Return whether a cell is the heading of the findings, which stand above the other cells."""
@@ -214,6 +213,13 @@ class PageView:
     def notebook_url(self) -> str:
         """Relative address of the executed notebook."""
         return f"../notebooks/{self.job.study.url}/{quote(self.job.chapter.path.name)}"
+
+
+def _split(source: str) -> tuple[str, str]:
+    """Split the first text of a page after the paragraph with the question."""
+    head, question, rest = source.partition("**Question:**")
+    asked, _, rest = rest.partition("\n\n")
+    return f"{head}{question}{asked}", rest
 
 
 def study_view(name: str) -> StudyView:

@@ -135,19 +135,20 @@ def test_index_says_what_there_is(project: Project) -> None:
     index = project.index()
     assert index.select_one("section h2").get_text().startswith(f"Title {EVIL}")
     assert "emulated" in index.select_one("section .badge").get_text()
-    links = [link["href"] for link in index.select("ol.pages h4 a")]
+    links = [link["href"] for link in index.select("ul.pages a")]
     assert len(links) == 7 and all(re.fullmatch(r"[\w%.'-]+/\w+\.html", link) for link in links), links
-    first = index.select("ol.pages > li")[0]
-    assert first.h4.get_text() == "How long do packets take?"
-    assert first.select_one(".asked").get_text().startswith("is ")
-    assert first.select_one(".verdict.act").get_text().startswith(f"Look at {STUDY}")
-    assert first.select_one(".sketch svg")["aria-label"] == "Round trips & <b>more</b>"
-    # Words of a sketch are text, not outlines, and harmless as such.
-    assert first.select(".sketch svg text") and not first.select(".sketch svg use[href^='#DejaVu'], .sketch svg b")
-    assert "Incomplete" in index.select("ol.pages > li")[1].get_text()
-    assert STUDY in index.select_one(".findings.act li").get_text()
-    assert index.select_one(".findings.act math") is not None
-    assert "alert(5)" in index.select_one(".findings.info li").get_text()
+    assert index.select_one("ul.pages a").get_text() == "How long do packets take?"
+    assert "is incomplete" in index.select_one("section .failed").get_text()
+
+
+def test_findings_stand_directly_under_the_question(project: Project) -> None:
+    main = project.page("01_good.html").main
+    boxes = [tag for tag in main.find_all("div", recursive=False) if set(tag.get("class", [])) & {"text", "findings"}]
+    assert "Question:" in boxes[0].get_text() and [box["class"] for box in boxes[1:3]] == [
+        ["findings", "info"], ["findings", "act"],
+    ]  # fmt: skip
+    assert STUDY in boxes[2].get_text() and boxes[2].select_one("math") is not None
+    assert "alert(5)" in boxes[1].get_text()
 
 
 def test_links_between_pages_lead_somewhere(project: Project) -> None:
