@@ -98,19 +98,19 @@ class Source:
         if len(text) >= _GROUPED_FROM:
             return group_lines(text, _clean_line)
         raws = text.split("\n")[: self.line_count]
-        if not _has_control(text):
+        if not has_control(text):
             return list(map(Line._make, enumerate(raws, start=1)))
         return [line for number, raw in enumerate(raws, start=1) for line in _clean_line(number, raw)]
 
 
-def _has_control(text: str) -> bool:
+def has_control(text: str) -> bool:
     """Return whether a text contains a character that `_split_pieces` removes."""
     return "\r" in text or "\x1b" in text or "\x08" in text or SPELLED_END in text
 
 
 def _clean_line(number: int, raw: str) -> list[Line]:
     """Return the lines that one physical line shows."""
-    if _has_control(raw):
+    if has_control(raw):
         return [Line(number, piece) for piece in _split_pieces(raw)]
     return [Line(number, raw)]
 

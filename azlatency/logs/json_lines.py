@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Callable
 from functools import cached_property
-from itertools import accumulate
 
 from azlatency.logs import json_tokens
+from azlatency.logs.documents import SourceLines
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
@@ -23,25 +22,40 @@ class JsonLineMap:
 
     def __init__(self, log: Log, recorder: Recorder, *, whole: bool = False) -> None:
         self.log, self.recorder, self._whole = log, recorder, whole
+        # The last answers of `line_index` and `line_start`, from which the next ones are counted.
+        self._place, self._index = 0, 0
+        self._start = 0, 0
 
     @cached_property
     def text(self) -> str:
         """The text of the log, built on first use because many logs contain no document."""
         end = "\n" if self._whole or not unfinished_line(self.log) else ""
+        if isinstance(self.log.lines, SourceLines):
+            return self.log.lines.text.removesuffix("\n") + end
         return "\n".join([line.text for line in self.log.lines]) + end
 
-    @cached_property
-    def starts(self) -> list[int]:
-        """The position at which each line starts, and the end of the text."""
-        return [0, *accumulate([len(line.text) + 1 for line in self.log.lines])]
+    def line_start(self, index: int) -> int:
+        """Return the position at which the line with this index starts, or the end of the text."""
+        at, place = self._start if self._start[0] <= index else (0, 0)
+        for _ in range(index - at):
+            place = self.text.find("\n", place) + 1 or len(self.text)
+        self._start = index, place
+        return place
 
     def line_index(self, position: int) -> int:
         """Return the index in ``log.lines`` of the line at a position."""
-        return min(bisect.bisect_right(self.starts, position), len(self.log.lines)) - 1
+        # Most positions lie shortly after the one before: count the line feeds between the two.
+        if position >= self._place:
+            self._index += self.text.count("\n", self._place, position)
+        else:
+            self._index -= self.text.count("\n", position, self._place)
+        self._place = position
+        return min(self._index, len(self.log.lines) - 1)
 
     def line_number(self, position: int) -> int:
         """Return the number of the line at a position."""
-        return self.log.lines[self.line_index(position)].number
+        index = self.line_index(position)
+        return index + 1 if isinstance(self.log.lines, SourceLines) else self.log.lines[index].number
 
     def mark_between(self, start: int, end: int, kind: int) -> None:
         """Mark every line between two positions, except lines with a kind of higher priority."""
@@ -59,14 +73,14 @@ class JsonLineMap:
         ``document(start)`` reads it and returns its end. Returns the index of the first line after the document, and
         the error if the document is truncated or malformed.
         """
-        start = self.text.index("{", self.starts[index])
+        start = self.text.index("{", self.line_start(index))
         try:
             end = document(start)
         except json_tokens.JsonError as error:
             after = len(self.log.lines)
             if not error.at_end:
                 after = max(self.line_index(error.position), self.line_index(start) + 1)
-            self.mark_between(start, min(self.starts[after], len(self.text)), KNOWN)
+            self.mark_between(start, self.line_start(after), KNOWN)
             return after, error
         self.mark_between(start, end, KNOWN)
         return self.line_index(end - 1) + 1, None

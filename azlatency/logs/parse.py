@@ -18,11 +18,12 @@ from typing import NamedTuple
 
 from azlatency.logs.claims import Claim, find_claims
 from azlatency.logs.decode import Source, SourceError, expand
+from azlatency.logs.documents import find_document
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.lines import texts_by_number
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
-from azlatency.logs.segment import classify_remaining_lines, find_lost_lines, segment
+from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, segment
 from azlatency.logs.tables import Logs
 from azlatency.logs.unwrap import Unwrapped, propose_unwrapped, take_head
 
@@ -99,6 +100,8 @@ def parse(
 
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Logs:
     """Return the tables of one source; never raises on any text. For the parameters see `parse`."""
+    if explain is None and (document := find_document(source)) is not None:
+        return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
     readings = _possible_readings(source)
     if tool in load_parsers() and not any(_weigh(reading.claims)[1] for reading in readings) and len(source.lines):
         readings = [_Reading(source, [Claim(0, tool, source.lines[0])])]
@@ -158,7 +161,12 @@ def _read(reading: _Reading) -> Recorder:
     recorder = Recorder(source)
     if wrapping is not None:
         recorder.add_event("unwrapped", "info", f"{wrapping.what} are not part of the log", wrapping.line)
-    segments = segment(source, claims)
+    return _read_segments(recorder, segment(source, claims))
+
+
+def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
+    """Read the logs of a text, and classify and report the lines that no parser read."""
+    source = recorder.source
     for log in segments.logs:
         _parse_log(recorder, log)
     for conflict in segments.conflicts:

@@ -113,7 +113,7 @@ def classify_remaining_lines(source: Source, accounting: LineAccounting, segment
     for number in segments.prose_lines:
         accounting.mark(number, PROSE)
     outside = set(accounting.numbers(UNMARKED))
-    for number, text in texts_by_number(source.lines, outside).items():
+    for number, text in texts_by_number(source.lines, outside).items() if outside else ():
         accounting.mark(number, UNKNOWN if text.strip() else BLANK)
     unknown = accounting.numbers(UNKNOWN)
     if not unknown or not _is_notes(source, segments):
@@ -132,8 +132,8 @@ def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segmen
     In running text, a line that belongs to no log is prose; a number of a tool in it must not be lost unnoticed.
     """
     prose = set(accounting.numbers(PROSE)).difference(segments.prose_lines)
-    lost = []
-    for number, text in texts_by_number(source.lines, prose).items():
+    lost: list[tuple[Line, str]] = []
+    for number, text in texts_by_number(source.lines, prose).items() if prose else ():
         if any(map(str.isdigit, text)) and not _is_command(text) and (tool := _tool_of(text.strip())) is not None:
             lost.append((Line(number, text), tool))
     return lost

@@ -150,6 +150,9 @@ class Parser(ABC):
         Program names; a command line in a prompt that runs one of them belongs to the log below it.
     shares : sequence of str
         Other tools that print some of the same lines; their weak signatures do not count inside a log of this tool.
+    document_keys : mapping of str to str
+        First keys of the JSON documents that the tool writes, each with the beginning of its value. A file that is one
+        such document is read without a search for logs in it.
     units : mapping of str to tuple
         Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
     code_page_phrases : mapping of str to sequence of str
@@ -162,6 +165,7 @@ class Parser(ABC):
     signatures: ClassVar[Sequence[Signature]]
     commands: ClassVar[Sequence[str]] = ()
     shares: ClassVar[Sequence[str]] = ()
+    document_keys: ClassVar[Mapping[str, str]] = {}
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
 

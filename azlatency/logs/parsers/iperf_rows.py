@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.units import Quantity
 
@@ -11,33 +12,30 @@ SUM = "SUM"
 LONGEST_SHIFT = 0.05
 
 
-@dataclass(slots=True, kw_only=True)
-class Row:
-    """One printed row: an interval, or the total of one end in the summary."""
+class RowArithmetic:
+    """What follows from the bytes, the rate and the times of a row."""
 
-    line: int
-    stream: str
-    start_ns: int
-    end_ns: int
-    slack_ns: float
-    """Sum of the half-widths of the two printed times."""
-    bytes: Quantity | None
-    rate: Quantity | None
-    role: str | None = None
-    side: str | None = None
-    omitted: bool = False
-    retransmits: Quantity | None = None
-    cwnd: Quantity | None = None
-    rtt_ns: int | None = None
-    jitter: Quantity | None = None
-    lost: Quantity | None = None
-    datagrams: Quantity | None = None
-    datagrams_side: str | None = None
-    percent: str | None = None
-    seconds_ns: float | None = None
-    """The member ``seconds`` of JSON, which differs from end - start where omitted seconds end."""
-    mixed: bool = False
-    """Bytes and rate are the sender's, the time is the receiver's, so they need not agree."""
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        start_ns: int
+        end_ns: int
+
+        @property
+        def slack_ns(self) -> float:
+            """Sum of the half-widths of the two printed times."""
+
+        @property
+        def seconds_ns(self) -> float | None:
+            """Printed duration, if there is one."""
+
+        @property
+        def bytes(self) -> Quantity | None:
+            """Bytes transferred."""
+
+        @property
+        def rate(self) -> Quantity | None:
+            """The printed rate."""
 
     @property
     def length_ns(self) -> int:
@@ -86,10 +84,65 @@ class Row:
             return computed
         return self.rate.value
 
+    def agreed_throughput(self) -> float | None:
+        """Return the rate if it is known without the checks of a printed row that it agrees; None by default."""
+        return None
+
     def relative_resolution(self) -> float:
         """Return the relative half-width of the bytes and of the rate together."""
         quantities = [value for value in (self.bytes, self.rate) if value is not None and value.value]
         return sum((value.resolution or 0.0) / value.value for value in quantities)
+
+
+@dataclass(slots=True, kw_only=True)
+class Row(RowArithmetic):
+    """One printed row: an interval, or the total of one end in the summary."""
+
+    line: int
+    stream: str
+    start_ns: int
+    end_ns: int
+    slack_ns: float
+    """Sum of the half-widths of the two printed times."""
+    bytes: Quantity | None
+    rate: Quantity | None
+    role: str | None = None
+    side: str | None = None
+    omitted: bool = False
+    retransmits: Quantity | None = None
+    cwnd: Quantity | None = None
+    rtt_ns: int | None = None
+    jitter: Quantity | None = None
+    lost: Quantity | None = None
+    datagrams: Quantity | None = None
+    datagrams_side: str | None = None
+    percent: str | None = None
+    seconds_ns: float | None = None
+    """The member ``seconds`` of JSON, which differs from end - start where omitted seconds end."""
+    mixed: bool = False
+    """Bytes and rate are the sender's, the time is the receiver's, so they need not agree."""
+
+    def to_interval(self, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
+        """Return the row of the table ``intervals``."""
+        return {
+            "run_id": run_id,
+            "side": self.side,
+            "stream": stream,
+            "start_ns": self.start_ns,
+            "end_ns": self.end_ns,
+            "bytes": None if self.bytes is None else self.bytes.value,
+            "bytes_resolution": None if self.bytes is None else self.bytes.resolution,
+            "throughput": throughput,
+            "throughput_printed": None if self.rate is None else self.rate.value,
+            "retransmits": _whole(self.retransmits),
+            "cwnd_bytes": None if self.cwnd is None else self.cwnd.value,
+            "rtt_ns": self.rtt_ns,
+            "jitter_ns": _whole(self.jitter),
+            "lost": _whole(self.lost),
+            "datagrams": _whole(self.datagrams),
+            "omitted": self.omitted,
+            "line": self.line,
+        }
 
 
 @dataclass(slots=True)
@@ -106,3 +159,7 @@ class Connection:
         """Return addresses and ports as ``client:port server:port``, which is the same text at both ends."""
         ends = (f"{self.local}:{self.local_port}", f"{self.remote}:{self.remote_port}")
         return " ".join(reversed(ends) if server else ends)
+
+
+def _whole(value: Quantity | None) -> int | None:
+    return None if value is None else round(value.value)

@@ -101,3 +101,9 @@ def test_a_row_without_its_header_is_not_read(read) -> None:
     log = read(REPORT.splitlines()[3] + "\n")
     assert log.runs[0]["status"] == "no_data"
     assert "no_data" in log.codes("error")
+
+
+def test_a_numbered_list_is_not_a_report(read) -> None:
+    log = read("1. Install version 2 of the tool\n2. Run it 3 times\nStart: at 10:00\n")
+    assert not log.runs
+    assert "line_outside_log" not in log.codes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from azlatency.logs.grammar import DATA, UNKNOWN
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -29,6 +30,7 @@ class FioParser(Parser):
 
     tool = "fio"
     commands = ("fio",)
+    document_keys: ClassVar = {"fio version": '"fio-'}
     units = FIO_UNITS
     signatures = (
         _weak(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),

@@ -29,6 +29,7 @@ class IostatParser(Parser):
 
     tool = "iostat"
     commands = ("iostat",)
+    document_keys: ClassVar = {"sysstat": "{"}
     units: ClassVar = {**_size_units("bytes", ""), **_size_units("bytes/s", "/s"), "requests": ("count", 1)}
     signatures = (
         Signature(" CPU)", re.compile(BANNER), weak=True),

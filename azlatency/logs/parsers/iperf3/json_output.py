@@ -30,10 +30,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import UNSET
+
 from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.iperf3.json_rows import Element, JsonRow, decode_intervals
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
@@ -59,7 +62,7 @@ class Documents:
 
     def read(self, index: int) -> int:
         """Read the document that begins in line ``index``; return the index of the first line after it."""
-        begin = self.line_map.text.index("{", self.line_map.starts[index])
+        begin = self.line_map.text.index("{", self.line_map.line_start(index))
         try:
             end = self._document(begin)
         except json_tokens.JsonError as error:
@@ -80,7 +83,7 @@ class Documents:
             text = "the document is not JSON from here on; the members above are kept"
             test.run.add_event("malformed", "error", text, number)
             following = max(self.line_map.line_index(error.position), self.line_map.line_index(begin) + 1)
-            self.line_map.mark_between(begin, self.line_map.starts[following], KNOWN)
+            self.line_map.mark_between(begin, self.line_map.line_start(following), KNOWN)
             test.last_line = number
         self.close(test.last_line)
         return following
@@ -254,12 +257,42 @@ class Documents:
     # --- intervals
 
     def _intervals(self, place: int, test: Test) -> int:
+        decoded = decode_intervals(self.line_map.text, place)
+        if decoded is not None:
+            elements, end = decoded
+            for element in elements:
+                self._decoded_interval(element, test)
+            return end
         end = place
         for value, begin, end in json_tokens.iter_elements(self.line_map.text, place):
             if value is None:
                 break
             self._interval(value, begin, end, test)
         return end
+
+    def _decoded_interval(self, element: Element, test: Test) -> None:
+        interval, begin, end = element
+        number = self.line_map.line_number(begin)
+        self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
+        streams = interval.streams or []
+        test.bidir = test.bidir or len({bool(row.sender) for row in streams if row.sender is not UNSET}) > 1
+        ends = {row.sender: self._ends(row, test) for row in streams}
+        for row in streams:
+            role, side = ends[row.sender]
+            if row.place(number, str(row.socket), role, side):
+                test.intervals.append(row)
+        if len(streams) > (2 if test.bidir else 1):
+            for direction, total in enumerate((interval.sum, interval.sum_bidir_reverse)):
+                if total is not None:
+                    role = self._direction_role(direction, test)
+                    sender = None if total.sender is UNSET else bool(total.sender)
+                    if total.place(number, SUM, role, self._side_of(sender, role, test)):
+                        test.intervals.append(total)
+
+    def _ends(self, row: JsonRow, test: Test) -> tuple[str | None, str | None]:
+        """Return role and side of a stream."""
+        role = self._role(bool(row.sender), test)
+        return role, self._side_of(None if row.sender is UNSET else bool(row.sender), role, test)
 
     def _interval(self, value: Any, begin: int, end: int, test: Test) -> None:
         if not isinstance(value, dict):
@@ -269,7 +302,8 @@ class Documents:
         streams = [stream for stream in value.get("streams") or [] if isinstance(stream, dict)]
         test.bidir = test.bidir or len({bool(stream.get("sender")) for stream in streams if "sender" in stream}) > 1
         for stream in streams:
-            self._append(stream, str(stream.get("socket")), self._role(stream, test), number, test)
+            role = self._role(bool(stream.get("sender")), test)
+            self._append(stream, str(stream.get("socket")), role, number, test)
         if len(streams) > (2 if test.bidir else 1):
             for direction, total in self._sums(value, begin, end):
                 role = self._direction_role(direction, test)
@@ -290,15 +324,16 @@ class Documents:
     def _append(self, members: dict[str, Any], stream: str, role: str | None, number: int, test: Test) -> None:
         row = _plain_row(members, stream, role, number)
         if row is not None:
-            row.side = self._side_of(members, role, test)
+            sender = bool(members["sender"]) if "sender" in members else None
+            row.side = self._side_of(sender, role, test)
             if row.side == "sender" and row.jitter is not None:
                 row.jitter = row.lost = None
             test.intervals.append(row)
 
-    def _role(self, members: dict[str, Any], test: Test) -> str | None:
+    def _role(self, sender: bool, test: Test) -> str | None:
         if not test.bidir:
             return None
-        return ("TX-" if members.get("sender") else "RX-") + ("S" if test.server else "C")
+        return ("TX-" if sender else "RX-") + ("S" if test.server else "C")
 
     def _direction_role(self, direction: int, test: Test) -> str | None:
         """Return the role of this end in a direction; forward is from client to server."""
@@ -307,12 +342,10 @@ class Documents:
         sends = (direction == _FORWARD) != bool(test.server)
         return ("TX-" if sends else "RX-") + ("S" if test.server else "C")
 
-    def _side_of(self, members: dict[str, Any], role: str | None, test: Test) -> str | None:
-        if role is not None:
-            return "sender" if role.startswith("TX") else "receiver"
-        if "sender" in members:
-            return "sender" if members["sender"] else "receiver"
-        return test.local_side(None)
+    def _side_of(self, sender: bool | None, role: str | None, test: Test) -> str | None:
+        if role is not None or sender is None:
+            return test.local_side(role)
+        return "sender" if sender else "receiver"
 
     # --- end
 

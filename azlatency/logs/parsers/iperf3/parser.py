@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.iperf3.json_output import Documents
@@ -20,6 +21,7 @@ class Iperf3Parser(Parser):
 
     tool = "iperf3"
     commands = ("iperf3",)
+    document_keys: ClassVar = {"start": "{"}
     signatures = (
         _weak("Connecting to host ", r"Connecting to host \S{1,253}, port \d{1,5}"),
         _weak("iperf 3.", r"iperf 3\.[\w.+-]{1,40}(?: \(cJSON [\w.]{1,20}\))?"),

@@ -21,10 +21,12 @@ from statistics import median
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.iperf3.json_rows import JsonRow
 from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SUM, Connection, Row
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
+IntervalRow = Row | JsonRow
 _LONGEST_OVERRUN = 1.05
 _DEFAULT_SECONDS = "10"
 _DEFAULT_PORT = "5201"
@@ -48,7 +50,7 @@ class Test:
     interleaved: bool = False
     streams: int | None = None
     connections: list[Connection] = field(default_factory=list)
-    intervals: list[Row] = field(default_factory=list)
+    intervals: list[IntervalRow] = field(default_factory=list)
     summary: list[Row] = field(default_factory=list)
     sent: list[tuple[int, str, Quantity]] = field(default_factory=list)
     """Datagrams sent, which 3.1 and older print in a separate line: line, stream, count."""
@@ -202,7 +204,7 @@ class Test:
     def _has_streams(self) -> bool:
         return (self.streams or 1) > 1
 
-    def _stream_name(self, row: Row) -> str | None:
+    def _stream_name(self, row: IntervalRow) -> str | None:
         """Return the name of the row's stream in the tables."""
         if row.stream == SUM or not self._has_streams():
             return row.role
@@ -320,37 +322,28 @@ class Test:
             run.add_metric("loss", value, row.line, stream=name, scope=scope)
 
     def _write_intervals(self) -> None:
-        seen: dict[tuple[object, ...], Row] = {}
+        seen: dict[tuple[object, ...], IntervalRow] = {}
+        names: dict[tuple[str | None, str], str | None] = {}
+        table = self.run.recorder.rows["intervals"]
         for row in self.intervals:
-            name = self._stream_name(row)
+            stream = row.role, row.stream
+            if stream not in names:
+                names[stream] = self._stream_name(row)
+            name = names[stream]
             key = (row.side, name, row.omitted, row.start_ns, row.end_ns)
             if key in seen and row.bytes == seen[key].bytes:
                 text = f"the interval of line {seen[key].line} is printed again; it is counted once"
                 self.run.add_event("duplicate_interval", "info", text, row.line)
                 continue
             seen[key] = row
-            self._check_interval(row)
-            self.run.add_interval(
-                side=row.side,
-                stream=name,
-                start_ns=row.start_ns,
-                end_ns=row.end_ns,
-                bytes=None if row.bytes is None else row.bytes.value,
-                bytes_resolution=None if row.bytes is None else row.bytes.resolution,
-                throughput=row.throughput(),
-                throughput_printed=None if row.rate is None else row.rate.value,
-                retransmits=_whole(row.retransmits),
-                cwnd_bytes=None if row.cwnd is None else row.cwnd.value,
-                rtt_ns=row.rtt_ns,
-                jitter_ns=_whole(row.jitter),
-                lost=_whole(row.lost),
-                datagrams=_whole(row.datagrams),
-                omitted=row.omitted,
-                line=row.line,
-            )
+            throughput = row.agreed_throughput()
+            if throughput is None:
+                self._check_interval(row)
+                throughput = row.throughput()
+            table.append(row.to_interval(self.run.run_id, name, throughput))
         self._check_series(list(seen.values()))
 
-    def _check_interval(self, row: Row) -> None:
+    def _check_interval(self, row: IntervalRow) -> None:
         if row.rate is None or row.bytes is None or not row.rate.value:
             if row.rate is not None and not row.agrees():
                 self.run.add_event(
@@ -370,7 +363,7 @@ class Test:
         severity = "info" if boundary and shift <= LONGEST_SHIFT * implied else "warning"
         self.run.add_event("omit_boundary" if boundary else "rate_mismatch", severity, text, row.line)
 
-    def _check_series(self, rows: list[Row]) -> None:
+    def _check_series(self, rows: list[IntervalRow]) -> None:
         """Report gaps between the intervals of a direction, and a last interval that is shorter than the others."""
         for side, role in sorted({(row.side or "", row.role or "") for row in rows}):
             series = [row for row in rows if (row.side or "", row.role or "") == (side, role) and not row.omitted]
@@ -422,10 +415,6 @@ class Test:
 
 def _is_number(token: str) -> bool:
     return token.replace(".", "", 1).isdigit()
-
-
-def _whole(value: Quantity | None) -> int | None:
-    return None if value is None else round(value.value)
 
 
 def _percent_agrees(token: str | None, loss: float) -> bool:

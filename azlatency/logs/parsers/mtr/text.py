@@ -15,16 +15,21 @@ from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, quantity
 
 _TITLE = rf"(?:{'|'.join(TITLES)})"
-START = r"Start: (\S.{1,60})"
+START = r"Start: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})"
 HEADER = rf"(?:HOST: {{1,4}}(\S{{1,253}})|Host) {{1,200}}({_TITLE}(?: {{1,20}}{_TITLE}){{1,20}})"
-ROW = r"(\d{1,3})\.(?:\|--)? {1,4}(\S.{0,600})"
+_VALUE = r"\d{1,9}(?:\.\d{0,4})?%?"
+_SYSTEM = r"(?:AS\S{1,12} {1,20})?"
+ROW = (
+    rf"(\d{{1,3}})\.(?:\|--)? {{1,4}}({_SYSTEM}\S{{1,300}}(?: \([^() ]{{1,60}}\))?(?: {{1,200}}{_VALUE}){{3,20}}"
+    rf"|{_SYSTEM}\?\?\?|\(waiting for reply\))"
+)
 # Characters of a column without the blank in front; a longer number loses its last characters.
 _WIDTHS = {**dict.fromkeys(("Snt", "Rcv", *TIMES), 5), **dict.fromkeys(("Drop", "Jttr", "Javg", "Jmax", "Jint"), 4)}
 # 3074. is 3074.0 to 3074.9 with a rounding of 0.05.
 _CUT_MIDDLE_NS, _CUT_HALF_NS = 450_000.0, 500_000.0
 _ADDRESS = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-fA-F]{0,4}:[\da-fA-F:.]{1,39})"
 _LINES_ABOVE_HEADER = 20
-_NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,4})?%?")
+_NUMBER = re.compile(_VALUE)
 
 
 class MtrText(LineLog):
@@ -51,7 +56,7 @@ class MtrText(LineLog):
     def start(self, line: Line, match: re.Match[str]) -> None:
         """Begin a report."""
         report = self._begin(line, None, "report")
-        if re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}", match[1]):
+        if "T" in match[1][:11] and match[1][0].isdigit():
             moment = datetime.strptime(match[1], "%Y-%m-%dT%H:%M:%S%z")
             report.run.set(started_at=moment.astimezone(UTC))
 

@@ -18,6 +18,7 @@ class NtttcpParser(Parser):
 
     tool = "ntttcp"
     commands = ("ntttcp", "ntttcp.exe", "NTttcp")
+    document_keys: ClassVar = {"ntttcps": "{", "ntttcpr": "{"}
     units: ClassVar = {
         # MEG and MB/s of ntttcp for Windows are binary (ntttcp.c 4702).
         "MEG": ("bytes", 1 << 20),

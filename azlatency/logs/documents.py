@@ -1,0 +1,85 @@
+"""Files that are one valid JSON document of a known tool: no log has to be searched in them.
+
+Most JSON logs are such files. The first key names the tool, so neither claims nor wrappings are looked for, and no line
+is built that nobody asks for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import overload
+
+import msgspec
+
+from azlatency.logs.decode import Source, has_control
+from azlatency.logs.foreign import FOREIGN_TOOLS
+from azlatency.logs.lines import Line
+from azlatency.logs.parsers import Log, load_parsers
+
+_FIRST_KEY = re.compile(r'\s{0,100}\{\s{0,200}"([^"\\]{1,40})"\s{0,20}:\s{0,20}')
+# Checks the syntax of a document without building its values.
+_SYNTAX = msgspec.json.Decoder(msgspec.Raw)
+
+
+class SourceLines(Sequence[Line]):
+    """The lines of a text without characters that `decode` removes, built on first use; the first and the last at once.
+
+    Attributes
+    ----------
+    text : str
+        The whole text.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.text = source.text
+        self._count = source.line_count
+        self._source = source
+
+    @cached_property
+    def _lines(self) -> Sequence[Line]:
+        return self._source.lines
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if index == 0:
+            return Line(1, self.text.partition("\n")[0])
+        if index in (-1, self._count - 1):
+            return Line(self._count, self.text.removesuffix("\n").rpartition("\n")[2])
+        return self._lines[index]
+
+
+def find_document(source: Source) -> Log | None:
+    """Return the source as one log if it is one valid JSON document of a known tool, else None."""
+    first = _FIRST_KEY.match(source.text)
+    tool, value = _tools().get(first[1] if first is not None else "", ("", ""))
+    if first is None or not tool or not source.text.startswith(value, first.end()):
+        return None
+    if has_control(source.text) or any(hint in source.text for hint in _foreign_hints(tool)):
+        return None
+    try:
+        _SYNTAX.decode(source.text)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    return Log(source, tool, SourceLines(source))
+
+
+@cache
+def _tools() -> dict[str, tuple[str, str]]:
+    """Return the tool, and the beginning of the value, by the first key of its documents."""
+    parsers = load_parsers().items()
+    return {key: (tool, value) for tool, parser in parsers for key, value in parser.document_keys.items()}
+
+
+@cache
+def _foreign_hints(tool: str) -> list[str]:
+    """Return the literals of foreign tools that print some of the same lines."""
+    foreign = [name for name in FOREIGN_TOOLS if tool in FOREIGN_TOOLS[name].shares]
+    return [signature.hint for name in foreign for signature in FOREIGN_TOOLS[name].signatures]
