@@ -6,19 +6,24 @@ nbval compares the text form, and readers without pictures read it.
 from __future__ import annotations
 
 import io
+import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from xml.etree import ElementTree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
 FINDINGS_TYPE = "application/vnd.azlatency.findings+json"
 STYLE = Path(__file__).with_name("azlatency.mplstyle")
+_SVG, _DECLARATION = "http://www.w3.org/2000/svg", '<?xml version="1.0" encoding="utf-8"?>\n'
+#: The families that matplotlib lists are those of this machine; readers have others.
+_FONTS, _FONT_STACK = re.compile(r"(?<=px )'DejaVu Sans'[^;\"]*"), "'DejaVu Sans', Verdana, sans-serif"
 
 
 #: Font families with characters that DejaVu Sans lacks (a host may be named 東京-1), in the order of preference.
@@ -43,7 +48,7 @@ def style() -> Iterator[None]:
     """Let matplotlib draw with the project's style file: the same data produces the same bytes."""
     import matplotlib as mpl
 
-    settings: Any = {"svg.hashsalt": "azlatency", "svg.fonttype": "path"}
+    settings: Any = {"svg.hashsalt": "azlatency", "svg.fonttype": "none"}
     with mpl.rc_context(settings, fname=STYLE), warnings.catch_warnings():
         # The caption of a chart mentions it once (`azlatency.report.charts.base.styled`).
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
@@ -53,18 +58,25 @@ def style() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Chart:
-    """A matplotlib figure with its caption and a text alternative that contains the numbers."""
+    """A matplotlib figure with its title, its caption and a text alternative that contains the numbers.
+
+    ``title`` is the result in words. ``name`` is that of the function that drew the chart. ``tips`` are the texts that
+    the marks show under the pointer, by the id of their artist.
+    """
 
     figure: MatplotlibFigure
     caption: str
     alt: str
+    title: str = ""
+    name: str = ""
+    tips: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def svg(self) -> str:
-        """Return the chart as SVG with embedded glyphs."""
+        """Return the chart as SVG. Its text is text: it can be searched, selected and edited."""
         buffer = io.StringIO()
         with style():
             self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-        return buffer.getvalue()
+        return _with_tips(_FONTS.sub(_FONT_STACK, buffer.getvalue()), self.tips)
 
     def png(self, dpi: int = 150) -> bytes:
         """Return the chart as PNG at ``dpi`` dots per inch."""
@@ -104,11 +116,33 @@ class Chart:
         return targets
 
     def __repr__(self) -> str:
-        return f"Figure: {self.caption}\n\n{self.alt}"
+        title = f"{self.title}\n\n" if self.title else ""
+        return f"Figure: {title}{self.caption}\n\n{self.alt}"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
         data = {"text/plain": repr(self), "image/svg+xml": self.svg()}
-        return data, {"azlatency": {"kind": "figure", "caption": self.caption, "alt": self.alt}}
+        record = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
+        return data, {"azlatency": {"kind": "figure", **record}}
+
+
+def _with_tips(source: str, tips: Mapping[str, Sequence[str]]) -> str:
+    """Add the texts of ``tips`` to their marks as titles, which browsers show under the pointer."""
+    if not tips:
+        return source
+    for prefix, space in (("", _SVG), ("xlink", "http://www.w3.org/1999/xlink")):
+        ElementTree.register_namespace(prefix, space)
+    root = ElementTree.fromstring(source)
+    for group in root.iter(f"{{{_SVG}}}g"):
+        texts = tips.get(group.get("id", ""))
+        if not texts:
+            continue
+        marks = list(group.iter(f"{{{_SVG}}}use")) or list(group.findall(f".//{{{_SVG}}}g/{{{_SVG}}}path"))
+        marks = marks or list(group.iter(f"{{{_SVG}}}path"))
+        for mark, text in zip(
+            marks, texts if len(texts) == len(marks) else ["; ".join(texts)] * len(marks), strict=True
+        ):
+            ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = text
+    return _DECLARATION + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
 @dataclass(frozen=True)

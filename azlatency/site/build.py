@@ -22,6 +22,7 @@ from azlatency.logs.parse import LogError
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card
 from azlatency.site.documentation import Documents
+from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
@@ -337,6 +338,7 @@ def _exporter() -> Any:
             environment = super()._create_environment()
             environment.autoescape = True
             environment.trim_blocks = environment.lstrip_blocks = True
+            environment.globals["figure_colours"] = scheme_style()
             return environment
 
         def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Figures as inline SVG or PNG that neither act nor load anything."""
+"""Figures as inline SVG or PNG that neither act nor load anything.
+
+The colours of the charts become variables of the page, so that figures follow its light or dark scheme.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from markupsafe import Markup
+
+from azlatency.report.charts.palette import DARK
 
 _SVG_TAGS = frozenset(
     """
@@ -29,6 +34,7 @@ font-family font-size font-style font-weight text-anchor dominant-baseline
 _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 _SHIFT = re.compile(r"translate\([^()]{0,60}\)")
+_COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
 
 
@@ -64,7 +70,7 @@ def _clean_svg(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
     them: a figure is thousands of elements, and a browser takes its time for each.
     """
     element.tag = _local(element.tag)
-    element.text = element.text if element.tag in ("text", "tspan") else None
+    element.text = element.text if element.tag in ("text", "tspan", "title") else None
     kept: dict[str, str] = {}
     for qualified, value in element.attrib.items():
         name = _local(qualified)
@@ -76,7 +82,9 @@ def _clean_svg(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
     children: list[ElementTree.Element] = []
     for child in element:
         child.tail = child.tail if element.tag in ("text", "tspan") else None
-        if isinstance(child.tag, str) and _local(child.tag) in _SVG_TAGS:
+        # A mark shows its title under the pointer; any other title would name the figure.
+        tip = element.tag in ("use", "path") and isinstance(child.tag, str) and _local(child.tag) == "title"
+        if tip or (isinstance(child.tag, str) and _local(child.tag) in _SVG_TAGS):
             _clean_svg(child, ids)
             children += list(child) if child.tag == "g" and not child.attrib else [child]
     element[:] = children
@@ -100,7 +108,19 @@ def _svg_value(name: str, value: str, ids: Mapping[str, str]) -> str | None:
         return None
     if "\\" in value or "@" in value or "expression" in value:
         return None  # CSS escapes could spell url( in another way
-    return _CSS_URL.sub(lambda found: f"url(#{ids.get(found[1].strip(chr(34) + chr(39))[1:], '')})", value)
+    value = _CSS_URL.sub(lambda found: f"url(#{ids.get(found[1].strip(chr(34) + chr(39))[1:], '')})", value)
+    return _COLOUR.sub(_scheme_colour, value) if name == "style" else value
+
+
+def _scheme_colour(colour: re.Match[str]) -> str:
+    """Return a colour of the charts as a variable of the page, which has another value in the dark scheme."""
+    return f"var(--c{colour[0][1:]},{colour[0]})" if colour[0] in DARK else colour[0]
+
+
+def scheme_style() -> Markup:
+    """Return the style rule that gives each colour of the charts its value in the light and in the dark scheme."""
+    pairs = ";".join(f"--c{light[1:]}:light-dark({light},{dark})" for light, dark in DARK.items())
+    return Markup(":root{{{}}}").format(pairs)
 
 
 def _hundredths(number: re.Match[str]) -> str:

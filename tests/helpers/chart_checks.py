@@ -20,7 +20,8 @@ def texts(chart: Chart) -> list[tuple[str, Any]]:
         figure = chart.figure
         renderer = FigureCanvasAgg(figure).get_renderer()
         figure.draw(renderer)
-        found = []
+        headline = figure._suptitle
+        found = [] if headline is None else [(headline.get_text(), Text.get_window_extent(headline, renderer))]
         for axis in figure.axes:
             if not axis.get_visible():
                 continue

@@ -19,6 +19,7 @@ from azlatency.report.charts.stability import last_segments, run_series
 from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.tail import tail_curves
 from azlatency.report.charts.tool_agreement import agreement_plot
+from azlatency.report.charts.truth import ground_truth
 from azlatency.report.charts.vm_baseline import baseline_bullets
 from azlatency.report.charts.zone_pair_asymmetry import asymmetry_forest, zone_matrices
 
@@ -31,6 +32,7 @@ __all__ = [
     "estimation_plot",
     "export",
     "few",
+    "ground_truth",
     "last_segments",
     "latency_forest",
     "percentile_curves",

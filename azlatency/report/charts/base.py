@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
 Item = TypeVar("Item")
 #: Inches: one column and the whole page of a two-column journal.
-_WIDTHS = {"single": 3.5, "double": 7.0}
+_WIDTHS = {"single": 3.3, "double": 7.0}
 _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
 #: Most rows and most panels of one figure: about a page and a half.
 MOST_ROWS, MOST_PANELS = 72, 8
 # Most lines of a tick label, and most characters in a line of a title over one column of panels.
 _LABEL_LINES, _TITLE_LETTERS = 3, 160
-_LINE_STYLES = ("-", "--", ":", "-.")
+#: Characters per line of the figure's title, by width; inches of a line.
+_HEADLINE, _HEADLINE_INCHES = {"single": 36, "double": 78}, 0.19
 
 
 @contextmanager
 def column(width: Literal["single", "double"]) -> Iterator[None]:
-    """Draw the charts inside this context as wide as one column of a journal (3.5 in) or its page (7 in, the default).
+    """Draw the charts inside this context as wide as one column of a journal (3.3 in) or its page (7 in, the default).
 
     Parameters
     ----------
@@ -171,9 +172,11 @@ def styled(draw: Any) -> Any:
 
     @wraps(draw)
     def run(*args: Any, **keywords: Any) -> Any:
-        with style(), one_figure() as shortened:
+        with style(), one_figure() as shortened, _tips_of_one_figure() as hints:
             chart = draw(*args, **keywords)
             if isinstance(chart, Chart):
+                chart = replace(chart, name=draw.__name__, tips=hints)
+                _set_headline(chart)
                 _shorten_names(chart.figure)
                 freeze(chart.figure)
                 if shortened:
@@ -186,6 +189,48 @@ def styled(draw: Any) -> Any:
             return chart
 
     return run
+
+
+_tips: ContextVar[dict[str, list[str]] | None] = ContextVar("tips", default=None)
+
+
+@contextmanager
+def _tips_of_one_figure() -> Iterator[dict[str, list[str]]]:
+    """Collect the texts that a figure shows while the pointer is over a mark: id of the marks -> one text per mark."""
+    texts: dict[str, list[str]] = {}
+    token = _tips.set(texts)
+    try:
+        yield texts
+    finally:
+        _tips.reset(token)
+
+
+def tip(artist: Any, *texts: str) -> None:
+    """Show a text while the pointer is over a mark; one text per mark of ``artist``, or one for all of them."""
+    found = _tips.get()
+    if found is not None:
+        artist.set_gid(f"tip{len(found)}")
+        found[artist.get_gid()] = list(texts)
+
+
+def _set_headline(chart: Chart) -> None:
+    """Write the chart's title, the result in words, above the panels; the figure grows by its lines."""
+    if not chart.title:
+        return
+    figure, text = chart.figure, textwrap.fill(short(chart.title), _HEADLINE[_column.get()])
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + _HEADLINE_INCHES * (text.count("\n") + 1) + 0.05)
+    figure.suptitle(text, x=0.008, ha="left", fontsize=10, fontweight="bold")
+
+
+def label_tall_panels(axes: Sequence[Axes], least: float = 1.6) -> None:
+    """Repeat the labels of a shared x axis below each panel that is at least ``least`` inches tall."""
+    places = [axis.get_subplotspec() for axis in axes]
+    ratios: Any = [1.0] if places[0] is None else places[0].get_gridspec().get_height_ratios()
+    total = axes[0].figure.bbox.height / axes[0].figure.dpi / sum(ratios)
+    for axis, ratio in zip(axes, ratios, strict=False):
+        if ratio * total >= least:
+            axis.tick_params(labelbottom=True)
 
 
 def _shorten_names(figure: Figure) -> None:
@@ -218,11 +263,3 @@ def _with_unknown_letters(chart: Chart) -> Chart:
         " Some characters are missing from the installed fonts; the text alternative has them. Install Noto Sans CJK."
     )
     return replace(chart, caption=chart.caption + warning)
-
-
-def colour_of(index: int) -> tuple[str, str]:
-    """Return colour and line style of the index-th series; the style changes when the colours repeat."""
-    from matplotlib import rcParams
-
-    colours = rcParams["axes.prop_cycle"].by_key()["color"]
-    return "#" + colours[index % len(colours)].lstrip("#"), _LINE_STYLES[index // len(colours) % len(_LINE_STYLES)]

@@ -17,8 +17,10 @@ from azlatency.report.charts.base import (
     side_by_side,
     sizes,
     styled,
+    tip,
 )
-from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach
+from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
+from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Comparison
 from azlatency.stats.within_run.distribution_shape import ShiftFunction
@@ -26,7 +28,6 @@ from azlatency.stats.within_run.distribution_shape import ShiftFunction
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _GREY = "#0072B2", "#767676"
 _PANELS = 6
 
 
@@ -48,9 +49,12 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     if not drawn:
         why = f"none of {len(comparisons)} comparisons is estimable" if comparisons else "there is nothing to compare"
         return Note(f"No chart: {why}; the table says why.")
+    if len(drawn) == 1:
+        return Note(f"No chart: one comparison only. {pair_words(drawn[0])}.")
     drawn, left = most_of(
         drawn, lambda comparison: comparison.ratio.n, "comparisons, those with the most runs", MOST_ROWS
     )
+    drawn = sorted(drawn, key=lambda comparison: -abs(math.log(comparison.ratio.estimate or 1.0)))
     several = len({comparison.labels["path"] for comparison in drawn}) > 1
     names = [
         label(f"{comparison.labels['path']}, {comparison.labels['method']}" if several else comparison.labels["method"])
@@ -63,11 +67,12 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     axes[0].set_xlabel("after ÷ before (log)")
     level = f"{100 * drawn[0].ratio.confidence:g} %"
     caption = (
-        f"Ratio after / before. Bar: {level} interval. Band: practically equivalent. Orange: different (hollow: within "
-        "the band); blue: practically equivalent; hollow grey: inconclusive. "
+        f"Ratio after / before, the largest change on top. Bar: {level} interval. Band: practically equivalent. "
+        f"{verdict_words(drawn)} "
         f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs per comparison')}.{left}"
     )
-    return Chart(figure, caption, "\n".join(pair_words(comparison) for comparison in drawn))
+    title = ratio_title(drawn, "After against before")
+    return Chart(figure, caption, "\n".join(pair_words(comparison) for comparison in drawn), title=title)
 
 
 @styled
@@ -100,30 +105,39 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     for axis in axes[::columns]:
         axis.set_ylabel("last ÷ first (log)")
     level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
+    bounded = [level.ratio.low is not None for shift in shown for level in shift.levels]
+    ratios = [(shift, level) for shift in shown for level in shift.levels if level.ratio.estimate is not None]
+    where, far = max(ratios, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
+    title = (
+        f"Largest change of two connections, last against first round: {far.ratio.estimate:.3g}× at "
+        f"p{100 * float(far.labels['q']):g} ({where.path}, {where.method})"
+    )
     left = left_out(len(shown), len(shifts), "pairs of runs")
     caption = (
         f"Ratio of the last round to the first at each quantile. Bar: pointwise {level} interval, for these two "
-        "connections only; hollow: no valid interval. Band: practically equivalent. A flat line means that the whole "
-        "distribution shifted; a line that rises at its right end means that only the tail did. "
-        f"{sizes((size for shift in shown for size in shift.sizes), 'packets a run')}." + left
+        f"connections only{'' if all(bounded) else '; hollow: no valid interval'}. Band: practically equivalent. A "
+        "flat line means that the whole distribution shifted; a line that rises at its right end means that only the "
+        "tail did. "
+        f"{sizes((size for shift in shown for size in shift.sizes), 'packets per run')}." + left
     )
-    return Chart(figure, caption, "\n".join(_shift_words(shift) for shift in shown))
+    return Chart(figure, caption, "\n".join(_shift_words(shift) for shift in shown), title=title)
 
 
 def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
     margin = shift.levels[0].margin
-    axis.axhspan(1 / (1 + margin), 1 + margin, color="#DCEBF5", linewidth=0, zorder=0)
-    axis.axhline(1, color="black", linewidth=0.8, zorder=1)
+    axis.axhspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
+    axis.axhline(1, color=INK, linewidth=0.8, zorder=1)
     known = [(x, level.ratio) for x, level in enumerate(shift.levels) if level.ratio.estimate is not None]
-    axis.plot(
-        [x for x, _ in known], [ratio.estimate or 1.0 for _, ratio in known], color=_GREY, linewidth=0.8, zorder=2
-    )
+    axis.plot([x for x, _ in known], [ratio.estimate or 1.0 for _, ratio in known], color=GREY, linewidth=0.8, zorder=2)
     for x, ratio in known:
         bounded = ratio.low is not None and ratio.high is not None
         if ratio.low is not None and ratio.high is not None:
-            axis.plot([x, x], [ratio.low, ratio.high], color=_BLUE, linewidth=2, zorder=2)
-        face = _BLUE if bounded else "white"
-        axis.plot([x], [ratio.estimate or 1.0], "o", color=_BLUE, markerfacecolor=face, markersize=4.5, zorder=3)
+            axis.plot([x, x], [ratio.low, ratio.high], color=ESTIMATE, linewidth=2, zorder=2)
+        face = ESTIMATE if bounded else "white"
+        (dot,) = axis.plot(
+            [x], [ratio.estimate or 1.0], "o", color=ESTIMATE, markerfacecolor=face, markersize=4.5, zorder=3
+        )
+        tip(dot, f"p{100 * float(shift.levels[x].labels['q']):g}: {ratio.estimate:.4g}")
     names = [f"p{100 * float(level.labels['q']):g}" for level in shift.levels]
     axis.set_xticks(range(0, len(names), 2), names[::2])
     axis.set_xlim(-0.5, len(names) - 0.5)

@@ -6,14 +6,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
-from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, new_figure, side_by_side, sizes, styled
+from azlatency.report.charts.base import (
+    MICROSECOND,
+    label,
+    left_out,
+    lines,
+    new_figure,
+    side_by_side,
+    sizes,
+    styled,
+    tip,
+)
+from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
+from azlatency.report.charts.rows import dots
+from azlatency.report.charts.titles import is_sparse
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import Change, Condition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
 _PANELS = 4
 
 
@@ -57,10 +69,18 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     caption = (
         "Left: each circle is a run (diamonds: reported in a text). Right: ratio to the panel's first row"
         + _interval_words(changes)
-        + f" Shaded: practically equivalent. Hollow: no interval, valid for these connections only; {_runs(shown)}."
+        + (" Shaded: practically equivalent." if any(change.comparison for change in changes) else "")
+        + ("" if all(map(_known, changes)) else " Hollow: no interval, valid for these connections only.")
+        + f" {_runs(shown).capitalize()}."
     )
     caption += left_out(len(shown), len(groups), "references")
-    return Chart(figure, caption, "\n".join(_words(group) for group in shown))
+    told = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
+    far = max(told, key=lambda change: _effect(change)[2][0])
+    title = (
+        f"{far.other.path} takes {_effect(far)[2][0]:.3g}× as long as {far.base.path} "
+        f"({far.base.method}, {far.base.statistic} of a run)"
+    )
+    return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=title)
 
 
 def _runs(shown: Sequence[Sequence[Change]]) -> str:
@@ -77,13 +97,11 @@ def _rows(group: Sequence[Change]) -> list[Condition]:
 
 
 def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None:
-    import seaborn
-
     for place, condition in enumerate(rows):
         x = [value / MICROSECOND for value in condition.values]
         if condition.origin == "reported":
-            axis.plot(x, [place] * len(x), color=_GREY, linewidth=1.4, zorder=2)
-            axis.plot(x, [place] * len(x), "D", color=_GREY, markersize=4.5, zorder=3)
+            axis.plot(x, [place] * len(x), color=GREY, linewidth=1.4, zorder=2)
+            axis.plot(x, [place] * len(x), "D", color=GREY, markersize=4.5, zorder=3)
     logged = [
         (value / MICROSECOND, place)
         for place, condition in enumerate(rows)
@@ -98,37 +116,34 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
     else:
         axis.set_xlim(0, 1.08 * max(everything))
     axis.set_ylim(len(rows) - 0.4, -0.6)
-    if logged:
-        # A swarm plot moves overlapping circles apart.
-        seaborn.swarmplot(
-            x=[x for x, _ in logged], y=[place for _, place in logged], orient="h", native_scale=True, size=4.5,
-            color="white", edgecolor=_RED, linewidth=1.1, warn_thresh=1, ax=axis, zorder=4,
-        )  # fmt: skip
     axis.set_yticks(range(len(rows)), names)
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.set_ylabel("")
+    dots(axis, [place for _, place in logged], [x for x, _ in logged],
+         [f"{rows[place].path}: {x:,.5g} µs" for x, place in logged])  # fmt: skip
     axis.grid(axis="y", visible=False)
 
 
 def _effects(axis: Axes, group: Sequence[Change], names: Sequence[str] | None) -> None:
     margin = next((change.comparison.margin for change in group if change.comparison), None)
     if margin is not None:
-        axis.axvspan(1 / (1 + margin), 1 + margin, color="#DCEBF5", linewidth=0, zorder=0)
-    axis.axvline(1, color="black", linewidth=0.8, zorder=1)
-    axis.plot([1], [0], "|", color="black", markersize=9, zorder=3)
+        axis.axvspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
+    axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
+    axis.plot([1], [0], "|", color=INK, markersize=9, zorder=3)
     ends = [1.0]
     for row, change in enumerate(group, start=1):
         low, high, points = _effect(change)
         bounded = low is not None and high is not None
         if low is not None and high is not None:
-            axis.plot([low, high], [row, row], color=_BLUE, linewidth=2.2, zorder=2)
+            axis.plot([low, high], [row, row], color=ESTIMATE, linewidth=2.2, zorder=2)
             ends += [end for end in (low, high) if 0.05 < end < 20]
         shape = "o" if change.comparison is not None else "D"
-        colour = _BLUE if bounded else _GREY
-        axis.plot(
-            points, [row] * len(points), shape, color=colour, markerfacecolor=colour if bounded else "white",
-            markersize=4.8, zorder=3,
+        colour = ESTIMATE if bounded else GREY
+        (marks,) = axis.plot(
+            points, [row] * len(points), shape, linestyle="", color=colour,
+            markerfacecolor=colour if bounded else "white", markersize=4.8, zorder=3,
         )  # fmt: skip
+        tip(marks, f"{change.other.path} ÷ {change.base.path}: {' – '.join(f'{point:.3g}' for point in points)}")
+        axis.annotate(f"{points[0]:.3g}×", (1, row), (3, 0), xycoords=("axes fraction", "data"), va="center",
+                      textcoords="offset points", fontsize=7.5, annotation_clip=False)  # fmt: skip
         ends += points
     times_axis(axis, [0.9, 1.1, *ends])
     axis.set_yticks(range(len(group) + 1), names or [""] * (len(group) + 1))

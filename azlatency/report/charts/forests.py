@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import format_value
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import (
     GIGABIT,
     MICROSECOND,
     MOST_ROWS,
     label,
+    label_tall_panels,
     left_out,
     lines,
     most_of,
@@ -19,7 +21,12 @@ from azlatency.report.charts.base import (
     new_figure,
     sizes,
     styled,
+    tip,
 )
+from azlatency.report.charts.palette import ESTIMATE, INK, RUN
+from azlatency.report.charts.rows import dots, value_at
+from azlatency.report.charts.titles import RATES, TIMES, by_method, extremes
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -35,7 +42,7 @@ _MOST_METHODS = 20
 def latency_forest(
     runs: pd.DataFrame, estimates: Sequence[Estimate], within: Sequence[Estimate] = (), *, value: str = "median_ns"
 ) -> Chart | Note:
-    """Draw each path's run values and, where runs repeat, the interval of the path; one panel per method.
+    """Draw each path's run values, shortest first, and the interval of each repeated path; one panel per method.
 
     Parameters
     ----------
@@ -93,14 +100,18 @@ def _forest(
     runs = runs[runs[value].notna()]
     if not len(runs):
         return Note(f"No chart: no log of this study contains a {what}.")
+    quantity = "ns" if unit == "µs" else "bit/s"
+    if len(runs) == 1:
+        only = runs.iloc[0]
+        shown = format_value(float(only[value]), quantity)
+        return Note(f"No chart: one run only. {only['path']}, {only['method']}: {what} {shown}.")
     runs, left = _most_repeated(runs)
     methods = list(dict.fromkeys(runs["method"]))
-    paths = list(dict.fromkeys(runs["path"]))
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
     finite = runs[runs[value].astype(float) < math.inf]
     positive = finite.loc[finite[value] > 0, value].astype(float)
     shared = len(positive) == len(finite) > 0 and positive.max() <= _ONE_AXIS * positive.min()
-    tall = 0.6 + 0.4 * lines(*map(label, paths))
+    tall = 0.6 + 0.4 * lines(*map(label, runs["path"].unique()))
     heights = [tall * runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
     figure, axes = new_figure(
         len(methods), 1, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),
@@ -108,67 +119,82 @@ def _forest(
     )  # fmt: skip
     by_key = {(estimate.labels["path"], estimate.labels["method"]): estimate for estimate in estimates}
     single = {str(estimate.labels["run_id"]): estimate for estimate in within}
+    truth = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
     for axis, method in zip(axes, methods, strict=True):
-        of_method = runs[runs["method"] == method]
-        names = [path for path in paths if path in set(of_method["path"])]
-        for row, path in enumerate(names):
-            values = of_method.loc[of_method["path"] == path, value].astype(float) / scale
-            _forest_row(
-                axis,
-                row,
-                [estimate for estimate in values if math.isfinite(estimate)],
-                by_key.get((path, method)),
-                scale,
-            )
-            if math.inf in values.tolist():
-                # Beyond the end of the axis: most of this run's probes got no answer.
-                axis.plot([1], [row], ">", color="#D55E00", markersize=7, clip_on=False, zorder=4,
-                          transform=axis.get_yaxis_transform())  # fmt: skip
-            _runs_within(axis, row, [single.get(str(run_id)) for run_id in values.index], scale)
-        axis.set_yticks(range(len(names)), [label(estimate) for estimate in names])
+        chosen = finite[value] if shared else finite.loc[finite["method"] == method, value]
+        lows = [e.low for e in estimates if e.low and (shared or e.labels["method"] == method)]
+        reach = [low / scale for low in lows] + ([expected / scale] if expected else [])
+        logarithmic = _scale_values(axis, chosen.astype(float) / scale, reach)
+        if axis is axes[-1] or not shared:
+            axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
+    for axis, method in zip(axes, methods, strict=True):
+        groups = dict(list(runs[runs["method"] == method].groupby("path", sort=False)[value]))
+        names = sorted(groups, key=lambda path: (_size(groups[path], by_key.get((path, method))), str(path)))
+        axis.set_yticks(range(len(names)), [label(path) for path in names])
         axis.set_ylim(len(names) - 0.5, -0.5)
         axis.set_title(method)
         axis.grid(axis="y", visible=False)
+        runs_of = [(row, str(path), float(v) / scale) for row, path in enumerate(names) for v in groups[path]]
+        drawn_runs = [(row, path, number) for row, path, number in runs_of if math.isfinite(number)]
+        dots(axis, [row for row, _, _ in drawn_runs], [number for *_, number in drawn_runs],
+             [f"{path}: {number:,.5g} {unit}" for _, path, number in drawn_runs])  # fmt: skip
+        for row, path in enumerate(names):
+            numbers = groups[path].astype(float) / scale
+            _forest_row(axis, row, str(path), numbers, by_key.get((path, method)), scale, unit)
+            if math.inf in numbers.tolist():
+                # Beyond the end of the axis: most of this run's probes got no answer.
+                axis.plot([1], [row], ">", color=RUN, markersize=7, clip_on=False, zorder=4,
+                          transform=axis.get_yaxis_transform())  # fmt: skip
+            _runs_within(axis, row, [single.get(str(run_id)) for run_id in numbers.index], scale)
+            if truth.get(str(path)):
+                (mark,) = axis.plot([truth[str(path)] / scale], [row], "x", color=INK, markersize=5, zorder=5)
+                tip(mark, f"{path}: configured {truth[str(path)] / scale:,.5g} {unit}")
         if expected is not None:
-            axis.axvline(expected / scale, color="black", linestyle="--", linewidth=1)
-            if axis is axes[0]:
-                axis.annotate(
-                    "expected",
-                    (expected / scale, 0.03),
-                    (-2, 0),
-                    xycoords=("data", "axes fraction"),
-                    textcoords="offset points",
-                    fontsize=7.5,
-                    rotation=90,
-                    ha="right",
-                    va="bottom",
-                )
-    for axis, method in zip(axes, methods, strict=True):
-        chosen = finite[value] if shared else finite.loc[finite["method"] == method, value]
-        logarithmic = _scale_values(axis, chosen.astype(float) / scale)
-        if axis is axes[-1] or not shared:
-            axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
-    level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
-    several = any(not estimate.refused for estimate in estimates)
-    caption = f"{what.capitalize()} by path and method; each dot is a run. " + (
-        f"Bar: {level} interval of the path's typical run, the median run (order statistics from six runs on, else t)."
-        if several
-        else "No path has two runs with the same method, so there are no intervals; a second run may differ."
-        if all(estimate.n < 2 for estimate in estimates)
-        else "No path has an interval; the table says why."
-    )
-    caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs per path and method')}."
+            axis.axvline(expected / scale, color=INK, linestyle="--", linewidth=1)
+    label_tall_panels(axes)
     drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
-    if any(estimate.low is not None and estimate.high is not None for estimate in drawn):
-        caption += (
-            f" Thin orange: {100 * drawn[0].confidence:g} % interval within a single run, where its log "
-            "allows one; it does not cover other runs."
-        )
+    caption = _caption(runs, what, list(estimates), drawn)
     if len(finite) < len(runs):
         caption += " ▶ at the edge: the run lost most of its probes, so its median is infinite."
     if expected is not None:
         caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
-    return Chart(figure, caption + left, _alt_of_runs(runs, value, scale, unit, list(estimates)))
+    if any(truth.get(str(path)) for path in runs["path"]):
+        caption += " " + configured().caption("rtt" if unit == "µs" else "rate")
+    values = zip(finite["method"], map(str, finite["path"]), finite[value].astype(float), strict=True)
+    method, by_path = by_method(values, finite.groupby("method")["n"].sum() if "n" in finite else {})
+    title = extremes(
+        what.replace("round-trip time", "round trip"), by_path, quantity, method, TIMES if unit == "µs" else RATES
+    )
+    return Chart(figure, caption + left, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title)
+
+
+def _size(values: pd.Series, estimate: Estimate | None) -> float:
+    """Return the number that orders the rows: the estimate of the path, else the middle of its runs."""
+    known = estimate is not None and estimate.estimate is not None
+    return float(estimate.estimate) if known else float(values.median())  # type: ignore[union-attr, arg-type]
+
+
+def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate], within: list[Estimate]) -> str:
+    """Describe the dots, bars and thin bars that the figure has."""
+    caption = f"{what.capitalize()} by path and method, in the order of size; each dot is a run. "
+    answered = [estimate for estimate in estimates if not estimate.refused]
+    if answered:
+        level = f"{100 * answered[0].confidence:g} %"
+        caption += (
+            f"Bar: {level} interval of the path's typical run, the median run (order statistics from six runs on, else "
+            "t), with its estimate; without a bar, the number is that of a single run."
+        )
+    elif all(estimate.n < 2 for estimate in estimates):
+        caption += "No path has two runs with the same method, so there are no intervals; a second run may differ."
+    else:
+        caption += "No path has an interval; the table says why."
+    caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs per path and method')}."
+    if any(estimate.low is not None and estimate.high is not None for estimate in within):
+        caption += (
+            f" Thin orange: {100 * within[0].confidence:g} % interval within a single run, where its log "
+            "allows one; it does not cover other runs."
+        )
+    return caption
 
 
 def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -181,16 +207,24 @@ def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     return runs[[key in chosen for key in zip(runs["path"], runs["method"], strict=True)]], left
 
 
-def _scale_values(axis: Axes, values: pd.Series) -> bool:
-    """Make the axis logarithmic if the values are positive and spread widely, else linear from zero."""
-    if len(values) and values.min() > 0 and values.max() > 8 * values.min():
-        axis.set_xscale("log")
-        plain_log_ticks(axis.xaxis)
-        return True
+def _scale_values(axis: Axes, values: pd.Series, ends: Sequence[float]) -> bool:
+    """Make the axis logarithmic if the values are positive and spread widely, else linear from zero.
+
+    The axis also reaches to ``ends``; at its right end there is room for the numbers next to the dots.
+    """
     if not len(values):
         axis.set_xticks([])
         return False
-    axis.set_xlim(left=-0.02 * axis.get_xlim()[1])
+    # An interval of two runs may reach over decades: it is cut.
+    ends = [end for end in ends if end > 0.25 * float(values.min())]
+    low, high = (float(end) for end in (min(values.min(), *ends, math.inf), max(values.max(), *ends, 0.0)))
+    room = 0.3 if narrow() else 0.16
+    if low > 0 and high > 8 * low:
+        axis.set_xscale("log")
+        axis.set_xlim(low / 1.5, high * 1.2 * (high / low) ** room)
+        plain_log_ticks(axis.xaxis)
+        return True
+    axis.set_xlim(-0.02 * (high or 1.0), (1.05 + room) * (high or 1.0))
     axis.locator_params(axis="x", nbins=4 if narrow() else 8)
     return False
 
@@ -205,18 +239,27 @@ def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale:
     for place, estimate in enumerate(known, start=1):
         assert estimate.low is not None and estimate.high is not None
         height = row + 0.16 + 0.26 * place / len(known)
-        axis.plot([estimate.low / scale, estimate.high / scale], [height] * 2, color="#D55E00", linewidth=0.8, zorder=1)
+        axis.plot([estimate.low / scale, estimate.high / scale], [height] * 2, color=RUN, linewidth=0.8, zorder=1)
 
 
-def _forest_row(axis: Axes, row: int, values: list[float], estimate: Estimate | None, scale: float) -> None:
+def _forest_row(
+    axis: Axes, row: int, path: str, values: pd.Series, estimate: Estimate | None, scale: float, unit: str
+) -> None:
+    """Draw the interval of one path, and its number: the estimate, or the value of the only run."""
+    finite = [value for value in values if math.isfinite(value)]
+    ends = list(finite)
+    shown = finite[0] if len(finite) == 1 else None
     if estimate is not None and estimate.estimate is not None:
+        shown, interval = estimate.estimate / scale, ""
         if estimate.low is not None and estimate.high is not None:
-            ends = [estimate.low / scale, estimate.high / scale]
-            axis.plot(ends, [row, row], color="#0072B2", linewidth=2.2, zorder=2)
-        axis.plot(
-            [estimate.estimate / scale], [row], "|", color="#0072B2", markersize=11, markeredgewidth=2.2, zorder=3
-        )
-    axis.plot(values, [row] * len(values), "o", color="#D55E00", markersize=4.5, markerfacecolor="none", zorder=4)
+            low, high = estimate.low / scale, estimate.high / scale
+            axis.plot([low, high], [row, row], color=ESTIMATE, linewidth=2.2, zorder=2)
+            interval = f" [{low:,.5g}, {high:,.5g}]"
+            ends.append(high)
+        (tick,) = axis.plot([shown], [row], "|", color=ESTIMATE, markersize=11, markeredgewidth=2.2, zorder=3)
+        tip(tick, f"{path}: typical {shown:,.5g}{interval} {unit}, n = {estimate.n}")
+    if shown is not None and ends:
+        value_at(axis, row, max(ends), shown)
 
 
 def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estimates: list[Estimate]) -> str:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from azlatency.report.charts.axes import nines, plain_log_ticks, spread
 from azlatency.report.charts.base import (
     MICROSECOND,
     MOST_PANELS,
-    colour_of,
     most_of,
     narrow,
     new_figure,
     side_by_side,
     sizes,
     styled,
+    tip,
 )
 from azlatency.report.charts.names import short
+from azlatency.report.charts.palette import Look, looks
+from azlatency.report.charts.titles import by_method, extremes
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Estimate
 
@@ -69,20 +72,42 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     drawn = [estimate for estimate in drawn if estimate.labels["method"] in methods]
     if max(curves[method] for method in methods) > _CURVES_SHOWN:
         left += f" A panel shows at most {_CURVES_SHOWN} runs, those with the most packets."
-    paths = list(dict.fromkeys(estimate.labels["path"] for estimate in drawn))
+    paths = list(dict.fromkeys(str(estimate.labels["path"]) for estimate in drawn))
     columns = side_by_side(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     rows = math.ceil(len(methods) / columns)
     figure, axes = new_figure(rows, columns, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
+    ends = []
     for axis, method in zip(axes, methods, strict=False):
         of_method = [estimate for estimate in drawn if estimate.labels["method"] == method]
-        _curve_panel(axis, of_method, paths, source, few_ticks=columns > 1 or narrow())
+        ends.append(_curve_panel(axis, of_method, paths, source, few_ticks=columns > 1 or narrow()))
         axis.set_title(method)
+    # The panels share their y axis: its limits are final only when all of them are drawn.
+    for axis, of_panel in zip(axes, ends, strict=False):
+        plain_log_ticks(axis.yaxis)
+        _label_ends(axis, of_panel, looks(paths))
     for axis in axes[len(methods) :]:
         axis.set_visible(False)
     for axis in axes[::columns]:
         axis.set_ylabel("round-trip time, µs (log)")
     in_text = drawn if source == "printed" else [estimate for estimate in drawn if estimate.labels["q"] in _NICE]
-    return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(in_text, MICROSECOND, "µs"))
+    return Chart(
+        figure, _caption(drawn, source) + left, _alt_of_estimates(in_text, MICROSECOND, "µs"), title=_title(drawn)
+    )
+
+
+def _title(drawn: Sequence[Estimate]) -> str:
+    """Compare the paths at p99, or at the highest level below it that is not rare."""
+    levels = Counter(float(estimate.labels["q"]) for estimate in drawn if estimate.labels["q"] <= 0.99)
+    if not levels:
+        return ""
+    level = max(q for q in levels if 2 * levels[q] >= max(levels.values()))
+    values = [
+        (str(estimate.labels["method"]), str(estimate.labels["path"]), float(estimate.estimate or 0.0))
+        for estimate in drawn
+        if estimate.labels["q"] == level
+    ]
+    method, by_path = by_method(values)
+    return extremes("median" if level == 0.5 else f"p{100 * level:g}", by_path, "ns", method)
 
 
 def _caption(drawn: Sequence[Estimate], source: Source) -> str:
@@ -95,16 +120,27 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
             f"the autocorrelation of the packets; {bounded:,} of {len(drawn):,} percentiles have one. Each line "
             f"describes one connection; {packets}."
         )
-    return (
-        f"Round-trip percentiles as printed, one line per run. Bars: nearest printed percentiles that enclose the "
-        f"{level} interval (a lower bound on its width: assumes independent packets); shaded: possible values between "
-        "two printed percentiles; hollow: the printed percentile is the run's maximum; arrow: no upper bound. "
-        f"Panels of more than {_BRACKETS_SHOWN} runs have neither bars nor shading; see the table; {packets}."
-    )
+    runs = Counter(str(method) for method, _ in {(e.labels["method"], e.labels["run_id"]) for e in drawn})
+    bare = sum(count > _BRACKETS_SHOWN for count in runs.values())
+    parts = ["Round-trip percentiles as printed, one line per run; both directions of a pair share a colour."]
+    if bare < len(runs):
+        parts.append(
+            f"Bars: nearest printed percentiles that enclose the {level} interval (a lower bound on its width: assumes "
+            "independent packets); shaded: possible values between two printed percentiles."
+        )
+    if any("maximum_in_disguise" in estimate.codes for estimate in drawn):
+        parts.append("Hollow: the printed percentile is the run's maximum.")
+    if bare < len(runs) and any(estimate.high is None for estimate in drawn):
+        parts.append("Arrow: no upper bound.")
+    if bare:
+        parts.append(f"Panels of more than {_BRACKETS_SHOWN} runs have neither bars nor shading; see the table.")
+    return " ".join([*parts, f"{packets[:1].upper()}{packets[1:]}.", configured().caption("delay")]).rstrip()
 
 
-def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], source: Source, few_ticks: bool) -> None:
-    """Draw the runs of one method; label each path at the right end of its curve."""
+def _curve_panel(
+    axis: Axes, estimates: Sequence[Estimate], paths: list[str], source: Source, few_ticks: bool
+) -> dict[str, list[tuple[float, float]]]:
+    """Draw the runs of one method; return the ends of the curves of each path."""
     runs: dict[str, list[Estimate]] = {}
     for estimate in estimates:
         runs.setdefault(str(estimate.labels["run_id"]), []).append(estimate)
@@ -112,10 +148,11 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], so
     runs = {run: runs[run] for run in kept}
     # Offset the paths so that their brackets do not overlap.
     step = min(0.05, 0.3 / len(paths))
-    ends: dict[str, tuple[float, str]] = {}
+    ends: dict[str, list[tuple[float, float]]] = {}
+    look = looks(paths)
     for curve in runs.values():
-        path = curve[0].labels["path"]
-        colour, style = colour_of(paths.index(path))
+        path = str(curve[0].labels["path"])
+        colour, style = look[path].colour, look[path].dash
         shift = (paths.index(path) - (len(paths) - 1) / 2) * step
         x = [nines(estimate.labels["q"]) + shift for estimate in curve]
         y = [estimate.estimate / MICROSECOND for estimate in curve if estimate.estimate is not None]
@@ -124,20 +161,24 @@ def _curve_panel(axis: Axes, estimates: Sequence[Estimate], paths: list[str], so
             _band(axis, x, curve, colour)
         else:
             bare = len(runs) > _BRACKETS_SHOWN
-            _marks(axis, x, y, curve, colour, 3 if bare else 4)
+            _marks(axis, x, y, curve, look[path], 3 if bare else 4)
             if not bare:
                 for position, value, estimate in zip(x, y, curve, strict=True):
                     _bracket(axis, position, value, estimate, colour)
                 _staircase(axis, x, y, colour)
-        ends.setdefault(path, (y[-1], colour))
+        ends.setdefault(path, []).append((x[-1], y[-1]))
     shown = sorted({estimate.labels["q"] for estimate in estimates})
     named = shown if source == "printed" else [q for q in shown if q in _NICE]
     axis.set_yscale("log")
     ticks = _apart(named, least=0.12 * (nines(shown[-1]) - nines(shown[0])) if few_ticks else 0.15)
     axis.set_xticks([nines(q) for q in ticks], [f"p{100 * q:g}" for q in ticks], rotation=50, ha="right")
-    axis.set_xlim(nines(shown[0]) - 0.15, nines(shown[-1]) + 0.2)
-    plain_log_ticks(axis.yaxis)
-    _label_ends(axis, ends)
+    axis.set_xlim(nines(shown[0]) - 0.2, nines(shown[-1]) + 0.2)
+    for path in ends:
+        rtt = configured().rtt.get(path)
+        if rtt:
+            axis.plot([0, 0.03], [rtt / MICROSECOND] * 2, color=look[path].colour, linewidth=3, zorder=5,
+                      transform=axis.get_yaxis_transform())  # fmt: skip
+    return ends
 
 
 def _staircase(axis: Axes, x: Sequence[float], y: Sequence[float], colour: str) -> None:
@@ -158,14 +199,17 @@ def _band(axis: Axes, x: Sequence[float], curve: Sequence[Estimate], colour: str
 
 
 def _marks(
-    axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], colour: str, size: float
+    axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], look: Look, size: float
 ) -> None:
     """Draw a dot for each percentile, hollow where the log reports the sample maximum as a percentile."""
-    for is_maximum, face in ((False, colour), (True, "white")):
+    for is_maximum, face in ((False, look.colour), (True, "white")):
         chosen = [at for at, estimate in enumerate(curve) if ("maximum_in_disguise" in estimate.codes) == is_maximum]
         if chosen:
             places = [x[at] for at in chosen], [y[at] for at in chosen]
-            axis.plot(*places, "o", color=colour, markersize=size, markerfacecolor=face, zorder=4)
+            (dots,) = axis.plot(
+                *places, look.marker, color=look.colour, markersize=size, markerfacecolor=face, linestyle="", zorder=4
+            )
+            tip(dots, *(f"{curve[at].labels['path']}, {curve[at].what}: {y[at]:,.5g} µs" for at in chosen))
 
 
 def _bracket(axis: Axes, x: float, y: float, estimate: Estimate, colour: str) -> None:
@@ -193,29 +237,27 @@ def _apart(levels: Sequence[float], least: float) -> list[float]:
     return sorted(kept)
 
 
-def _label_ends(axis: Axes, ends: dict[str, tuple[float, str]]) -> None:
-    """Label each path right of the axes with a leader line; move labels apart where they would overlap."""
+def _label_ends(axis: Axes, ends: Mapping[str, list[tuple[float, float]]], look: Mapping[str, Look]) -> None:
+    """Label each path right of the axes; a line leads from the name to the end of one of its curves.
+
+    The limits of the axes must be final. Of several curves of a path the middle one is labelled.
+    """
     low, high = axis.get_ylim()
+    points = {path: sorted(some, key=lambda point: point[1])[len(some) // 2] for path, some in ends.items()}
 
     def height(value: float) -> float:
         return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
 
-    order = sorted(ends, key=lambda path: ends[path][0])
-    spots = spread([height(ends[path][0]) for path in order], least=0.075)
+    order = sorted(points, key=lambda path: points[path][1])
+    spots = spread([height(points[path][1]) for path in order], least=0.075)
     for path, spot in zip(order, spots, strict=True):
-        value, colour = ends[path]
-        axis.annotate(
-            short(path, _LABEL),
-            (1.0, height(value)),
-            (1.05, spot),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            va="center",
-            fontsize=8,
-            color=colour,
-            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "shrinkA": 0, "shrinkB": 0},
-            annotation_clip=False,
-        )
+        colour = look[path].colour
+        note = axis.annotate(
+            short(path, _LABEL), points[path], (1.03, spot), textcoords="axes fraction", va="center", fontsize=8,
+            color=colour, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "shrinkA": 0, "shrinkB": 2},
+        )  # fmt: skip
+        note.set_gid(f"end of {path}")
 
 
 def _alt_of_estimates(estimates: Sequence[Estimate], scale: float, unit: str) -> str:

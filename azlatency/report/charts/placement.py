@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
-from azlatency.report.charts.base import MICROSECOND, MOST_ROWS, label, lines, most_of, new_figure, sizes, styled
+from azlatency.report.charts.base import (
+    MICROSECOND,
+    MOST_ROWS,
+    label,
+    label_tall_panels,
+    lines,
+    most_of,
+    narrow,
+    new_figure,
+    sizes,
+    styled,
+    tip,
+)
+from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RUN
+from azlatency.report.charts.rows import dots, value_at
+from azlatency.report.charts.titles import by_method, extremes, is_sparse
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import Change, Condition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
 _FAR_APART = 8
 
 
 @styled
 def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
-    """Draw run values by placement, near to far; one panel per method, reported numbers in their own panels.
+    """Draw run values by placement, shortest first; one panel per method, reported numbers in their own panels.
 
     Parameters
     ----------
@@ -33,11 +49,13 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     """
     if not conditions:
         return Note("No chart: no log and no text of this study contains a latency.")
+    if len(conditions) == 1:
+        return Note(f"No chart: one measurement only. {_words(conditions[0])}.")
     conditions, left = most_of(
         conditions, lambda condition: len(condition.values), "measurements, those with the most runs", MOST_ROWS
     )
     panels: dict[tuple[str, str], list[Condition]] = {}
-    for condition in sorted(conditions, key=lambda condition: condition.origin == "reported"):
+    for condition in sorted(conditions, key=lambda condition: (condition.origin == "reported", _size(condition))):
         panels.setdefault((condition.origin, condition.method), []).append(condition)
     heights = [sum(lines(label(_name(condition))) for condition in group) for group in panels.values()]
     figure, axes = new_figure(
@@ -46,19 +64,34 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     )  # fmt: skip
     values = [value for condition in conditions for value in (*condition.values, *_ends(condition))]
     logarithmic = max(values) > _FAR_APART * min(values)
+    room = 0.3 if narrow() else 0.16
+    for axis in axes:
+        if logarithmic:
+            axis.set_xscale("log")
+            low, high = min(values) / MICROSECOND / 1.3, max(values) / MICROSECOND * 1.3
+            axis.set_xlim(low, high * (high / low) ** room)
+            plain_log_ticks(axis.xaxis)
+        else:
+            axis.set_xlim(0, (1.05 + room) * max(values) / MICROSECOND)
     for axis, ((origin, method), group) in zip(axes, panels.items(), strict=True):
         _panel(axis, group)
         title = f"{method}, {group[0].statistic} of a run"
         axis.set_title(title if origin == "log" else f"{method}, {group[0].statistic} as reported (no log)")
-    for axis in axes:
-        if logarithmic:
-            axis.set_xscale("log")
-            axis.set_xlim(min(values) / MICROSECOND / 1.3, max(values) / MICROSECOND * 1.3)
-            plain_log_ticks(axis.xaxis)
-        else:
-            axis.set_xlim(0, 1.05 * max(values) / MICROSECOND)
+    label_tall_panels(axes)
     axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
-    return Chart(figure, _caption(conditions) + left, "\n".join(_words(condition) for condition in conditions))
+    method, by_path = by_method((c.method, c.path, _size(c)) for c in conditions)
+    title = extremes("round trip", by_path, "ns", method)
+    return Chart(
+        figure, _caption(conditions) + left, "\n".join(_words(condition) for condition in conditions), title=title
+    )
+
+
+def _size(condition: Condition) -> float:
+    """Return the number that orders the rows: the estimate of the path, else the middle of its values."""
+    typical = condition.typical
+    if typical is not None and typical.estimate is not None:
+        return typical.estimate
+    return sorted(condition.values)[len(condition.values) // 2]
 
 
 def _panel(axis: Axes, group: Sequence[Condition]) -> None:
@@ -67,17 +100,25 @@ def _panel(axis: Axes, group: Sequence[Condition]) -> None:
         height = lines(label(_name(condition)))
         rows.append(row + height / 2)
         row += height
+    axis.set_yticks(rows, [label(_name(condition)) for condition in group])
+    axis.set_ylim(row, 0)
+    logged = [(place, c, value / MICROSECOND) for place, c in zip(rows, group, strict=True) if c.origin == "log"
+              for value in c.values]  # fmt: skip
+    dots(axis, [place for place, _, _ in logged], [value for *_, value in logged],
+         [f"{c.path}: {value:,.5g} µs" for _, c, value in logged])  # fmt: skip
     for place, condition in zip(rows, group, strict=True):
         x = [value / MICROSECOND for value in condition.values]
         if condition.origin == "reported":
-            axis.plot(x, [place] * 2, color=_GREY, linewidth=1.6, zorder=3)
-            axis.plot(x, [place] * 2, "D", color=_GREY, markersize=4.5, zorder=4)
+            axis.plot(x, [place] * 2, color=GREY, linewidth=1.6, zorder=3)
+            (marks,) = axis.plot(x, [place] * 2, "D", color=GREY, markersize=4.5, zorder=4)
+            tip(marks, *(f"{condition.path}, reported: {value:,.5g} µs" for value in x))
+            value_at(axis, place, max(x), *x)
             continue
         if ends := [end / MICROSECOND for end in _ends(condition)]:
-            axis.plot(ends, [place] * 2, color=_BLUE, linewidth=2.2, zorder=2)
-        axis.plot(x, [place] * len(x), "o", color=_RED, markersize=4.5, markerfacecolor="none", zorder=4)
-    axis.set_yticks(rows, [label(_name(condition)) for condition in group])
-    axis.set_ylim(row, 0)
+            axis.plot(ends, [place] * 2, color=ESTIMATE, linewidth=2.2, zorder=2)
+        value_at(axis, place, max([*x, *ends]), _size(condition) / MICROSECOND)
+        if truth := configured().rtt.get(condition.path):
+            axis.plot([truth / MICROSECOND], [place], "x", color=INK, markersize=5, zorder=5)
     axis.grid(axis="y", visible=False)
 
 
@@ -98,15 +139,17 @@ def _name(condition: Condition) -> str:
 def _caption(conditions: Sequence[Condition]) -> str:
     logged = [condition for condition in conditions if condition.origin == "log"]
     repeated = [condition for condition in logged if condition.typical is not None and not condition.typical.refused]
-    parts = ["Round-trip times by placement, nearest first."]
+    parts = ["Round-trip times by placement, shortest first."]
     if logged:
         parts.append(f"Each circle is a run; {sizes((len(condition.values) for condition in logged), 'runs per row')}.")
     if repeated and repeated[0].typical is not None:
         level = f"{100 * repeated[0].typical.confidence:g} %"
         parts.append(
-            f"Bar: {level} interval of the path's typical run, the median run (order statistics from six runs "
-            "on, else t on logarithms)."
+            f"Bar: {level} interval of the path's typical run, the median run (order statistics from six runs on, else "
+            "t on logarithms), with its estimate."
         )
+    if any(configured().rtt.get(condition.path) for condition in logged):
+        parts.append(configured().caption("rtt"))
     if len(repeated) < len(logged):
         parts.append("A circle without a bar is a single run; the spread between runs is unknown.")
     if len(logged) < len(conditions):
@@ -142,12 +185,16 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
     """
     if not changes:
         return Note("No chart: no two measurements of this study differ in only one of these factors.")
+    if len(changes) == 1:
+        span = _span(changes[0].ratio_low, changes[0].ratio_high)
+        return Note(f"No chart: one change only. {change_name(changes[0])}: measured ratio {span}.")
     changes, left = most_of(changes, _has_interval, "changes, those with intervals first", MOST_ROWS)
+    changes = sorted(changes, key=_ratio)
     names = [label(change_name(change)) for change in changes]
     heights = [lines(name) + 0.3 for name in names]
     figure, axes = new_figure(1, 1, 0.9 + 0.19 * sum(heights))
     axis = axes[0]
-    place, rows, alts, extremes = 0.0, [], [], [1.0]
+    place, rows, alts, outer = 0.0, [], [], [1.0]
     for change, height in zip(changes, heights, strict=True):
         row = place + height / 2
         place += height
@@ -155,30 +202,44 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         ratio = None if change.comparison is None else change.comparison.ratio
         alt = f"{change_name(change)}: measured ratio {_span(change.ratio_low, change.ratio_high)}"
         if ratio is not None and ratio.estimate is not None and ratio.low is not None and ratio.high is not None:
-            axis.plot([ratio.low, ratio.high], [row] * 2, color=_BLUE, linewidth=2.2, zorder=2)
-            axis.plot([ratio.estimate], [row], "o", color=_BLUE, markersize=5, zorder=3)
-            extremes += [ratio.low, ratio.high]
+            axis.plot([ratio.low, ratio.high], [row] * 2, color=ESTIMATE, linewidth=2.2, zorder=2)
+            (mark,) = axis.plot([ratio.estimate], [row], "o", color=ESTIMATE, markersize=5, zorder=3)
+            outer += [ratio.low, ratio.high]
             alt = f"{change_name(change)}: {ratio.estimate:.3g} [{ratio.low:.3g}, {ratio.high:.3g}]"
         else:
-            shape, colour = ("D", _GREY) if change.comparison is None else ("o", _RED)
+            shape, colour = ("D", GREY) if change.comparison is None else ("o", RUN)
             ends = [change.ratio_low, change.ratio_high]
             axis.plot(ends, [row] * 2, color=colour, linewidth=1, zorder=2)
-            axis.plot(ends, [row] * 2, shape, color=colour, markerfacecolor="none", markersize=4.5, zorder=3)
-            extremes += ends
+            (mark,) = axis.plot(
+                ends, [row] * 2, shape, color=colour, linestyle="", markerfacecolor="none", markersize=4.5, zorder=3
+            )
+            outer += ends
+        tip(mark, alt)
         alts.append(alt)
-    axis.axvline(1, color="black", linewidth=1)
-    times_axis(axis, extremes)
+        axis.annotate(f"{_ratio(change):.3g}×", (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
+                      textcoords="offset points", fontsize=7.5, annotation_clip=False)  # fmt: skip
+    axis.axvline(1, color=INK, linewidth=1)
+    times_axis(axis, outer)
     axis.set_yticks(rows, names)
     axis.set_ylim(place, 0)
     axis.grid(axis="y", visible=False)
     axis.set_xlabel("round-trip time after ÷ before the change (log); below 1 is faster")
     caption = (
-        "Ratio of the round-trip times after and before one change. "
+        "Ratio of the round-trip times after and before one change, smallest first; right: the ratio. "
         + _change_caption(changes)
         + " Do not generalise from a point without an interval."
         + left
     )
-    return Chart(figure, caption, "\n".join(alts))
+    far = max(changes, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))
+    title = f"Largest effect of one change: {_ratio(far):.3g}× ({change_name(far)})"
+    return Chart(figure, caption, "\n".join(alts), title=title)
+
+
+def _ratio(change: Change) -> float:
+    """Return the estimated ratio of a change, else the middle of the measured ones."""
+    if change.comparison is not None and change.comparison.ratio.estimate is not None:
+        return change.comparison.ratio.estimate
+    return math.sqrt(change.ratio_low * change.ratio_high)
 
 
 def _has_interval(change: Change) -> float:

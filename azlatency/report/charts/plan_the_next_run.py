@@ -7,14 +7,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import MOST_ROWS, label, lines, most_of, new_figure, side_by_side, sizes, styled
+from azlatency.report.charts.base import (
+    MOST_ROWS,
+    label,
+    label_tall_panels,
+    lines,
+    most_of,
+    narrow,
+    new_figure,
+    side_by_side,
+    sizes,
+    styled,
+    tip,
+)
+from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
+from azlatency.report.charts.rows import value_at
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.planning import Plan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"
 _COLUMNS, _CURVES = 3, 12
 _NOTHING = (
     "No chart: no path of this study has two runs with the same method, so the spread between runs is unknown. Run "
@@ -43,6 +56,9 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         panels.setdefault(str(plan.labels["method"]), []).append(plan)
     if not panels:
         return Note(_NOTHING)
+    if len(shown) == 1:
+        return Note(f"No chart: one path only. {_words(shown[0])}.")
+    panels = {method: sorted(rows, key=lambda plan: plan.at_pilot_spread or 0) for method, rows in panels.items()}
     names = [label(str(plan.labels["path"])) for plan in shown]
     counts = [len(rows) * lines(*names) for rows in panels.values()]
     figure, axes = new_figure(
@@ -53,22 +69,32 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         for row, plan in enumerate(rows):
             assert plan.at_pilot_spread is not None
             ends = [plan.low or plan.at_pilot_spread, plan.high or plan.at_pilot_spread]
-            axis.plot(ends, [row, row], color=_BLUE, linewidth=2.2, zorder=2)
-            axis.plot([plan.at_pilot_spread], [row], "o", color=_BLUE, markerfacecolor="white", zorder=3)
-            axis.plot([plan.done], [row], "|", color=_ORANGE, markersize=11, markeredgewidth=2.2, zorder=4)
+            axis.plot(ends, [row, row], color=ESTIMATE, linewidth=2.2, zorder=2)
+            (dot,) = axis.plot([plan.at_pilot_spread], [row], "o", color=ESTIMATE, markerfacecolor="white", zorder=3)
+            tip(dot, _words(plan))
+            value_at(axis, row, max([*ends, plan.done]), plan.at_pilot_spread)
+            axis.plot([plan.done], [row], "|", color=RUN, markersize=11, markeredgewidth=2.2, zorder=4)
         axis.set_yticks(range(len(rows)), [label(str(plan.labels["path"])) for plan in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_title(method)
         axis.grid(axis="y", visible=False)
         axis.set_xscale("log")
+    low, high = axes[-1].get_xlim()
+    axes[-1].set_xlim(low, high * (high / low) ** (0.3 if narrow() else 0.1))
     plain_log_ticks(axes[-1].xaxis)
+    label_tall_panels(axes)
     axes[-1].set_xlabel(f"{next(iter(panels.values()))[0].what} (log)")
     caption = (
-        "Runs needed per path. Circle: if the true spread equals the observed one; bar: from the lower to the upper "
-        "bound of the spread; orange tick: runs done. "
+        "Runs needed per path, fewest first. Circle and number: if the true spread equals the observed one; bar: from "
+        "the lower to the upper bound of the spread; orange tick: runs done. "
         f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs per path so far')}.{left}"
     )
-    return Chart(figure, caption, "\n".join(_words(plan) for rows in panels.values() for plan in rows))
+    most = max(shown, key=lambda plan: plan.at_pilot_spread or 0)
+    title = (
+        f"{most.labels['path']} needs the most runs, {most.at_pilot_spread:,} at the observed spread "
+        f"({most.labels['method']}); {most.done} are done"
+    )
+    return Chart(figure, caption, "\n".join(_words(plan) for rows in panels.values() for plan in rows), title=title)
 
 
 @styled
@@ -96,10 +122,10 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
         middle = [float(plan.at_pilot_spread or math.nan) for plan in curve]
         low = [float(plan.low or math.nan) for plan in curve]
         high = [float(plan.high or math.nan) for plan in curve]
-        axis.fill_between(x, low, high, color="#CFE3F2", linewidth=0, zorder=1)
-        axis.plot(x, high, color=_BLUE, linewidth=1.8, zorder=3)
-        axis.plot(x, middle, color=_BLUE, linewidth=1.2, linestyle="--", zorder=2)
-        axis.axhline(curve[0].done, color=_ORANGE, linewidth=1.2, zorder=2)
+        axis.fill_between(x, low, high, color=BAND, linewidth=0, zorder=1)
+        axis.plot(x, high, color=ESTIMATE, linewidth=1.8, zorder=3)
+        axis.plot(x, middle, color=ESTIMATE, linewidth=1.2, linestyle="--", zorder=2)
+        axis.axhline(curve[0].done, color=RUN, linewidth=1.2, zorder=2)
         axis.set_title(f"{curve[0].labels['method']}\n{curve[0].labels['path']}", fontsize=8.5)
         axis.set_xscale("log")
         axis.set_yscale("log")
@@ -118,7 +144,15 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
         "Solid: at the upper bound of the spread (plan with this number); dashed: at the pilot's spread; band: down to "
         f"the lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
     )
-    return Chart(figure, caption, "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves))
+    least = min((plan for curve in curves for plan in curve), key=lambda plan: float(plan.labels["relative"]))
+    most = max((curve for curve in curves), key=lambda curve: max(plan.at_pilot_spread or 0 for plan in curve))
+    worst = min(most, key=lambda plan: float(plan.labels["relative"]))
+    needed = "∞" if worst.high is None else f"{worst.high:,}"
+    title = (
+        f"For ±{100 * float(least.labels['relative']):g} % plan up to {needed} runs "
+        f"({worst.labels['path']}, {worst.labels['method']})"
+    )
+    return Chart(figure, caption, "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves), title=title)
 
 
 def _few_ticks(axis: Axes) -> None:

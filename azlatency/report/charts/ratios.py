@@ -6,35 +6,68 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.report.charts.base import tip
+from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.stats.result import Comparison
+from azlatency.studies.path import route
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#767676"
+#: Marker, colour, whether it is filled, and the caption's words on it.
 _MARKS = {
-    "different": ("o", _ORANGE, _ORANGE),
-    "different_within_margin": ("o", _ORANGE, "white"),
-    "equivalent": ("s", _BLUE, _BLUE),
-    "undetermined": ("s", _GREY, "white"),
+    "different": ("o", RUN, True, "orange: different"),
+    "different_within_margin": ("o", RUN, False, "hollow orange: different, but within the band"),
+    "equivalent": ("s", ESTIMATE, True, "blue square: practically equivalent"),
+    "undetermined": ("s", GREY, False, "hollow grey square: inconclusive"),
 }
 
 
 def pair_panel(axis: Axes, pairs: Sequence[Comparison]) -> None:
     """Draw one ratio per row, with its interval and its band of practical equivalence."""
+    axis.set_ylim(len(pairs) - 0.4, -0.6)
     for row, pair in enumerate(pairs):
         assert pair.ratio.estimate is not None
         axis.fill_betweenx(
-            [row - 0.5, row + 0.5], 1 / (1 + pair.margin), 1 + pair.margin, color="#DCEBF5", linewidth=0, zorder=0
+            [row - 0.5, row + 0.5], 1 / (1 + pair.margin), 1 + pair.margin, color=BAND, linewidth=0, zorder=0
         )
-        shape, edge, face = _MARKS[pair.verdict]
+        shape, edge, filled, _ = _MARKS[pair.verdict]
         if pair.ratio.low is not None and pair.ratio.high is not None:
             axis.plot([pair.ratio.low, pair.ratio.high], [row, row], color=edge, linewidth=1.8, zorder=2)
-        axis.plot([pair.ratio.estimate], [row], shape, color=edge, markerfacecolor=face, markersize=4.5, zorder=3)
-    axis.axvline(1, color="black", linewidth=0.8, zorder=1)
+        (mark,) = axis.plot(
+            [pair.ratio.estimate], [row], shape, color=edge, markerfacecolor=edge if filled else "white",
+            markersize=4.5, zorder=3,
+        )  # fmt: skip
+        tip(mark, pair_words(pair))
+        axis.annotate(
+            f"{pair.ratio.estimate:.3g}", (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
+            textcoords="offset points", fontsize=7.5, color=edge, annotation_clip=False,
+        )  # fmt: skip
+    axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
     axis.set_yticks(range(len(pairs)), [str(pair.labels["method"]) for pair in pairs])
-    axis.set_ylim(len(pairs) - 0.4, -0.6)
     axis.grid(axis="y", visible=False)
+
+
+def verdict_words(pairs: Sequence[Comparison]) -> str:
+    """Return the caption's sentence on the marks that the figure has."""
+    words = [words for verdict, (*_, words) in _MARKS.items() if any(pair.verdict == verdict for pair in pairs)]
+    words += ["no bar: no interval"] if any(pair.ratio.low is None for pair in pairs) else []
+    return f"{words[0][:1].upper()}{'; '.join(words)[1:]}."
+
+
+def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
+    """Return the result in words: how many comparisons differ, and the largest difference."""
+    apart = [pair for pair in pairs if pair.verdict == "different"]
+    alike = sum(pair.verdict in ("equivalent", "different_within_margin") for pair in pairs)
+    if not apart:
+        open_ = len(pairs) - alike
+        return f"{what}: no difference shown; {alike} practically equivalent, {open_} inconclusive"
+    far = max(apart, key=lambda pair: abs(math.log(pair.ratio.estimate or 1.0)))
+    ends = [far.labels.get(key) for key in ("from", "to")]
+    name = f"{route(*map(str, ends))} against back" if all(ends) else str(far.labels.get("path", far.what))
+    return (
+        f"{what}: {len(apart)} of {len(pairs)} differ; most {name}, {far.ratio.estimate:.3g}× ({far.labels['method']})"
+    )
 
 
 def ratio_reach(pairs: Sequence[Comparison]) -> float:

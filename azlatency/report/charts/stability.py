@@ -6,15 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import count_of, format_value
 from azlatency.report.charts.axes import plain_log_ticks, stretches
-from azlatency.report.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, sizes, styled
+from azlatency.report.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, sizes, styled, tip
+from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.time_series import CUT_OFF, ReportedSegments, RunTimeSeries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#B8B8B8"
+    from azlatency.stats.arrays import FloatArray
+
 #: Fewest probes of a run to draw, most panels, most time bins per panel.
 _FEWEST, _PANELS, _COLUMNS = 400, 6, 240
 
@@ -26,16 +30,19 @@ def run_series(runs: Sequence[RunTimeSeries]) -> Chart | Note:
     Parameters
     ----------
     runs : sequence of RunTimeSeries
-        One per run with samples. The six longest runs with send times and at least 400 probes are drawn. The size of
-        the drawing does not grow with their length.
+        One per run with samples. Six runs are drawn: those with confirmed level shifts first, then the longest of
+        those with send times and at least 400 probes. The size of the drawing does not grow with their length.
 
     Returns
     -------
     Chart or Note
         The chart, or a note with the reason where there is nothing to draw.
     """
-    timed = [run for run in runs if run.sent is not None and len(run.rtt) >= _FEWEST and run.lost < len(run.rtt)]
-    chosen = sorted(timed, key=lambda run: -(run.seconds or 0.0))[:_PANELS]
+    timed = [
+        run for run in runs
+        if run.lost < len(run.rtt) and (_confirmed(run) or (run.sent is not None and len(run.rtt) >= _FEWEST))
+    ]  # fmt: skip
+    chosen = sorted(timed, key=lambda run: (-_confirmed(run), -(run.seconds or 0.0)))[:_PANELS]
     if not chosen:
         reason = (
             "no log of this study contains samples" if not runs else "no run with send times and replies is long enough"
@@ -46,51 +53,108 @@ def run_series(runs: Sequence[RunTimeSeries]) -> Chart | Note:
         _series(axis, run)
         axis.set_title(f"{run.path}, {run.method}")
         axis.set_ylabel("µs (log)")
-    axes[-1].set_xlabel("seconds since the first probe")
-    left = "" if len(chosen) == len(runs) else f" The longest {len(chosen)} of {len(runs)} runs with samples."
-    caption = (
-        "Round-trip times over time. Grey: range of each time bin; blue: its median. Orange line: level shift (solid: "
-        "confirmed, dashed: not confirmed); shaded: 95 % interval of its time. Short ticks at the bottom: blocks whose "
-        "medians were tested. Triangles at the top: lost probes. At the right of a TCP connection: → still open when "
-        "the test ended (its lifetime is censored), ✕ cut off. "
-        f"{sizes((len(run.rtt) for run in chosen), 'probes per run')}." + left
+    for axis, run, below in zip(axes, chosen, [*chosen[1:], None], strict=True):
+        if below is None or (below.sent is None) != (run.sent is None):
+            axis.set_xlabel(
+                "number of the probe (no send times)" if run.sent is None else "seconds since the first probe"
+            )
+    return Chart(figure, _caption(chosen, runs), "\n".join(_words(run) for run in chosen), title=_title(runs))
+
+
+def _confirmed(run: RunTimeSeries) -> int:
+    """Return the number of confirmed level shifts of a run."""
+    return sum(shift.confirmed for shift in run.stability.shifts)
+
+
+def _title(runs: Sequence[RunTimeSeries]) -> str:
+    shifted = [run for run in runs if _confirmed(run)]
+    if not shifted:
+        return f"No confirmed level shift in {count_of(len(runs), 'run')}"
+    shifts = [(run, shift) for run in shifted for shift in run.stability.shifts if shift.confirmed]
+    run, shift = max(shifts, key=lambda item: abs(item[1].change.estimate or 0.0))
+    change = shift.change.estimate or 0.0
+    return (
+        f"{len(shifted)} of {len(runs)} runs shifted their level; most {run.path}, {run.method}: "
+        f"{'+' if change > 0 else '−'}{format_value(abs(change), 'ns')} {_when(run, shift.at)}"
     )
-    return Chart(figure, caption, "\n".join(_words(run) for run in chosen))
+
+
+def _caption(chosen: Sequence[RunTimeSeries], runs: Sequence[RunTimeSeries]) -> str:
+    """Describe the marks that the figure has."""
+    shifts = [shift for run in chosen for shift in run.stability.shifts]
+    parts = ["Round-trip times over time. Grey: range of each time bin; blue: its median."]
+    if shifts:
+        kinds = [word for word, kind in (("solid: confirmed", True), ("dashed: not confirmed", False))
+                 if any(shift.confirmed == kind for shift in shifts)]  # fmt: skip
+        parts.append(f"Orange line: level shift ({', '.join(kinds)}); shaded: 95 % interval of its time.")
+    if any(1 < run.stability.blocks <= _COLUMNS for run in chosen):
+        parts.append("Short ticks at the bottom: blocks whose medians were tested.")
+    if any(run.lost for run in chosen):
+        parts.append("Triangles at the top: lost probes.")
+    if any("TCP" in run.method for run in chosen):
+        parts.append(
+            "At the right of a TCP connection: → still open when the test ended (its lifetime is censored), ✕ cut off."
+        )
+    if any(configured().rtt.get(run.path) for run in chosen):
+        parts.append("Dotted: configured round-trip delay of the emulated link, without the time of the hosts.")
+    parts.append(f"{sizes((len(run.rtt) for run in chosen), 'probes per run')}.")
+    if len(chosen) < len(runs):
+        parts.append(
+            f"Shown: {len(chosen)} of {len(runs)} runs with samples, those with confirmed shifts first, then the "
+            "longest."
+        )
+    return " ".join(parts)
 
 
 def _series(axis: Axes, run: RunTimeSeries) -> None:
     import numpy as np
 
-    assert run.sent is not None
-    edges = np.linspace(run.sent[0], run.sent[-1], min(_COLUMNS, max(len(run.rtt) // 10, 2)) + 1)
-    places = np.clip(np.searchsorted(edges, run.sent, side="right") - 1, 0, len(edges) - 2)
+    sent, unit = _positions(run)
+    edges = np.linspace(sent[0], sent[-1], min(_COLUMNS, max(len(run.rtt) // 10, 2)) + 1)
+    places = np.clip(np.searchsorted(edges, sent, side="right") - 1, 0, len(edges) - 2)
     middle, low, median, high = stretches(edges, places, run.rtt / MICROSECOND)
-    axis.fill_between(middle, low, high, color=_GREY, linewidth=0, step="mid")
-    axis.plot(middle, median, color=_BLUE, linewidth=1.1)
+    axis.fill_between(middle, low, high, color=RANGE, linewidth=0, step="mid")
+    axis.plot(middle, median, color=ESTIMATE, linewidth=1.1)
+    if truth := configured().rtt.get(run.path):
+        axis.axhline(truth / MICROSECOND, color=INK, linewidth=1, linestyle=":")
     axis.set_yscale("log")
     for shift in run.stability.shifts:
-        when, first, last = (moment / SECOND for moment in (shift.at, shift.at_low, shift.at_high))
-        axis.axvspan(first, last, color=_RED, alpha=0.18, linewidth=0)
-        axis.axvline(when, color=_RED, linewidth=1.2, linestyle="-" if shift.confirmed else "--")
+        when, first, last = (moment / unit for moment in (shift.at, shift.at_low, shift.at_high))
+        axis.axvspan(first, last, color=RUN, alpha=0.18, linewidth=0)
+        line = axis.axvline(when, color=RUN, linewidth=1.2, linestyle="-" if shift.confirmed else "--")
+        tip(line, f"{format_value(abs(shift.change.estimate or 0.0), 'ns')} "
+                  f"{'slower' if (shift.change.estimate or 0.0) > 0 else 'faster'} {_when(run, shift.at)}")  # fmt: skip
     lost = np.unique(places[~np.isfinite(run.rtt)])
     if len(lost):
         spots = (edges[lost] + edges[lost + 1]) / 2
-        axis.plot(spots, [0.97] * len(spots), "v", color="black", markersize=3.5, transform=axis.get_xaxis_transform())
-    axis.set_xlim(run.sent[0], run.sent[-1])
+        axis.plot(spots, [0.97] * len(spots), "v", color=INK, markersize=3.5, transform=axis.get_xaxis_transform())
+    axis.set_xlim(sent[0], sent[-1])
     _blocks(axis, run)
     _end(axis, run)
     _ticks(axis)
+
+
+def _positions(run: RunTimeSeries) -> tuple[FloatArray, float]:
+    """Return where each probe is on the x axis, and the units of a shift's time in one unit of the axis."""
+    import numpy as np
+
+    return (np.arange(len(run.rtt), dtype=float), 1.0) if run.sent is None else (run.sent, SECOND)
+
+
+def _when(run: RunTimeSeries, at: float) -> str:
+    """Say when a shift occurred: after seconds, or after probes if the log has no send times."""
+    return f"after {at:,.0f} probes" if run.sent is None else f"after {at / SECOND:,.3g} s"
 
 
 def _blocks(axis: Axes, run: RunTimeSeries) -> None:
     """Mark the blocks whose medians were tested for level shifts with short ticks."""
     from matplotlib.ticker import FixedLocator
 
-    assert run.sent is not None
+    sent, unit = _positions(run)
     if 1 < run.stability.blocks <= _COLUMNS:
-        step = run.stability.block / SECOND
-        axis.xaxis.set_minor_locator(FixedLocator([run.sent[0] + step * i for i in range(run.stability.blocks + 1)]))
-        axis.tick_params(axis="x", which="minor", length=3.5, color="#555555", direction="in")
+        step = run.stability.block / unit
+        axis.xaxis.set_minor_locator(FixedLocator([sent[0] + step * i for i in range(run.stability.blocks + 1)]))
+        axis.tick_params(axis="x", which="minor", length=3.5, color=GREY, direction="in")
 
 
 def _end(axis: Axes, run: RunTimeSeries) -> None:
@@ -100,7 +164,7 @@ def _end(axis: Axes, run: RunTimeSeries) -> None:
     cut = run.status in CUT_OFF
     axis.annotate(
         "✕" if cut else "→", (1, 0.5), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
-        fontsize=11, color=_RED if cut else _BLUE, annotation_clip=False,
+        fontsize=11, color=RUN if cut else ESTIMATE, annotation_clip=False,
     )  # fmt: skip
 
 
@@ -123,7 +187,7 @@ def _words(run: RunTimeSeries) -> str:
 
     answered = run.rtt[np.isfinite(run.rtt)] / MICROSECOND
     shifts = "; ".join(
-        f"shift of {(shift.change.estimate or 0) / MICROSECOND:+,.4g} µs after {shift.at / SECOND:,.4g} s "
+        f"shift of {(shift.change.estimate or 0) / MICROSECOND:+,.4g} µs {_when(run, shift.at)} "
         f"({'confirmed' if shift.confirmed else 'not confirmed'})"
         for shift in run.stability.shifts
     )
@@ -155,9 +219,12 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
     figure, axes = new_figure(rows, columns, 2.9 * rows)
     for axis, connection in zip(axes, connections, strict=True):
         values = [value / MICROSECOND for value in connection.values]
-        axis.plot(range(len(values)), values, color=_BLUE, linewidth=1, zorder=2)
-        axis.plot(range(len(values)), values, "o", color=_BLUE, markerfacecolor="white", markersize=5, zorder=3)
-        axis.plot([len(values) - 1], values[-1:], "o", color=_RED, markersize=6, zorder=4)
+        axis.plot(range(len(values)), values, color=ESTIMATE, linewidth=1, zorder=2)
+        (marks,) = axis.plot(
+            range(len(values)), values, "o", color=ESTIMATE, markerfacecolor="white", markersize=5, zorder=3
+        )
+        tip(marks, *(f"{name}: {value:,.5g} µs" for name, value in zip(connection.names, values, strict=True)))
+        axis.plot([len(values) - 1], values[-1:], "o", color=RUN, markersize=6, zorder=4)
         names = [name.removeprefix("records ").removesuffix(" before the end") for name in connection.names]
         axis.set_xticks(range(len(values)), [name.removesuffix(" records") for name in names], rotation=90)
         axis.set_xlim(-0.4, len(values) - 0.6)
@@ -186,4 +253,7 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
             else f"; p = {connection.event.p:.2g}, smallest possible {connection.event.attainable_p:.2g}"
         )
         alts.append(f"{connection.path}: {shown} µs{p}")
-    return Chart(figure, caption, "\n".join(alts))
+    last = [(connection, connection.values[-1] / connection.values[-2]) for connection in connections
+            if len(connection.values) > 1]  # fmt: skip
+    title = "; ".join(f"{connection.path}: last segment {ratio:.2f}× the one before" for connection, ratio in last[:2])
+    return Chart(figure, caption, "\n".join(alts), title=title)

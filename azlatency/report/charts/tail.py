@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.charts.axes import plain_log_ticks, power_ticks
-from azlatency.report.charts.base import MICROSECOND, new_figure, side_by_side, sizes, styled
+from azlatency.report.charts.base import MICROSECOND, new_figure, side_by_side, sizes, styled, tip
+from azlatency.report.charts.palette import ESTIMATE, INK, RUN
+from azlatency.report.charts.titles import by_method, extremes
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.tail_by_run import RunTail, fitted_exceedances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _RED, _BLACK = "#0072B2", "#D55E00", "#000000"
 _PANELS = 4
 
 
@@ -50,27 +52,40 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
         axis.set_xlabel("round-trip time, µs (log)")
     left = "" if len(chosen) == len(tails) else f" The longest {len(chosen)} of {len(tails)} runs."
     level = f"{100 * chosen[0].fit.shape.confidence:g} %"
+    truth = any(configured().rtt.get(tail.path) for tail in chosen)
+    fitted = [tail.fit.threshold is not None and not tail.fit.refused for tail in chosen]
+    method, largest = by_method((tail.method, tail.path, tail.largest) for tail in chosen)
+    title = extremes("round trip of its slowest packet", largest, "ns", method)
     caption = (
         f"Share of packets slower than a given round-trip time. Blue: measured; blue bars: {level} interval of the "
-        "percentile, where it is valid. Orange: tail fitted above a threshold (dot), each cluster of late packets "
-        f"counted once, dashed where extrapolated; orange bar: {level} interval of the value exceeded once in a run of "
-        "this length. No orange: the tail cannot be fitted."
+        "percentile, where it is valid."
+        + (
+            " Orange: tail fitted above a threshold (dot), each cluster of late packets counted once, dashed where "
+            f"extrapolated; orange bar: {level} interval of the value exceeded once in a run of this length."
+            if any(fitted)
+            else ""
+        )
+        + ("" if all(fitted) else " No orange: the tail cannot be fitted.")
+        + (" ×: configured round-trip delay of the emulated link." if truth else "")
         + (" Dotted: the limit." if limit is not None else "")
         + f" {sizes((len(tail.rtt) for tail in chosen), 'packets per run')}."
         + left
     )
-    return Chart(figure, caption, "\n".join(_words(tail) for tail in chosen))
+    return Chart(figure, caption, "\n".join(_words(tail) for tail in chosen), title=title)
 
 
 def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
     n = len(tail.rtt)
     values, shares = tail.curve
-    axis.plot(values / MICROSECOND, shares, color=_BLUE, linewidth=1.4, drawstyle="steps-pre", zorder=3)
+    axis.plot(values / MICROSECOND, shares, color=ESTIMATE, linewidth=1.4, drawstyle="steps-pre", zorder=3)
     for quantile in tail.quantiles:
         if quantile.low is not None and quantile.high is not None:
             share = 1 - quantile.labels["q"]
             ends = [quantile.low / MICROSECOND, quantile.high / MICROSECOND]
-            axis.plot(ends, [share] * 2, color=_BLUE, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2)
+            (bar,) = axis.plot(
+                ends, [share] * 2, color=ESTIMATE, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2
+            )
+            tip(bar, f"{quantile.what}: {(quantile.estimate or 0) / MICROSECOND:,.5g} µs")
     axis.set_xscale("log")
     axis.set_yscale("log")
     plain_log_ticks(axis.xaxis, decades_only=True)
@@ -79,9 +94,13 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
     right = tail.largest * 3
     if tail.fit.threshold is not None and not tail.fit.refused:
         right = max(right, _fit(axis, tail))
-    axis.set_xlim(values[-1] / MICROSECOND / 1.3, right / MICROSECOND)
+    left = values[-1]
+    if truth := configured().rtt.get(tail.path):
+        axis.plot([truth / MICROSECOND], [1], "x", color=INK, markersize=5, zorder=5)
+        left = min(left, truth)
+    axis.set_xlim(left / MICROSECOND / 1.3, right / MICROSECOND)
     if limit is not None:
-        axis.axvline(limit / MICROSECOND, color=_BLACK, linewidth=1, linestyle=":")
+        axis.axvline(limit / MICROSECOND, color=INK, linewidth=1, linestyle=":")
     axis.set_title(f"{tail.path}, {tail.method}", fontsize=9)
 
 
@@ -94,12 +113,12 @@ def _fit(axis: Axes, tail: RunTail) -> float:
     x = np.geomspace(tail.fit.threshold, tail.largest * 1e4, 400)
     shares = np.array(fitted_exceedances(tail.fit, list(x)))
     for kept, line in ((shares >= 1 / n, "-"), ((shares <= 1 / n) & (shares >= 0.1 / n), "--")):
-        axis.plot(x[kept] / MICROSECOND, shares[kept], color=_RED, linewidth=1.2, linestyle=line, zorder=4)
-    axis.plot([tail.fit.threshold / MICROSECOND], [float(shares[0])], "o", color=_RED, markersize=4, zorder=5)
+        axis.plot(x[kept] / MICROSECOND, shares[kept], color=RUN, linewidth=1.2, linestyle=line, zorder=4)
+    axis.plot([tail.fit.threshold / MICROSECOND], [float(shares[0])], "o", color=RUN, markersize=4, zorder=5)
     right = float(x[shares >= 0.1 / n].max())
     if level is not None and level.low is not None and level.high is not None:
         ends = [level.low / MICROSECOND, level.high / MICROSECOND]
-        axis.plot(ends, [1 / n] * 2, color=_RED, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2)
+        axis.plot(ends, [1 / n] * 2, color=RUN, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2)
         right = max(right, level.high)
     return right
 

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.charts.axes import ratio_ticks
-from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, new_figure, sizes, styled
+from azlatency.report.charts.base import (
+    MICROSECOND,
+    label,
+    label_tall_panels,
+    left_out,
+    lines,
+    new_figure,
+    sizes,
+    styled,
+)
+from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
+from azlatency.report.charts.rows import dots
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.agreement import Agreement, Pair
 
@@ -15,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PANELS = 5
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#767676"
 _VERDICTS = {
     "different": "different",
     "different_within_margin": "different, within the margin",
@@ -47,6 +57,8 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     drawn = [agreement for agreement in agreements if agreement.points and agreement.ratio.estimate is not None]
     if not drawn:
         return Note("No chart: no two methods of this study measured round-trip times on the same path.")
+    if len(drawn) == 1 and len(drawn[0].points) == 1:
+        return Note(f"No chart: one pair of runs only. {_words(drawn[0])}.")
     shown = drawn[:_PANELS]
     paths = [_by_size(agreement.points) for agreement in shown]
     counts = [len(group) * lines(*(label(f"{path} (1,000 µs)") for path, _, _ in group)) + 2 for group in paths]
@@ -54,26 +66,37 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
         len(shown), 1, 0.65 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
         gridspec_kw={"height_ratios": [count + 1 for count in counts]},
     )  # fmt: skip
-    for axis, agreement, groups in zip(axes, shown, paths, strict=True):
-        _panel(axis, agreement, groups)
     ratios = [pair.first / pair.second for agreement in shown for pair in agreement.points]
     wide = [end for agreement in shown for end in (agreement.prediction or ()) if 0.2 < end < 5]
     reach = max(
         abs(math.log(agreement)) for agreement in [*ratios, *wide, *(1 + agreement.margin for agreement in shown)]
     )
     ratio_ticks(axes[-1], 1.08 * reach)
+    for axis, agreement, groups in zip(axes, shown, paths, strict=True):
+        _panel(axis, agreement, groups)
+    label_tall_panels(axes)
     axes[-1].set_xlabel("first tool ÷ second (log)")
     level = f"{100 * shown[0].ratio.confidence:g} %"
     margin = f"±{100 * shown[0].margin:g} %"
     caption = (
         "Ratio of the first tool to the second, shortest path on top (its typical round-trip time in parentheses); "
         f"each dot is a round. Below: the mean ratio with its {level} interval, and the prediction interval for one "
-        f"more pair (both may be clipped). Band: practically equivalent, {margin}. Blue: both tools send the same kind "
-        "of packet; grey: they send different packets and measure different things. "
-        f"{sizes((agreement.pairs for agreement in shown), 'pairs per comparison')}."
+        f"more pair (both may be clipped). Band: practically equivalent, {margin}."
+        + (" Blue: both tools send the same kind of packet." if any(not a.differs_in for a in shown) else "")
+        + (
+            " Grey: they send different packets and measure different things."
+            if any(a.differs_in for a in shown)
+            else ""
+        )
+        + " "
+        + f"{sizes((agreement.pairs for agreement in shown), 'pairs per comparison')}."
     )
     caption += left_out(len(shown), len(drawn), "comparisons")
-    return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown))
+    # Tools that send the same kind of packet should agree; others measure different things.
+    alike = [agreement for agreement in shown if not agreement.differs_in and agreement.pairs > 1] or shown
+    far = max(alike, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
+    title = f"{far.first} shows {far.ratio.estimate:.3g}× the round trips of {far.second}: {_subject(far)}"
+    return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
 
 
 def _by_size(points: Sequence[Pair]) -> list[tuple[str, float, list[float]]]:
@@ -93,11 +116,9 @@ def _by_size(points: Sequence[Pair]) -> list[tuple[str, float, list[float]]]:
 
 
 def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, list[float]]]) -> None:
-    colour = _GREY if agreement.differs_in else _BLUE
-    axis.axvspan(1 / (1 + agreement.margin), 1 + agreement.margin, color="#DCEBF5", linewidth=0, zorder=0)
-    axis.axvline(1, color="black", linewidth=0.8, zorder=1)
-    for row, (_, _, ratios) in enumerate(groups):
-        axis.plot(ratios, [row] * len(ratios), "o", color=_ORANGE, markersize=4.5, markerfacecolor="none", zorder=3)
+    colour = GREY if agreement.differs_in else ESTIMATE
+    axis.axvspan(1 / (1 + agreement.margin), 1 + agreement.margin, color=BAND, linewidth=0, zorder=0)
+    axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
     mean, more = len(groups), len(groups) + 1
     assert agreement.ratio.estimate is not None
     if agreement.ratio.low is not None and agreement.ratio.high is not None:
@@ -111,6 +132,11 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
         [*map(label, names), "mean ratio", "one more pair" if agreement.prediction else "(one pair only)"],
     )
     axis.set_ylim(more + 0.6, -0.6)
+    drawn = [(row, path, ratio) for row, (path, _, ratios) in enumerate(groups) for ratio in ratios]
+    dots(axis, [row for row, _, _ in drawn], [ratio for *_, ratio in drawn],
+         [f"{path}: {ratio:.4g}" for _, path, ratio in drawn])  # fmt: skip
+    axis.annotate(f"{agreement.ratio.estimate:.3g}", (1, mean), (4, 0), xycoords=("axes fraction", "data"), va="center",
+                  textcoords="offset points", fontsize=7.5, color=colour, annotation_clip=False)  # fmt: skip
     axis.grid(axis="y", visible=False)
     axis.set_title(f"{agreement.first} ÷ {agreement.second}: {_subject(agreement)}", fontsize=9)
 

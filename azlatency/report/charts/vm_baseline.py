@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import decimals_for, format_number
 from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import label, lines, new_figure, sizes, styled
+from azlatency.report.charts.base import label, lines, new_figure, sizes, styled, tip
+from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
 from azlatency.report.objects import Chart, Note
 from azlatency.report.tables.common import limits, read_in
 from azlatency.stats.across_runs.baseline import Conformance
@@ -16,9 +19,9 @@ if TYPE_CHECKING:
 
 #: Marker, edge and fill of each verdict, distinguishable without colour.
 _MARKS = {
-    "meets": ("o", "#0072B2", "#0072B2"),
-    "fails": ("X", "#D55E00", "#D55E00"),
-    "inconclusive": ("o", "#767676", "white"),
+    "meets": ("o", ESTIMATE, ESTIMATE),
+    "fails": ("X", RUN, RUN),
+    "inconclusive": ("o", GREY, "white"),
 }
 _LOGARITHMIC_FROM = 15.0
 
@@ -45,6 +48,7 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
             panels.setdefault(result.what, []).append(result)
     if not panels:
         return Note("No chart: no run of this study measured a quantity of the baseline.")
+    panels = {what: sorted(rows, key=lambda result: result.mean or 0.0) for what, rows in panels.items()}
     counts = [len(rows) * lines(*map(_where, rows)) for rows in panels.values()]
     figure, axes = new_figure(
         len(panels), 1, sum(0.21 * count + 0.95 for count in counts),
@@ -54,12 +58,20 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
         _panel(axis, rows)
         axis.set_title(f"{what}: {_expected(rows[0])}")
     level = f"{100 * results[0].confidence:g} %"
+    shown = [result for rows in panels.values() for result in rows]
+    counted = Counter(str(result.status) for result in shown)
+    marks = {"meets": "filled dot: meets", "fails": "cross: fails", "inconclusive": "hollow grey: inconclusive"}
+    words = "; ".join(text for status, text in marks.items() if counted[status])
+    verdicts = {"meets": "as expected", "fails": "outside the expected range", "inconclusive": "inconclusive"}
+    title = ", ".join(f"{counted[status]} {text}" for status, text in verdicts.items() if counted[status])
     caption = (
-        f"Mean of the runs and the expected range (blue). Bar: one-sided {level} bounds, below and above; no bar: a "
-        "single run. Filled dot: meets; cross: fails; hollow grey: inconclusive. "
-        f"{sizes((result.runs for rows in panels.values() for result in rows), 'runs')}."
+        "Mean of the runs and the expected range (blue), in the order of size."
+        + (f" Bar: one-sided {level} bounds, below and above." if any(r.low is not None for r in shown) else "")
+        + (" No bar: a single run." if any(r.low is None for r in shown) else "")
+        + f" {words[:1].upper()}{words[1:]}. "
+        + f"{sizes((result.runs for rows in panels.values() for result in rows), 'runs')}."
     )
-    return Chart(figure, caption, "\n".join(_words(result) for rows in panels.values() for result in rows))
+    return Chart(figure, caption, "\n".join(_words(result) for rows in panels.values() for result in rows), title=title)
 
 
 def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
@@ -77,18 +89,22 @@ def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
     axis.set_xlabel(unit + (" (log)" if logarithmic else ""))
     band = [left if rows[0].limit_low is None else rows[0].limit_low / scale,
             right if rows[0].limit_high is None else rows[0].limit_high / scale]  # fmt: skip
-    axis.axvspan(*band, color="#CFE3F2", linewidth=0, zorder=0)
+    axis.axvspan(*band, color=BAND, linewidth=0, zorder=0)
     for row, result in enumerate(rows):
         assert result.mean is not None
         shape, edge, face = _MARKS[result.status]
+        value = result.mean / scale
         if result.low is not None and result.high is not None:
             axis.plot(
                 [max(result.low / scale, left), result.high / scale], [row, row], color=edge, linewidth=2, zorder=2
             )
-        axis.plot([result.mean / scale], [row], shape, color=edge, markerfacecolor=face, markersize=5.5, zorder=3)
+        (mark,) = axis.plot([value], [row], shape, color=edge, markerfacecolor=face, markersize=5.5, zorder=3)
+        tip(mark, _words(result))
+        verdict = f"{format_number(value, decimals_for(value))}, {result.status}"
         axis.annotate(
-            result.status, (1.0, row), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-            va="center", fontsize=8, color=edge, annotation_clip=False,
+            verdict, (1.0, row), (4, 0),
+            xycoords=("axes fraction", "data"), textcoords="offset points", va="center", fontsize=8, color=edge,
+            annotation_clip=False,
         )  # fmt: skip
     axis.set_yticks(range(len(rows)), [_where(result) for result in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)

@@ -145,7 +145,8 @@ function svgText(svg) {
   const copy = svg.cloneNode(true), box = svg.viewBox.baseVal;
   copy.setAttribute("width", box.width + "pt");
   copy.setAttribute("height", box.height + "pt");
-  return new XMLSerializer().serializeToString(copy);
+  // Other programs know neither the variables nor the dark scheme of the page.
+  return new XMLSerializer().serializeToString(copy).replace(/var\(--c[0-9a-f]{6},\s*(#[0-9a-f]{6})\)/g, "$1");
 }
 const loaded = source => new Promise((done, failed) => { const image = new Image(); image.onload = () => done(image); image.onerror = failed; image.src = source; });
 async function png(svg) {
@@ -157,116 +158,15 @@ async function png(svg) {
   pen.drawImage(await loaded("data:image/svg+xml;charset=utf-8," + encodeURIComponent(svgText(svg))), 0, 0, canvas.width, canvas.height);
   return new Promise(done => canvas.toBlob(done, "image/png"));
 }
-const deflate = async content => new Uint8Array(await new Response(new Blob([content]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer());
-// Figures consist of paths, references to paths (glyphs), clip paths and images; the renderer removes everything else.
-async function pdf(svg) {
-  const {width, height} = svg.viewBox.baseVal, pen = make("canvas").getContext("2d", {willReadFrequently: true});
-  const ops = [], alphas = new Map(), images = [];
-  const round = value => (Math.round(value * 100) / 100).toString();
-  const colour = value => {
-    pen.fillStyle = "#000"; pen.fillStyle = value;
-    return [1, 3, 5].map(at => round(parseInt(pen.fillStyle.slice(at, at + 2), 16) / 255)).join(" ");
-  };
-  const at = (matrix, x, y) => { const point = matrix.transformPoint(new DOMPoint(x, y)); return [point.x, height - point.y]; };
-  const names = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset", "stroke-linecap", "stroke-linejoin", "fill-opacity", "stroke-opacity", "fill-rule"];
-  const own = (element, name) => element.style.getPropertyValue(name) || element.getAttribute(name);
-  const inherit = (element, style) => {
-    const result = {...style};
-    for (const name of names) { const value = own(element, name); if (value && value !== "inherit") result[name] = value; }
-    result.opacity = style.opacity * parseFloat(own(element, "opacity") || 1);
-    return result;
-  };
-  const moved = (element, matrix) => {
-    const list = element.transform && element.transform.baseVal;
-    if (!list || !list.numberOfItems) return matrix;
-    const {a, b, c, d, e, f} = list.consolidate().matrix;
-    return matrix.multiply(new DOMMatrix([a, b, c, d, e, f]));
-  };
-  const attribute = (element, name) => parseFloat(element.getAttribute(name) || 0);
-  function outline(element, matrix) {
-    const point = (x, y) => at(matrix, x, y).map(round).join(" ");
-    if (element.localName === "rect") {
-      const [x, y, w, h] = ["x", "y", "width", "height"].map(name => attribute(element, name));
-      return `${point(x, y)} m ${point(x + w, y)} l ${point(x + w, y + h)} l ${point(x, y + h)} l h`;
-    }
-    if (element.localName !== "path") throw new Error(element.localName);
-    const parts = [];
-    let last = [0, 0], start = [0, 0];
-    for (const [, letter, rest] of (element.getAttribute("d") || "").matchAll(/([a-z])([^a-df-z]*)/gi)) {
-      const values = (rest.match(/-?\d*\.?\d+(?:e[+-]?\d+)?/gi) || []).map(Number);
-      const take = {M: 2, L: 2, C: 6, Q: 4, Z: 0}[letter.toUpperCase()];
-      if (take === undefined || (letter !== letter.toUpperCase() && take)) throw new Error(letter);
-      if (!take) { parts.push("h"); last = start; continue; }
-      for (let from = 0; from + take <= values.length; from += take) {
-        const v = values.slice(from, from + take), end = v.slice(-2);
-        if (letter === "M" && !from) { parts.push(point(...v), "m"); start = end; }
-        else if (take === 2) parts.push(point(...v), "l");
-        else if (take === 6) parts.push(point(v[0], v[1]), point(v[2], v[3]), point(v[4], v[5]), "c");
-        else parts.push(point(last[0] + 2 / 3 * (v[0] - last[0]), last[1] + 2 / 3 * (v[1] - last[1])), point(v[2] + 2 / 3 * (v[0] - v[2]), v[3] + 2 / 3 * (v[1] - v[3])), point(v[2], v[3]), "c");
-        last = end;
-      }
-    }
-    return parts.join(" ");
-  }
-  function draw(element, matrix, style) {
-    const filled = style.fill !== "none", stroked = style.stroke !== "none" && parseFloat(style["stroke-width"]) > 0;
-    if (!filled && !stroked) return;
-    const alpha = [style["fill-opacity"], style["stroke-opacity"]].map(each => round(style.opacity * parseFloat(each))).join(" ");
-    if (!alphas.has(alpha)) alphas.set(alpha, "G" + alphas.size);
-    ops.push(`/${alphas.get(alpha)} gs`);
-    if (filled) ops.push(colour(style.fill) + " rg");
-    if (stroked) {
-      const scale = Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c));
-      const dashes = (style["stroke-dasharray"].match(/[\d.]+/g) || []).map(each => round(each * scale));
-      ops.push(colour(style.stroke) + " RG", round(parseFloat(style["stroke-width"]) * scale) + " w",
-        `[${dashes.join(" ")}] ${round(parseFloat(style["stroke-dashoffset"]) * scale)} d`,
-        {butt: 0, round: 1, square: 2}[style["stroke-linecap"]] + " J", {miter: 0, round: 1, bevel: 2}[style["stroke-linejoin"]] + " j");
-    }
-    const rule = style["fill-rule"] === "evenodd" ? "*" : "";
-    ops.push(outline(element, matrix), filled && stroked ? "B" + rule : filled ? "f" + rule : "S");
-  }
-  async function picture(element, matrix) {
-    const image = await loaded(element.getAttribute("href") || element.getAttribute("xlink:href"));
-    const [x, y, w, h] = ["x", "y", "width", "height"].map(name => attribute(element, name));
-    pen.canvas.width = image.naturalWidth; pen.canvas.height = image.naturalHeight;
-    pen.drawImage(image, 0, 0);
-    const pixels = pen.getImageData(0, 0, image.naturalWidth, image.naturalHeight).data, count = pixels.length / 4;
-    const rgb = new Uint8Array(3 * count), mask = new Uint8Array(count);
-    for (let index = 0; index < count; index++) { rgb.set(pixels.subarray(4 * index, 4 * index + 3), 3 * index); mask[index] = pixels[4 * index + 3]; }
-    const [o, r, u] = [at(matrix, x, y + h), at(matrix, x + w, y + h), at(matrix, x, y)];
-    ops.push("q", [r[0] - o[0], r[1] - o[1], u[0] - o[0], u[1] - o[1], o[0], o[1]].map(round).join(" ") + " cm", `/I${images.length} Do`, "Q");
-    images.push({width: image.naturalWidth, height: image.naturalHeight, rgb: await deflate(rgb), mask: await deflate(mask)});
-  }
-  const target = reference => document.getElementById((/#([^"')]+)/.exec(reference) || [])[1]);
-  async function walk(element, matrix, style) {
-    if (["defs", "clipPath", "title"].includes(element.localName)) return;
-    const here = moved(element, matrix), inherited = inherit(element, style);
-    const clip = own(element, "clip-path");
-    if (clip && clip !== "none") ops.push("q", ...[...target(clip).children].map(each => outline(each, moved(each, here))), "W n");
-    if (["svg", "g"].includes(element.localName)) for (const child of element.children) await walk(child, here, inherited);
-    else if (element.localName === "use") await walk(target(element.getAttribute("href")), here.translate(attribute(element, "x"), attribute(element, "y")), inherited);
-    else if (element.localName === "image") await picture(element, here);
-    else draw(element, here, inherited);
-    if (clip && clip !== "none") ops.push("Q");
-  }
-  await walk(svg, new DOMMatrix(), {fill: "#000", stroke: "none", "stroke-width": "1", "stroke-dasharray": "", "stroke-dashoffset": "0", "stroke-linecap": "butt", "stroke-linejoin": "miter", "fill-opacity": "1", "stroke-opacity": "1", "fill-rule": "nonzero", opacity: 1});
-  const encode = text => Uint8Array.from(text, char => char.charCodeAt(0));
-  const stream = (dictionary, content) => [`<<${dictionary}/Filter/FlateDecode/Length ${content.length}>>\nstream\n`, content, "\nendstream"];
-  const states = [...alphas].map(([alpha, name]) => { const [fill, stroke] = alpha.split(" "); return `/${name}<</ca ${fill}/CA ${stroke}>>`; }).join("");
-  const pictures = images.map((each, index) => `/I${index} ${5 + 2 * index} 0 R`).join("");
-  const kind = (each, space) => `/Type/XObject/Subtype/Image/Width ${each.width}/Height ${each.height}/BitsPerComponent 8/ColorSpace/${space}`;
-  const objects = [["<</Type/Catalog/Pages 2 0 R>>"], ["<</Type/Pages/Kids[3 0 R]/Count 1>>"],
-    [`<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${round(width)} ${round(height)}]/Contents 4 0 R/Resources<</ExtGState<<${states}>>/XObject<<${pictures}>>>>>>`],
-    stream("", await deflate(encode(ops.join("\n")))),
-    ...images.flatMap((each, index) => [stream(kind(each, "DeviceRGB") + `/SMask ${6 + 2 * index} 0 R`, each.rgb), stream(kind(each, "DeviceGray"), each.mask)])];
-  const parts = ["%PDF-1.5\n"], offsets = [];
-  let length = parts[0].length;
-  const put = part => { parts.push(part); length += part.length; };
-  objects.forEach((object, index) => { offsets.push(length); [`${index + 1} 0 obj\n`, ...object, "\nendobj\n"].forEach(put); });
-  const begin = length;
-  put(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n` + offsets.map(offset => String(offset).padStart(10, "0") + " 00000 n \n").join(""));
-  put(`trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${begin}\n%%EOF\n`);
-  return new Blob(parts.map(part => typeof part === "string" ? encode(part) : part), {type: "application/pdf"});
+// The browser prints the figure alone on a page of its size, with its fonts: "Save as PDF" makes the file.
+function printFigure(figure, svg) {
+  const {width, height} = svg.viewBox.baseVal;
+  const sheet = make("style", {}, `@media print{@page{size:${width}pt ${height}pt;margin:0}}`);
+  document.head.append(sheet);
+  document.documentElement.classList.add("one-figure");
+  figure.classList.add("printed");
+  addEventListener("afterprint", () => { sheet.remove(); document.documentElement.classList.remove("one-figure"); figure.classList.remove("printed"); }, {once: true});
+  print();
 }
 function figureTools(figure) {
   const card = one(".card", figure);
@@ -284,7 +184,8 @@ function figureTools(figure) {
     catch { say(`This browser cannot save the figure as ${ending.toUpperCase()}; choose another format`); }
   });
   const tools = [button("Enlarge", enlarge)];
-  if (!one("img", card)) tools.push(as("svg", async svg => new Blob([svgText(svg)], {type: "image/svg+xml"})), as("pdf", pdf), as("png", png));
+  if (!one("img", card)) tools.push(as("svg", async svg => new Blob([svgText(svg)], {type: "image/svg+xml"})), as("png", png),
+    button("PDF", () => printFigure(figure, picture())));
   card.after(make("div", {class: "tools", role: "group", "aria-label": "Figure: " + title}, ...tools));
 }
 

@@ -1,0 +1,50 @@
+"""Parts of charts that have one row per path: the dots of its runs, and the number next to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.logs.format import decimals_for, format_number
+from azlatency.report.charts.base import tip
+from azlatency.report.charts.palette import INK, RUN
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def dots(axis: Axes, rows: Sequence[float], values: Sequence[float], tips: Sequence[str], colour: str = RUN) -> None:
+    """Draw one hollow dot per run in its row; seaborn's swarm moves dots apart that would hide each other.
+
+    The limits and the scale of the axis must be final.
+    """
+    import seaborn
+
+    if not values:
+        return
+    limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
+    seaborn.swarmplot(
+        x=list(values), y=list(rows), orient="h", native_scale=True, size=4.2, color=axis.get_facecolor(),
+        edgecolor=colour, linewidth=1.1, warn_thresh=1, ax=axis, zorder=4,
+    )  # fmt: skip
+    axis.set_yticks(ticks, names)
+    axis.set_ylim(limits)
+    axis.set(xlabel=axis.get_xlabel(), ylabel="")
+    # One collection of dots per row, in the order of the rows.
+    collections = [item for item in axis.collections if item.get_gid() is None][-len(set(rows)) :]
+    for collection, row in zip(collections, sorted(set(rows)), strict=True):
+        tip(collection, *(text for text, own in zip(tips, rows, strict=True) if own == row))
+
+
+def value_at(axis: Axes, row: float, place: float, *values: float, colour: str = INK) -> None:
+    """Write a number, or the ends of a range, right of a place in a row, and never beyond the end of the axis."""
+    place = min(place, axis.get_xlim()[1])
+    text = " – ".join(dict.fromkeys(_number(value) for value in values))
+    axis.annotate(
+        text, (place, row), (6, 0), textcoords="offset points", va="center", fontsize=7.5, color=colour,
+        annotation_clip=False,
+    )  # fmt: skip
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else format_number(value, decimals_for(value))

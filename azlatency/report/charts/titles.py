@@ -1,0 +1,57 @@
+"""Titles of charts: the result in words, from the values that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from azlatency.logs.format import format_value
+from azlatency.studies.path import Path
+
+#: Words for the largest and the smallest value of a quantity.
+TIMES, RATES = ("longest", "shortest"), ("highest", "lowest")
+
+
+def by_method(
+    values: Iterable[tuple[str, str, float]], packets: Mapping[str, float] | None = None
+) -> tuple[str, dict[str, float]]:
+    """Return the method that measured the most paths, most often, with the most packets; and its value on each path.
+
+    ``values``: method, path and value. Of several values of one path the middle one is taken.
+    """
+    groups: dict[str, dict[str, list[float]]] = {}
+    for method, path, value in values:
+        groups.setdefault(method, {}).setdefault(path, []).append(value)
+    if not groups:
+        return "", {}
+    sent = {} if packets is None else packets
+
+    def weight(name: str) -> tuple[float, ...]:
+        runs = sum(map(len, groups[name].values()))
+        return len(groups[name]), not is_sparse(name), runs, sent.get(name, 0)
+
+    method = max(groups, key=weight)
+    return method, {path: sorted(some)[len(some) // 2] for path, some in groups[method].items()}
+
+
+def extremes(quantity: str, values: Mapping[str, float], unit: str, method: str, ends: tuple[str, str] = TIMES) -> str:
+    """Say which path has the largest and which the smallest value: "AZ1 - AZ3 has the longest median …"."""
+    if not values:
+        return ""
+    high, low = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
+    if values[high] == values[low]:
+        return f"{names(list(values))}: {quantity} {format_value(values[high], unit)} ({method})"
+    return (
+        f"{high} has the {ends[0]} {quantity}, {format_value(values[high], unit)}; "
+        f"{low} the {ends[1]}, {format_value(values[low], unit)} ({method})"
+    )
+
+
+def is_sparse(method: str) -> bool:
+    """Return whether a method sends a packet per second: a single late packet moves the mean of such a run."""
+    return method.split(maxsplit=1)[0] in ("ping", "fping", "psping")
+
+
+def names(paths: Sequence[str | Path], most: int = 3) -> str:
+    """Join the names of paths; of more than ``most`` only their number."""
+    different = list(dict.fromkeys(map(str, paths)))
+    return ", ".join(different) if len(different) <= most else f"{len(different)} paths"
