@@ -23,7 +23,7 @@ FINDINGS_TYPE = "application/vnd.azlatency.findings+json"
 STYLE = Path(__file__).with_name("azlatency.mplstyle")
 _SVG, _DECLARATION = "http://www.w3.org/2000/svg", '<?xml version="1.0" encoding="utf-8"?>\n'
 #: The families that matplotlib lists are those of this machine; readers have others.
-_FONTS, _FONT_STACK = re.compile(r"(?<=px )'DejaVu Sans'[^;\"]*"), "'DejaVu Sans', Verdana, sans-serif"
+_FONTS, _FONT_STACK = re.compile(r"(?<=font-family: )'DejaVu Sans'[^;\"]*"), "'DejaVu Sans', Verdana, sans-serif"
 
 
 #: Font families with characters that DejaVu Sans lacks (a host may be named 東京-1), in the order of preference.

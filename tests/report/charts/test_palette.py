@@ -1,0 +1,71 @@
+"""Colours that readers with any kind of sight tell apart, by computation."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from azlatency.report.charts.palette import DARK, ESTIMATE, GREY, HUES, INK, RUN, looks
+
+#: Simulation of dichromacy on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
+SIGHT = {
+    "usual": np.eye(3),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+}
+TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+
+
+def linear(colour: str) -> np.ndarray:
+    values = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    """CIE L*a*b* of linear RGB, white point D65."""
+    ratio = TO_XYZ @ np.clip(rgb, 0, 1) / np.array([0.95047, 1.0, 1.08883])
+    x, y, z = np.where(ratio > 216 / 24389, np.cbrt(ratio), (24389 / 27 * ratio + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def contrast(one: str, two: str) -> float:
+    light = sorted(float(TO_XYZ[1] @ linear(colour)) + 0.05 for colour in (one, two))
+    return light[1] / light[0]
+
+
+def test_the_measures_know_black_and_white() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21, abs=0.01)
+    assert lab(linear("#ffffff")) == pytest.approx([100, 0, 0], abs=0.02)
+
+
+@pytest.mark.parametrize("colour", [*HUES, ESTIMATE, RUN, GREY, INK])
+def test_every_colour_stands_out_in_both_schemes(colour: str) -> None:
+    assert contrast(colour, "#ffffff") >= 3
+    assert contrast(DARK[colour], DARK["#ffffff"]) >= 3
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pairs_are_told_apart(sight: str, scheme: str) -> None:
+    for one, two in itertools.combinations(HUES, 2):
+        seen = [lab(SIGHT[sight] @ linear(each if scheme == "light" else DARK[each])) for each in (one, two)]
+        assert np.linalg.norm(seen[0] - seen[1]) >= 30, (one, two)
+
+
+def test_a_pair_has_one_colour_and_each_direction_its_dash() -> None:
+    look = looks(["a → b", "b → a", "a → c", "Single node"])
+    assert look["a → b"].colour == look["b → a"].colour and look["a → b"].dash != look["b → a"].dash
+    assert len({own.colour for own in look.values()}) == 3
+
+
+def test_more_pairs_than_colours_differ_in_their_markers() -> None:
+    look = looks([f"a → host {number}" for number in range(len(HUES) + 2)])
+    assert len({(own.colour, own.marker) for own in look.values()}) == len(look)

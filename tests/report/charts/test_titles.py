@@ -1,0 +1,28 @@
+"""Titles: the result in words."""
+
+from __future__ import annotations
+
+from azlatency.report.charts.titles import RATES, by_method, extremes, is_sparse, names
+
+
+def test_the_ends_are_named_with_their_values() -> None:
+    values = {"AZ1 - AZ3": 1.4e6, "AZ1 - AZ2": 1.05e5, "Single node": 3.3e4}
+    told = extremes("median round trip", values, "ns", "sockperf")
+    assert told == "AZ1 - AZ3 has the longest median round trip, 1.40 ms; Single node the shortest, 33.0 µs (sockperf)"
+    assert extremes("goodput", {"a": 4e9, "b": 4e9}, "bit/s", "iperf3", RATES) == "a, b: goodput 4.00 Gbit/s (iperf3)"
+
+
+def test_the_method_with_most_paths_speaks_and_never_a_sparse_one_at_a_tie() -> None:
+    values = [
+        ("ping", "a", 9.0),
+        ("ping", "b", 1.0),
+        ("sockperf", "a", 1.0),
+        ("sockperf", "b", 2.0),
+        ("qperf", "a", 3.0),
+    ]
+    assert by_method(values) == ("sockperf", {"a": 1.0, "b": 2.0})
+    assert is_sparse("ping 56 B") and not is_sparse("sockperf TCP 14 B")
+
+
+def test_many_names_are_counted() -> None:
+    assert names(["a", "b", "a"]) == "a, b" and names(list("abcd")) == "4 paths"
