@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.card import span
 from azlatency.report.charts.base import new_figure, styled
+from azlatency.report.charts.palette import ESTIMATE, INK, RUN
+from azlatency.report.charts.titles import extremes
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NODE, _NEAR, _FAR = "#1c232b", "#0072B2", "#D55E00"
+_NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
 
@@ -66,7 +68,11 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
         else f"inside {pair.first}: {span(pair.values, 'ns')}"
         for pair in pairs
     ]  # fmt: skip
-    return Chart(figure, caption, "\n".join(words))
+    middle = {f"{pair.first} – {pair.second}": sorted(pair.values)[len(pair.values) // 2] for pair in across}
+    title = extremes(
+        f"{pairs[0].quantity} between zones", middle, "ns", f"{len(across)} pairs" if len(across) > 1 else "1 pair"
+    )
+    return Chart(figure, caption, "\n".join(words), title=title)
 
 
 def _places(names: Sequence[str]) -> dict[str, tuple[float, float]]:
