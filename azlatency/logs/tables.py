@@ -31,7 +31,25 @@ class TableSet(ABC):
 
     @abstractmethod
     def to_arrow(self, table: str) -> pa.Table:
-        """Return one table as a `pyarrow.Table`."""
+        """Return one table as a `pyarrow.Table`.
+
+        Parameters
+        ----------
+        table : str
+            A table of `azlatency.schema.TABLES`.
+
+        Returns
+        -------
+        pyarrow.Table
+            The table with the schema of `azlatency.schema.arrow_schema`.
+
+        Raises
+        ------
+        KeyError
+            If there is no table of that name. The message lists the tables.
+        LogError
+            If a study was imported again since it was loaded, or by a version of azlatency with other columns.
+        """
 
     def table(self, name: str) -> pd.DataFrame:
         """Return one table as a pandas frame.
@@ -146,23 +164,7 @@ class Logs(TableSet):
             self.__dict__.pop(name, None)  # frames built before
 
     def to_arrow(self, table: str) -> pa.Table:
-        """Return one table as a `pyarrow.Table`.
-
-        Parameters
-        ----------
-        table : str
-            A table of `azlatency.schema.TABLES`.
-
-        Returns
-        -------
-        pyarrow.Table
-            The table with the schema of `azlatency.schema.arrow_schema`.
-
-        Raises
-        ------
-        KeyError
-            If there is no table of that name. The message lists the tables.
-        """
+        """Return one table as a `pyarrow.Table`: the rows as the parsers wrote them."""
         import pyarrow as pa
 
         names = schema.names(table)

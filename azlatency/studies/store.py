@@ -117,25 +117,7 @@ class Study(TableSet):
     version: str
 
     def to_arrow(self, table: str) -> pa.Table:
-        """Return one table as a `pyarrow.Table`.
-
-        Parameters
-        ----------
-        table : str
-            A table of `azlatency.schema.TABLES`.
-
-        Returns
-        -------
-        pyarrow.Table
-            The table with the schema of `azlatency.schema.arrow_schema`.
-
-        Raises
-        ------
-        KeyError
-            If there is no table of that name. The message lists the tables.
-        LogError
-            If the study was imported again after it was loaded, or by a version with other columns.
-        """
+        """Return one table as a `pyarrow.Table`: that of the import that was loaded, else `LogError`."""
         schema.names(table)
         try:
             content = read_table(self.folder, table)
