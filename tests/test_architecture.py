@@ -153,11 +153,11 @@ def test_deleting_a_tool_deletes_only_that_tool() -> None:
     } & {path.name.removesuffix(".py") for path in (PACKAGE / "logs" / "parsers").iterdir()}
     assert len(tools) >= 14
     for name in MODULES:
-        own = name.removeprefix(parsers).partition(".")[0] if name.startswith(parsers) else ""
+        importing_tool = name.removeprefix(parsers).partition(".")[0] if name.startswith(parsers) else ""
         for other in imports_of(name):
             if other.startswith(parsers):
                 tool = other.removeprefix(parsers).partition(".")[0]
-                assert tool == own or tool not in tools, f"{name} imports {other}"
+                assert tool == importing_tool or tool not in tools, f"{name} imports {other}"
 
 
 # --- a test file is found by the name of what it tests

@@ -23,7 +23,7 @@ WRONG = (b"0", b"-1", b"1e9", b"nan", b"99999999999999", b"0.000", b"100", b"")
 def damage(folder: Path, seed: int) -> None:
     """Some logs vanish, are cut, lose lines or have numbers replaced; a fifth stays as it was."""
     chance = random.Random(seed)
-    for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.name not in KEPT):
+    for path in sorted(file for file in folder.rglob("*") if file.is_file() and file.name not in KEPT):
         content, kind = path.read_bytes(), chance.random()
         if kind < 0.25:
             path.unlink()

@@ -43,10 +43,10 @@ def test_every_round_measures_every_pair_once_in_both_directions() -> None:
             second.tool,
         )
     for number in range(1, 6):
-        own = [each[1:] for each in order if each.round == number]
-        assert len(set(own)) == len(own) == 24
+        measured = [measurement[1:] for measurement in order if measurement.round == number]
+        assert len(set(measured)) == len(measured) == 24
     assert order == schedule(4, ["ping", "sockperf"], 5, seed=3) != schedule(4, ["ping", "sockperf"], 5, seed=4)
-    rounds = [[each[1:] for each in order if each.round == number] for number in (1, 2)]
+    rounds = [[measurement[1:] for measurement in order if measurement.round == number] for number in (1, 2)]
     assert rounds[0] != rounds[1], "each round has an order of its own"
     assert {order[at].client < order[at].server for at in range(0, len(order), 2)} == {True, False}
 
@@ -104,7 +104,7 @@ def test_unsafe_hosts_are_rejected(text: str, says: str) -> None:
 def test_hosts_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "hosts.toml"
     file.write_text('[[host]]\nzone = 1\nname = "a"\naddress = "10.0.0.1"\n', "utf-8")
-    assert [(each.zone, each.name, each.address) for each in read_hosts(file)] == [("1", "a", "10.0.0.1")]
+    assert [(host.zone, host.name, host.address) for host in read_hosts(file)] == [("1", "a", "10.0.0.1")]
     for content, says in (
         ("[[host]]\nzone = 1\n", "host 1 is not valid; give zone, name and address"),
         ("[[host]\n", "correct the file"),

@@ -15,7 +15,7 @@ def test_every_public_name_is_documented() -> None:
     namespaces = {".".join(name.split(".")[:-1]) for name in documented}
     for name, home in _HOMES.items():
         entry = documented.get(f"{home}.{name}")
-        assert entry is not None or any(f"{each}.".startswith(f"{home}.") for each in namespaces), name
+        assert entry is not None or any(f"{namespace}.".startswith(f"{home}.") for namespace in namespaces), name
         assert entry is None or (entry.text and entry.signature.startswith((f"{name}(", f"class {name}"))), name
     assert "strict: bool=False" in documented["azlatency.logs.parse.parse"].signature
     assert "azlatency.report.findings.latency.conclude" in documented

@@ -125,10 +125,10 @@ def test_failures_are_one_line_each_and_lose_nothing(project: Project) -> None:
 
 
 def test_an_error_in_a_log_shows_the_line(project: Project) -> None:
-    told = project.page("07_log.html").select_one("main .failed")
-    assert "LogError: run.log:2: no number here; look at it" in told.get_text()
+    failure = project.page("07_log.html").select_one("main .failed")
+    assert "LogError: run.log:2: no number here; look at it" in failure.get_text()
     # The second line of the fixture's log is all that it takes to harm a careless page.
-    assert f"run.log:2 reads: {EVIL}" in told.get_text() and told.code.get_text() == EVIL
+    assert f"run.log:2 reads: {EVIL}" in failure.get_text() and failure.code.get_text() == EVIL
 
 
 def test_index_says_what_there_is(project: Project) -> None:
@@ -157,18 +157,22 @@ def test_links_between_pages_lead_somewhere(project: Project) -> None:
 
 def test_nothing_hostile_becomes_markup(project: Project) -> None:
     allowed = re.compile(r"https?://|mailto:|#|(\.\./)?[\w%./'-]+\.(html|ipynb)(#.*)?$")
-    own = scripts()
+    allowed_scripts = scripts()
     for path in project.site.rglob("*.html"):
         text = path.read_text("utf-8")
         soup = BeautifulSoup(text, "html.parser")
         for script in soup.find_all("script"):
-            assert script.string in (own.page, own.search) or script["type"] == "application/json", path
+            assert (
+                script.string in (allowed_scripts.page, allowed_scripts.search) or script["type"] == "application/json"
+            ), path
         if path.name == "search.html":
             content = soup.find("script", type="application/json").string
             assert "alert(5)" in content and not set(content) & set("<>&")
         policy = soup.select_one("meta[http-equiv]")["content"]
-        assert f"script-src {own.hashes};" in policy and "'unsafe-inline'" not in policy.split("style-src")[0]
-        text = text.replace(own.page, "").replace(own.search, "")
+        assert (
+            f"script-src {allowed_scripts.hashes};" in policy and "'unsafe-inline'" not in policy.split("style-src")[0]
+        )
+        text = text.replace(allowed_scripts.page, "").replace(allowed_scripts.search, "")
         assert not soup.find_all(["iframe", "object", "embed", "base", "form", "img", "foreignObject"]), path
         assert not re.search(r"<img|<script>[^<]|javascript:[^)]*\"", text), path
         assert len(soup.find_all("style")) == 1
@@ -270,9 +274,9 @@ def test_tables_have_captions_scopes_and_a_scroll_region(project: Project) -> No
     for table in tables:
         assert all(head.get("scope") in ("col", "row") for head in table.select("th"))
         assert table.find_parent(class_="scroll")["tabindex"] == "0"
-    own = page.select_one("table.az")
-    assert own.caption.get_text() == own.find_parent(class_="scroll")["aria-label"] == "Lines <script>"
-    assert "onerror" in own.get_text()
+    table = page.select_one("table.az")
+    assert table.caption.get_text() == table.find_parent(class_="scroll")["aria-label"] == "Lines <script>"
+    assert "onerror" in table.get_text()
 
 
 def test_maths_is_mathml(project: Project) -> None:

@@ -24,5 +24,5 @@ def test_a_warm_kernel_forgets_the_notebook_before(tmp_path: Path) -> None:
     cell = notebook.cells[-1]
     assert "asked" in cell.outputs[0].text
     assert cell.outputs[1].data["text/plain"] == "(False, 'x', <object at 0x…>)"
-    assert [each.execution_count for each in notebook.cells] == [1, 2, 3]
+    assert [cell.execution_count for cell in notebook.cells] == [1, 2, 3]
     assert notebook == again

@@ -46,4 +46,4 @@ def test_hostile_markdown_stays_text(source: str) -> None:
 def test_headings_are_collected() -> None:
     headings: list[Heading] = []
     markdown("## A *b* $c$\n\n## A b c\n\n### main", headings)
-    assert [(each.level, each.id) for each in headings] == [(2, "a-b-c"), (2, "a-b-c-2"), (3, "main-2")]
+    assert [(heading.level, heading.id) for heading in headings] == [(2, "a-b-c"), (2, "a-b-c-2"), (3, "main-2")]

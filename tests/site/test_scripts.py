@@ -11,14 +11,17 @@ from azlatency.site.scripts import Position, scripts
 
 
 def test_the_policy_allows_the_bytes_of_both_scripts_and_no_others() -> None:
-    own = scripts()
-    digests = [base64.b64encode(sha256(str(text).encode()).digest()).decode() for text in (own.page, own.search)]
-    assert own.hashes == " ".join(f"'sha256-{digest}'" for digest in digests)
+    page_scripts = scripts()
+    digests = [
+        base64.b64encode(sha256(str(text).encode()).digest()).decode()
+        for text in (page_scripts.page, page_scripts.search)
+    ]
+    assert page_scripts.hashes == " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
 def test_a_script_cannot_end_its_element() -> None:
-    own = scripts()
-    assert "</script" not in own.page and "</script" not in own.search
+    page_scripts = scripts()
+    assert "</script" not in page_scripts.page and "</script" not in page_scripts.search
 
 
 @pytest.mark.parametrize(
