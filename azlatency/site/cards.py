@@ -13,8 +13,8 @@ from azlatency.site.markdown import markdown_line
 
 #: Ratio of the largest and the smallest value above which the axis is logarithmic.
 _WIDE = 8.0
-#: Share of the axis, in percent, that the values take; the rest is for the text to the right of a dot.
-_ROOM = 66.0
+#: Share of the axis, in percent, that the values take at most, and that a character right of a dot takes.
+_ROOM, _LETTER = 70.0, 2.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +93,10 @@ def _dots(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[DotView, ...], bool]
         start = min(smallest, 0.0)
         length = (largest - start) or 1.0
 
+    room = max(min(_ROOM, 96 - _LETTER * max(len(str(row["text"])) for row in rows)), 20.0)
+
     def place(value: float) -> float:
-        return round(_ROOM * (scale(value) - start) / length, 1)
+        return round(room * (scale(value) - start) / length, 1)
 
     dots = tuple(
         DotView(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info
+from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
 
 if TYPE_CHECKING:
@@ -28,28 +28,17 @@ def conclude(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Fin
         At least one finding.
     """
     findings: list[Finding] = []
-    for comparison in (*imports, *rounds):
+    for comparison in imports:
         ratio = comparison.ratio
         if comparison.verdict == "different" and ratio.estimate is not None and ratio.low is not None:
             text = f"{comparison.what}: changed, ratio {ratio.estimate:.3f} ({ratio.low:.3f} to {ratio.high:.3f})."
             findings.append(act(text))
-    not_estimable = sum(comparison.ratio.estimate is None for comparison in imports)
-    if not_estimable:
-        text = (
-            f"{not_estimable} of {len(imports)} comparisons between the two imports are not estimable: a change of the "
-            "network cannot be told from a change of the measurement."
-        )
+    refused = [comparison.what for comparison in imports if comparison.ratio.estimate is None]
+    if refused:
+        text = f"Not estimable: {join(refused)}. A change of the network cannot be told from one of the measurement."
         findings.append(act(text))
-    if not imports:
-        findings.append(info("The two imports have no common paths to compare."))
     if rounds:
-        equal = sum(comparison.verdict in ("equivalent", "different_within_margin") for comparison in rounds)
-        inconclusive = sum(comparison.verdict == "undetermined" for comparison in rounds)
-        text = (
-            f"First against last round, over all paths: {equal} of {len(rounds)} methods practically equivalent, "
-            f"{inconclusive} inconclusive."
-        )
-        findings.append(info(text))
+        findings += [info(str(comparison)) for comparison in rounds if comparison.ratio.low is not None]
     else:
         findings.append(info("This study was not measured in rounds, so changes during it cannot be assessed."))
     return Findings.of(findings)

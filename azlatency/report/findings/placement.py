@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.report.findings.common import MICROSECOND, act, info
+from azlatency.report.card import span
+from azlatency.report.findings.common import MICROSECOND, act, info, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.across_runs.placement import Change, Condition, contradicting
 
@@ -32,36 +33,51 @@ def conclude(conditions: Sequence[Condition], steps: Sequence[Change], others: S
     repeated = [step for step in steps if step.comparison is not None and step.comparison.ratio.low is not None]
     for placement in dict.fromkeys(step.other.placement for step in repeated):
         findings.append(_step([step for step in repeated if step.other.placement == placement]))
-    changes = [*steps, *others]
-    single = sum(change.comparison is not None and "no_replication" in change.comparison.codes for change in changes)
+    findings += _single_runs(steps)
+    single = [
+        change for change in (*steps, *others)
+        if change.comparison is not None and "no_replication" in change.comparison.codes
+    ]  # fmt: skip
     if single:
+        names = join(change.other.path for change in single)
         text = (
-            f"{single} comparisons are based on a single run per side. They compare two connections and do not "
-            "rank placements. Repeat the runs, in rounds, before you choose a placement."
+            f"Measured once: {names}. The ratios describe connections and do not rank placements. Repeat the runs, in "
+            "rounds, before you choose a placement."
         )
         findings.append(act(text))
     findings += _disagreeing_texts(conditions)
     for first, second in contradicting(steps):
         slower, faster = (first, second) if first.ratio_low > 1 else (second, first)
         text = (
-            f"{slower.other.method} measured {slower.other.path} slower than {slower.base.path} "
-            f"({slower.ratio_low:.2f} times), {faster.other.method} measured it faster ({faster.ratio_high:.2f} "
-            "times). With single runs, even the direction is uncertain."
+            f"{slower.other.method} measured {slower.other.path} {slower.ratio_low:.2f} times as long as "
+            f"{slower.base.path}, {faster.other.method} {faster.ratio_high:.2f} times. They send different packets, "
+            "and a mean of few packets follows its slowest one; compare their minima instead."
         )
         findings.append(act(text))
-    reported = sum(change.comparison is None for change in changes)
+    reported = [change.other.path for change in (*steps, *others) if change.comparison is None]
     if reported:
-        text = (
-            f"{reported} comparisons are based on numbers that only a text reports. You can quote them but not test "
-            "them: the number of runs or their spread is unknown."
-        )
-        findings.append(info(text))
+        findings.append(act(f"Reported without logs: {join(reported)}. Quote these numbers, but do not test them."))
     same_host = [value for condition in conditions if condition.placement == "same_host" for value in condition.values]
     if same_host:
         low, high = (f"{pick(same_host) / MICROSECOND:,.4g}" for pick in (min, max))
         text = f"{low} – {high} µs on one host never crossed the network; this is not a placement option."
         findings.append(info(text))
     return Findings.of(findings)
+
+
+def _single_runs(steps: Sequence[Change]) -> list[Finding]:
+    """Say what each placement costs in runs without repeats, and in reported numbers."""
+    findings = []
+    for step in steps:
+        if step.comparison is not None and step.comparison.ratio.low is not None:
+            continue
+        ratios = dict.fromkeys(f"{ratio:.2f}" for ratio in (step.ratio_low, step.ratio_high))
+        text = (
+            f"{step.other.path} ({step.other.method}): **{span(step.other.values, 'ns')}**, {'–'.join(ratios)} times "
+            f"the {span(step.base.values, 'ns')} of {step.base.path} ({step.other.statistic} RTT)."
+        )
+        findings.append(info(text))
+    return findings[:12]
 
 
 def _step(changes: Sequence[Change]) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info
+from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
 
 if TYPE_CHECKING:
@@ -33,21 +33,14 @@ def conclude(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Seq
     findings: list[Finding] = []
     with_spread = [plan for plan in plans if plan.at_pilot_spread is not None]
     if with_spread:
-        reached = sum(plan.high is not None and plan.high <= plan.done for plan in with_spread)
-        aim = with_spread[0].what.removeprefix("runs ")
-        text = f"{reached} of {len(with_spread)} repeated combinations of path and method have enough runs {aim}."
-        findings.append(info(text))
         worst = max(with_spread, key=lambda plan: (plan.high is None, plan.high or 0))
         most = "more than can be estimated" if worst.high is None else f"up to {worst.high:,}"
         where = f"{worst.labels['path']} ({worst.labels['method']}), whose {worst.done} runs spread the most"
         findings.append(act(f"The path that needs the most runs is {where}: {most} {worst.what}."))
-    without_spread = len(plans) - len(with_spread)
+    without_spread = [plan for plan in plans if plan.at_pilot_spread is None]
     if without_spread:
-        text = (
-            f"{without_spread} of {len(plans)} combinations of path and method have no spread (one run, or equal "
-            "values), so the number of runs cannot be computed. Measure five rounds first."
-        )
-        findings.append(act(text))
+        names = join(f"{plan.labels['path']} ({plan.labels['method']})" for plan in without_spread)
+        findings.append(act(f"One run, or equal values, so no spread: {names}. Measure these five times first."))
     if sizes and sizes[0].runs:
         in_every_run = [size for size in sizes if size.enough == size.runs]
         in_some_runs = [size for size in sizes if size.enough]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from azlatency.report.findings.common import MICROSECOND, act, info
+from azlatency.logs.format import format_value
+from azlatency.report.findings.common import MICROSECOND, act, info, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.within_run.time_series import ConnectionEnds, ReportedSegments, RunTimeSeries, ThroughputSeries
+
+#: Most runs that are listed one by one.
+_MOST_RATES = 6
 
 
 def conclude(
@@ -41,40 +45,44 @@ def conclude(
     if len(ratios) > 1:
         listed = ", ".join(f"{path} {ratio:.2f}" for path, ratio in ratios.items())
         findings.append(info(f"Ratio of the reported p99 to the mean: {listed}."))
-    short = sum("burst_test" in rate.mean.codes for rate in rates)
+    fallen = [rate for rate in rates if rate.throttled.burst_rate is not None]
+    findings += [
+        info(
+            f"{rate.path} ({rate.method}): the rate fell from **{format_value(rate.throttled.burst_rate, 'bit/s')}** "
+            f"to **{format_value(rate.throttled.sustained_rate, 'bit/s')}** after {rate.throttled.at_s or 0:,.0f} s."
+        )
+        for rate in fallen[:_MOST_RATES]
+    ]
+    if len(fallen) > _MOST_RATES:
+        others = join(rate.path for rate in fallen[_MOST_RATES:])
+        findings.append(info(f"The rate also fell in the other runs of {others}; the table lists each."))
+    short = [f"{rate.path} ({rate.method})" for rate in rates if "burst_test" in rate.mean.codes]
     if short:
-        text = f"{short} of {len(rates)} streams lasted less than 60 s; the sustained rate may be lower."
-        findings.append(act(text))
-    for rate in rates:
-        throttled = rate.throttled
-        if throttled.burst_rate is not None and throttled.sustained_rate is not None:
-            text = (
-                f"{rate.path} ({rate.method}) fell from {throttled.burst_rate / 1e9:.3g} to "
-                f"{throttled.sustained_rate / 1e9:.3g} Gbit/s after {throttled.at_s or 0:.0f} s."
-            )
-            findings.append(act(text))
+        findings.append(act(f"Less than 60 s, so the sustained rate may be lower: {join(short)}."))
     if not findings:
         findings.append(info("This study has no time series: no samples, no intervals, no segments."))
     return Findings.of(findings)
 
 
 def _level_shifts(runs: Sequence[RunTimeSeries]) -> list[Finding]:
-    """Count confirmed level shifts and losses; name the longest run."""
+    """Name the runs with and without a level shift, the losses, and the longest run."""
     if not runs:
         return []
-    tested = [run for run in runs if run.stability.stable is not None]
-    shifted = [run for run in tested if not run.stability.stable]
-    lost, probes = sum(run.lost for run in runs), sum(len(run.rtt) for run in runs)
-    text = (
-        f"{len(shifted)} of {len(tested)} runs that are long enough to test show a confirmed level shift; "
-        f"{lost:,} of {probes:,} probes were lost."
-    )
-    findings = [info(text)]
+    shifted = [run for run in runs if run.stability.stable is False]
+    steady = [run for run in runs if run.stability.stable]
+    findings = []
+    if steady:
+        names = join(f"{run.path} ({run.method})" for run in steady)
+        findings.append(info(f"No confirmed level shift: {names}."))
+    losing = [f"{run.path} ({run.method}): {run.lost:,} of {len(run.rtt):,} probes" for run in runs if run.lost]
+    if losing:
+        findings.append(info(f"Lost: {'; '.join(losing[:_MOST_RATES])}."))
     if shifted:
-        names = ", ".join(dict.fromkeys(f"{run.path} ({run.method})" for run in shifted))
-        findings.append(act(f"Summarise these runs by segment, not as a whole: {names}."))
-    longest = max(run.seconds or 0.0 for run in runs)
-    text = f"The longest run lasted {longest:,.4g} s; slower changes cannot be seen."
+        names = join(f"{run.path} ({run.method})" for run in shifted)
+        findings.append(act(f"Confirmed level shift: {names}. Summarise these runs by segment, not as a whole."))
+    longest = max(runs, key=lambda run: run.seconds or 0.0)
+    seconds = f"{longest.seconds or 0.0:,.4g} s"
+    text = f"{longest.path} ({longest.method}) lasted longest, {seconds}; slower changes cannot be seen."
     return [*findings, info(text)]
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.report.findings.common import act, info
+from azlatency.logs.format import format_interval, format_value
+from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.tail_by_run import RunTail
 
-_QUANTILES = ((0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"), (0.999999, "One in a million"))
+_QUANTILES = {0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
 
 def conclude(tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: Sequence[Estimate]) -> Findings:
-    """Summarize which percentiles have an interval, which tails have no fit, and the share above the limit.
+    """Say the percentiles that have an interval, which tails have no fit, and the share above the limit.
 
     Parameters
     ----------
@@ -29,35 +30,52 @@ def conclude(tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: 
     Findings
         At least one finding.
     """
-    findings: list[Finding] = []
-    for q, name in _QUANTILES:
-        quantiles = [quantile for tail in tails for quantile in tail.quantiles if quantile.labels["q"] == q]
-        bounded = [quantile for quantile in quantiles if quantile.low is not None and quantile.high is not None]
-        if quantiles:
-            text = f"{name}: {len(bounded)} of {len(quantiles)} runs with samples have a two-sided interval."
-            findings.append(info(text))
-    without_fit = sum(tail.fit.refused for tail in tails)
-    if without_fit:
-        text = f"{without_fit} of {len(tails)} tails cannot be fitted, so they are not extrapolated."
-        findings.append(info(text))
-    if tails and all(tail.million is None or tail.million.refused for tail in tails):
-        findings.append(
-            act("No run is long enough to estimate the round-trip time that one packet in a million exceeds.")
-        )
-    if percentiles:
-        unbounded = sum(bool({"tail_unresolved", "unbounded_upper"} & set(p.codes)) for p in percentiles)
-        text = (
-            f"{unbounded} of {len(percentiles)} printed percentiles have too few packets above them for an upper bound."
-        )
-        findings.append(act(text) if unbounded else info(text))
+    findings: list[Finding] = [
+        info(f"{estimate.what} of {estimate.labels['path']}: {format_value(estimate.estimate, 'ns')}.")
+        for estimate in _slowest_p99(percentiles)
+    ]
+    findings += [
+        info(f"{tail.path} ({tail.method}): {', '.join(_bounded(tail))}.") for tail in tails if _bounded(tail)
+    ][:8]
     if shares:
-        highs = [share.high for share in shares if share.high is not None]
+        ranged = [share for share in shares if share.high is not None]
+        worst, best = (pick(ranged, key=lambda share: share.high or 0.0) for pick in (max, min))
         text = (
-            f"The printed tables allow up to {100 * max(highs):.3g} % of packets above the limit on the worst run, and "
-            f"at most {100 * min(highs):.2g} % on the best."
+            f"Share of packets above the limit, at most: **{100 * (worst.high or 0):.3g} %** on {worst.labels['path']} "
+            f"(worst run), **{100 * (best.high or 0):.2g} %** on {best.labels['path']} (best run)."
         )
         findings.append(info(text))
+    refused = [f"{tail.path} ({tail.method})" for tail in tails if tail.fit.refused]
+    if refused:
+        findings.append(act(f"No fit of the tail, so no extrapolation: {join(refused)}."))
+    unbounded = [p for p in percentiles if {"tail_unresolved", "unbounded_upper"} & set(p.codes)]
+    if unbounded:
+        shallow = min(unbounded, key=lambda percentile: percentile.n)
+        text = (
+            f"{shallow.what} of {shallow.labels['path']} has too few of its {shallow.n:,} packets above it for an "
+            "upper bound; the table marks the others."
+        )
+        findings.append(act(text))
     if not findings:
         text = "This study has neither samples nor printed percentiles, so its tails are unknown."
         findings.append(info(text))
     return Findings.of(findings)
+
+
+def _slowest_p99(percentiles: Sequence[Estimate]) -> list[Estimate]:
+    """Return the printed p99 of the fastest and the slowest path."""
+    chosen = sorted(
+        (p for p in percentiles if abs(float(p.labels.get("q", 0)) - 0.99) < 1e-9 and p.estimate is not None),
+        key=lambda percentile: percentile.estimate or 0.0,
+    )
+    return chosen if len(chosen) < 3 else [chosen[0], chosen[-1]]
+
+
+def _bounded(tail: RunTail) -> list[str]:
+    """Return the percentiles of a run that have an interval."""
+    return [
+        f"{_QUANTILES[float(quantile.labels['q'])]} **{format_value(quantile.estimate, 'ns')}** "
+        f"({format_interval(quantile.low, quantile.high, 'ns')})"
+        for quantile in tail.quantiles
+        if float(quantile.labels["q"]) in _QUANTILES and quantile.low is not None and quantile.high is not None
+    ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import GIGABIT, act, info
+from azlatency.logs.format import format_value
+from azlatency.report.card import span
+from azlatency.report.findings.common import act, info, intervals_by_path, join, measured_once, values_by_path
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 
@@ -32,43 +34,38 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate], comparison: pd.Data
     """
     if not len(runs):
         return Findings.of([info("No log of this study contains a throughput.")])
-    findings: list[Finding] = []
-    inside = runs[runs["placement"] == "same_host"]
+    streams = runs[runs["throughput"].astype(float) > 0]
+    findings = values_by_path(streams, "throughput", "bit/s", "goodput") + _nothing_arrived(runs)
+    inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):
-        rates = inside["throughput"].astype(float) / GIGABIT
-        text = (
-            f"{rates.min():,.4g} – {rates.max():,.4g} Gbit/s between programs on one host never crossed the network. "
-            "This is memory bandwidth."
-        )
+        rates = span(inside["throughput"].astype(float), "bit/s")
+        names = join(map(str, inside["path"]))
+        text = f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
         findings.append(act(text))
     network = comparison[~comparison["remark"].str.startswith("nothing")] if len(comparison) else comparison
     if len(network):
+        ratio, expected = network["ratio"].astype(float), float(network["expected"].iloc[0])
         text = (
-            f"Between hosts the runs reached {network['ratio'].min():.2f} to {network['ratio'].max():.2f} times the "
-            f"{float(network['expected'].iloc[0]) / GIGABIT:g} Gbit/s expected of the VM, in tests too short to show "
-            "a sustained rate."
+            f"Between hosts these runs carried {ratio.min():.2g} to {ratio.max():.2g} times the "
+            f"{format_value(expected, 'bit/s')} expected of the VM. Short runs: the sustained rate may be lower."
         )
         findings.append(info(text))
-    for estimate in across:
-        if estimate.refused:
-            continue
-        assert estimate.estimate is not None and estimate.low is not None and estimate.high is not None
-        text = (
-            f"{estimate.what}: typical goodput {estimate.estimate / GIGABIT:,.3g} Gbit/s, "
-            f"{100 * estimate.confidence:g} % interval {estimate.low / GIGABIT:,.3g} – "
-            f"{estimate.high / GIGABIT:,.3g} Gbit/s over {estimate.n} runs."
-        )
-        findings.append(info(text))
-    single = sum("no_replication" in estimate.codes for estimate in across)
-    if single:
-        text = (
-            f"{single} of {len(across)} combinations of path and method were measured once, so they have no interval "
-            "and cannot be ranked."
-        )
-        findings.append(act(text))
+    findings += intervals_by_path(across) + measured_once(across)
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.loc[retransmitting["retransmits"].astype(float).idxmax()]
-        most = f"{int(worst['retransmits']):,} segments, on {worst['path']} ({worst['method']})"
-        findings.append(info(f"{len(retransmitting)} runs retransmitted, at most {most}."))
+        text = f"{worst['path']} ({worst['method']}) retransmitted most: {int(worst['retransmits']):,} segments."
+        findings.append(info(text))
     return Findings.of(findings)
+
+
+def _nothing_arrived(runs: pd.DataFrame) -> list[Finding]:
+    """Name the paths on which nothing arrived: that is a loss of all packets, not a rate of zero."""
+    silent = runs[runs["throughput"].astype(float) == 0]
+    if not len(silent):
+        return []
+    names = join(f"{path} ({method})" for path, method in zip(silent["path"], silent["method"], strict=True))
+    text = (
+        f"Nothing arrived on {names}: all packets were lost. This is not a measured rate; check the path and firewall."
+    )
+    return [act(text)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info
+from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
 
 if TYPE_CHECKING:
@@ -35,26 +35,20 @@ def conclude(agreements: Sequence[Agreement]) -> Findings:
     same_packets = [agreement for agreement in agreements if not agreement.differs_in]
     for agreement in same_packets:
         ratio = agreement.ratio
-        if agreement.agree is None or ratio.low is None or ratio.high is None or ratio.estimate is None:
+        if ratio.low is None or ratio.high is None or ratio.estimate is None:
             continue
+        verdict = {True: "agree", False: "disagree", None: "may agree or not"}[agreement.agree]
         text = (
-            f"{agreement.first} and {agreement.second} {'agree' if agreement.agree else 'disagree'} within "
+            f"{agreement.first} and {agreement.second} {verdict} within "
             f"{100 * agreement.margin:g} % (ratio {ratio.estimate:.3f}, interval {ratio.low:.3f} to {ratio.high:.3f}, "
             f"{agreement.pairs} pairs)."
         )
-        findings.append(info(text) if agreement.agree else act(text))
-    inconclusive = sum(agreement.agree is None for agreement in same_packets)
-    if inconclusive:
-        text = (
-            f"{inconclusive} of {len(same_packets)} pairs of tools that send the same packets are inconclusive. "
-            "Measure more paths or rounds."
-        )
-        findings.append(act(text))
-    different = len(agreements) - len(same_packets)
+        findings.append(act(text) if agreement.agree is False else info(text))
+    open_pairs = [f"{agreement.first} and {agreement.second}" for agreement in same_packets if agreement.agree is None]
+    if open_pairs:
+        findings.append(act(f"Inconclusive: {join(open_pairs)}. Measure more paths or rounds."))
+    different = [f"{each.first} and {each.second}" for each in agreements if each.differs_in]
     if different:
-        text = (
-            f"{different} of {len(agreements)} pairs of methods send different packets: do not compare their numbers. "
-            "Compare paths within one method only."
-        )
+        text = f"Different packets: {join(different)}. Do not compare their numbers; compare paths within one method."
         findings.append(act(text))
     return Findings.of(findings)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info
+from azlatency.logs.format import count_of
+from azlatency.report.card import span
+from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
-from azlatency.report.tables.common import in_unit
+from azlatency.report.tables.common import in_unit, limits
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.baseline import Conformance
 
 
 def conclude(results: Sequence[Conformance]) -> Findings:
-    """Count the expectations that are met, failed or open, and say why they are open.
+    """Say which expectations are met, failed or open, and why they are open.
 
     Parameters
     ----------
@@ -36,39 +38,47 @@ def conclude(results: Sequence[Conformance]) -> Findings:
         findings.append(act("A measured value is off by a factor of 100 or more. Check the units first."))
     if any("burst_test" in result.codes for result in measured):
         findings.append(act("Some tests ran for less than a minute; the sustained rate may be lower."))
-    missing = len({result.what for result in results if result.mean is None})
+    missing = dict.fromkeys(result.what for result in results if result.mean is None)
     if missing:
-        total = len({result.what for result in results})
-        text = (
-            f"{missing} of {total} expectations were not measured by any run. The page lists the missing measurements."
-        )
-        findings.append(act(text))
+        names = "; ".join(missing)
+        findings.append(act(f"Not measured by any run: {names}. The page lists the commands."))
     return Findings.of(findings)
 
 
 def _decided(result: Conformance) -> str:
     path, method = result.labels.get("path", ""), result.labels.get("method", "")
     value = in_unit(result.mean, result.mean, result.unit)
-    return f"{result.what}, {path}, {method}: {result.status}, {value} in {result.runs} runs."
+    return f"{result.what}, {path}, {method}: {result.status}, {value} in {count_of(result.runs, 'run')}."
+
+
+def _compared(results: Sequence[Conformance]) -> str:
+    """Describe comparisons of one expectation and method that decide nothing: paths, values and the expectation."""
+    first, paths = results[0], [str(result.labels.get("path", "")) for result in results]
+    values = span([result.mean for result in results if result.mean is not None], first.unit)
+    expected = limits(first.limit_low, first.limit_high, first.unit)
+    runs = {result.runs for result in results}
+    count = "one run each" if runs == {1} else f"{min(runs)} to {max(runs)} runs"
+    method = first.labels.get("method", "")
+    return f"{first.what} ({method}): **{values}** on {join(paths)}, expected {expected}; {count}, so inconclusive."
 
 
 def _inconclusive(measured: Sequence[Conformance]) -> list[Finding]:
-    """Count the inconclusive comparisons, those with a single run, and those far from the limit."""
+    """Describe the inconclusive comparisons, and say why they decide nothing."""
     inconclusive = [result for result in measured if result.status == "inconclusive"]
     if not inconclusive:
         return []
-    single = sum(result.runs == 1 for result in inconclusive)
-    if single == len(inconclusive):
-        reason = ": all are single runs, which have no bounds"
-    else:
-        reason = f", {single} of them because they are single runs, which have no bounds" if single else ""
-    findings = [act(f"{len(inconclusive)} of {len(measured)} comparisons with the baseline are inconclusive{reason}.")]
+    groups: dict[tuple[str, str], list[Conformance]] = {}
+    for result in inconclusive:
+        groups.setdefault((result.what, str(result.labels.get("method", ""))), []).append(result)
+    findings = [info(_compared(group)) for group in groups.values()]
     ratios = [result.ratio for result in inconclusive if result.ratio is not None]
     far = [ratio for ratio in ratios if not 0.5 <= ratio <= 2]
     if far:
         text = (
-            f"{len(far)} of these are far from the expectation ({min(far):.2f} to {max(far):.2f} times the nearer "
-            "limit). Check the expectation before you suspect the VM."
+            f"Values of {min(far):.2g} to {max(far):.2g} times the limit are far from the expectation. Check the "
+            "expectation before you suspect the VM."
         )
-        findings.append(info(text))
+        findings.append(act(text))
+    if any(result.runs == 1 for result in inconclusive):
+        findings.append(act("A single run has no bounds, so these comparisons decide nothing. Repeat the runs."))
     return findings

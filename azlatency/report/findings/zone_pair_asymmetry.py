@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import MICROSECOND, act, info
+from azlatency.report.findings.common import MICROSECOND, act, info, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.path import Path
@@ -61,19 +61,30 @@ def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
         for detour in asymmetry.detours
         if detour.diagnostics["violated"]
     ]
-    single = sum("no_replication" in pair.codes for _, pair in pairs)
+    findings += [info(_agreement(asymmetry, pair)) for asymmetry, pair in pairs if asymmetry.metric == "latency"][:12]
+    single = [pair for _, pair in pairs if "no_replication" in pair.codes]
     if single:
-        findings.append(
-            act(f"{single} of {len(pairs)} pairs of directions were measured in one round only and cannot be tested.")
-        )
-    too_few = sum("cannot_reach_alpha" in pair.codes for _, pair in pairs)
+        findings.append(act(f"Measured in one round only, so not testable: {join(map(_pair, single))}."))
+    too_few = [pair for _, pair in pairs if "cannot_reach_alpha" in pair.codes]
     if too_few:
         text = (
-            f"{too_few} of {len(pairs)} pairs of directions have too few rounds for an exact test; their verdicts rely "
-            "on Student's *t*. The page on planning says how many rounds are needed."
+            f"Too few rounds for an exact test, so the verdicts rely on Student's *t*: {join(map(_pair, too_few))}. "
+            "The page on planning says how many rounds are needed."
         )
         findings.append(act(text))
     return Findings.of(findings)
+
+
+def _pair(pair: Comparison) -> str:
+    return f"{pair.labels['from']} ↔ {pair.labels['to']}"
+
+
+def _agreement(asymmetry: Asymmetry, pair: Comparison) -> str:
+    """Say how the round trips of both initiators compare in these runs."""
+    ratio = pair.ratio
+    interval = "" if ratio.low is None else f" ({100 * ratio.confidence:g} % CI {ratio.low:.3f} to {ratio.high:.3f})"
+    value = "not estimable" if ratio.estimate is None else f"**{ratio.estimate:.3f}**{interval}"
+    return f"{_pair(pair)} ({asymmetry.labels['method']}): ratio of the round trips of both initiators {value}."
 
 
 def _differs(pair: Comparison) -> bool:
