@@ -168,8 +168,13 @@ def paths_table(
 
 
 def interval_column(header: str, spec: str, unit: Unit = PLAIN, missing: str = "") -> Column[Any]:
-    """Return a column with the interval of a row that has ``low`` and ``high``."""
-    return Column(header, lambda row: (row.low, row.high), interval(spec, missing), unit)
+    """Return a column with the interval of a row that has ``low`` and ``high``.
+
+    Equal run values have no interval: its width would be that of the tool's rounding, not that of the path.
+    """
+    return Column(
+        header, lambda row: (None, None) if row.low == row.high else (row.low, row.high), interval(spec, missing), unit
+    )
 
 
 def ratio_columns(confidence: float, spec: str = ".3f") -> list[Column[Any]]:

@@ -177,16 +177,22 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
     unit = read_in(rows[0].unit)
 
     def codes(row: PairRow) -> list[str]:
-        return [code for code in row.comparison.codes if code not in _IMPLIED]
+        # The verdict follows from Student's t where an exact test has too few rounds; the findings say so.
+        decided = row.comparison.verdict != "undetermined"
+        implied = (*_IMPLIED, "cannot_reach_alpha") if decided else _IMPLIED
+        return [code for code in row.comparison.codes if code not in implied]
 
+    # A round with one direction only counts for that direction, and not for the ratio.
+    unpaired = any({row.there.n, row.back.n} != {row.comparison.ratio.n} for row in rows)
+    of_all, of_pairs = (", all runs", ", complete rounds") if unpaired else ("", "")
     columns: list[Column[PairRow]] = [
         Column("pair", lambda row: row.name + " (one zone)" * row.is_control, names_row=True),
         METHOD,
         Column("verdict", attrgetter("verdict")),
         Column("rounds", attrgetter("comparison.ratio.n"), COUNT),
-        Column("there", attrgetter("there.estimate"), number(",.4g"), unit),
-        Column("back", attrgetter("back.estimate"), number(",.4g"), unit),
-        Column("ratio", attrgetter("comparison.ratio.estimate"), number(".3f")),
+        Column(f"there{of_all}", attrgetter("there.estimate"), number(",.4g"), unit),
+        Column(f"back{of_all}", attrgetter("back.estimate"), number(",.4g"), unit),
+        Column(f"ratio{of_pairs}", attrgetter("comparison.ratio.estimate"), number(".3f")),
         Column("interval", lambda row: (row.comparison.ratio.low, row.comparison.ratio.high), _RATIO_INTERVAL),
         Column("flags", codes, words(flags)),
     ]
