@@ -44,6 +44,26 @@ class Dot:
     near: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class RoundTrip:
+    """One round-trip time of a study for the comparison across studies: where it was measured, and how; ns."""
+
+    placement: str
+    path: str
+    method: str
+    value: float
+    reported: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """An upper limit of round trips that somebody published, with the words and the source; ns."""
+
+    value: float
+    printed: str
+    source: str
+
+
 def dot(
     label: str, values: Iterable[float], unit: str, *, near: bool = False, text: str = "", value: float | None = None
 ) -> Dot:
@@ -90,6 +110,10 @@ class Card:
         An explanation from elsewhere. It is not a finding.
     next_step : str
         What to measure next.
+    round_trips : tuple of RoundTrip
+        Every round trip with a placement; empty for an emulated network.
+    limits : tuple of Limit
+        Upper limits that the expectations of the study state.
     """
 
     study: str
@@ -105,6 +129,8 @@ class Card:
     source_says: str = ""
     likely_cause: str = ""
     likely_cause_source: str = ""
+    round_trips: tuple[RoundTrip, ...] = ()
+    limits: tuple[Limit, ...] = ()
 
     @property
     def badge_text(self) -> str:

@@ -20,13 +20,14 @@ from typing import Any
 from azlatency import __version__
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
-from azlatency.site.cards import stored_card
+from azlatency.site.cards import stored_card, strip
 from azlatency.site.documentation import Documents
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
+from azlatency.site.markdown import plain_text
 from azlatency.site.notebooks import (
     Progress,
     documents_folder,
@@ -298,7 +299,7 @@ class _Site:
         """Write the index, the documentation and the search over all of it."""
         documents = self._documents
         environment = self._exporter.environment
-        pages = {"index.html": self.index(views, made, documents)}
+        pages = {"index.html": self.index(views, made, documents), "across.html": self.across(views, made)}
         pages |= documents.pages(environment)
         entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
         pages["search.html"] = self._render(
@@ -317,6 +318,18 @@ class _Site:
             "site.html.j2", "index.html", studies=views, pages=pages, cards=cards,
             documents=documents.groups if documents else [],
         )  # fmt: skip
+
+    def across(self, views: list[StudyView], made: list[Made]) -> str:
+        """Return the page with all round trips, and what changed since the report that was in the folder before."""
+        titles = {view.name: view.title for view in views}
+        cards = {titles[page.job.study.name]: page.card for page in made if page.card}
+        changes = []
+        for page in made:
+            known = self._before.pages.get(page.page)
+            before = stored_card(known["says"]["card"]) if known else None
+            if page.card and before and before.answer != page.card.answer:
+                changes.append((page.job.study.title, f"{plain_text(before.answer)} → {plain_text(page.card.answer)}"))
+        return self._render("across.html.j2", "across.html", strip=strip(cards), changes=changes)
 
     def _render(self, template: str, at: str, **values: Any) -> str:
         common = {"version": __version__, "place": Position(at), "scripts": scripts()}

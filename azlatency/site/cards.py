@@ -9,7 +9,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from azlatency.logs.format import format_value
 from azlatency.site.markdown import markdown_line
+from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 
 #: Ratio of the largest and the smallest value above which the axis is logarithmic.
 _WIDE = 8.0
@@ -44,6 +46,8 @@ class CardView:
     next_step: str
     axis: str
     dots: tuple[DotView, ...]
+    round_trips: tuple[dict[str, Any], ...] = ()
+    limits: tuple[dict[str, Any], ...] = ()
 
     def line(self, text: str) -> Markup:
         """Return one of the texts as HTML."""
@@ -68,14 +72,68 @@ def card_view(record: Any) -> CardView | None:
     except (KeyError, TypeError, ValueError):
         return None
     texts["axis"] += ", log scale" if logarithmic else ""
-    return CardView(**texts, dots=dots)
+    return CardView(
+        **texts, dots=dots, round_trips=tuple(record.get("round_trips", ())), limits=tuple(record.get("limits", ()))
+    )
 
 
 def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
     """Return the card that `CardView.record` stored."""
     if record is None:
         return None
-    return CardView(**{**record, "dots": tuple(DotView(**dot) for dot in record["dots"])})
+    dots = tuple(DotView(**dot) for dot in record["dots"])
+    return CardView(**{
+        **record, "dots": dots, "round_trips": tuple(record["round_trips"]), "limits": tuple(record["limits"]),
+    })  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """A strip plot of round trips: one row per placement, near to far, on a logarithmic axis."""
+
+    rows: tuple[tuple[str, tuple[DotView, ...]], ...]
+    limits: tuple[DotView, ...]
+    ticks: tuple[DotView, ...]
+
+
+def strip(cards: Mapping[str, CardView]) -> Strip | None:
+    """Return all round trips of several studies by placement; None without any.
+
+    Parameters
+    ----------
+    cards : mapping of str to CardView
+        Cards by the title of their study.
+    """
+    found = [(title, trip) for title, card in cards.items() for trip in card.round_trips]
+    if not found:
+        return None
+    limits = [limit for card in cards.values() for limit in card.limits]
+    values = [float(trip["value"]) for _, trip in found] + [float(limit["value"]) for limit in limits]
+    start, length = math.log(min(values) / 1.3), math.log(1.69 * max(values) / min(values))
+
+    def view(value: float, label: str, text: str, *, near: bool = False) -> DotView:
+        at = round(100 * (math.log(value) - start) / length, 2)
+        return DotView(label=label, text=text, near=near, at=at, low=at, high=at)
+
+    rows = []
+    for placement in NEAR_TO_FAR:
+        dots = tuple(
+            view(
+                float(trip["value"]), f"{title}: {trip['path']}, {trip['method']}",
+                format_value(float(trip["value"]), "ns"), near=bool(trip["reported"]),
+            )
+            for title, trip in sorted(found, key=lambda pair: float(pair[1]["value"]))
+            if trip["placement"] == placement
+        )  # fmt: skip
+        if dots:
+            rows.append((placement.replace("_", " "), dots))
+    lines = {(float(limit["value"]), limit["printed"], limit["source"]) for limit in limits}
+    ticks = [10.0**power for power in range(3, 10) if min(values) / 1.3 <= 10.0**power <= 1.3 * max(values)]
+    return Strip(
+        rows=tuple(rows),
+        limits=tuple(view(value, source, f"“{printed}”") for value, printed, source in sorted(lines)),
+        ticks=tuple(view(tick, "", format_value(tick, "ns", digits=1)) for tick in ticks),
+    )
 
 
 def _dots(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[DotView, ...], bool]:

@@ -194,7 +194,7 @@ def test_a_second_run_gives_the_same_bytes(project: Project, monkeypatch: pytest
     monkeypatch.chdir(project.root)
     report.build(tmp_path / "again", [STUDY, STUDY])
     files = {path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again").rglob("*.*")}
-    assert len(files) == 1 + 1 + 1 + 2 * 7
+    assert len(files) == 2 + 1 + 1 + 2 * 7
     for path, content in files.items():
         if path.suffix in (".html", ".ipynb") and path.stem not in ("03_broken",):
             assert content == (project.site / path).read_bytes(), path

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from azlatency.report.card import CARD_TYPE, Card, dot
-from azlatency.site.cards import card_view, stored_card
+from azlatency.site.cards import card_view, stored_card, strip
 
 
 def record(*values: float) -> dict[str, object]:
@@ -45,3 +45,17 @@ def test_a_card_survives_the_record_of_the_report() -> None:
     card = card_view(record(1.0, 2.0))
     assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
     assert stored_card(None) is None
+
+
+def test_the_strip_has_one_row_per_placement_and_the_published_limit() -> None:
+    trips = [
+        {"placement": "cross_zone", "path": "a", "method": "latte", "value": 1.4e6, "reported": True},
+        {"placement": "same_zone", "path": "b", "method": "latte", "value": 77e3, "reported": False},
+    ]
+    limit = {"value": 2e6, "printed": "less than two milliseconds", "source": "Microsoft"}
+    card = card_view(record(1.0) | {"round_trips": trips, "limits": [limit]})
+    assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
+    found = strip({"Study": card})
+    assert found is not None and [placement for placement, _ in found.rows] == ["same zone", "cross zone"]
+    assert found.rows[1][1][0].at < found.limits[0].at and "less than two milliseconds" in found.limits[0].text
+    assert strip({}) is None

@@ -7,12 +7,12 @@ pairs of zones, placements, a falling rate, connect times, or expectations alone
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_estimate, format_value, join_words
-from azlatency.report.card import Badge, Card, Dot, dot, span
+from azlatency.report.card import Badge, Card, Dot, Limit, RoundTrip, dot, span
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.emulation_check import configured_differences
 from azlatency.stats.across_runs.placement import Change, Condition, changes, conditions, widest
@@ -82,7 +82,8 @@ def conclude(study: Study) -> Card:
         A study without an answer has its question and what to measure.
     """
     runs = latency(study)
-    data = _Data(study, runs, widest(conditions(study, runs)))
+    measured = conditions(study, runs)
+    data = _Data(study, runs, widest(measured))
     shapes = (_emulated, _settings, _zone_pairs, _placements, _falling_rates, _connect_times, _single_level,
               _goodputs, _expectations)  # fmt: skip
     found = next((answer for shape in shapes if (answer := shape(data)) is not None), _NOTHING)
@@ -101,7 +102,23 @@ def conclude(study: Study) -> Card:
         source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
         likely_cause=str(study.info.get("likely_cause", "")),
         likely_cause_source=str(study.info.get("likely_cause_source", "")),
+        round_trips=() if study.info.get("emulated") else tuple(_round_trips(measured)),
+        limits=tuple(
+            Limit(value=float(row["high"]), printed=str(row["printed"]), source=str(row["conditions"]))
+            for row in study.expectations
+            if row["metric"] == "rtt_mean" and row["relation"] == "at_most"
+        ),
     )
+
+
+def _round_trips(measured: Sequence[Condition]) -> Iterator[RoundTrip]:
+    for level in measured:
+        for value in dict.fromkeys(level.values):
+            if level.placement:
+                yield RoundTrip(
+                    placement=level.placement, path=level.path, method=level.method, value=value,
+                    reported=level.origin == "reported",
+                )  # fmt: skip
 
 
 _NOTHING = Answer(
