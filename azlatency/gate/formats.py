@@ -21,6 +21,8 @@ from azlatency.stats.result import SHORT, explain
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from azlatency.stats.result import Estimate
+
 #: Most rows of a Markdown table, so that it fits into a job summary (1 MiB).
 _MAX_ROWS = 500
 #: Most names in a list of what only one side measured.
@@ -33,12 +35,15 @@ _STYLES: dict[RowVerdict, str] = {
     "refused": "magenta",
 }
 _OUTCOME_MARKS = {"changed": "❌", "unchanged": "✅", "undetermined": "❔"}
+_T_ONLY = "t interval only"
 _UNITS = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s")}
 _HEADERS = (
     "verdict",
     "path",
     "method",
     "metric",
+    "base",
+    "candidate",
     "ratio",
     "interval",
     "difference",
@@ -63,14 +68,24 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.path,
         row.method,
         row.metric,
+        _typical(row.base),
+        _typical(row.candidate),
         _ratio(row),
         _interval(row),
         _difference(row),
         f"{labels['runs_after']} against {labels['runs_before']}",
         _runs_needed(row),
         comparison.scope.replace("_", " "),
-        ", ".join("t interval only" if code == NO_EXACT_TEST else SHORT[code] for code in comparison.codes),
+        ", ".join(dict.fromkeys(_T_ONLY if code in NO_EXACT_TEST else SHORT[code] for code in comparison.codes)),
     )
+
+
+def _typical(estimate: Estimate) -> str:
+    """Return the typical run of one side in the unit that people read."""
+    if estimate.estimate is None:
+        return ""
+    scale, unit = _UNITS.get(estimate.unit, (1.0, estimate.unit))
+    return f"{estimate.estimate / scale:,.4g} {unit}"
 
 
 def _ratio(row: Row) -> str:
@@ -104,10 +119,12 @@ def _runs_needed(row: Row) -> str:
 def _notes(judgement: Judgement) -> list[str]:
     """Explain how to read the rows, and what was left out."""
     notes = [
-        f"Ratio: candidate / base with its {100 * judgement.confidence:g} % confidence interval; the runs are the "
-        f"replicates. Changed: the whole interval is beyond the margin of {judgement.margin} (Holm's method over all "
-        "rows). No change: two one-sided tests show that the ratio is within the margin. Latencies are round-trip "
-        "times. The comparison does not show the cause: hosts and time of day may differ as well.",
+        "Base and candidate: the median run of each side. Ratio: candidate / base with its "
+        f"{100 * judgement.confidence:g} % confidence interval (Hodges-Lehmann with exact ranks); the difference is "
+        "the ratio applied to the base. The runs are the replicates. Changed: the ratio is beyond the margin of "
+        f"{judgement.margin} (exact Wilcoxon test at the margin, Holm's method over all rows). No change: two "
+        "one-sided tests show that the ratio is within the margin. Latencies are round-trip times. The comparison does "
+        "not show the cause: hosts and time of day may differ as well.",
         *(f"{remark}." for remark in judgement.remarks),
     ]
     if judgement.count("undetermined"):
@@ -117,11 +134,11 @@ def _notes(judgement: Judgement) -> list[str]:
             "the margin stays inconclusive."
         )
     codes = dict.fromkeys(code for row in judgement.rows for code in row.comparison.codes)
-    notes += [f"{text}." for text in explain(tuple(code for code in codes if code != NO_EXACT_TEST))]
-    if NO_EXACT_TEST in codes:
+    notes += [f"{text}." for text in explain(tuple(code for code in codes if code not in NO_EXACT_TEST))]
+    if NO_EXACT_TEST & set(codes):
         notes.append(
-            "t interval only: there are too few runs for an exact test; the verdict uses the t interval, which assumes "
-            "that the logarithms of the run values are normally distributed."
+            f"{_T_ONLY}: fewer than six runs on a side; the verdict uses Welch's t interval, which assumes that the "
+            "logarithms of the run values are normally distributed."
         )
     for side, names in (("base", judgement.only_in_base), ("candidate", judgement.only_in_candidate)):
         if names:

@@ -4,11 +4,13 @@ Runs of the same path and method are compared; the runs are the replicates, so e
 row has one of four verdicts:
 
 ``beyond``
-    The whole interval of the ratio lies beyond the margin, with Holm's correction over all rows.
+    The ratio lies beyond the margin: an exact Wilcoxon test at the margin from six runs on each side, else Welch's t on
+    logarithms, with Holm's correction over all rows.
 ``within``
-    Two one-sided tests show that the ratio lies inside the margin.
+    Two one-sided tests of the same kind show that the ratio lies inside the margin.
 ``undetermined``
-    Neither: there are too few runs, or they vary too much. The row says how many runs are needed.
+    Neither: there are too few runs, or they vary too much, or the ratio is close to the margin. The row says how many
+    runs are needed.
 ``refused``
     The two sides must not be compared. The row gives the reason.
 
@@ -29,8 +31,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairing, elsewhere, pairings
 from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin
+from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
-from azlatency.stats.result import SHORT, Comparison, explain
+from azlatency.stats.result import SHORT, Comparison, Estimate, explain
 from azlatency.studies.runs import latency, throughput
 from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
 
@@ -64,7 +67,7 @@ _REFUSALS = {
     "loss_censored",
 }
 #: Too few runs for an exact test. This does not prevent a verdict: it then rests on the t interval.
-NO_EXACT_TEST = "cannot_reach_alpha"
+NO_EXACT_TEST = frozenset({"cannot_reach_alpha", "few_runs", "two_runs"})
 _PERCENTILE = re.compile(r"p(\d{2}(?:\.\d{1,6})?)")
 METRICS = "latency (median of the run, otherwise its mean), median, mean, p50 to p99.9999, throughput"
 
@@ -79,6 +82,10 @@ class Row:
     p_beyond: float | None
     """Holm-adjusted p-value of "the ratio is within the margin"; None without an estimate."""
     plan: Plan | None
+    base: Estimate
+    """Typical run of the base."""
+    candidate: Estimate
+    """Typical run of the candidate."""
 
     @property
     def path(self) -> str:
@@ -98,10 +105,12 @@ class Row:
         codes = self.comparison.codes
         if self.verdict == "refused":
             return "; ".join(explain(codes))
-        return "; ".join([*(SHORT[code] for code in codes if code != NO_EXACT_TEST), self._next_measurement()])
+        return "; ".join([*(SHORT[code] for code in codes if code not in NO_EXACT_TEST), self._next_measurement()])
 
     def _next_measurement(self) -> str:
         plan = self.plan
+        if self.comparison.verdict == "different":
+            return "something changed, but it may be less than the margin: more runs narrow the interval"
         if plan is None or plan.low is None:
             return f"measure {PILOT} runs on each side to get a forecast"
         if plan.needed is None:
@@ -128,7 +137,8 @@ class Row:
             **cells,
             "method": self.method,
             "statistic": self.comparison.method,
-            "interval_verdict": self.comparison.verdict,
+            "base": self.base.estimate,
+            "candidate": self.candidate.estimate,
             "p_beyond": self.p_beyond,
             "runs_needed": None if plan is None else plan.needed,
             "runs_needed_low": None if plan is None else plan.low,
@@ -198,7 +208,6 @@ def judge(
     confidence: float = 0.95,
     tool: str | None = None,
     path: str | None = None,
-    seed: int = 0,
 ) -> Judgement:
     """Compare candidate with base for each metric.
 
@@ -218,8 +227,6 @@ def judge(
         Family-wise confidence level, between 0.5 and 1.
     tool, path : str, optional
         Compare only runs of this tool, and only paths that match this glob pattern.
-    seed : int
-        Seed of the resampling.
 
     Returns
     -------
@@ -250,7 +257,7 @@ def judge(
             remarks["The two sides are in different regions and are not compared"] = None
         matched = pairings(after, before)
         for pairing in matched:
-            comparison = compare_pairing(pairing, margin=margin, confidence=confidence, value=value, seed=seed)
+            comparison = compare_pairing(pairing, margin=margin, confidence=confidence, value=value)
             compared.append(Compared(metric=metric, pairing=pairing, comparison=comparison))
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
@@ -288,7 +295,12 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
         if verdict == "undetermined":
             values = item.pairing.values(_column(item.metric))
             plan = runs_to_decide(*values, comparison.margin, confidence=confidence)
-        rows.append(Row(metric=item.metric, comparison=comparison, verdict=verdict, p_beyond=p, plan=plan))
+        column = item.pairing.column(_column(item.metric))
+        base, candidate = (
+            typical_run(side, value=column, confidence=confidence) for side in (item.pairing.before, item.pairing.after)
+        )
+        rows.append(Row(metric=item.metric, comparison=comparison, verdict=verdict, p_beyond=p, plan=plan, base=base,
+                        candidate=candidate))  # fmt: skip
     return sorted(rows, key=lambda row: list(VERDICTS).index(row.verdict))
 
 

@@ -6,8 +6,11 @@ directions can show a difference between *initiators*, which is a gradient a_i -
 has another cause: another equal-cost path, drift between the two measurements, or load. Throughput and retransmits
 belong to the direction of the *data*, whichever side connected.
 
-Analysis by round: D_r = log M_ij - log M_ji of the same round; Student's t, exact sign flips, Holm and max-T over the
-pairs (Westfall & Young 1993), equivalence within a practical margin (two one-sided tests).
+Analysis by round: D_r = log M_ij - log M_ji of the same round, compared as in `azlatency.compare` (exact signed ranks
+from six rounds, else Student's t), with equivalence within a practical margin. Rounds of one pair of machines repeat
+the offset of these machines, so "different" also needs the spread between machines: control pairs within one zone, or
+several pairs of machines between the same zones (`direction_pairs`). Without them the verdict is inconclusive
+(``one_machine_pair``).
 """
 
 from __future__ import annotations
@@ -26,7 +29,6 @@ from azlatency.stats.across_runs.directions import (
     Metric,
     column_cells,
     directed,
-    geometric_mean,
     group_directions,
     in_different_zones,
 )
@@ -37,6 +39,7 @@ from azlatency.stats.across_runs.run_values import (
     is_frame,
     parse_margin,
     refusals,
+    resolution_of,
     run_ids_of,
     unit_of,
     value_column,
@@ -52,7 +55,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store import Study
 
 
-METHOD = "by round: t and exact sign flip of log ratios of both directions, max-T over pairs"
+METHOD = "log ratios of both directions by round, beside the spread between machines (studentized maximum modulus)"
 #: Added to a count of retransmits before the logarithm: a round without any is a value, too.
 COUNT_OFFSET = 0.5
 
@@ -72,13 +75,13 @@ class Asymmetry(Result):
     nodes : tuple of str
         Zones or hosts: names of the rows (initiator or sender) and columns of the matrices.
     m, s, k : ndarray of float64, shape (nodes, nodes)
-        Typical values (geometric mean), their symmetric and their antisymmetric part, in ``unit``.
+        Typical values (median run), their symmetric and their antisymmetric part, in ``unit``.
     index : float or None
         ||K|| / ||S||.
     pairs : tuple of Comparison
-        i → j over j → i for each pair of different zones. The verdict "different" holds for the family of pairs
-        (Holm); the label ``verdict_alone`` is the verdict of the interval shown. The labels ``p_adjusted`` (Holm) and
-        ``p_max_t`` belong to exact sign flips.
+        i → j over j → i for each pair of different zones. The verdict "different" holds for the family of pairs, beyond
+        the spread between machines. The label ``verdict_alone`` is the verdict about these machines alone,
+        ``p_machines`` the p of the comparison with the spread between machines, adjusted for the family.
     null : tuple of Comparison
         Control pairs within one zone.
     node_effects : tuple of Estimate
@@ -189,7 +192,6 @@ def asymmetry(
     margin: float | str = "2%",
     floor: float | None = None,
     confidence: float = 0.95,
-    seed: int = 0,
 ) -> Results[Asymmetry]:
     """Compare both directions of every pair of zones.
 
@@ -208,8 +210,6 @@ def asymmetry(
         Smallest difference that matters, in the unit of the values; by default 1 µs for latencies, else 0.
     confidence : float
         Family-wise level, between 0.5 and 1.
-    seed : int
-        Seed of the sign flips; used only where there are too many to enumerate.
 
     Returns
     -------
@@ -223,8 +223,9 @@ def asymmetry(
 
     Notes
     -----
-    Round trips compare initiators, not one-way delays (flag ``initiator_only``). Student's t on log ratios of rounds,
-    exact sign flips, Holm and max-T over the pairs (Westfall & Young 1993).
+    Round trips compare initiators, not one-way delays (flag ``initiator_only``). Rounds of one pair of machines cannot
+    tell the directions from the machines (flag ``one_machine_pair``): name the machines in the paths, state their
+    zones, and measure control pairs within a zone or several pairs of machines between two zones.
 
     Examples
     --------
@@ -233,13 +234,14 @@ def asymmetry(
     >>> there = [520e3, 524e3, 519e3, 522e3, 525e3, 518e3, 521e3]
     >>> back = [450e3, 452e3, 449e3, 451e3, 453e3, 448e3, 450e3]
     >>> runs = pd.DataFrame({"path": ["a → b"] * 7 + ["b → a"] * 7, "round": rounds * 2, "median_ns": there + back})
-    >>> asymmetry(runs)[0].pairs[0].verdict
-    'different'
+    >>> pair = asymmetry(runs)[0].pairs[0]
+    >>> pair.labels["verdict_alone"], pair.verdict, pair.codes
+    ('different', 'undetermined', ('one_machine_pair', 'initiator_only'))
     """
     parse_margin(margin)
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: between 0.5 and 1")
-    setting = Setting(margin=margin, confidence=confidence, floor=floor, unit="", what="", labels={}, seed=seed)
+    setting = Setting(margin=margin, confidence=confidence, floor=floor, unit="", what="", labels={})
     results = []
     for name, frame, column in _frames(data, metric, value):
         for method, group in _groups(frame, name):
@@ -301,7 +303,8 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
         codes.append("not_positive")
     if set(codes) - {"host_wide_counter"}:
         return _not_estimable(what, metric, setting, tuple(codes), run_ids_of(frame[column].dropna()))
-    return _analyse(runs, zones, metric, setting, codes, left_out)
+    cells = group_directions(runs, resolution_of(frame, column))
+    return _analyse(runs, cells, zones, metric, setting, codes, left_out)
 
 
 def _not_estimable(
@@ -335,27 +338,26 @@ def _not_estimable(
 
 
 def _analyse(
-    runs: list[Directed], zones: Mapping[str, str], metric: Metric, setting: Setting, codes: list[str], left_out: int
-) -> Asymmetry:
+    runs: list[Directed], cells: DirectedValues, zones: Mapping[str, str], metric: Metric, setting: Setting,
+    codes: list[str], left_out: int,
+) -> Asymmetry:  # fmt: skip
     import numpy as np
 
-    cells = group_directions(runs)
     if metric == "latency":
         codes.append("initiator_only")
     m = np.full((len(cells.nodes), len(cells.nodes)), np.nan)
     for (start, end), values in cells.all_values.items():
         in_rounds = list(cells.by_round[start, end].values())
-        m[cells.nodes.index(start), cells.nodes.index(end)] = geometric_mean(in_rounds or values)
+        m[cells.nodes.index(start), cells.nodes.index(end)] = np.median(in_rounds or values)
     parts = decompose(m)
     both_ways: list[tuple[str, str]] = []
     same_zone: list[tuple[str, str]] = []
     for i, j in combinations(cells.nodes, 2):
         if (i, j) in cells.all_values and (j, i) in cells.all_values:
             (both_ways if in_different_zones(i, j, zones) else same_zone).append((i, j))
-    pairs = adjust_family(
-        [((i, j), compare_directions(i, j, cells, setting, tuple(codes))) for i, j in both_ways], cells, setting
-    )
     null = tuple(compare_directions(i, j, cells, setting, tuple(codes)) for i, j in same_zone)
+    compared = [((i, j), compare_directions(i, j, cells, setting, tuple(codes))) for i, j in both_ways]
+    pairs = adjust_family(compared, null, zones, setting)
     effects, curls, share = initiator_effects(cells, both_ways, setting) if metric == "latency" else ((), (), None)
     # A round trip crosses both directions: one initiator of a pair is enough for triangles and ranks.
     cross_zone = [direction for direction in cells.all_values if in_different_zones(*direction, zones)]
@@ -404,6 +406,7 @@ def _directions(cells: DirectedValues, setting: Setting) -> tuple[Estimate, ...]
             confidence=setting.confidence,
             what=route(*direction),
             labels={**setting.labels, "from": direction[0], "to": direction[1]},
+            resolution=cells.resolution,
         )
         directions.append(replace(typical, run_ids=cells.run_ids([direction], by_round or None)))
     return tuple(directions)

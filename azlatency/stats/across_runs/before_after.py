@@ -83,7 +83,6 @@ def compare_imports(
     margin: float | str = "5%",
     confidence: float = 0.95,
     value: str | None = None,
-    seed: int = 0,
 ) -> Results[Comparison]:
     """Compare the same paths and tools in two imports, ``after`` over ``before``.
 
@@ -97,8 +96,6 @@ def compare_imports(
         Level of the intervals, between 0.5 and 1.
     value : str, optional
         Column with one number per run; by default the median, else the mean, else the throughput.
-    seed : int
-        Seed of the permutations; used only where there are too many to enumerate.
 
     Returns
     -------
@@ -112,7 +109,7 @@ def compare_imports(
     See `azlatency.compare`.
     """
     return Results(
-        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, seed=seed)
+        compare_pairing(pairing, margin=margin, confidence=confidence, value=value)
         for pairing in pairings(after, before)
     )
 
@@ -123,7 +120,6 @@ def compare_pairing(
     margin: float | str = "5%",
     confidence: float = 0.95,
     value: str | None = None,
-    seed: int = 0,
 ) -> Comparison:
     """Return one comparison of `compare_imports`."""
     x, y, column = pairing.after, pairing.before, pairing.column(value)
@@ -134,7 +130,7 @@ def compare_pairing(
         "runs_before": int(y[column].notna().sum()),
     }
     what = f"{pairing.path}, {pairing.method}"
-    result = compare(x, y, margin=margin, confidence=confidence, value=column, seed=seed, labels=labels, what=what)
+    result = compare(x, y, margin=margin, confidence=confidence, value=column, labels=labels, what=what)
     return _with_flags(result, x, y, by_zone=pairing.by_zone)
 
 
@@ -198,12 +194,13 @@ def _with_flags(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zone
     codes = list(dict.fromkeys(codes))
     if not ambiguous:
         return replace(result, codes=tuple(codes))
+    codes = [code for code in codes if code not in ("few_runs", "two_runs", "cannot_reach_alpha", "dependent_runs")]
     ratio = replace(result.ratio, estimate=None, low=None, high=None, codes=tuple(codes))
     return replace(result, ratio=ratio, difference=None, verdict="undetermined", p=None, codes=tuple(codes))
 
 
 def compare_rounds_of(
-    runs: pd.DataFrame, *, margin: float | str = "5%", confidence: float = 0.95, seed: int = 0
+    runs: pd.DataFrame, *, margin: float | str = "5%", confidence: float = 0.95
 ) -> Results[Comparison]:
     """Compare the last round with the first, paired by path.
 
@@ -215,8 +212,6 @@ def compare_rounds_of(
         Change that is practically equivalent: ``0.05``, ``"5%"`` or ``"2 us"``.
     confidence : float
         Level of the intervals, between 0.5 and 1.
-    seed : int
-        Seed of the sign flips; used only where there are too many to enumerate.
 
     Returns
     -------
@@ -244,7 +239,6 @@ def compare_rounds_of(
         comparisons.append(
             compare(
                 last, first, margin=margin, confidence=confidence, paired=True, value=column, what=what, labels=labels,
-                seed=seed,
             )
         )  # fmt: skip
     return Results(comparisons)

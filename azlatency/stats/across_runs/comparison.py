@@ -1,10 +1,11 @@
 """Comparison of two sets of runs: the ratio with its interval, and the verdict within a practical margin.
 
-Runs are the replicates, not packets. Unpaired runs: Welch's t on the logarithms of run values (ratio of geometric
-means) or Fieller's interval of the ratio of means, with an exact permutation test of the run labels. Paired rounds:
-Student's t on log ratios with an exact sign-flip test.
+Runs are the replicates, not packets. The ratio of typical runs and its interval come from ranks from six runs on each
+side (or six rounds), else from Student's t on logarithms (`log_ratio`). Arithmetic means, which add up along a path,
+are compared by Welch's t and Fieller's interval.
 
-Sources: Welch 1947; Fieller 1954, with Welch's degrees of freedom; Schuirmann 1987 (two one-sided tests).
+Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Fieller 1954, with Welch's degrees of freedom; Schuirmann 1987
+(two one-sided tests).
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from azlatency.stats import exact
-from azlatency.stats.across_runs.hodges_lehmann import pseudomedian
+from azlatency.stats.across_runs.log_ratio import LogRatio, of_groups, of_rounds
 from azlatency.stats.across_runs.run_values import (
     RunValues,
-    by_round,
     effective_margin,
+    in_rounds,
     parse_margin,
     refusals,
     run_values,
@@ -27,24 +27,18 @@ from azlatency.stats.across_runs.run_values import (
 from azlatency.stats.across_runs.two_groups import (
     Summary,
     fieller,
-    minimum_effect,
-    student_interval,
     summary,
-    tost,
     welch,
 )
-from azlatency.stats.result import Comparison, Estimate, Scope, Verdict, verdict_of
+from azlatency.stats.result import Comparison, Estimate, Scope, verdict_of
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_values import RunData
-    from azlatency.stats.arrays import FloatArray
 
     #: Ends of an interval; ``None`` where an end is open.
     Interval = tuple[float | None, float | None]
 
-RATIO_METHOD = "Welch t on logarithms of run values (ratio of geometric means)"
 MEAN_METHOD = "Fieller interval of the ratio of means, Welch degrees of freedom"
-PAIRED_METHOD = "Student t on log ratios of rounds"
 
 
 def compare(
@@ -55,12 +49,12 @@ def compare(
     confidence: float = 0.95,
     paired: bool = False,
     value: str | None = None,
-    statistic: Literal["geometric", "mean"] = "geometric",
+    statistic: Literal["typical", "mean"] = "typical",
     floor: float | None = None,
     unit: str | None = None,
     what: str = "A against B",
     labels: Mapping[str, object] | None = None,
-    seed: int = 0,
+    resolution: float | None = None,
 ) -> Comparison:
     """Compare two sets of runs: the ratio of ``a`` to ``b`` with its interval and a verdict.
 
@@ -78,8 +72,8 @@ def compare(
         only one side has are left out.
     value : str, optional
         Column of a frame to compare; by default its median, else its mean, else its throughput.
-    statistic : {"geometric", "mean"}
-        Ratio of geometric means, or of arithmetic means (unpaired runs only).
+    statistic : {"typical", "mean"}
+        Ratio of typical runs, or of arithmetic means (unpaired runs only).
     floor : float, optional
         Smallest difference that matters, in the unit of the values; by default 1000 for values in ns (1 µs), else 0.
     unit : str, optional
@@ -88,15 +82,16 @@ def compare(
         Name of the result.
     labels : mapping, optional
         Columns that identify the result in a frame.
-    seed : int
-        Seed of the permutations; used only where there are too many to enumerate.
+    resolution : float, optional
+        Step of the printed values; by default that of the frames. It widens the intervals.
 
     Returns
     -------
     Comparison
         Without a ratio if the data cannot be compared; the codes give the reason (``no_replication``,
-        ``unit_conflict``, ``type_p_mismatch`` …). ``p`` is exact at the level of runs, and ``None`` if no data of this
-        size can reach the level.
+        ``unit_conflict``, ``type_p_mismatch`` …). ``p`` is that of the exact Wilcoxon test, and ``None`` if no data of
+        this size can reach the level. Fewer than six runs on a side are flagged ``few_runs``, runs that resemble their
+        neighbours in time ``dependent_runs``.
 
     Raises
     ------
@@ -107,22 +102,26 @@ def compare(
 
     Notes
     -----
-    Unpaired: Welch's t on logarithms, or Fieller's interval of the ratio of means; p from a permutation of the run
-    labels. Paired: Student's t on log ratios; p from sign flips. Equivalence: two one-sided tests (Schuirmann 1987).
+    From six runs on each side: the Hodges-Lehmann estimate on logarithms with the exact interval of the Wilcoxon test,
+    for paired rounds of the signed-rank test. Fewer: Welch's or Student's t on logarithms. The difference is the ratio
+    applied to the typical run of ``b``. Means: Fieller's interval. Equivalence: two one-sided tests (Schuirmann 1987).
 
     Examples
     --------
     >>> base = [450e3, 440e3, 460e3, 455e3]
     >>> candidate = [570e3, 561e3, 580e3, 566e3]
-    >>> print(compare(candidate, base, unit="ns", what="zone 1 → zone 2"))
-    zone 1 → zone 2: 1.26× slower, 95 % CI 1.22–1.30, 4 against 4 runs
+    >>> comparison = compare(candidate, base, unit="ns")
+    >>> comparison.verdict, round(comparison.ratio.estimate, 2), comparison.codes
+    ('different', 1.26, ('few_runs',))
     """
     parse_margin(margin)
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: between 0.5 and 1")
-    if statistic not in ("geometric", "mean") or (paired and statistic == "mean"):
-        raise ValueError(f"statistic = {statistic!r}: 'geometric', or 'mean' for unpaired runs")
+    if statistic not in ("typical", "mean") or (paired and statistic == "mean"):
+        raise ValueError(f"statistic = {statistic!r}: 'typical', or 'mean' for unpaired runs")
     first, second = run_values(a, value, unit), run_values(b, value, unit)
+    if resolution is not None:
+        first, second = replace(first, resolution=resolution), replace(second, resolution=resolution)
     setting = Setting(
         margin=margin,
         confidence=confidence,
@@ -130,24 +129,36 @@ def compare(
         unit=first.unit,
         what=what,
         labels=dict(labels or {}),
-        seed=seed,
         run_ids=(*first.run_ids, *second.run_ids),
     )
     codes = list(refusals((a, b), value))
     if first.unit != second.unit:
         codes.append("unit_conflict")
     missing = first.missing + second.missing
-    if paired:
-        return _paired(first, second, setting, codes, missing)
+    if not codes and statistic == "typical" and min((*first.values, *second.values), default=1.0) <= 0:
+        codes = ["not_positive"]
+    if paired and not codes:
+        return _paired(first, second, setting, missing)
     if not codes and not (len(first.values) and len(second.values)):
         codes = ["no_values"]
-    if not codes and statistic == "geometric" and min(first.values.min(), second.values.min()) <= 0:
-        codes = ["not_positive"]
     if not codes and min(len(first.values), len(second.values)) < 2:
         codes = ["no_replication"]
     if codes:
-        return not_estimable(setting, codes, len(first.values) + len(second.values))
-    return _unpaired(first.values, second.values, setting, statistic, missing)
+        counts = len(first.values), len(second.values)
+        return not_estimable(setting, codes, min(counts) if paired else sum(counts))
+    if statistic == "mean":
+        return _of_means(first, second, setting, missing)
+    logs = of_groups(first, second, _log_margin(setting, second), confidence)
+    return _conclude(logs, setting, second, len(first.values) + len(second.values),
+                     {"runs_a": len(first.values), "runs_b": len(second.values), "missing": missing})  # fmt: skip
+
+
+def _log_margin(setting: Setting, base: RunValues) -> float:
+    """Return the largest practically equivalent log ratio, at the typical run of the base."""
+    import numpy as np
+
+    typical = float(np.median(base.values))
+    return math.log1p(effective_margin(setting.margin, typical, setting.unit, setting.floor))
 
 
 class Setting(NamedTuple):
@@ -159,7 +170,6 @@ class Setting(NamedTuple):
     unit: str
     what: str
     labels: dict[str, Any]
-    seed: int
     run_ids: tuple[str, ...] = ()
 
     @property
@@ -212,50 +222,68 @@ def not_estimable(setting: Setting, codes: Iterable[str], n: int, scope: Scope =
     )
 
 
-def _unpaired(
-    x: FloatArray, y: FloatArray, setting: Setting, statistic: Literal["geometric", "mean"], missing: int
-) -> Comparison:
+def _conclude(
+    logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnostics: dict[str, Any]
+) -> Comparison:  # fmt: skip
+    """Return the comparison that follows from a log ratio: ratio, difference and verdict from one estimator."""
     import numpy as np
 
-    geometric = statistic == "geometric"
-    scaled_x, scaled_y = (np.log(x), np.log(y)) if geometric else (x, y)
-    first, second = summary(scaled_x), summary(scaled_y)
-    reference = float(np.exp(second.mean)) if geometric else abs(second.mean)
-    margin = effective_margin(setting.margin, reference, setting.unit, setting.floor)
-    codes: list[str] = ["two_runs"] if min(len(x), len(y)) == 2 else []
-    diagnostics: dict[str, Any] = {"runs_a": len(x), "runs_b": len(y), "missing": missing}
-    ratio: float | None
-    if geometric:
-        ratio, bounds, inner = _log_bounds(first, second, setting, margin, diagnostics)
-    else:
-        ratio, bounds, inner = _fieller_bounds(first, second, setting, codes, diagnostics)
+    margin, typical = math.expm1(_log_margin(setting, base)), float(np.median(base.values))
+    estimate, bounds, inner = math.exp(logs.estimate), _exp(logs.outer), _exp(logs.inner)
+    verdict = verdict_of(*bounds, *inner, margin)
+    diagnostics = {**diagnostics, **logs.diagnostics, "verdict_of_the_interval": verdict}
+    for name, p in (("p", logs.p), ("beyond_p", logs.beyond)):
+        if p is not None:
+            diagnostics[name] = p
+    codes = list(logs.codes)
+    attainable = logs.attainable <= 1 - setting.confidence
+    if not attainable:
+        codes.append("cannot_reach_alpha")
+    ratio = _ratio(setting, estimate, bounds, n, logs.method, codes, diagnostics)
+    low, high = (None if end is None else typical * (end - 1) for end in bounds)
+    difference = setting.estimate(
+        typical * (estimate - 1), (low, high), unit=setting.unit, n=n, codes=logs.codes,
+        method=f"{logs.method}, at the typical run of the second side", what=f"{setting.what}, difference",
+    )  # fmt: skip
+    return Comparison(
+        what=setting.what,
+        ratio=ratio,
+        difference=difference,
+        verdict=verdict,
+        margin=margin,
+        p=logs.exact_p if attainable else None,
+        attainable_p=logs.attainable,
+        scope="across_runs",
+        method=f"{logs.method}; {f'p: {logs.test}' if attainable else 'no exact test'}",
+        codes=ratio.codes,
+        labels=dict(setting.labels),
+        run_ids=setting.run_ids,
+    )
+
+
+def _exp(ends: tuple[float, float] | None) -> Interval:
+    return (None, None) if ends is None else (math.exp(ends[0]), math.exp(ends[1]))
+
+
+def _of_means(first: RunValues, second: RunValues, setting: Setting, missing: int) -> Comparison:
+    """Compare arithmetic means of at least two runs on each side."""
+    of_a, of_b = summary(first.values), summary(second.values)
+    n = of_a.n + of_b.n
+    margin = effective_margin(setting.margin, abs(of_b.mean), setting.unit, setting.floor)
+    codes: list[str] = ["two_runs"] if min(of_a.n, of_b.n) == 2 else []
+    diagnostics: dict[str, Any] = {"runs_a": of_a.n, "runs_b": of_b.n, "missing": missing}
+    value, bounds, inner = _fieller_bounds(of_a, of_b, setting, codes, diagnostics)
     if bounds == (None, None) and "ratio_unbounded" not in codes:
         codes.append("constant")
-    # Without spread on either side the ratio is exact, but there is neither an interval nor a verdict.
-    verdict = verdict_of(*bounds, *inner, margin) if "constant" not in codes else "undetermined"
-    test = exact.permute_labels(scaled_x, scaled_y, seed=setting.seed)
-    means = welch(summary(x), summary(y), setting.confidence)
-    interval = (None, None) if means is None else (means.low, means.high)
-    difference = _difference(
-        float(x.mean() - y.mean()), interval, len(x) + len(y), setting, "Welch t on run values", codes
-    )
-    method = RATIO_METHOD if geometric else MEAN_METHOD
-    ratio_estimate = _ratio(setting, ratio, bounds, difference.n, method, codes, diagnostics)
-    return _with_test(setting, ratio_estimate, difference, verdict, margin, test)
-
-
-def _log_bounds(
-    first: Summary, second: Summary, setting: Setting, margin: float, diagnostics: dict[str, Any]
-) -> tuple[float, Interval, Interval]:
-    """Return the ratio of geometric means with its outer and inner interval."""
-    ratio = math.exp(first.mean - second.mean)
-    outer, inner = (welch(first, second, level) for level in (setting.confidence, setting.inner))
-    if outer is None or inner is None:
-        return ratio, (None, None), (None, None)
-    equivalence = tost(outer.difference, outer.error, outer.df, -math.log1p(margin), math.log1p(margin))
-    beyond = minimum_effect(outer.difference, outer.error, outer.df, math.log1p(margin))
-    diagnostics.update(df=outer.df, t_p=outer.p, tost_p=equivalence.p, beyond_p=beyond)
-    return ratio, (math.exp(outer.low), math.exp(outer.high)), (math.exp(inner.low), math.exp(inner.high))
+    means = welch(of_a, of_b, setting.confidence)
+    difference = setting.estimate(
+        of_a.mean - of_b.mean, (None, None) if means is None else (means.low, means.high), unit=setting.unit, n=n,
+        method="Welch t on run values", codes=[code for code in codes if code != "ratio_unbounded"],
+        what=f"{setting.what}, difference",
+    )  # fmt: skip
+    ratio = _ratio(setting, value, bounds, n, MEAN_METHOD, codes, diagnostics)
+    verdict = verdict_of(*bounds, *inner, margin)
+    return replace(setting.inconclusive(ratio, difference), verdict=verdict, margin=margin)
 
 
 def _fieller_bounds(
@@ -274,16 +302,6 @@ def _fieller_bounds(
     return outer.ratio, (outer.low, outer.high), (inner.low, inner.high)
 
 
-def _difference(
-    value: float, interval: Interval, n: int, setting: Setting, method: str, codes: Iterable[str]
-) -> Estimate:
-    """Return the difference of means, in the unit of the values."""
-    codes = [code for code in codes if code in ("two_runs", "constant")]
-    return setting.estimate(
-        value, interval, unit=setting.unit, n=n, method=method, codes=codes, what=f"{setting.what}, difference"
-    )
-
-
 def _ratio(
     setting: Setting, value: float | None, interval: Interval, n: int, method: str, codes: Iterable[str],
     diagnostics: dict[str, Any],
@@ -293,74 +311,20 @@ def _ratio(
     return replace(estimate, n_effective=float(n), assumptions=assumptions, diagnostics=diagnostics)
 
 
-def _with_test(
-    setting: Setting, ratio: Estimate, difference: Estimate, verdict: Verdict, margin: float, test: exact.ExactTest
-) -> Comparison:
-    """Return the comparison with its exact test; without p if no data of this size can reach the level."""
-    p: float | None = test.p
-    if test.attainable_p > 1 - setting.confidence:
-        ratio = replace(ratio, codes=(*ratio.codes, "cannot_reach_alpha"))
-        p = None
-    return Comparison(
-        what=setting.what,
-        ratio=ratio,
-        difference=difference,
-        verdict=verdict,
-        margin=margin,
-        p=p,
-        attainable_p=test.attainable_p,
-        scope="across_runs",
-        method=f"{ratio.method}; p: {test.method}" if p is not None else f"{ratio.method}; no test",
-        codes=ratio.codes,
-        labels=dict(setting.labels),
-        run_ids=setting.run_ids,
-    )
-
-
-def _paired(first: RunValues, second: RunValues, setting: Setting, codes: list[str], missing: int) -> Comparison:
+def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int) -> Comparison:
     """Compare the rounds that both sides have."""
-    import numpy as np
-
-    if not codes and min((*first.values, *second.values), default=1.0) <= 0:
-        codes.append("not_positive")
-    if codes:
-        return not_estimable(setting, codes, min(len(first.values), len(second.values)))
-    of_a, of_b = by_round(first, log=True), by_round(second, log=True)
+    of_a, of_b = in_rounds(first), in_rounds(second)
     rounds = [key for key in of_a if key in of_b]
     if len(rounds) < 2:
         return not_estimable(setting, ("no_values",) if not rounds else ("no_replication",), len(rounds))
-    x, y = (np.array([side[key] for key in rounds]) for side in (of_a, of_b))
-    unmatched = len(set(of_a) ^ set(of_b))
-    return compare_rounds(x, y, setting, {"missing": missing, "rounds_alone": unmatched})
+    x, y = (side.take([values[key] for key in rounds]) for side, values in ((first, of_a), (second, of_b)))
+    return compare_rounds(x, y, setting, {"missing": missing, "rounds_alone": len(set(of_a) ^ set(of_b))})
 
 
-def compare_rounds(x: FloatArray, y: FloatArray, setting: Setting, diagnostics: dict[str, Any]) -> Comparison:
-    """Compare positive values of the same rounds, at least two of them."""
-    import numpy as np
-
-    logs = np.log(x) - np.log(y)
-    margin = effective_margin(setting.margin, float(np.exp(np.log(y).mean())), setting.unit, setting.floor)
-    rounds = len(logs)
-    codes: list[str] = ["two_runs"] if rounds == 2 else []
-    diagnostics = {"rounds": rounds, **diagnostics, "hodges_lehmann": math.exp(pseudomedian(logs))}
-    outer, inner = (student_interval(logs, level) for level in (setting.confidence, setting.inner))
-    mean = float(logs.mean())
-    if outer is None or inner is None:
-        codes.append("constant")
-        bounds: Interval = (None, None)
-        verdict: Verdict = "undetermined"
-    else:
-        bounds = (math.exp(outer[0]), math.exp(outer[1]))
-        verdict = verdict_of(*bounds, math.exp(inner[0]), math.exp(inner[1]), margin)
-        error = float(logs.std(ddof=1)) / math.sqrt(rounds)
-        equivalence = tost(mean, error, rounds - 1, -math.log1p(margin), math.log1p(margin))
-        diagnostics.update(tost_p=equivalence.p, t_p=2 * tost(abs(mean), error, rounds - 1, 0.0, math.inf).p_low)
-    interval = student_interval(x - y, setting.confidence) or (None, None)
-    difference = _difference(
-        float((x - y).mean()), interval, rounds, setting, "Student t on differences of rounds", codes
-    )
-    ratio = _ratio(setting, math.exp(mean), bounds, rounds, PAIRED_METHOD, codes, diagnostics)
-    return _with_test(setting, ratio, difference, verdict, margin, exact.sign_flip(logs, seed=setting.seed))
+def compare_rounds(x: RunValues, y: RunValues, setting: Setting, diagnostics: dict[str, Any]) -> Comparison:
+    """Compare positive values of the same rounds, at least two of them, in the order of measuring."""
+    logs = of_rounds(x, y, _log_margin(setting, y), setting.confidence)
+    return _conclude(logs, setting, y, len(x.values), {"rounds": len(x.values), **diagnostics})
 
 
 def with_run_ids(result: Comparison, run_ids: Iterable[str]) -> Comparison:

@@ -1,31 +1,37 @@
-"""Comparison of both directions of each pair, and tests for the whole family of pairs.
+"""Comparison of both directions of each pair, for the whole family of pairs and beside the spread of machines.
 
-Source: Westfall & Young 1993 (max-T).
+A pair of machines keeps its own offset over all rounds: one host answers faster, one connection takes the longer path.
+Rounds repeat that offset, so they cannot tell it from a difference between the directions; their p-value is small in
+50 to 74 % of cases without any difference. The yardstick is therefore the spread of offsets between machines: of
+control pairs within one zone, where no direction differs, and of several pairs of machines between the same zones.
+
+Source: studentized maximum modulus: Stoline & Ury, Technometrics 21:87 (1979).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from azlatency.stats import exact
 from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, with_run_ids
 from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
-from azlatency.stats.multiplicity import adjust, adjust_p
-from azlatency.stats.result import Comparison, Verdict
+from azlatency.stats.result import Comparison, Verdict, verdict_of
 from azlatency.studies.path import route
 
 
 def compare_directions(i: str, j: str, cells: DirectedValues, base: Setting, codes: tuple[str, ...]) -> Comparison:
     """Compare i → j with j → i: by round if two rounds are known, else unpaired, else only the ratio."""
-    import numpy as np
-
     setting = base._replace(what=f"{route(i, j)} over back", labels={**base.labels, "from": i, "to": j})
     forward, backward = cells.by_round[i, j], cells.by_round[j, i]
     common = [key for key in forward if key in backward]
     if len(common) >= 2:
-        sides = [np.array([side[key] for key in common]) for side in (forward, backward)]
-        comparison = compare_rounds(sides[0], sides[1], setting, {"rounds_alone": len(set(forward) ^ set(backward))})
+        ordered, is_ordered = _sorted(common)
+        first, second = (
+            cells.values([side[key] for key in ordered], setting.unit, is_ordered) for side in (forward, backward)
+        )
+        comparison = compare_rounds(first, second, setting, {"rounds_alone": len(set(forward) ^ set(backward))})
     elif not forward and not backward and min(len(cells.all_values[i, j]), len(cells.all_values[j, i])) >= 2:
         comparison = compare(
             cells.all_values[i, j],
@@ -36,7 +42,7 @@ def compare_directions(i: str, j: str, cells: DirectedValues, base: Setting, cod
             unit=base.unit,
             what=setting.what,
             labels=setting.labels,
-            seed=base.seed,
+            resolution=cells.resolution,
         )
     elif common:
         comparison = _single(forward[common[0]], backward[common[0]], 1, setting)
@@ -71,45 +77,110 @@ def with_codes(result: Comparison, codes: tuple[str, ...]) -> Comparison:
     )
 
 
+def _sorted(rounds: list[Hashable]) -> tuple[list[Hashable], bool]:
+    """Return the rounds in their order, and whether they have one."""
+    try:
+        return sorted(rounds), True  # type: ignore[type-var]
+    except TypeError:
+        return rounds, False
+
+
+class Yardstick(NamedTuple):
+    """Standard deviation of the log ratio of both directions between machines, and its degrees of freedom."""
+
+    spread: float
+    df: int
+
+    def p(self, log_ratio: float, family: int) -> float:
+        """Return the p-value of the largest of ``family`` log ratios that share this yardstick."""
+        import numpy as np
+        from scipy.special import ndtr
+        from scipy.stats import chi2
+
+        if not self.spread:
+            return 1.0
+        # The mean over the law of the estimated spread, at 2,000 of its quantiles.
+        shares = (np.arange(2000) + 0.5) / 2000
+        scale = np.sqrt(chi2.ppf(shares, self.df) / self.df)
+        return float(1 - np.mean((2 * ndtr(abs(log_ratio) / self.spread * scale) - 1) ** family))
+
+
+def machine_spread(
+    pairs: Iterable[tuple[tuple[str, str], Comparison]], control: Iterable[Comparison], zones: Mapping[str, str]
+) -> Yardstick | None:
+    """Return how much the log ratio of both directions varies between pairs of machines; ``None`` if unknown.
+
+    A control pair within one zone has an expected log ratio of 0. Pairs of machines between the same two zones vary
+    around their mean.
+    """
+    squares = [math.log(pair.ratio.estimate) ** 2 for pair in control if pair.ratio.estimate]
+    df = len(squares)
+    between: dict[tuple[str, str], list[float]] = {}
+    for (i, j), pair in pairs:
+        if i in zones and j in zones and pair.ratio.estimate:
+            first, second = sorted((zones[i], zones[j]))
+            sign = 1 if zones[i] == first else -1
+            between.setdefault((first, second), []).append(sign * math.log(pair.ratio.estimate))
+    for logs in between.values():
+        middle = math.fsum(logs) / len(logs)
+        squares += [(log - middle) ** 2 for log in logs]
+        df += len(logs) - 1
+    return Yardstick(math.sqrt(math.fsum(squares) / df), df) if df else None
+
+
 def adjust_family(
-    pairs: list[tuple[tuple[str, str], Comparison]], cells: DirectedValues, setting: Setting
+    pairs: list[tuple[tuple[str, str], Comparison]],
+    control: Iterable[Comparison],
+    zones: Mapping[str, str],
+    setting: Setting,
 ) -> tuple[Comparison, ...]:
-    """Adjust the exact p by Holm and max-T; keep "different" only if t holds for the whole family."""
-    separate = [result for _, result in pairs]
-    by_t = adjust_p([_t_p(result) for result in separate])
-    exact_p = _max_t([direction for direction, _ in pairs], cells, setting)
-    comparisons = []
-    for result, family_p, p_max_t in zip(adjust(separate, confidence=setting.confidence), by_t, exact_p, strict=True):
-        verdict = result.verdict
-        if family_p is None or family_p >= 1 - setting.confidence:
-            verdict = _WITHOUT_DIFFERENCE.get(verdict, verdict)
-        labels = {**result.labels, "p_max_t": p_max_t, "p_t_holm": family_p, "verdict_alone": result.verdict}
-        comparisons.append(replace(result, verdict=verdict, labels=labels))
-    return tuple(comparisons)
+    """Keep "different" only if it holds for the whole family of pairs and beyond the spread of machines."""
+    yardstick = machine_spread(pairs, control, zones)
+    return tuple(_of_family(result, yardstick, len(pairs), setting) for _, result in pairs)
+
+
+def _of_family(result: Comparison, yardstick: Yardstick | None, family: int, setting: Setting) -> Comparison:
+    """Return the comparison with the verdict that holds for its family and beyond the spread of machines.
+
+    The rounds must show a difference at all; the spread of machines includes their noise, and bounds the family.
+    """
+    labels = {**result.labels, "verdict_alone": result.verdict}
+    p, estimate = None, result.ratio.estimate
+    if estimate and result.ratio.low is not None:
+        if yardstick is None:
+            result = with_codes(result, ("one_machine_pair",))
+        else:
+            p_machines = yardstick.p(math.log(estimate), family)
+            p = max(float(result.ratio.diagnostics.get("p", 1.0)), p_machines)
+            labels.update(p_machines=p_machines, machine_spread=yardstick.spread)
+            result = _widen(result, yardstick, setting)
+    verdict = result.verdict
+    if p is None or p >= 1 - setting.confidence:
+        verdict = _WITHOUT_DIFFERENCE.get(verdict, verdict)
+    return replace(result, verdict=verdict, labels=labels)
 
 
 #: Verdicts without the difference, if it does not hold for the whole family.
 _WITHOUT_DIFFERENCE: dict[str, Verdict] = {"different": "undetermined", "different_within_margin": "equivalent"}
 
 
-def _t_p(result: Comparison) -> float | None:
-    """Return the p-value of the t test that belongs to the interval of the ratio."""
-    p = result.ratio.diagnostics.get("t_p")
-    return None if p is None else float(p)
+def _widen(result: Comparison, yardstick: Yardstick, setting: Setting) -> Comparison:
+    """Return the comparison with intervals at least as wide as the offsets of machines demand."""
+    from scipy.special import stdtrit
 
-
-def _max_t(directions: list[tuple[str, str]], cells: DirectedValues, setting: Setting) -> list[float | None]:
-    """Return the max-T p of each pair by joint flips of whole rounds; ``None`` if no data of this size can decide."""
-    import numpy as np
-
-    rounds = list(dict.fromkeys(key for rounds_of in cells.by_round.values() for key in rounds_of))
-    if not directions or exact.attainable_paired(len(rounds)) > 1 - setting.confidence:
-        return [None] * len(directions)
-    d = np.full((len(directions), len(rounds)), np.nan)
-    for row, (i, j) in enumerate(directions):
-        forward, backward = cells.by_round[i, j], cells.by_round[j, i]
-        for column, key in enumerate(rounds):
-            if key in forward and key in backward:
-                d[row, column] = math.log(forward[key]) - math.log(backward[key])
-    p, _ = exact.max_t(d, seed=setting.seed)
-    return [None if math.isnan(p_pair) else float(p_pair) for p_pair in p]
+    ratio = result.ratio
+    if ratio.estimate is None or ratio.low is None or ratio.high is None:
+        return result
+    outer, inner = (
+        math.exp(float(stdtrit(yardstick.df, (1 + level) / 2)) * yardstick.spread)
+        for level in (setting.confidence, setting.inner)
+    )
+    low, high = min(ratio.low, ratio.estimate / outer), max(ratio.high, ratio.estimate * outer)
+    verdict = verdict_of(low, high, ratio.estimate / inner, ratio.estimate * inner, result.margin)
+    # Both the rounds and the machines must support equivalence.
+    if verdict in ("equivalent", "different_within_margin") and result.verdict not in (
+        verdict,
+        "different_within_margin",
+    ):
+        verdict = "undetermined"
+    return replace(result, ratio=replace(ratio, low=low, high=high), verdict=verdict)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from azlatency.stats.across_runs.run_values import floats, run_ids_of
+from azlatency.stats.across_runs.run_values import RunValues, floats, run_ids_of
 from azlatency.studies.path import Endpoint, Path
 
 if TYPE_CHECKING:
@@ -104,12 +104,24 @@ class DirectedValues(NamedTuple):
         Direction to the values of all its runs.
     ids : dict
         Direction to (round, run_id) of its runs.
+    resolution : float
+        Largest step of the printed values.
     """
 
     nodes: tuple[str, ...]
     by_round: dict[tuple[str, str], dict[Hashable, float]]
     all_values: dict[tuple[str, str], list[float]]
     ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]]
+    resolution: float = 0.0
+
+    def values(self, numbers: Iterable[float], unit: str, in_order: bool) -> RunValues:
+        """Return numbers of rounds as run values."""
+        import numpy as np
+
+        values = np.array(list(numbers), dtype=float)
+        return RunValues(
+            values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution, in_order=in_order
+        )
 
     def run_ids(
         self, directions: Iterable[tuple[str, str]], rounds: Iterable[Hashable] | None = None
@@ -124,7 +136,7 @@ class DirectedValues(NamedTuple):
         )
 
 
-def group_directions(runs: Iterable[Directed]) -> DirectedValues:
+def group_directions(runs: Iterable[Directed], resolution: float = 0.0) -> DirectedValues:
     """Group directed runs by direction and round; averages are geometric."""
     grouped: dict[tuple[str, str], dict[Hashable, list[float]]] = {}
     all_values: dict[tuple[str, str], list[float]] = {}
@@ -142,7 +154,7 @@ def group_directions(runs: Iterable[Directed]) -> DirectedValues:
         direction: {key: geometric_mean(values) for key, values in rounds.items()}
         for direction, rounds in grouped.items()
     }
-    return DirectedValues(tuple(nodes), by_round, all_values, ids)
+    return DirectedValues(tuple(nodes), by_round, all_values, ids, resolution)
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -59,7 +59,6 @@ def compare_quantiles(
         unit=a.unit,
         what=name,
         labels=dict(labels or {}),
-        seed=0,
         run_ids=tuple(dict.fromkeys((*a.run_ids, *b.run_ids))),
     )
     codes = [*a.codes, *b.codes, *(("no_replication",) if scope == "within_run" else ())]

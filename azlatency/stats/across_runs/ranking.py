@@ -10,15 +10,17 @@ Source: Mogstad, Romano, Shaikh & Wilhelm, Rev. Econ. Stud. 91:476, 2024.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, ClassVar
 
+from azlatency.stats.across_runs.log_ratio import of_groups, of_rounds
+from azlatency.stats.across_runs.run_values import run_values
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import Estimate, Result, Results, Row, Scope
 
-METHOD = "rank sets from all pairwise t tests on log run values, Holm (Mogstad et al. 2024)"
+METHOD = "rank sets from all pairwise tests of the ratio, Holm (Mogstad et al. 2024)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ def rank_sets(
 
     Notes
     -----
-    Mogstad, Romano, Shaikh & Wilhelm, Review of Economic Studies 91:476, 2024; t tests on logarithms, Holm.
+    Mogstad, Romano, Shaikh & Wilhelm, Review of Economic Studies 91:476, 2024; tests of `azlatency.compare`, Holm.
     """
     names = list(groups)
     p_of = {(i, j): _p(groups[i], groups[j]) for i, j in combinations(names, 2)}
@@ -119,23 +121,16 @@ def _values(group: Mapping[Hashable, float] | Sequence[float]) -> list[float]:
 def _p(
     first: Mapping[Hashable, float] | Sequence[float], second: Mapping[Hashable, float] | Sequence[float]
 ) -> tuple[float | None, float]:
-    """Return the two-sided p of t on logs and the difference of log means; ``None`` if there is no such test."""
-    import numpy as np
-    from scipy.stats import t as student
-
-    from azlatency.stats.across_runs.two_groups import summary, welch
-
+    """Return the two-sided p and the log ratio of two paths, as `compare` tests them; ``None`` if there is no test."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         common = [key for key in first if key in second]
         x, y = ([float(side[key]) for key in common] for side in (first, second))
-        if len(common) < 2 or min(*x, *y) <= 0:
-            return None, 0.0
-        n, mean, sd = summary(np.log(x) - np.log(y))
-        if not sd > 1e-12 * abs(mean):
-            return None, mean
-        return 2 * float(student.sf(abs(mean) / (sd / n**0.5), n - 1)), mean
-    x, y = _values(first), _values(second)
+        compared = of_rounds
+    else:
+        x, y, compared = _values(first), _values(second), of_groups
     if min(len(x), len(y)) < 2 or min(*x, *y) <= 0:
         return None, 0.0
-    test = welch(summary(np.log(x)), summary(np.log(y)))
-    return (None, 0.0) if test is None else (test.p, test.difference)
+    # The order of these runs is unknown.
+    first_runs, second_runs = (replace(run_values(values), in_order=False) for values in (x, y))
+    logs = compared(first_runs, second_runs, 0.0, 0.95)
+    return logs.p, logs.estimate

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from azlatency.studies.path import Path
@@ -67,6 +67,12 @@ class RunValues:
     run_ids: tuple[str, ...] = ()
     resolution: float = 0.0
     in_order: bool = True
+
+    def take(self, values: Iterable[float]) -> RunValues:
+        """Return other values with the same unit, resolution and order."""
+        import numpy as np
+
+        return replace(self, values=np.array(list(values), dtype=float), rounds=None, missing=0, endless=0)
 
 
 def run_ids_of(data: object) -> tuple[str, ...]:
@@ -132,7 +138,7 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
     if is_frame(data):
         column = value_column(data, value)
         data, in_order = _in_order(data)
-        resolution = _resolution(data, column)
+        resolution = resolution_of(data, column)
         array = floats(data[column])
         rounds = _rounds(data)
         column_unit = unit_of(column)
@@ -169,7 +175,7 @@ def _in_order(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     return frame, False
 
 
-def _resolution(frame: pd.DataFrame, column: str) -> float:
+def resolution_of(frame: pd.DataFrame, column: str) -> float:
     """Return the largest known step of the printed values."""
     name = resolution_column(column)
     steps = floats(frame[name]) if name in frame.columns else ()
@@ -187,17 +193,13 @@ def _rounds(frame: pd.DataFrame) -> tuple[Hashable, ...] | None:
     return tuple(None if missing else key for key, missing in zip(frame["round"], frame["round"].isna(), strict=True))
 
 
-def by_round(values: RunValues, *, log: bool) -> dict[Hashable, float]:
-    """Return the mean value of each round: geometric if ``log``, else arithmetic."""
-    import numpy as np
-
+def in_rounds(values: RunValues) -> dict[Hashable, float]:
+    """Return the value of each round; several positive values of a round are averaged on the logarithmic scale."""
     groups: dict[Hashable, list[float]] = {}
     for key, number in zip(values.rounds or (None,) * len(values.values), values.values, strict=True):
         if key is not None:
-            groups.setdefault(key, []).append(float(number))
-    if log:
-        return {key: float(np.exp(np.mean(np.log(numbers)))) for key, numbers in groups.items()}
-    return {key: float(np.mean(numbers)) for key, numbers in groups.items()}
+            groups.setdefault(key, []).append(math.log(number))
+    return {key: math.exp(math.fsum(logs) / len(logs)) for key, logs in groups.items()}
 
 
 def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, ...]:

@@ -120,16 +120,6 @@ def tost(difference: float, error: float, df: float, low: float, high: float) ->
     return Tost(t_low, t_high, p_low, p_high, max(p_low, p_high))
 
 
-def minimum_effect(difference: float, error: float, df: float, margin: float) -> float:
-    """Return the p-value of the test that ``difference`` is at most ``margin`` away from 0 in either direction.
-
-    It is small if the whole interval lies beyond the margin (Murphy & Myors, J. Appl. Psychol. 84:234, 1999).
-    """
-    from scipy.stats import t as student
-
-    return min(1.0, 2 * float(student.sf((abs(difference) - margin) / error, df)))
-
-
 def mover_difference(
     first: tuple[float, float | None, float | None], second: tuple[float, float | None, float | None]
 ) -> tuple[float, float | None, float | None]:

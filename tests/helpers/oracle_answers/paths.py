@@ -12,6 +12,7 @@ from azlatency.stats.across_runs.hodges_lehmann import pseudomedian
 from azlatency.stats.across_runs.matrices import curl, decompose, hodge, triangles
 from azlatency.stats.across_runs.two_groups import student_interval, summary, tost
 from azlatency.stats.multiplicity import adjust_p
+from helpers.enumeration import max_t_p, sign_flip_p
 from helpers.oracle_answers import answers, array
 from helpers.oracle_answers.times import Note
 
@@ -65,14 +66,15 @@ def corrected(given: dict[str, Any]) -> dict[str, Any]:
 @answers("asymmetry_matrix", "paired-rounds|", signflip_="p_abs", holm_="p_abs", maxT_="p_abs")
 def rounds(given: dict[str, Any]) -> dict[str, Any]:
     pairs = {name: array(each) for name, each in given["log_ratio"].items()}
-    p = [exact.sign_flip(each).p for each in pairs.values()]
-    max_t, complete = exact.max_t(np.array(list(pairs.values())))
-    assert complete and all(len(each) == given["rounds"] for each in pairs.values())
+    # Flips of the mean and max-T are not offered: signed ranks are exact for the estimate shown, Holm for the family.
+    p = [sign_flip_p(each) for each in pairs.values()]
+    max_t = max_t_p(np.array(list(pairs.values())))
+    assert all(len(each) == given["rounds"] for each in pairs.values())
     named = {
         "mean": [summary(each).mean for each in pairs.values()],
         "t_ci95": [student_interval(each, 0.95) for each in pairs.values()], "signflip_exact_p_mean_stat": p,
         "holm": adjust_p(p), "maxT_studentised_adjusted_p": max_t,
-        "hodges_lehmann": [pseudomedian(each) for each in pairs.values()],
+        "hodges_lehmann": [pseudomedian(each).estimate for each in pairs.values()],
         "percent": [100 * math.expm1(summary(each).mean) for each in pairs.values()],
     }  # fmt: skip
     return {key: dict(zip(pairs, values, strict=True)) for key, values in named.items()}

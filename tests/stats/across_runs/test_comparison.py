@@ -96,6 +96,7 @@ HARD: list[tuple[list[Any], list[Any], str]] = [
     ([1.0], [2.0], "no_replication"),
     ([1.0], [2.0, 3.0], "no_replication"),
     ([5.0] * 4, [5.0] * 4, "constant"),
+    ([5.0] * 8, [5.0] * 8, "constant"),
     ([5.0] * 4, [6.0] * 4, "constant"),
     ([math.nan, None], [1.0, 2.0], "no_values"),
     ([math.nan, 1.0, 2.0], [1.0, 2.0, math.nan], "two_runs"),
@@ -128,10 +129,42 @@ def test_a_zero_denominator_has_no_ratio() -> None:
     assert "ratio_unbounded" in near.codes and near.ratio.low is None and near.verdict == "undetermined"
 
 
-def test_constant_groups_that_differ_have_an_exact_p_and_no_interval() -> None:
+def test_constant_groups_that_differ_have_an_exact_p_and_an_interval_only_at_a_known_resolution() -> None:
     result = compare([42.0] * 10, [43.0] * 10)
     assert result.codes == ("constant",) and result.verdict == "undetermined" and result.ratio.low is None
     assert result.p == pytest.approx(2 / math.comb(20, 10))
+    known = compare([42.0] * 10, [43.0] * 10, resolution=1.0)
+    assert (known.ratio.low, known.ratio.high) == pytest.approx((41.5 / 43.5, 42.5 / 42.5))
+    assert compare([42.0] * 10, [45.0] * 10, resolution=1.0).verdict == "different"
+    assert compare([42.0] * 4, [45.0] * 4, resolution=1.0).ratio.high == pytest.approx(42.5 / 44.5)
+
+
+#: Ten pings of each side, in µs: two slow runs on one, three on the other.
+BASE = [610, 595, 600, 4510, 605, 590, 8510, 604, 612, 598]
+CANDIDATE = [730, 705, 7100, 722, 741, 5300, 715, 735, 9100, 728]
+
+
+def test_slow_runs_do_not_hide_a_change() -> None:
+    """Ratio, difference, interval and p come from one estimator, which slow runs move little."""
+    result = compare([1e3 * time for time in CANDIDATE], [1e3 * time for time in BASE], unit="ns")
+    assert result.verdict == "different" and result.p is not None and result.p < 0.05
+    ratio, difference = result.ratio, result.difference
+    assert ratio.estimate is not None and ratio.low is not None and 1.15 < ratio.estimate < 1.3 and ratio.low > 1.05
+    assert difference is not None and difference.estimate == pytest.approx(604.5e3 * (ratio.estimate - 1))
+    assert difference.low is not None and difference.low > 0
+    assert ratio.diagnostics["typical_b"] == 604.5e3 and ratio.diagnostics["beyond_p"] < 0.05
+    turned = compare([1e3 * time for time in BASE], [1e3 * time for time in CANDIDATE], unit="ns")
+    assert turned.ratio.estimate == pytest.approx(1 / ratio.estimate)
+
+
+def test_runs_that_resemble_their_neighbours_widen_the_comparison() -> None:
+    rising = [100.0, 101, 102, 103, 104, 105, 106, 107, 108, 109]
+    mixed = [rising[(3 * run) % 10] for run in range(10)]
+    dependent, independent = (compare(runs, [run - 6 for run in runs]) for runs in (rising, mixed))
+    assert "dependent_runs" in dependent.codes and dependent.verdict == "undetermined"
+    assert independent.codes == () and independent.verdict == "different"
+    known_order = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
+    assert "dependent_runs" in compare(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6)).codes
 
 
 def test_three_runs_have_an_interval_and_no_p() -> None:
@@ -149,7 +182,7 @@ def test_margins_that_are_none(margin: str | float) -> None:
 def test_a_microsecond_is_never_a_practical_difference() -> None:
     values = np.array([16.0e3, 16.01e3, 16.02e3, 15.99e3, 16.0e3])
     result = compare(values + 500.0, values, unit="ns", margin="1%")
-    assert result.margin == pytest.approx(1000 / np.exp(np.log(values).mean()))
+    assert result.margin == pytest.approx(1000 / np.median(values))
     assert result.verdict == "different_within_margin"
     assert compare(values + 500.0, values, unit="ns", margin="1%", floor=0).verdict == "different"
 

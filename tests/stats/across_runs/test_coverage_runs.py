@@ -350,11 +350,7 @@ def test_c14_a_thing_against_itself(name: str) -> None:
 def test_c14_full(name: str, runs: tuple[int, int], law: str) -> None:
     if runs[0] != runs[1] and name in ("paired", "agreement"):
         pytest.skip("pairs have equal sizes")
-    # 12 against 12 runs are permuted at random, 0.1 s each: one law, fewer data sets.
-    at_random = runs == (12, 12) and name in ("unpaired", "Fieller")
-    if at_random and law != "lognormal":
-        pytest.skip("one law is enough for the random permutation")
-    check_aa(name, runs, law, 1000 if at_random else 3000)
+    check_aa(name, runs, law, 3000)
 
 
 def check_aa_connections(repetitions: int) -> None:
@@ -385,24 +381,22 @@ def check_aa_connections(repetitions: int) -> None:
 
 
 def check_aa_matrix(repetitions: int) -> None:
-    """Three zones, eight rounds, nothing but noise: any pair, any p by max-T, any curl, any strict order."""
+    """Three zones, eight rounds, nothing but noise: any pair, any curl, any strict order."""
     random = stream(142)
     zones = ("1", "2", "3")
     ways = [(i, j) for i in zones for j in zones if i != j]
     frame = pd.DataFrame(
         [{"path": f"az{i} → az{j}", "zone": i, "peer_zone": j, "round": r} for r in range(8) for i, j in ways]
     )
-    wrong = np.zeros(4)
+    wrong = np.zeros(3)
     for _ in range(repetitions):
         common = np.repeat(random.normal(0, 0.05, 8), len(ways))  # a round is slow for all: kept by joint flips
         frame["median_ns"] = 1e6 * np.exp(common + random.normal(0, 0.02, len(frame)))
         (result,) = asymmetry(frame)
-        p = [each.labels["p_max_t"] for each in result.pairs]
         wrong[0] += bool(result.different)
-        wrong[1] += min(p) < 0.05
-        wrong[2] += any(not holds(each, 0.0) for each in result.curls)
-        wrong[3] += any((each.low, each.high) != (1, 3) for each in result.ranking)
-    for name, share in zip(("any pair", "max-T", "curl", "rank sets"), wrong / repetitions, strict=True):
+        wrong[1] += any(not holds(each, 0.0) for each in result.curls)
+        wrong[2] += any((each.low, each.high) != (1, 3) for each in result.ranking)
+    for name, share in zip(("any pair", "curl", "rank sets"), wrong / repetitions, strict=True):
         told(f"C14 matrix, {name}", share, repetitions)
         assert share <= 0.06 + 2 * _error(repetitions)
 

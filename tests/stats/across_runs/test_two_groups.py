@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from helpers.cases import cases
 
-from azlatency.stats import exact
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, welch
 
@@ -21,9 +20,6 @@ def test_student_intervals_of_paired_rounds_equal_the_oracle(case: dict[str, Any
     interval = student_interval(differences, given["conf"])
     assert interval == pytest.approx((due["lower"], due["upper"]), rel=case["tolerance"]["rel"])
     result = compare(given["x"], given["y"], paired=True, margin="1%")
-    assert result.difference is not None
-    assert (result.difference.low, result.difference.high) == pytest.approx(interval)
-    assert exact.sign_flip(differences).p == pytest.approx(due["signflip_exact_p"], abs=case["tolerance"]["p_abs"])
     mean, error = differences.mean(), differences.std(ddof=1) / math.sqrt(len(differences))
     assert mean / error == pytest.approx(due["t"], rel=case["tolerance"]["rel"])
     assert result.verdict == "different_within_margin"
