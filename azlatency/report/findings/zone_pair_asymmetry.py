@@ -62,6 +62,13 @@ def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
         if detour.diagnostics["violated"]
     ]
     findings += [info(_agreement(asymmetry, pair)) for asymmetry, pair in pairs if asymmetry.metric == "latency"][:12]
+    alone = [pair for _, pair in pairs if "one_machine_pair" in pair.codes]
+    if alone:
+        text = (
+            f"One pair of machines measured every round, so machines and directions cannot be told apart: "
+            f"{join(map(_pair, alone))}. Measure control pairs within a zone or several pairs of machines."
+        )
+        findings.append(act(text))
     single = [pair for _, pair in pairs if "no_replication" in pair.codes]
     if single:
         findings.append(act(f"Measured in one round only, so not testable: {join(map(_pair, single))}."))
