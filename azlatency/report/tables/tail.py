@@ -9,15 +9,40 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
 from azlatency.report.table import MICROSECONDS, PERCENT, Column, RunsRef, Table, interval, number, with_interval, words
-from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run
+from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, paths_table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.stats.across_runs.planning import Plan
     from azlatency.stats.result import Estimate
     from azlatency.stats.within_run.tail_by_run import RunTail
 
 _NO_TAILS = "No log of this study has 1,000 or more samples of one run: only printed percentiles describe the tail."
 _LEVELS = {0.5: "p50", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99", 0.999999: "one in a million"}
 _QUANTILE = with_interval(",.1f", no_low="0", no_high="no bound")
+
+
+def across_runs(runs: pd.DataFrame, estimates: Sequence[Estimate], plans: Sequence[Plan]) -> Table[Estimate] | Note:
+    """Return the typical p99 of each path and method over its runs, and the runs that ±10 % need.
+
+    ``estimates``: `azlatency.summarize` of ``p99_ns``; ``plans``: `azlatency.stats.confirm_by_path` of the same column.
+    """
+    rows = [estimate for estimate in estimates if estimate.n > 1]
+    if not rows:
+        return Note("No path has two runs with at least 100 packets, so there is no p99 across runs.")
+    by_key = {(plan.labels["path"], plan.labels["method"]): plan for plan in plans}
+
+    def needed(estimate: Estimate) -> str:
+        plan = by_key[estimate.labels["path"], estimate.labels["method"]]
+        if plan.low is None:
+            return "not known"
+        return f"{plan.needed:,}" if plan.needed is not None else f"more than {plan.done:,}"
+
+    table = paths_table(runs, rows, "p99_ns", "p99 per run", MICROSECONDS, "p99 across runs")
+    columns = [*table.columns[:-1], Column("runs for ±10 %", needed, words(), align="right"), table.columns[-1]]
+    notes = ["Not known: at most ten runs, or run values that cannot be pooled.", *table.notes]
+    return replace(table, columns=columns, notes=notes)
 
 
 def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:

@@ -127,7 +127,9 @@ def confirm(
     return replace(plan, low=runs + 1)
 
 
-def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: float = 0.95) -> Results[Plan]:
+def confirm_by_path(
+    runs: pd.DataFrame, relative: float = 0.05, *, value: str | None = None, confidence: float = 0.95
+) -> Results[Plan]:
     """Return `confirm` for each path and method.
 
     Parameters
@@ -136,6 +138,9 @@ def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: f
         One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
     relative : float
         Relative half-width to reach; ``0.05`` is ±5 %.
+    value : str, optional
+        Column with one number per run, for example ``"p99_ns"``; by default the median, else the mean, else the
+        throughput of a method.
     confidence : float
         Level of the intervals, between 0 and 1.
 
@@ -150,7 +155,7 @@ def confirm_by_path(runs: pd.DataFrame, relative: float = 0.05, *, confidence: f
     """
     plans = []
     for method, of_method in runs.groupby("method", sort=False) if len(runs) else ():
-        column = value_column(of_method)
+        column = value_column(of_method, value)
         for path, group in of_method[of_method[column].notna()].groupby("path", sort=False):
             plan = confirm(group, relative, confidence=confidence, value=column)
             plans.append(replace(plan, labels={"path": path, "method": method}))

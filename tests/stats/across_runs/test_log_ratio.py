@@ -1,0 +1,53 @@
+"""The log ratio: ranks from six runs, t below, the resolution of the print, and bad input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann
+from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS, of_groups, of_rounds
+from azlatency.stats.across_runs.run_values import RunValues, run_values
+from azlatency.stats.across_runs.two_groups import summary, welch
+
+SLOW = [121.0, 118, 122, 119, 124, 120, 117]
+FAST = [101.0, 98, 102, 99, 104, 100, 97]
+
+
+def sides(runs: int, resolution: float = 0.0) -> tuple[RunValues, RunValues]:
+    first, second = (replace(run_values(side[:runs]), resolution=resolution, in_order=False) for side in (SLOW, FAST))
+    return first, second
+
+
+def test_six_runs_are_compared_by_ranks_and_fewer_by_t() -> None:
+    first, second = sides(FEWEST_FOR_RANKS)
+    ranked = of_groups(first, second, 0.05, 0.95)
+    shift = hodges_lehmann(np.log(first.values), np.log(second.values))
+    assert (ranked.estimate, *(ranked.outer or ())) == pytest.approx((shift.estimate, shift.low, shift.high))
+    assert ranked.codes == () and ranked.p == ranked.exact_p == pytest.approx(2 / 924)
+    first, second = sides(FEWEST_FOR_RANKS - 1)
+    few, test = (
+        of_groups(first, second, 0.05, 0.95),
+        welch(summary(np.log(first.values)), summary(np.log(second.values))),
+    )
+    assert test is not None and few.outer == pytest.approx((test.low, test.high)) and few.p == pytest.approx(test.p)
+    assert few.codes == ("few_runs",)
+
+
+@pytest.mark.parametrize("compared", [of_groups, of_rounds])
+@pytest.mark.parametrize("runs", [5, 7])
+def test_the_resolution_widens_intervals_and_p_values(compared: object, runs: int) -> None:
+    exact, coarse = (compared(*sides(runs, step), 0.05, 0.95) for step in (0.0, 10.0))  # type: ignore[operator]
+    assert coarse.outer[0] < exact.outer[0] and coarse.outer[1] > exact.outer[1]
+    assert coarse.estimate == exact.estimate
+    assert coarse.beyond >= exact.beyond
+
+
+def test_equal_values_have_no_interval_without_a_resolution() -> None:
+    equal = replace(run_values([5.0] * 8), in_order=False)
+    assert of_groups(equal, equal, 0.05, 0.95).outer is None
+    assert of_rounds(equal, equal, 0.05, 0.95).codes == ("constant",)
+    known = replace(equal, resolution=1.0)
+    assert of_groups(known, known, 0.05, 0.95).outer == pytest.approx((np.log(4.5 / 5.5), np.log(5.5 / 4.5)))
