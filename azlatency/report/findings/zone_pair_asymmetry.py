@@ -65,7 +65,7 @@ def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
     alone = [pair for _, pair in pairs if "one_machine_pair" in pair.codes]
     if alone:
         text = (
-            f"One pair of machines measured every round, so machines and directions cannot be told apart: "
+            "One pair of machines measured every round, so machines and directions cannot be told apart: "
             f"{join(map(_pair, alone))}. Measure control pairs within a zone or several pairs of machines."
         )
         findings.append(act(text))
