@@ -3,7 +3,15 @@
 from azlatency.studies.emulation import configured_links
 from azlatency.studies.importer import import_study
 from azlatency.studies.path import Endpoint, Path
-from azlatency.studies.runs import client_side_runs, latency, other_study, run_table, select, throughput
+from azlatency.studies.runs import (
+    client_side_runs,
+    frequency_tables,
+    latency,
+    other_study,
+    run_table,
+    select,
+    throughput,
+)
 from azlatency.studies.store import Study, list_studies, load
 
 __all__ = [
@@ -12,6 +20,7 @@ __all__ = [
     "Study",
     "client_side_runs",
     "configured_links",
+    "frequency_tables",
     "import_study",
     "latency",
     "list_studies",

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
@@ -167,12 +168,50 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     runs["path"] = pd.Series(_paths(runs), runs.index, dtype=object)
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
-    runs["counted"] = ~runs["run_id"].isin(left_out)
+    tables = _tables_of_logs(runs)
+    runs["counted"] = ~runs["run_id"].isin([*left_out, *tables])
     scenarios = study.info.get("scenarios", []) if isinstance(study, Study) else []  # parsed logs have no manifest
     position = {scenario: index for index, scenario in enumerate(scenarios)}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs = runs.sort_values(["order", "file", "first_line"], kind="stable")
     return runs.drop(columns="order").set_index("run_id", drop=False)
+
+
+def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
+    """Return for each frequency table in a file of its own (``lagscope -P``) the run whose log lies beside it.
+
+    Such a file belongs to the log in its folder that has its name or names it in its command.
+    """
+    of_lagscope = runs[runs["tool"] == "lagscope"]
+    in_files = of_lagscope["dialect"] == "lagscope-json"
+    logs = [(PurePosixPath(log.file), str(log.command), str(log.run_id)) for log in of_lagscope[~in_files].itertuples()]
+    owners = {}
+    for table in of_lagscope[in_files].itertuples():
+        file = PurePosixPath(str(table.file))
+        beside = [(log, command, run_id) for log, command, run_id in logs if log.parent == file.parent]
+        named = [run_id for log, command, run_id in beside if log.stem == file.stem or file.name in command]
+        if len(named) == 1:
+            owners[str(table.run_id)] = named[0]
+    return owners
+
+
+def frequency_tables(study: Study | Logs) -> pd.DataFrame:
+    """Return the classes of round-trip times that the logs contain, under the runs that they describe.
+
+    Parameters
+    ----------
+    study : Study or Logs
+        An imported study or parsed logs.
+
+    Returns
+    -------
+    DataFrame
+        The table ``histograms`` without single streams and other metrics. A table in a file of its own has the
+        ``run_id`` of the log beside it.
+    """
+    classes = study.histograms
+    classes = classes[(classes["metric"] == "rtt") & classes["stream"].isna()]
+    return classes.replace({"run_id": _tables_of_logs(run_table(study))}) if len(classes) else classes
 
 
 def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
@@ -232,7 +271,7 @@ def latency(study: Study | Logs) -> pd.DataFrame:
 
         - ``n``: number of replies;
         - ``mean_ns``, ``median_ns``, ``p99_ns``, ``max_ns``: round-trip times in ns, ``float64``;
-        - ``median_from``: ``"printed"`` or ``"samples"``;
+        - ``median_from``: ``"printed"``, ``"samples"`` or ``"classes"`` (of a frequency table);
         - ``received``: printed number of replies;
         - ``mean_ns_resolution``, ``median_ns_resolution``, ``p99_ns_resolution``: step of the printed value, in ns.
 
@@ -240,10 +279,10 @@ def latency(study: Study | Logs) -> pd.DataFrame:
 
     Notes
     -----
-    The median and the 99th percentile are those that the tool prints, or else those of the samples. A lost probe counts
-    as infinite (RFC 2681): a run that lost more than half of its probes has an infinite median. The median is missing
-    if only its bounds are known (``time<1ms`` of Windows). ``p99_ns`` is missing for fewer than 100 probes, because it
-    would be the sample maximum.
+    The median and the 99th percentile are those that the tool prints, or else those of the samples, or else the middle
+    of the class of a frequency table. A lost probe counts as infinite (RFC 2681): a run that lost more than half of its
+    probes has an infinite median. The median is missing if only its bounds are known (``time<1ms`` of Windows).
+    ``p99_ns`` is missing for fewer than 100 probes, because it would be the sample maximum.
     """
     import pandas as pd
 
@@ -266,6 +305,7 @@ def latency(study: Study | Logs) -> pd.DataFrame:
     has_median = runs["median_ns"].notna()
     runs["median_from"] = pd.Series("printed", runs.index, dtype="str").where(has_median)
     without_median = _fill_from_samples(study, runs)
+    _fill_from_classes(study, runs)
     runs["n"] = runs["n"].fillna(runs["received"])
     # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
     return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
@@ -293,6 +333,23 @@ def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
                 runs.loc[run_id, "median_ns"] = middle
                 runs.loc[run_id, "median_from"] = "samples"
     return answered
+
+
+def _fill_from_classes(study: Study | Logs, runs: pd.DataFrame) -> None:
+    """Complete the median and the 99th percentile by the middle of their classes in a frequency table."""
+    incomplete = runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]
+    classes = frequency_tables(study)
+    for run_id, table in classes[classes["run_id"].isin(incomplete.index)].groupby("run_id"):
+        ordered = table.sort_values("low_ns")
+        totals = ordered["count"].cumsum()
+        n = int(totals.iloc[-1])
+        for column, q in (("median_ns", 0.5), ("p99_ns", 0.99)):
+            row = ordered.iloc[int(totals.searchsorted(math.ceil(n * q - 1e-9)))] if n else None
+            if row is None or (q > 0.5 and n < 100) or math.isfinite(float(runs.at[run_id, column])):
+                continue
+            runs.loc[run_id, column] = float((row["low_ns"] + row["high_ns"]) / 2)  # missing in an open class
+            if column == "median_ns":
+                runs.loc[run_id, "median_from"] = "classes"
 
 
 def throughput(study: Study | Logs) -> pd.DataFrame:

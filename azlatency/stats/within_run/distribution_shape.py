@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from azlatency.stats.across_runs.quantile_comparison import shift_function
 from azlatency.stats.result import Comparison, Computed, Estimate
+from azlatency.stats.within_run.histograms import class_quantiles
 from azlatency.stats.within_run.quantiles import quantiles
+from azlatency.studies.runs import frequency_tables
 from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
@@ -166,26 +168,32 @@ def shift_functions(
     Returns
     -------
     list of ShiftFunction
-        One entry per path and method with samples of several rounds. If a path was measured several times in a round,
+        One entry per path and method with samples or frequency tables of several rounds; a difference by classes is
+        inconclusive, because the order of sending is lost. If a path was measured several times in a round,
         the first run of the first round and the last run of the last round are compared.
     """
     if "round" not in runs.columns:
         return []
     in_rounds = runs[runs["round"].notna()]
-    values = {run_id: rtt for run_id, rtt in _round_trips(study, in_rounds).items() if len(rtt) >= FEWEST}
+    samples = {run_id: rtt for run_id, rtt in _round_trips(study, in_rounds).items() if len(rtt) >= FEWEST}
+    classes = dict(iter(frequency_tables(study).groupby("run_id", sort=False)))
     functions = []
-    for (path, method), group in in_rounds[in_rounds.index.isin(values)].groupby(["path", "method"], sort=False):
+    measured = in_rounds.index.isin([*samples, *classes])
+    for (path, method), group in in_rounds[measured].groupby(["path", "method"], sort=False):
         first, last = (group.sort_values("round", kind="stable").iloc[place] for place in (0, -1))
         if first["round"] == last["round"]:
             continue
-        before, after = (values[str(run.name)] for run in (first, last))
-        levels = shift_function(
-            quantiles(after, LEVELS, confidence), quantiles(before, LEVELS, confidence), margin=margin
+        before, after = (
+            quantiles(samples[run_id], LEVELS, confidence)
+            if run_id in samples
+            else class_quantiles(classes[run_id], LEVELS, confidence)
+            for run_id in (str(first.name), str(last.name))
         )
         functions.append(
             ShiftFunction(
                 path=str(path), method=str(method), first=f"round {first['round']}", last=f"round {last['round']}",
-                sizes=(len(before), len(after)), levels=tuple(levels), run_ids=(str(first.name), str(last.name)),
+                sizes=(before[0].n, after[0].n), levels=tuple(shift_function(after, before, margin=margin)),
+                run_ids=(str(first.name), str(last.name)),
             )
         )  # fmt: skip
     return functions

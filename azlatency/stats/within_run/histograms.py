@@ -1,54 +1,25 @@
-"""Quantiles from a histogram, with ends at bounds of bins or interpolated within them, at any number of packets.
+"""Quantiles from a frequency table: the class that contains an order statistic is the resolution of the result.
 
-A histogram is what remains of 1e8 packets, and merging histograms loses nothing. It has lost the order of sending, so
-its intervals are lower bounds unless the autocorrelation time of a raw log of the same path is given.
-
-Interpolated ends come from the Beta distribution of the rank of a resampled quantile: the limit of a bootstrap of all
-packets for infinitely many resamples. (A bootstrap of the bins themselves collapses onto one bin.)
+A table is what remains of 1e8 packets, and adding the counts of two tables loses nothing. It has lost the order of
+sending, so its intervals are lower bounds.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from azlatency.stats.result import Estimate, Results
-from azlatency.stats.within_run.order_statistics import EFFECTIVE, EXACT, interval_ranks, point_rank
-from azlatency.stats.within_run.quantiles import LEVELS
+from azlatency.stats.within_run.order_statistics import EXACT, order_statistic_ranks, point_rank
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike
 
-    from azlatency.stats.arrays import FloatArray
-
-BINS = "bounds of the histogram's bins that hold the order statistics"
-BETA = "Beta law of the quantile's rank (a bootstrap without resampling), interpolated within bins"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Histogram:
-    """Bins in ascending order: their bounds and the cumulative count up to the end of each."""
-
-    lower: FloatArray
-    upper: FloatArray
-    cumulative: FloatArray
-
-    @property
-    def n(self) -> int:
-        """Number of packets."""
-        return int(self.cumulative[-1]) if len(self.cumulative) else 0
-
-    def value_at(self, rank: float) -> float | None:
-        """Return the value at a rank, with ranks spread evenly over their bin; None in a bin without upper bound."""
-        import numpy as np
-
-        at = int(np.searchsorted(self.cumulative, rank))
-        before = float(self.cumulative[at - 1]) if at else 0.0
-        share = (rank - before) / (float(self.cumulative[at]) - before)
-        start, end = float(self.lower[at]), float(self.upper[at])
-        return start + share * (end - start) if math.isfinite(end) else None
+METHOD = f"bounds of the classes that contain the {EXACT}"
+#: Levels that are estimated by default: they draw the distribution function.
+LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999)
 
 
 def histogram_quantiles(
@@ -58,27 +29,21 @@ def histogram_quantiles(
     q: Iterable[float] = LEVELS,
     confidence: float = 0.95,
     *,
-    tau: float = 1.0,
-    smooth: bool = False,
     unit: str = "ns",
     labels: Mapping[str, object] | None = None,
 ) -> Results[Estimate]:
-    """Estimate quantiles from a histogram.
+    """Estimate quantiles of one run from a frequency table.
 
     Parameters
     ----------
-    low, high : array_like, shape (bins,)
-        Bounds of the bins in ``unit``, in any order. An upper bound of NaN or ``inf`` is an open bin.
-    counts : array_like, shape (bins,)
-        Packets per bin.
+    low, high : array_like, shape (classes,)
+        Bounds of the classes in ``unit``, in any order. An upper bound of NaN or ``inf`` is an open class.
+    counts : array_like, shape (classes,)
+        Packets per class.
     q : iterable of float
         Levels, between 0 and 1.
     confidence : float
         Level of the intervals, between 0 and 1.
-    tau : float
-        Autocorrelation time, at least 1, from a raw log of the same path.
-    smooth : bool
-        Interpolate the ends within their bins, for fine bins of a smooth distribution.
     unit : str
         Unit of the bounds.
     labels : mapping, optional
@@ -87,83 +52,74 @@ def histogram_quantiles(
     Returns
     -------
     Results[Estimate]
-        One estimate per level, interpolated within its bin (``interpolated``). Without ``tau`` the intervals are lower
-        bounds (``within_run_floor``). No estimate with less than one packet above (``tail_unresolved``).
+        One estimate per level: the middle of its class. The interval ends at the bounds of the classes that contain its
+        ranks, and is a lower bound (``within_run_floor``). ``quantised``: the class is wider than half the interval. No
+        estimate in an open class and with less than one packet above (``tail_unresolved``).
 
     Raises
     ------
     ValueError
-        If the arrays differ in length, a count is negative, or ``tau`` is below 1.
+        If the arrays differ in length or a count is negative.
 
     Notes
     -----
-    Order-statistic ranks (Le Boudec 2010, theorem 2.1; Woodruff 1952 at the effective sample size). Interpolated ends
-    use the Beta distribution of the rank.
+    Order-statistic ranks (Le Boudec 2010, theorem 2.1).
 
     Examples
     --------
     >>> from azlatency.stats.within_run.histograms import histogram_quantiles
-    >>> (p50,) = histogram_quantiles([0, 100, 200], [100, 200, 300], [10, 80, 10], [0.5], unit="µs")
+    >>> (p50,) = histogram_quantiles([100, 101, 102], [101, 102, 103], [300, 500, 200], [0.5], unit="µs")
     >>> p50.low, p50.estimate, p50.high
-    (100.0, 150.0, 200.0)
+    (101.0, 101.5, 102.0)
     """
     import numpy as np
 
     lower, upper, number = (np.asarray(column, dtype="float64") for column in (low, high, counts))
-    if not lower.shape == upper.shape == number.shape or lower.ndim != 1 or (number < 0).any() or not tau >= 1:
-        raise ValueError("low, high and counts must be series of one length, counts >= 0, tau >= 1")
+    if not lower.shape == upper.shape == number.shape or lower.ndim != 1 or (number < 0).any():
+        raise ValueError("low, high and counts must be series of one length, counts >= 0")
     order = np.argsort(lower)
-    upper = np.where(np.isnan(upper), np.inf, upper)
-    histogram = _Histogram(lower=lower[order], upper=upper[order], cumulative=np.cumsum(number[order]))
+    lower, upper = lower[order], np.where(np.isnan(upper), np.inf, upper)[order]
+    cumulative = np.cumsum(number[order])
+    n = int(cumulative[-1]) if len(cumulative) else 0
+
+    def class_of(rank: int) -> tuple[float | None, float | None]:
+        """Return the bounds of the class that contains a 1-based rank; None beyond the packets and for an open end."""
+        if not 1 <= rank <= n:
+            return None, None
+        at = int(np.searchsorted(cumulative, rank))
+        return float(lower[at]), float(upper[at]) if math.isfinite(upper[at]) else None
+
     results = Results[Estimate]()
     for p in map(float, q):
-        estimate = _estimate(histogram, p, confidence, tau)
-        if smooth and not estimate.refused and histogram.n:
-            estimate = _smooth(histogram, estimate, p, tau)
-        results.append(replace(estimate, unit=unit, labels={**(labels or {}), "q": p}))
+        low_rank, high_rank = order_statistic_ranks(n, p, confidence) if n else (0, 1)
+        (start, _), (_, end) = class_of(low_rank), class_of(high_rank)
+        bottom, top = class_of(point_rank(n, p))
+        codes: tuple[str, ...] = ("within_run_floor",) if n else ("no_values",)
+        estimate = None
+        if n and (n * (1 - p) < 1 - 1e-9 or top is None or bottom is None):
+            codes += ("tail_unresolved",)
+        elif top is not None and bottom is not None:
+            estimate = (bottom + top) / 2
+            if start is not None and end is not None and top - bottom > (end - start) / 2:
+                codes += ("quantised",)
+        codes += ("unbounded_upper",) if n and end is None else ()
+        results.append(
+            Estimate(
+                what=f"p{100 * p:g}", estimate=estimate, low=start, high=end, unit=unit, n=n, scope="within_run",
+                confidence=confidence, method=METHOD, codes=codes, labels={**(labels or {}), "q": p},
+                assumptions=("independent packets",),
+            )
+        )  # fmt: skip
     return results
 
 
-def _estimate(histogram: _Histogram, p: float, confidence: float, tau: float) -> Estimate:
-    """Estimate one quantile with ends at the bounds of the bins that contain its ranks."""
-    import numpy as np
-
-    n, exact = histogram.n, tau == 1.0
-    ranks = interval_ranks(n, p, tau, confidence, independent=exact)
-    codes = ["within_run_floor"] if exact else []
-    low = high = estimate = None
-    if n and ranks.low >= 1:
-        low = float(histogram.lower[np.searchsorted(histogram.cumulative, ranks.low)])
-    if n and ranks.high <= n:
-        end = float(histogram.upper[np.searchsorted(histogram.cumulative, ranks.high)])
-        high = end if math.isfinite(end) else None
-    if not n:
-        codes.append("no_values")
-    elif n * (1 - p) < 1:
-        codes.append("tail_unresolved")
-    else:
-        estimate = histogram.value_at(point_rank(n, p))
-        codes += ["interpolated"] if estimate is not None else ["tail_unresolved"]
-    if not ranks.resolved and not exact:
-        codes, high = [*codes, "tail_unresolved"], None
-    if n and high is None:
-        codes.append("unbounded_upper")
-    return Estimate(
-        what=f"p{100 * p:g}", estimate=estimate, low=low, high=high, unit="ns", n=n, scope="within_run",
-        confidence=confidence, method=f"{BINS}; {EXACT if exact else EFFECTIVE}", codes=tuple(dict.fromkeys(codes)),
-        n_effective=ranks.n_effective,
-    )  # fmt: skip
-
-
-def _smooth(histogram: _Histogram, estimate: Estimate, p: float, tau: float) -> Estimate:
-    """Replace the ends by values interpolated within bins; an open end stays open."""
-    from scipy.special import betaincinv
-
-    n = float(histogram.cumulative[-1])
-    k = point_rank(histogram.n, p) / tau
-    tail = (1 - estimate.confidence) / 2
-    low, high = (histogram.value_at(n * float(betaincinv(k, n / tau - k + 1, share))) for share in (tail, 1 - tail))
-    return replace(
-        estimate, low=None if estimate.low is None else low, high=None if estimate.high is None else high, method=BETA,
-        codes=tuple(dict.fromkeys([*estimate.codes, "interpolated"])),
-    )  # fmt: skip
+def class_quantiles(
+    classes: pd.DataFrame,
+    q: Iterable[float] = LEVELS,
+    confidence: float = 0.95,
+    *,
+    labels: Mapping[str, object] | None = None,
+) -> Results[Estimate]:
+    """Estimate quantiles in ns from one run's rows of `azlatency.studies.frequency_tables`."""
+    low, high, counts = (classes[name].astype("float64") for name in ("low_ns", "high_ns", "count"))
+    return histogram_quantiles(low, high, counts, q, confidence, labels=labels)

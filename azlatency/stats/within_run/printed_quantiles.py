@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.result import Estimate, Results
+from azlatency.stats.within_run.histograms import class_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 
 if TYPE_CHECKING:
@@ -165,14 +166,22 @@ def percentile_tables(quantiles: pd.DataFrame, metrics: pd.DataFrame) -> Iterato
 
 
 def printed_quantiles(
-    quantiles: pd.DataFrame, metrics: pd.DataFrame, *, confidence: float = 0.95, labels: pd.DataFrame | None = None
+    quantiles: pd.DataFrame,
+    metrics: pd.DataFrame,
+    classes: pd.DataFrame | None = None,
+    *,
+    confidence: float = 0.95,
+    labels: pd.DataFrame | None = None,
 ) -> Results[Estimate]:
-    """Enclose every printed round-trip percentile of a study between the values printed around it.
+    """Enclose every printed round-trip percentile between the values printed around it, or by a frequency table.
 
     Parameters
     ----------
     quantiles, metrics : DataFrame
         Tables of a study or of parsed logs. Minimum and maximum come from the metrics ``rtt_min`` and ``rtt_max``.
+    classes : DataFrame, optional
+        Frequency tables (`azlatency.studies.frequency_tables`). A run that has one is described by its classes, which
+        are finer than a few percentiles.
     confidence : float
         Level of the intervals, between 0 and 1.
     labels : DataFrame, optional
@@ -181,19 +190,25 @@ def printed_quantiles(
     Returns
     -------
     Results[Estimate]
-        One estimate in ns per run and printed percentile, in the order of runs and levels. All are flagged
-        ``within_run_floor``; ``maximum_in_disguise`` marks a percentile that is the sample maximum.
+        One estimate in ns per run and printed percentile (or level of `histograms.LEVELS`), in the order of runs and
+        levels. All are flagged ``within_run_floor``; ``maximum_in_disguise`` marks a percentile that is the sample
+        maximum.
 
     Notes
     -----
     Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1.
     """
     tables = {table.run_id: table for table in percentile_tables(quantiles, metrics)}
+    by_class = {} if classes is None else dict(iter(classes.groupby("run_id", sort=False)))
     estimates = Results[Estimate]()
-    for run_id in tables if labels is None else [run_id for run_id in labels.index if run_id in tables]:
-        table = tables[run_id]
-        run_labels = {} if labels is None else labels.loc[run_id].to_dict()
-        for q in table.levels:
-            own = {"run_id": run_id, **run_labels, "q": q}
-            estimates.append(bracket(q, table.n, table.ranks, table.values, confidence=confidence, labels=own))
+    for run_id in dict.fromkeys([*tables, *by_class]) if labels is None else map(str, labels.index):
+        own = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}
+        if run_id in by_class:
+            estimates += class_quantiles(by_class[run_id], confidence=confidence, labels=own)
+        elif run_id in tables:
+            table = tables[run_id]
+            estimates += [
+                bracket(q, table.n, table.ranks, table.values, confidence=confidence, labels={**own, "q": q})
+                for q in table.levels
+            ]
     return estimates

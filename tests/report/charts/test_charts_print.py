@@ -195,7 +195,7 @@ def test_a_histogram_is_a_curve_too() -> None:
     chart = charts.percentile_curves(curve)
     assert isinstance(chart, Chart)
     assert_fit_to_print("histogram", chart)
-    assert "A → B, latte TCP, n = 1,000: p50 85 [" in chart.alt
+    assert "A → B, latte TCP, n = 1,000: p50 75 [" in chart.alt
 
 
 def test_letters_that_no_font_has(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,28 +27,61 @@ def test_the_interval_of_a_histogram_contains_that_of_its_values() -> None:
         assert result.high / exact.high < 1.02 and exact.low / result.low < 1.02
         assert result.estimate == pytest.approx(exact.estimate, rel=0.02)
         assert "within_run_floor" in result.codes
-    (aware,) = histogram_quantiles(edges[:-1], edges[1:], counts, (0.5,), tau=40.0)
-    assert aware.n_effective == 500 and "within_run_floor" not in aware.codes
-    assert aware.high - aware.low > result.high * 0.02
 
 
 def test_an_open_bin_has_no_upper_end() -> None:
     (result,) = histogram_quantiles([0.0, 1.0], [1.0, math.nan], [50, 50], (0.9,))
     assert result.high is None and result.estimate is None and "unbounded_upper" in result.codes
     (nothing,) = histogram_quantiles([], [], [], (0.5,))
-    assert nothing.refused and nothing.codes == ("within_run_floor", "no_values")
+    assert nothing.refused and nothing.codes == ("no_values",)
 
 
-def test_smooth_interval_ends_equal_those_of_the_samples() -> None:
-    x = stream(580).lognormal(10, 0.5, 1_000_000)
-    bins, counts = np.unique(np.floor(np.log2(x) * 1024), return_counts=True)
-    low, high = 2 ** (bins / 1024), 2 ** ((bins + 1) / 1024)
-    found = histogram_quantiles(low, high, counts, (0.5, 0.9, 0.99, 0.999), smooth=True)
-    due = az.quantiles(x, (0.5, 0.9, 0.99, 0.999), independent=True)
-    for own, exact in zip(found, due, strict=True):
-        # At p99.9 a bin holds two or three values: no end is surer than a bin is wide.
-        near = 4e-4 if own.labels["q"] < 0.999 else 7e-4
-        assert (own.low, own.high) == pytest.approx((exact.low, exact.high), rel=near)
-        assert {"within_run_floor", "interpolated"} <= set(own.codes)
+def test_the_class_is_the_resolution() -> None:
+    """Whole microseconds: the estimate is half a microsecond away, and the interval contains the class."""
+    values = np.floor(stream(580).lognormal(5, 0.02, 100_000))
+    low, counts = np.unique(values, return_counts=True)
+    for result in histogram_quantiles(low, low + 1, counts, (0.1, 0.5, 0.99, 0.999)):
+        exact = np.sort(values)[math.ceil(100_000 * result.labels["q"] - 1e-9) - 1]
+        assert result.estimate == exact + 0.5
+        assert result.low <= exact and result.high >= exact + 1
+    assert "quantised" in histogram_quantiles(low, low + 1, counts, (0.5,))[0].codes
     with pytest.raises(ValueError, match="one length"):
         histogram_quantiles([1.0], [2.0, 3.0], [1])
+
+
+LOG = """> lagscope -s10.0.0.4 -Pone.json
+lagscope 1.0.1
+10:00:00 INFO: New connection: local:25001 [socket:3] --> 10.0.0.4:6001
+10:00:09 INFO: TEST COMPLETED.
+10:00:09 INFO: Ping statistics for 10.0.0.4:
+10:00:09 INFO: \t  Number of successful Pings: 1000
+10:00:09 INFO: \t  Minimum = 10.250us, Maximum = 13.500us, Average = 11.820us
+
+Percentile\t Latency(us)
+     50% \t 11
+     75% \t 12
+     90% \t 12
+     95% \t 12
+     99% \t 13
+   99.9% \t 13
+  99.99% \t 13
+ 99.999% \t 13
+"""
+PAIR = '\t\t{{\n\t\t\t"latency": {},\n\t\t\t"frequency": {}\n\t\t}}'
+
+
+def test_a_table_beside_its_log_is_counted_once_and_sharpens_it(tmp_path: Path) -> None:
+    """One run as text and as table, then the table of another run beside them."""
+    pairs = ",\n".join(PAIR.format(low, count) for low, count in ((10, 100), (11, 500), (12, 380), (13, 20)))
+    (tmp_path / "run.log").write_text(LOG)
+    (tmp_path / "one.json").write_text('{\n\t"latencies":[\n' + pairs + "\n\t]\n}\n")
+    logs = az.parse(tmp_path)
+    runs = az.latency(logs)
+    assert list(runs["median_from"]) == ["printed"]
+    curves = az.stats.printed_quantiles(logs.quantiles, logs.metrics, az.studies.frequency_tables(logs))
+    (median,) = (curve for curve in curves if curve.labels["run_id"] == runs.index[0] and curve.labels["q"] == 0.5)
+    assert (median.low, median.estimate, median.high, median.n) == (11_000, 11_500, 12_000, 1000)
+    (tmp_path / "other.json").write_text((tmp_path / "one.json").read_text().replace("380", "300"))
+    runs = az.latency(az.parse(tmp_path))
+    alone = runs[runs["median_from"] == "classes"]
+    assert len(runs) == 2 and list(alone["median_ns"]) == [11_500] and list(alone["p99_ns"]) == [13_500]
