@@ -114,7 +114,8 @@ def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99
         Column("to", attrgetter("high"), number(",.3f", missing="no bound"), MICROSECONDS),
         FLAGS,
     ]
-    notes = [f"Method: {rows[0].method}.", *explain(codes_of(rows))]
+    methods = dict.fromkeys(row.method for row in rows)
+    notes = [*(f"Method: {method}." for method in methods), *explain(codes_of(rows))]
     return Table("Percentiles within one run (scope: within run)", columns, rows, notes, _printed_percentile)
 
 
