@@ -45,29 +45,30 @@ def fit_gpd(excesses: FloatArray) -> Gpd:
     import numpy as np
     from scipy.optimize import minimize_scalar
 
-    y = np.asarray(excesses, dtype="float64") / float(np.mean(excesses))
+    # In units of the median, theta is about 2^shape - 1; a heavy tail has a mean far beyond, or none.
+    middle = float(np.median(excesses))
+    y = np.asarray(excesses, dtype="float64") / middle
 
     def profile(theta: float) -> float:
         if abs(theta) < 1e-9:
-            return 1.0
+            return 1.0 + math.log(mean)
         shape = float(np.log1p(theta * y).mean())
         return math.inf if shape <= -1 or shape / theta <= 0 else math.log(shape / theta) + shape + 1
 
-    end = -1 / float(y.max())
+    mean, end = float(y.mean()), -1 / float(y.max())
     negative = end * (1 - np.geomspace(1e-6, 1, 24)[:-1])
-    grid = np.concatenate([negative, [-1e-6, 0.0, 1e-6], np.geomspace(1e-3, 1e3, 24)])
+    grid = np.concatenate([negative, [1e-3 * end, 0.0, 1e-6], np.geomspace(1e-3, 1e6, 36)])
     heights = np.array([profile(float(theta)) for theta in grid])
     best = int(heights.argmin())
     left, right = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)])
     minimum = minimize_scalar(profile, bounds=(left, right), method="bounded", options={"xatol": 1e-12})
     theta = float(minimum.x) if minimum.fun <= heights[best] else float(grid[best])
-    shape, scale = 0.0, 1.0
+    shape, scale = 0.0, mean
     if abs(theta) >= 1e-9:
         shape = float(np.log1p(theta * y).mean())
         scale = shape / theta
-    mean = float(np.mean(excesses))
-    log_likelihood = -len(y) * (min(float(minimum.fun), float(heights[best])) + math.log(mean))
-    return Gpd(shape=shape, scale=scale * mean, log_likelihood=log_likelihood)
+    log_likelihood = -len(y) * (min(float(minimum.fun), float(heights[best])) + math.log(middle))
+    return Gpd(shape=shape, scale=scale * middle, log_likelihood=log_likelihood)
 
 
 def anderson_darling(excesses: FloatArray, law: Gpd) -> float:

@@ -81,3 +81,15 @@ def _wald_holds(y: np.ndarray, rate: float, truth: float) -> bool:
 def test_every_case_of_the_oracle_is_used() -> None:
     seen = ("gpd|", "extremal-index", "refuse|")
     assert all(case["id"].startswith(seen) for case in content("evt_gpd")["cases"])
+
+
+@pytest.mark.parametrize("shape", [-0.6, 0.0, 0.8, 2.0, 5.0])
+def test_the_fit_is_at_least_as_likely_as_that_of_scipy(shape: float) -> None:
+    """Also where the tail has no mean: a grid that ends at 1e3/mean missed the maximum in 85 % of fits at shape 2."""
+    for size in (50, 500):
+        excesses = genpareto.rvs(shape, scale=7, size=size, random_state=int(10 * shape + size))
+        law = fit_gpd(excesses)
+        found, _, scale = genpareto.fit(excesses, max(shape, -0.4), floc=0, scale=7)
+        likelihood = genpareto.logpdf(excesses, law.shape, 0, law.scale).sum()
+        assert law.log_likelihood == pytest.approx(likelihood, rel=1e-9)
+        assert found <= -1 or likelihood >= genpareto.logpdf(excesses, found, 0, scale).sum() - 1e-3
