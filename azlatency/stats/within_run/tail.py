@@ -159,7 +159,7 @@ def _fit_candidates(x: FloatArray) -> list[_Peaks]:
 
 
 def _select_threshold(x: FloatArray) -> _Peaks:
-    """Return a threshold above the lowest from which on the fit is good (ForwardStop on the p-values, Bader et al. 2018).
+    """Return a threshold above the lowest with a good fit (ForwardStop on the p-values, Bader et al. 2018).
 
     A fit that passes the test can still be biased: at the lowest threshold, return levels of Weibull tails with an
     exponent of 1/2 cover 37 %, at the highest of six more 95-100 % (also lognormal, Pareto, exponential; +- 8 points).
