@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from helpers.cases import BOTH, correlated, fractional, stream
+from helpers.processes import PROCESSES
 
 from azlatency.stats.within_run.dependence import (
     autocorrelation,
@@ -69,7 +70,7 @@ def test_long_memory_is_refused_and_short_is_not(made: int) -> None:
 
 @pytest.mark.parametrize("made", BOTH)
 @pytest.mark.parametrize(
-    ("period", "n", "refused"), [(28, 1000, (0.85, 1.0)), (260, 7000, (0.9, 1.0)), (28, 4000, (0.05, 0.35))]
+    ("period", "n", "refused"), [(28, 1000, (0.85, 1.0)), (260, 7000, (0.9, 1.0)), (28, 4000, (0.2, 0.6))]
 )
 def test_a_slow_wander_is_refused_where_its_interval_would_not_hold(
     period: int, n: int, refused: tuple[float, float], made: int
@@ -88,3 +89,17 @@ def test_a_slow_wander_is_refused_where_its_interval_would_not_hold(
     print(f"wander of {period} packets, n = {n}: {100 * share:.0f} % refused, {100 * np.mean(held):.1f} % would hold")
     assert refused[0] <= share <= refused[1]
     assert np.mean(held) < 0.9 if share > 0.5 else np.mean(held) > 0.88
+
+
+@pytest.mark.parametrize("made", BOTH)
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("fGn H = 0.8", 0.85, 1.0), ("ARFIMA d = 0.3", 0.8, 1.0), ("1 % drift", 0.0, 0.1), ("M/M/1 0.8", 0.0, 0.12)],
+)
+def test_the_operating_curve_of_long_memory(name: str, least: float, most: float, made: int) -> None:
+    """The first was used to choose the rules, the others were kept back or guard against needless refusals."""
+    rng, made = stream(81), made // 5
+    share = np.mean([dependence(PROCESSES[name](rng, 20_000)).long_memory for _ in range(made)])
+    print(f"long memory, {name}: {100 * share:.0f} % of {made} refused")
+    slack = 2 * math.sqrt(0.08 / made)
+    assert least - slack <= share <= most + slack
