@@ -1,11 +1,13 @@
 """``python -m benchmarks``: compare the CPU time of the project with that of another library.
 
 Each row runs both in one process, alternately, and prints the ratio of the smallest CPU times and the goal. On a busy
-machine a ratio varies by about ten per cent.
+machine a ratio varies by about ten per cent. The rows are kept in ``build/bench.json``, with the cost of logs of 1e3 to
+1e6 lines, which ``build/bench.svg`` shows.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import subprocess
@@ -14,10 +16,17 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.statistics import cpu, statistics
+from benchmarks.results import COSTS, row, save
+from benchmarks.statistics import cpu, peak_megabytes, statistics
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
-PING_LINES, FPING_LINES, ROWS, SMALL_LOGS, TURNS = 1_000_000, 500_000, 2_000_000, 10_000, 3
+PING_LINES, FPING_LINES, ROWS, SMALL_LOGS, JSON_FILES, TURNS = 1_000_000, 500_000, 2_000_000, 10_000, 100, 3
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+FULL_LOG_HEAD = (
+    "test was performed using the following parameters: --mps=600000 --burst=1 --reply-every=1 --msg-size=14\n"
+    "packet, txTime(sec), rxTime(sec), latency(usec)\n"
+)
+FULL_LOG_END = "-" * 30 + "\n"
 
 
 def both(own: Callable[[], object], peer: Callable[[], object], turns: int = TURNS) -> tuple[float, float]:
@@ -36,10 +45,88 @@ def child(code: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def row(what: str, own: float, peer: float, against: str, goal: str) -> None:
-    """Print one comparison with the ratio of the CPU times."""
-    ratio = f"{own / peer:.2f}x its cost" if own >= peer else f"{peer / own:.1f}x faster"
-    print(f"{what:44} {own:8.2f} s   {against:34} {peer:8.2f} s   {ratio:>16}   goal {goal}", flush=True)
+def ping_log(folder: Path, lines: int) -> Path:
+    """Write a ping log."""
+    path = folder / f"ping-{lines}.log"
+    generator = random.Random(1)
+    with path.open("w") as stream:
+        stream.write("PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n")
+        for number in range(1, lines + 1):
+            reply = f"64 bytes from 10.0.0.1: icmp_seq={number % 65536} ttl=64 time={0.2 + generator.random():.3f} ms\n"
+            stream.write(reply)
+    return path
+
+
+def full_log_body(rows: int) -> str:
+    """Return the rows of a sockperf full log."""
+    return "".join(f"{i}, {2 + i * 1e-4:.9f}, {2 + i * 1e-4 + 5e-5:.9f}, 25.000\n" for i in range(rows))
+
+
+def json_document(intervals: int) -> bytes:
+    """Return the JSON of an iperf3 test with eight streams; 60 intervals are 200 kB."""
+    ends = {"local_host": "10.0.0.1", "remote_host": "10.0.0.2", "remote_port": 5201}
+    connected = [{"socket": 5 + 2 * i, "local_port": 40_000 + i, **ends} for i in range(8)]
+
+    def total(start: float, end: float, size: int, **more: object) -> dict[str, object]:
+        rate = {"seconds": end - start, "bytes": size, "bits_per_second": 8 * size / (end - start)}
+        return {"start": start, "end": end, **rate, **more}
+
+    more = {"retransmits": 3, "snd_cwnd": 774126, "snd_wnd": 3102464, "rtt": 1603, "rttvar": 63, "pmtu": 8950}
+    rows = [
+        {
+            "streams": [
+                {"socket": 5 + 2 * i, **total(k, k + 1.000068, 49_204_428 + i, **more, omitted=False, sender=True)}
+                for i in range(8)
+            ],
+            "sum": total(k, k + 1.000068, 8 * 49_204_428 + 28, retransmits=24, omitted=False, sender=True),
+        }
+        for k in range(intervals)
+    ]
+    whole = total(0, intervals + 0.01, intervals * 393_635_452, sender=True)
+    start = {
+        "connected": connected, "version": "iperf 3.16", "timestamp": {"timesecs": 1710425103},
+        "connecting_to": {"host": "10.0.0.2", "port": 5201},
+        "test_start": {"protocol": "TCP", "num_streams": 8, "blksize": 131072, "omit": 0, "duration": intervals},
+    }  # fmt: skip
+    end = {"streams": [], "sum_sent": {**whole, "retransmits": 24}, "sum_received": whole}
+    return json.dumps({"start": start, "intervals": rows, "end": end}, indent="\t").encode()
+
+
+def iperf3_json() -> None:
+    """Parse JSON of iperf3 with every interval and its line; compare with the standard library's decoder alone."""
+    from azlatency.logs.decode import source_from_bytes
+    from azlatency.logs.parse import parse_source
+
+    raw = json_document(60)
+    own, peer = both(
+        lambda: [parse_source(source_from_bytes(raw, "a.json")) for _ in range(JSON_FILES)],
+        lambda: [json.loads(raw) for _ in range(JSON_FILES)],
+    )
+    row(f"iperf3 JSON, {JSON_FILES} files of {len(raw) // 1000} kB", own, peer, "json.loads", "<= 1.5x")
+
+
+def sizes(folder: Path) -> None:
+    """Measure the cost of logs of rising size; it must grow in proportion."""
+    import azlatency as az
+
+    makers: dict[str, Callable[[int], str | bytes]] = {
+        "ping, lines": lambda size: ping_log(folder, size).read_bytes(),
+        "sockperf full log, rows": lambda size: (
+            "packet, txTime(sec), rxTime(sec), latency(usec)\n" + full_log_body(size)
+        ),
+        "iperf3 JSON, rows of intervals": lambda size: json_document(size // 9),
+    }
+    path = folder / "sized.log"
+    for kind, make in makers.items():
+        COSTS[kind] = {}
+        for size in SIZES[:-1] if "JSON" in kind else SIZES:  # a million rows of JSON are 400 MB
+            content = make(size)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            COSTS[kind][size] = min(cpu(lambda: az.parse(path)) for _ in range(TURNS))
+        shown = "   ".join(f"{size:.0e}: {seconds:.3f} s" for size, seconds in COSTS[kind].items())
+        print(f"{kind:44} {shown}", flush=True)
+    code = f"import azlatency as az; az.parse({str(ping_log(folder, PING_LINES))!r})"
+    print(f"{'ping, 1e6 replies: peak memory':44} {peak_megabytes(code):8.0f} MB{'':59} goal <= 300 MB")
 
 
 def ping(folder: Path) -> None:
@@ -49,13 +136,7 @@ def ping(folder: Path) -> None:
 
     import azlatency as az
 
-    path = folder / "ping.log"
-    generator = random.Random(1)
-    with path.open("w") as stream:
-        stream.write("PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n")
-        for number in range(1, PING_LINES + 1):
-            reply = f"64 bytes from 10.0.0.1: icmp_seq={number % 65536} ttl=64 time={0.2 + generator.random():.3f} ms\n"
-            stream.write(reply)
+    path = ping_log(folder, PING_LINES)
     pattern = re.compile(r"(\d+) bytes from (\S+): icmp_seq=(\d+) ttl=(\d+) time=([\d.]+) ms")
 
     def naive() -> list[float]:
@@ -95,10 +176,9 @@ def full_log(folder: Path) -> None:
     import azlatency as az
 
     path, body = folder / "full.csv", folder / "body.csv"
-    lines = [f"{i}, {2 + i * 1e-4:.9f}, {2 + i * 1e-4 + 5e-5:.9f}, 25.000\n" for i in range(ROWS)]
-    head = "test was performed using the following parameters: --mps=600000 --burst=1 --reply-every=1 --msg-size=14\n"
-    body.write_text("".join(lines))
-    path.write_text(head + "packet, txTime(sec), rxTime(sec), latency(usec)\n" + "".join(lines) + "-" * 30 + "\n")
+    rows = full_log_body(ROWS)
+    body.write_text(rows)
+    path.write_text(FULL_LOG_HEAD + rows + FULL_LOG_END)
     own, peer = both(lambda: az.parse(path), lambda: csv.read_csv(body))
     row("sockperf full log, 2e6 rows, exact", own, peer, "pyarrow.csv, floats", "<= 1.5x")
 
@@ -163,7 +243,10 @@ def main() -> None:
         ping(folder)
         fping(folder)
         full_log(folder)
+        iperf3_json()
+        sizes(folder)
     statistics()
+    save()
 
 
 if __name__ == "__main__":
