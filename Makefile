@@ -114,6 +114,10 @@ loading: report ## measure load time and size of every page of the report (needs
 fixtures: setup ## run the installed tools between network namespaces and parse their output (needs root)
 	@$(PY) tools/real_tools.py
 
+.PHONY: fuzz
+fuzz: setup ## classify 200,000 damaged logs by what the parsers make of them (takes minutes)
+	@cd tests && ../$(PY) -m helpers.fuzz $(or $(MUTANTS),200000) $(or $(SEED),1)
+
 .PHONY: conformance
 conformance: setup ## check the parsers against every log of ../shared/corpus, if it exists
 	@$(PY) tools/conformance

@@ -243,13 +243,23 @@ class _Qperf(LineLog):
         self._check_bandwidth()
         self._check_udp()
         self._check_duration()
-        end_run(run, has_numbers=has_numbers, ended=has_numbers and not self._ends_within_line(), last_line=last_line)
+        ended = has_numbers and not self._ends_within_line() and not self._lacks_other_end(last_line)
+        end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
     def _ends_within_line(self) -> bool:
         """Whether the text ends within a line of qperf."""
         if not self.unfinished or self.run.recorder.accounting.kind_of(self.unfinished) != UNKNOWN:
             return self.cut
         return _BEGINNING.match(self.log.lines[-1].text) is not None
+
+    def _lacks_other_end(self, last_line: int) -> bool:
+        """Whether the text ends before what the second end reports: the same counters as the first (``-vs``)."""
+        counters = (*_CPU.values(), "sent", "received", "sent_bytes", "received_bytes")
+        first, second = (
+            sum(self.run.row_of(name, side=side) is not None for name in counters for side in sides)
+            for sides in (("local", "sender"), ("remote", "receiver"))
+        )
+        return last_line >= self.log.last_line and second < first
 
     def _read_options(self) -> None:
         row, log = self.run.row, self.log

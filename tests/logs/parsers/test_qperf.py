@@ -47,7 +47,10 @@ def test_latency_and_rate_that_contradict_each_other(read) -> None:
 
 
 def test_udp_latency_that_a_lost_datagram_may_have_made(read) -> None:
-    log = read("udp_lat:\n    latency        =  188 ms\n    loc_send_msgs  =    9 \n    loc_recv_msgs  =    8 \n")
+    log = read(
+        "udp_lat:\n    latency        =  188 ms\n    loc_send_msgs  =    9 \n    loc_recv_msgs  =    8 \n"
+        "    rem_send_msgs  =    8 \n    rem_recv_msgs  =    8 \n"
+    )
     assert log.codes("warning") == ["udp_loss_possible"]
     assert read("tcp_lat:\n    latency  =  188 ms\n").codes() == []
 

@@ -182,6 +182,10 @@ class Host:
             text = "the summary counts fewer probes than its blocks; a line with the time of a block is missing"
             contradict(run, "count_mismatch", text, self.last_line)
         step = _block_seconds(blocks, log)
+        if step > _DAY // 2:
+            text = "the times of day above the blocks go back; the lines are not in order"
+            contradict(run, "clock_step", text, self.last_line)
+            step = 0
         for index, block in enumerate(blocks if step else []):
             run.add_interval(
                 side=None,

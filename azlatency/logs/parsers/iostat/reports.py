@@ -57,11 +57,13 @@ class Reports:
         self.skips_boot = _skips_boot(log)
         self.interval = _interval(log)
         self.count = 0
+        self.has_devices = False
+        """Whether a report of this command lists devices."""
 
     def begin_invocation(self, host: str | None) -> None:
         """Begin the output of another command, at a banner or a host."""
         self.close()
-        self.host, self.first, self.previous_stamp = host, True, None
+        self.host, self.first, self.previous_stamp, self.has_devices = host, True, None, False
         self.skips_boot = _skips_boot(self.log)
 
     def open(self, line: int, stamp: Stamp | None) -> Report:
@@ -111,9 +113,12 @@ class Reports:
             _check_bandwidth(report, name, values)
         run = report.run
         _check_cpu(report)
+        if report.cpu and not report.values and not report.open_header and self.has_devices:
+            report.open_header = run.row["last_line"]
+        self.has_devices |= bool(report.values)
         if report.open_header:
             run.set(status="truncated")
-            text = "the report ends after a header; the rows above it are kept"
+            text = "the report ends before its devices; the rows above this line are kept"
             run.add_event("truncated", "warning" if report.cpu or report.values else "error", text, report.open_header)
         elif not report.cpu and not report.values:
             run.set(status="no_data")

@@ -386,6 +386,10 @@ class Documents:
             leaf = node.leaf(key)
             if leaf is not None and leaf.value:
                 number = self.line_map.mark_data(leaf)
+                if not leaf.token.isdigit():
+                    text = f"{key} {leaf.token} is not a whole number of us; it is left out"
+                    test.run.add_event("no_count", "warning", text, number)
+                    continue
                 test.run.add_metric(metric, quantity(leaf.token, "us"), number, side="sender", stream=name, scope=scope)
         leaf = node.leaf("max_snd_cwnd")
         if leaf is not None and leaf.value:

@@ -120,7 +120,6 @@ class SockperfText(LineLog):
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
         """Read Ctrl-C, with which every server ends."""
         if self.run.row.get("test") == "server":
-            self.ended = True
             return
         self.run.set(status="interrupted")
         self.run.add_event(
@@ -473,3 +472,5 @@ class SockperfText(LineLog):
         if self.observations is not None and rows != self.observations:
             text = f"the full log has {rows} rows, but the summary counts {self.observations} observations"
             self.run.add_event("count_mismatch", "warning", text, self.first_row)
+            if rows < self.observations and self.run.row["status"] == "complete":
+                self.run.set(status="truncated")
