@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -139,12 +140,19 @@ class Format:
         Takes a value, returns the values of the CSV columns in canonical units.
     right : bool
         Whether cells are set flush right, as numbers are.
+    pieces : callable, optional
+        Takes a value and a scale, returns the cell of each part, where there are several.
     """
 
     text: Callable[[Any, float], str]
     parts: tuple[str, ...] = ("",)
     numbers: Callable[[Any], tuple[Any, ...]] = lambda value: (value,)
     right: bool = True
+    pieces: Callable[[Any, float], tuple[str, ...]] | None = None
+
+    def shown(self, value: Any, scale: float) -> tuple[str, ...]:
+        """Return the cell of each part: a page shows a value and the ends of its interval in columns of their own."""
+        return (self.text(value, scale),) if self.pieces is None else self.pieces(value, scale)
 
 
 def words(say: Callable[[Any], str] = text, missing: str = "") -> Format:
@@ -175,14 +183,19 @@ def interval(
         ends = [end.text(at, scale) for end, at in zip(formats, value, strict=True)]
         return " – ".join(dict.fromkeys(ends) if join_equal else ends) if all(ends) else missing
 
-    return Format(shown, ("low", "high"), tuple)
+    def pieces(value: tuple[Any, Any], scale: float) -> tuple[str, ...]:
+        ends = [end.text(at, scale) for end, at in zip(formats, value, strict=True)]
+        return tuple(ends) if all(ends) else (missing, missing)
+
+    return Format(shown, ("low", "high"), tuple, pieces=pieces)
 
 
 def with_interval(
     spec: str = ",.1f", ends: str = "", missing: str = "–", *, no_low: str = "", no_high: str = ""
 ) -> Format:
     """Return the format of an `Estimate`: "value (low – high)", or the value alone if it has no interval."""
-    point, both = number(spec), interval(ends or spec, no_low=no_low, no_high=no_high)
+    ends_spec = ends or spec
+    point, both = number(spec), interval(ends_spec, no_low=no_low, no_high=no_high)
 
     def shown(value: Estimate | None, scale: float) -> str:
         if value is None or value.estimate is None:
@@ -193,7 +206,13 @@ def with_interval(
     def numbers(value: Estimate | None) -> tuple[Any, ...]:
         return (None, None, None) if value is None else (value.estimate, value.low, value.high)
 
-    return Format(shown, ("", "low", "high"), numbers, right=False)
+    def pieces(value: Estimate | None, scale: float) -> tuple[str, ...]:
+        if value is None or value.estimate is None:
+            return missing, "", ""
+        ends = [number(ends_spec, none).text(end, scale) for end, none in ((value.low, no_low), (value.high, no_high))]
+        return point.text(value.estimate, scale), *(ends if (value.low, value.high) != (None, None) else ("", ""))
+
+    return Format(shown, ("", "low", "high"), numbers, right=False, pieces=pieces)
 
 
 # --- tables
@@ -247,6 +266,16 @@ class Column(Generic[Row]):
     def csv_values(self, row: Row) -> list[str]:
         """Return the value of each CSV column: numbers in the column's unit, in full precision."""
         return [_csv_value(value, self.unit.scale) for value in self.format.numbers(self.value(row))]
+
+    def page_headers(self) -> list[tuple[str, list[str]]]:
+        """Return the header of each column on a page, and those of the CSV columns that it fills."""
+        csv = self.csv_headers()
+        return [(self.title, csv)] if self.format.pieces is None else [(header, [header]) for header in csv]
+
+    def page_values(self, row: Row) -> list[list[str]]:
+        """Return the CSV values of each column on a page."""
+        values = self.csv_values(row)
+        return [values] if self.format.pieces is None else [[value] for value in values]
 
 
 def _csv_value(value: Any, scale: float) -> str:
@@ -302,21 +331,26 @@ class Table(Generic[Row]):
     def record(self) -> dict[str, Any]:
         """Return what a page needs to show the table: cells, CSV values, and where each number comes from."""
         columns = [
-            {"header": c.title, "right": c.is_right, "names_row": c.names_row, "csv": c.csv_headers()}
-            for c in self.columns
-        ]
+            {"header": header, "right": c.is_right or len(csv) < len(c.format.parts), "names_row": c.names_row, "csv": csv}
+            for c in self.columns for header, csv in c.page_headers()
+        ]  # fmt: skip
         rows = [
-            {"cells": list(cells), "csv": [column.csv_values(row) for column in self.columns], **self._refs(row)}
-            for row, cells in zip(self.rows, self.cells, strict=True)
+            {
+                "cells": [cell for c in self.columns for cell in c.format.shown(c.value(row), c.unit.scale)],
+                "csv": [values for c in self.columns for values in c.page_values(row)],
+                **self._refs(row),
+            }
+            for row in self.rows
         ]
         return {"caption": self.caption, "columns": columns, "rows": rows, "notes": list(self.notes)}
 
     def _refs(self, row: Row) -> dict[str, Any]:
         """Return the references of a row and of its cells, by column."""
         whole = [ref_record(ref) for ref in self.source(row)] if self.source else []
+        starts = accumulate((len(column.page_headers()) for column in self.columns), initial=0)
         cells = {
-            str(index): [ref_record(ref) for ref in column.source(row)]
-            for index, column in enumerate(self.columns) if column.source
+            str(start): [ref_record(ref) for ref in column.source(row)]
+            for start, column in zip(starts, self.columns, strict=False) if column.source
         }  # fmt: skip
         return {"refs": whole, "cell_refs": {index: refs for index, refs in cells.items() if refs}}
 

@@ -173,7 +173,7 @@ class _Site:
             job=job,
             findings=tuple(Finding(**finding) for finding in says["findings"]),
             card=stored_card(says["card"]),
-            parts=tuple((anchor, heading, text) for anchor, heading, text in says["parts"]),
+            parts=tuple((kind, anchor, heading, tuple(texts)) for kind, anchor, heading, texts in says["parts"]),
         )
 
     def take_over(self, kept: list[str]) -> None:

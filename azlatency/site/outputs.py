@@ -7,6 +7,8 @@ findings, figures, and Markdown become markup, each rebuilt from its parsed form
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 _MOST_ROWS = 500
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
+#: Rows that a table shows at first.
+_FIRST_ROWS = 20
 
 
 class Trail(Protocol):
@@ -72,6 +76,9 @@ class Shown:
     alt: str = ""
     room: Markup = field(default_factory=Markup)
     """An empty figure of the same size, which keeps the place of one that is drawn when the page has opened."""
+    anchor: str = ""
+    headline: str = ""
+    """Of a figure: its id on the page, which does not change with the data, and its title."""
     rows: int = 0
     columns: int = 0
     """Of a table."""
@@ -83,6 +90,11 @@ class Shown:
         """Whether it is a table that scrolls in a window of its own."""
         return self.rows > _MANY_ROWS
 
+    @property
+    def folded(self) -> bool:
+        """Whether it is a table that shows its first 20 rows until a reader wants all."""
+        return self.rows > _FIRST_ROWS + 1
+
 
 class Outputs:
     """Turns the outputs of one page into `Shown`, numbers its figures and collects its findings."""
@@ -92,6 +104,7 @@ class Outputs:
         self.card: CardView | None = None
         self._trail = trail
         self._count = 0
+        self._figures: Counter[str] = Counter()
 
     def show(self, output: Mapping[str, Any]) -> Shown:
         """How an output of a code cell is shown; what is not known to be ours comes as text."""
@@ -135,9 +148,15 @@ class Outputs:
         image = svg(data["image/svg+xml"], prefix, name, f"{prefix}alt") if "image/svg+xml" in data else None
         if image is None and "image/png" in data:
             image = png(data["image/png"], name)
-        return (
-            None if image is None else Shown("figure", prefix, image, title=caption, alt=alt, room=placeholder(image))
-        )
+        if image is None:
+            return None
+        kind = re.sub(r"[^a-z0-9]+", "-", str(record.get("name") or "").lower()).strip("-") or "chart"
+        self._figures[kind] += 1
+        anchor = f"figure-{kind}" + (f"-{self._figures[kind]}" if self._figures[kind] > 1 else "")
+        return Shown(
+            "figure", prefix, image, title=caption, alt=alt, room=placeholder(image), anchor=anchor,
+            headline=str(record.get("title") or ""),
+        )  # fmt: skip
 
     def _findings(self, records: Any) -> Shown | None:
         try:

@@ -138,6 +138,11 @@ function tableTools(box) {
   const csv = () => { save(fileName(caption) + ".csv", new Blob(["\ufeff" + lines(table(), csvOf, ",").join("\r\n") + "\r\n"], {type: "text/csv"})); say("CSV saved"); };
   all("table", box).forEach(sortable);
   box.before(make("div", {class: "tools", role: "group", "aria-label": "Table: " + caption}, button("Copy", copy), button("CSV", csv)));
+  if (box.matches(".short")) {
+    const count = getComputedStyle(box).getPropertyValue("--rows") - 1;
+    const more = button(`Show all ${count} rows`, () => { more.textContent = box.classList.toggle("short") ? `Show all ${count} rows` : "Show the first 20 rows"; });
+    box.after(make("div", {class: "tools"}, more));
+  }
 }
 
 // --- figures: enlarge, SVG, PNG, PDF
@@ -230,6 +235,8 @@ const reveal = () => {
   }
   const target = find();
   if (!target) return;
+  const rows = target.closest(".short");
+  if (rows) rows.classList.remove("short");
   for (let each = target.closest("details"); each; each = each.parentElement.closest("details")) each.open = true;
   target.scrollIntoView();
 };

@@ -1,12 +1,30 @@
 "use strict";
-// Search over all pages. The texts are part of this page, so that it works from a folder and offline.
+// Search over all pages: findings first, then rows of tables, figures, prose. The texts are part of this page, so that
+// it works from a folder and offline. A word that no text has matches words that differ from it by one letter.
 document.addEventListener("DOMContentLoaded", () => {
   const pages = JSON.parse(document.getElementById("texts").textContent);
   const field = document.getElementById("q"), list = document.getElementById("found"), count = document.getElementById("count");
-  const sections = pages.flatMap(([url, title, group, parts]) => parts.map(([anchor, heading, text]) => ({
-    url: anchor ? `${url}#${anchor}` : url, title, group, heading, text,
-    low: text.toLowerCase(), head: `${heading} ${title}`.toLowerCase(), whole: `${group} ${title} ${heading} ${text}`.toLowerCase(),
-  })));
+  const ORDER = ["finding", "row", "figure", "text"], KIND = {finding: "finding", row: "table", figure: "figure", text: "text"};
+  const ALIKE = {ppg: "proximity placement group", accelnet: "accelerated networking", rtt: "round trip"};
+  const entries = pages.flatMap(([url, title, group, parts]) => parts.flatMap(([kind, anchor, heading, texts]) => texts.map(text => ({
+    url: anchor ? `${url}#${anchor}` : url, title, group, kind: ORDER.indexOf(kind), heading, text,
+    low: text.toLowerCase(), whole: `${text} ${heading} ${title} ${group}`.toLowerCase(),
+  }))));
+  let vocabulary;
+  const known = () => vocabulary ??= new Set(entries.flatMap(entry => entry.whole.match(/[\p{L}]{4,}/gu) || []));
+  // Whether two words differ by one letter: changed, missing, added, or swapped with its neighbour.
+  const near = (one, two) => {
+    if (Math.abs(one.length - two.length) > 1) return false;
+    let at = 0;
+    while (at < one.length && one[at] === two[at]) at++;
+    const [a, b] = [one.slice(at), two.slice(at)];
+    return a.slice(1) === b.slice(1) || a === b.slice(1) || a.slice(1) === b || (a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2));
+  };
+  const meant = word => {
+    const words = [word, ...(ALIKE[word] ? [ALIKE[word]] : [])];
+    if (word.length < 4 || entries.some(entry => entry.whole.includes(word))) return words;
+    return [...words, ...[...known()].filter(other => near(word, other)).slice(0, 5)];
+  };
   const element = (tag, attributes, ...children) => {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -23,14 +41,16 @@ document.addEventListener("DOMContentLoaded", () => {
     return [...pieces, part.slice(done), start + 220 < text.length ? "…" : ""];
   };
   const find = () => {
-    const words = [...new Set(field.value.toLowerCase().split(/\s+/).filter(Boolean))];
-    const score = section => words.reduce((sum, word) => sum + 5 * section.head.includes(word) + Math.min(section.low.split(word).length - 1, 5), 0);
-    const found = words.length ? sections.filter(section => words.every(word => section.whole.includes(word))) : [];
-    found.sort((a, b) => score(b) - score(a));
-    count.textContent = words.length ? `${found.length} ${found.length === 1 ? "result" : "results"}${found.length > 60 ? ", first 60 shown" : ""}` : `${pages.length} pages`;
-    list.replaceChildren(...found.slice(0, 60).map(section => element("li", {},
-      element("a", {href: section.url}, section.title + (section.heading && section.heading !== section.title ? ` › ${section.heading}` : "")),
-      element("p", {class: "holds"}, section.group), element("p", {}, ...snippet(section.text, section.low, words)))));
+    const groups = [...new Set(field.value.toLowerCase().split(/\s+/).filter(Boolean))].map(meant), words = groups.flat();
+    const own = entry => groups.filter(group => group.some(word => entry.low.includes(word))).length;
+    const found = groups.length ? entries.filter(entry => groups.every(group => group.some(word => entry.whole.includes(word)))) : [];
+    // A text that has the words itself comes before one whose page or heading has them.
+    const rank = new Map(found.map(entry => [entry, 10 * own(entry) - entry.kind]));
+    found.sort((a, b) => rank.get(b) - rank.get(a));
+    count.textContent = groups.length ? `${found.length} ${found.length === 1 ? "result" : "results"}${found.length > 60 ? ", first 60 shown" : ""}` : `${pages.length} pages`;
+    list.replaceChildren(...found.slice(0, 60).map(entry => element("li", {"data-kind": KIND[ORDER[entry.kind]]},
+      element("a", {href: entry.url}, entry.title + (entry.heading && entry.heading !== entry.title ? ` › ${entry.heading}` : "")),
+      element("p", {class: "holds"}, `${entry.group} · ${KIND[ORDER[entry.kind]]}`), element("p", {}, ...snippet(entry.text, entry.low, words)))));
   };
   field.value = new URLSearchParams(location.search).get("q") || "";
   field.addEventListener("input", () => { find(); history.replaceState(null, "", `?q=${encodeURIComponent(field.value)}`); });
