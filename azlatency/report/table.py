@@ -331,9 +331,15 @@ class Table(Generic[Row]):
     def record(self) -> dict[str, Any]:
         """Return what a page needs to show the table: cells, CSV values, and where each number comes from."""
         columns = [
-            {"header": header, "right": c.is_right or len(csv) < len(c.format.parts), "names_row": c.names_row, "csv": csv}
-            for c in self.columns for header, csv in c.page_headers()
-        ]  # fmt: skip
+            {
+                "header": header,
+                "right": c.is_right or len(csv) < len(c.format.parts),
+                "names_row": c.names_row,
+                "csv": csv,
+            }
+            for c in self.columns
+            for header, csv in c.page_headers()
+        ]
         rows = [
             {
                 "cells": [cell for c in self.columns for cell in c.format.shown(c.value(row), c.unit.scale)],
