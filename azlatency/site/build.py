@@ -326,7 +326,7 @@ class _Site:
         changes = []
         for page in made:
             known = self._before.pages.get(page.page)
-            before = stored_card(known["says"]["card"]) if known else None
+            before = stored_card(known.get("says", {}).get("card")) if known else None
             if page.card and before and before.answer != page.card.answer:
                 changes.append((page.job.study.title, f"{plain_text(before.answer)} → {plain_text(page.card.answer)}"))
         return self._render("across.html.j2", "across.html", strip=strip(cards), changes=changes)

@@ -78,13 +78,14 @@ def card_view(record: Any) -> CardView | None:
 
 
 def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
-    """Return the card that `CardView.record` stored."""
+    """Return the card that `CardView.record` stored, or None if another version stored it."""
     if record is None:
         return None
-    dots = tuple(DotView(**dot) for dot in record["dots"])
-    return CardView(**{
-        **record, "dots": dots, "round_trips": tuple(record["round_trips"]), "limits": tuple(record["limits"]),
-    })  # fmt: skip
+    try:
+        fields = {name: tuple(record[name]) for name in ("round_trips", "limits")}
+        return CardView(**{**record, **fields, "dots": tuple(DotView(**dot) for dot in record["dots"])})
+    except (KeyError, TypeError):
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

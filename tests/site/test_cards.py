@@ -45,6 +45,7 @@ def test_a_card_survives_the_record_of_the_report() -> None:
     card = card_view(record(1.0, 2.0))
     assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
     assert stored_card(None) is None
+    assert stored_card({"dots": [], "answer": "of another version"}) is None
 
 
 def test_the_strip_has_one_row_per_placement_and_the_published_limit() -> None:
