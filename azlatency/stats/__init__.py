@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.remaining_wait import remaining_wait
     from azlatency.stats.within_run.return_levels import return_level
     from azlatency.stats.within_run.stability import stability
-    from azlatency.stats.within_run.tail import fit_tail, shape_by_threshold
+    from azlatency.stats.within_run.tail import fit_tail
     from azlatency.stats.within_run.throttling import throttling
     from azlatency.stats.within_run.throughput_intervals import interval_mean
     from azlatency.stats.within_run.trend import trend
@@ -125,10 +125,7 @@ _HOMES = {
     "within_run.remaining_wait": ("remaining_wait",),
     "within_run.return_levels": ("return_level",),
     "within_run.stability": ("stability",),
-    "within_run.tail": (
-        "fit_tail",
-        "shape_by_threshold",
-    ),
+    "within_run.tail": ("fit_tail",),
     "within_run.throttling": ("throttling",),
     "within_run.throughput_intervals": ("interval_mean",),
     "within_run.trend": ("trend",),
@@ -189,7 +186,6 @@ __all__ = [
     "runs_needed",
     "runs_to_decide",
     "samples_per_run",
-    "shape_by_threshold",
     "shift_function",
     "smallest_n",
     "stability",

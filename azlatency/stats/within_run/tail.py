@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate, Result, Results, Row
+from azlatency.stats.result import Estimate, Result, Row
 from azlatency.stats.within_run.clusters import cluster_maxima
 from azlatency.stats.within_run.gpd import (
     Gpd,
@@ -316,36 +316,4 @@ def _refuse(
         scale=None, n=n, lost=lost, exceedances=exceedances, clusters=0 if peaks is None else peaks.clusters,
         theta=1.0 if peaks is None else peaks.theta, zeta=exceedances / n if n else 0.0,
         p=None if peaks is None else peaks.p, verdict="undetermined", unit=unit, codes=codes, labels=labels,
-    )  # fmt: skip
-
-
-def shape_by_threshold(data: Values, *, confidence: float = 0.95) -> Results[Estimate]:
-    """Estimate the tail shape at every candidate threshold, to see whether it depends on the threshold.
-
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Values as in `fit_tail`.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    Results[Estimate]
-        One estimate per threshold with at least 30 clusters, lowest first; labels ``threshold``, ``clusters`` and
-        ``gof_p``.
-
-    Notes
-    -----
-    A shape that stays the same over thresholds supports the fit (Coles 2001, section 4.3.4).
-    """
-    import numpy as np
-
-    x, _ = to_array(data)
-    x = x[np.isfinite(x)]
-    return Results(
-        _shape(peaks, len(x), confidence, peaks.codes,
-               {"threshold": peaks.threshold, "clusters": peaks.clusters, "gof_p": peaks.p})
-        for peaks in (_fit_candidates(x) if len(x) > FLOOR else ())
-        if peaks.law is not None
     )  # fmt: skip

@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pytest
 from helpers.cases import BOTH, stream
-from scipy.stats import genpareto
 
-import azlatency as az
 from azlatency.stats.within_run.return_levels import return_level
 from azlatency.stats.within_run.tail import fit_tail
 
@@ -42,10 +40,3 @@ def test_exponential_tails_are_seldom_called_heavy(made: int) -> None:
     print(f"exponential tails: {heavy} heavy, {light} light of {made}")
     assert heavy <= made * (0.025 + 2 * math.sqrt(0.025 / made)) + 1
     assert light <= made * (0.12 + 2 * math.sqrt(0.12 / made)) + 1
-
-
-def test_the_shape_does_not_depend_on_the_threshold_of_a_pareto_tail() -> None:
-    found = az.stats.shape_by_threshold(genpareto.rvs(0.3, size=20_000, random_state=stream(46)))
-    assert len(found) >= 5 and all(each.low < 0.3 < each.high for each in found)
-    thresholds = [each.labels["threshold"] for each in found]
-    assert thresholds == sorted(thresholds) and az.stats.shape_by_threshold([1.0] * 5) == []
