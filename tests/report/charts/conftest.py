@@ -13,7 +13,15 @@ from helpers.places import ROOT
 import azlatency as az
 from azlatency.report.objects import Chart, Note
 
-STUDIES = sorted(path.parent.name for path in (ROOT / "data" / "raw").glob("*/study.toml"))
+#: A study with everything, two with single runs, one with a histogram, and two without logs; the slow set draws all.
+FAST = {
+    "emulated-zones", "westeurope-azure-cni", "westeurope-availability-set-vs-zones",
+    "canadacentral-proximity-placement", "uksouth-echo-latency", "cassandra-vm-baseline",
+}  # fmt: skip
+STUDIES = [
+    pytest.param(path.parent.name, marks=[] if path.parent.name in FAST else [pytest.mark.slow])
+    for path in sorted((ROOT / "data" / "raw").glob("*/study.toml"))
+]
 
 
 @pytest.fixture(scope="session")
