@@ -36,7 +36,7 @@ def test_reports_in_one_file_are_runs(read) -> None:
     log = read(REPORT + REPORT.replace("10.66.9.9", "10.66.9.8") + REPORT.split("\n", 1)[1])
     assert [run["server"] for run in log.runs] == ["10.66.9.9", "10.66.9.8", "10.66.9.9"]
     assert ["started_at" in run for run in log.runs] == [True, True, False]
-    assert not log.codes("warning")
+    assert set(log.codes("warning")) == {"target_assumed"}
 
 
 def test_a_copy_of_the_screen(read) -> None:
@@ -59,7 +59,7 @@ def test_a_last_row_that_is_cut_is_not_the_target(read) -> None:
 def test_a_number_that_fills_its_column_is_left_out(read) -> None:
     log = read(REPORT.replace("  10    4.6", "12345    4.6"))
     assert log.value("sent", stream=None) is None
-    assert log.codes("warning") == ["cut_number"]
+    assert log.codes("warning") == ["cut_number", "target_assumed"]
 
 
 def test_the_named_target_did_not_answer(read) -> None:
@@ -89,6 +89,10 @@ def test_several_targets_in_one_csv(read) -> None:
     text = (FIXTURES / "mtr/0.95-all-fields.csv").read_text()
     log = read(text + text.replace("10.66.9.9", "10.66.9.8"))
     assert [run["server"] for run in log.runs] == ["10.66.9.9", "10.66.9.8"]
+
+
+def test_a_command_confirms_the_target(read) -> None:
+    assert not read("$ mtr -n -r -c 10 10.66.9.9\n" + REPORT).codes("warning")
 
 
 def test_protocol_and_target_of_a_command(read) -> None:

@@ -11,7 +11,8 @@
 *Runs.* Each report is a run to the host of its last row. The other hops are streams, ``hop 1 10.66.2.4``: a router
 limits the rate of its own replies, so the loss and the times of a hop are not those of the traffic that it forwards.
 The run has no numbers of its own if the last row is ``???``, repeats the host above (a router reports the target as
-unreachable, which mtr times like a reply), or is not the address that the log names as the target.
+unreachable, which mtr times like a reply), or is not the address that the log names as the target. Where the log names
+none, the last row may be that of a router, because the report has no end mark: ``target_assumed``.
 
 *Times* are round trips in ms. mtr computes in whole microseconds: it cuts the running mean after every reply
 (net.c, ``nh->avg += …`` into an int), so a printed mean may be too small by half a microsecond per reply; the

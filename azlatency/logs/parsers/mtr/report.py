@@ -33,6 +33,8 @@ _CUT_PER_REPLY_NS = 500.0
 # The estimator of RFC 1889 is kept times 16, and printed so.
 _SCALED = {"Jint": 16}
 
+# A report and CSV have no end mark, so their last row may be that of a router.
+_ENDED_FORMS = ("json", "xml")
 # mtr cuts the loss to a thousandth of a percent before it prints it.
 _CUT_LOSS = 1e-5
 
@@ -80,7 +82,11 @@ class Report:
                 run.set(status="failed")
                 run.add_event("target_not_reached", "warning", f"{fault}; the run has only the times of its hops", line)
             elif ended:
-                run.set(server=self.hops[max(self.hops)])
+                host = self.hops[max(self.hops)]
+                run.set(server=host)
+                if host != self.target and run.row["dialect"] not in _ENDED_FORMS:
+                    text = f"the log does not name {host} as the target; if rows below it are missing, it is a router"
+                    run.add_event("target_assumed", "warning", text, line)
                 self._store(*self._last, stream=None)
         end_run(run, has_numbers=bool(self.hops), ended=ended and bool(self.hops), last_line=last_line)
 
