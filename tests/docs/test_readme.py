@@ -67,7 +67,9 @@ def test_the_first_code_block_runs(tmp_path: Path, raw: Path, monkeypatch: pytes
     statement, _, expression = block.rstrip().rpartition("\n")
     names: dict[str, object] = {}
     exec(statement, names)
-    assert "95 % CI" in str(eval(expression, names))
+    # These logs do not name their client, so the paths are not pooled until a manifest does.
+    text = str(eval(expression, names))
+    assert "sockperf TCP: not estimable (end unknown)" in text and "study.toml" in text
 
 
 @pytest.mark.skipif(os.name != "posix" or shutil.which("sed") is None, reason="needs a POSIX shell")
