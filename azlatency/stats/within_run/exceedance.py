@@ -110,6 +110,7 @@ def exceedance(
             low, high = (low, _bound(run, confidence)) if rare == count else (1 - _bound(run, confidence, -1), high)
     if "long_memory" in codes or "few_clusters" in codes:
         low = high = None
+        codes = tuple(code for code in codes if code != "coarse_bound")
     return Estimate(
         what=f"share above {limit:g} {unit}", estimate=count / n if n else None, low=low, high=high, unit="1", n=n,
         scope="within_run", confidence=confidence, method=METHOD, codes=codes,
