@@ -57,14 +57,14 @@ def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
         Column("expected", lambda result: limits(result.limit_low, result.limit_high, result.unit),
                source=lambda result: [FileRef("baseline", "printed", result.what)]),
         Column("runs", attrgetter("runs"), COUNT),
-        Column("mean run", lambda result: (result.mean or 0.0, result.unit), _MEAN),
+        Column("typical run", lambda result: (result.mean or 0.0, result.unit), _MEAN),
         Column(f"one-sided {level(rows[0].confidence)} bounds", bounds, interval(",.4g")),
         Column("× limit", attrgetter("ratio"), number(".2f")),
         Column("verdict", attrgetter("status")),
         Column("runs to decide", attrgetter("decides"), COUNT),
         FLAGS,
     ]  # fmt: skip
-    notes = ["× limit: mean ÷ nearer limit; 1.00 is within the limits.", *explain(codes_of(rows))]
+    notes = ["× limit: typical run ÷ nearer limit; 1.00 is within the limits.", *explain(codes_of(rows))]
     return Table("Expected and measured (scope: across runs)", columns, rows, notes, lambda row: [_runs_ref(row)])
 
 

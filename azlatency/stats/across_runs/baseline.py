@@ -1,8 +1,12 @@
 """Conformance of runs to expectations: meets, fails or inconclusive, at the level of runs.
 
-"At least S" is met if the one-sided lower bound of the mean run reaches S, and failed if the upper bound is below S;
-"at most" is the mirror image. "About" and "between" are met if two one-sided tests put the mean inside. Everything else
-is inconclusive, with the number of runs that would decide.
+"At least S" is met if the one-sided lower bound of the typical run reaches S, and failed if the upper bound is below S;
+"at most" is the mirror image. "About" and "between" are met if two one-sided tests put the typical run inside.
+Everything else is inconclusive, with the number of runs that would decide.
+
+From six runs on, bounds and tests are those of the median run (order statistics, sign test), for every distribution of
+independent runs. Fewer runs: Student's t, which assumes normally distributed run values. Both allow for the resolution
+of the printed values: a run of 11.0 may have been 10.95.
 
 A throughput test shorter than a minute shows the burst that a token bucket allows, not the allocation (Uta et al.,
 NSDI 2020), and is flagged. A value that is off by a factor of 100 or more looks like a wrong unit and gets no verdict.
@@ -13,16 +17,26 @@ Sources: Schuirmann 1987; Clopper & Pearson 1934; Natrella 1963 and Wilks 1941 (
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.logs.format import count_of, format_interval, format_value
 from azlatency.stats.across_runs.directions import data_path
-from azlatency.stats.across_runs.run_values import is_frame, refusals, run_values, unit_of
+from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
+from azlatency.stats.across_runs.run_values import (
+    RunValues,
+    is_frame,
+    refusals,
+    resolution_column,
+    run_values,
+    unit_of,
+)
 from azlatency.stats.across_runs.search import smallest_number
 from azlatency.stats.across_runs.two_groups import Summary, summary
 from azlatency.stats.result import Result, Results, Row, Scope
+from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
@@ -40,6 +54,7 @@ SLIP = 100.0
 #: Shorter tests of throughput or disk show the burst.
 BURST_NS = 60e9
 METHOD = "one-sided Student t bounds of the mean run"
+RANK_METHOD = "one-sided order-statistic bounds of the median run, sign test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +72,9 @@ class Conformance(Result):
     limit_low, limit_high : float or None
         Limits of the expectation, in ``unit``; ``None`` is open.
     mean : float or None
-        Mean of the run values.
+        Typical run: the median of the run values from six runs on, else their mean.
     low, high : float or None
-        One-sided bounds of the mean, each at ``confidence``.
+        One-sided bounds of the typical run, each at ``confidence``.
     p_meets, p_fails : float or None
         p-values of the tests that would establish "meets" and "fails".
     every : tuple
@@ -112,7 +127,7 @@ class Conformance(Result):
         if self.low is not None and self.high is not None:
             interval = format_interval(self.low, self.high, self.unit, like=self.mean)
             bounds = f", one-sided {100 * self.confidence:g} % bounds {interval}"
-        mean = f"mean {format_value(self.mean, self.unit)}{bounds}{level}, {count_of(self.runs, 'run')}"
+        mean = f"typical run {format_value(self.mean, self.unit)}{bounds}{level}, {count_of(self.runs, 'run')}"
         return f"{self.what}: {self.status}; {mean}{more}{self.flag_note}"
 
 
@@ -159,7 +174,7 @@ def check_expectation(
     Parameters
     ----------
     values : array_like, Series or DataFrame
-        One number per run in the unit of the expectation, or one row per run.
+        One number per run in the unit of the expectation, or one row per run, with its resolution if known.
     expectation : mapping
         ``name``, ``relation`` (at_least, at_most, about, between), ``low`` and ``high`` in the canonical ``unit``.
     value : str, optional
@@ -184,13 +199,14 @@ def check_expectation(
 
     Notes
     -----
-    One-sided Student t bounds of the mean run.
+    From six runs on, one-sided order-statistic bounds of the median run and the sign test; fewer runs: one-sided
+    Student t bounds of the mean run.
 
     Examples
     --------
     >>> expectation = {"name": "throughput", "relation": "at_least", "low": 9e9, "unit": "bit/s"}
-    >>> print(check_expectation([9.4e9, 9.5e9, 9.3e9, 9.4e9], expectation))
-    throughput: meets; mean 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.5 Gbit/s, 104 % of the limit, 4 runs
+    >>> print(check_expectation([9.4e9, 9.5e9, 9.3e9, 9.4e9, 9.6e9, 9.3e9], expectation))
+    throughput: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.6 Gbit/s, 104 % of the limit, 6 runs
     """
     low, high = limits_of(expectation)
     run_set = run_values(values, value, None)
@@ -213,24 +229,29 @@ def check_expectation(
         durations_ns = [float(duration) for duration in values["duration_ns"].dropna()]
     if unit in ("bit/s", "bytes/s", "1/s") and any(duration < BURST_NS for duration in durations_ns or ()):
         codes.append("burst_test")
-    runs = summary(run_set.values)
     result = replace(
-        _judge(runs, low, high, what, relation, unit, confidence, codes, all_labels), run_ids=run_set.run_ids
+        _judge(run_set, low, high, what, relation, unit, confidence, codes, all_labels), run_ids=run_set.run_ids
     )
     if unit != "ns" or expectation.get("printed_as") != "unknown":
         return result
     # The log may print RTT or RTT/2: the verdict must be the same for both readings.
     twice_low, twice_high = (None if limit is None else 2 * limit for limit in (low, high))
-    doubled = _judge(runs, twice_low, twice_high, what, relation, unit, confidence, codes, all_labels)
+    doubled = _judge(run_set, twice_low, twice_high, what, relation, unit, confidence, codes, all_labels)
     status: Status = result.status if result.status == doubled.status else "inconclusive"
     return replace(result, status=status, codes=(*result.codes, "unit_unknown"))
 
 
 def _judge(
-    runs: Summary, low: float | None, high: float | None, what: str, relation: str, unit: str, confidence: float,
+    run_set: RunValues, low: float | None, high: float | None, what: str, relation: str, unit: str, confidence: float,
     codes: list[str], labels: dict[str, Any],
 ) -> Conformance:  # fmt: skip
-    n, mean, sd = runs
+    n, mean, sd = summary(run_set.values)
+    step = run_set.resolution
+    # Equal values vary by less than their resolution.
+    sd = max(sd, step / math.sqrt(12)) if n > 1 else sd
+    runs, ranked = Summary(n, mean, sd), n >= FEWEST_FOR_RANKS
+    if ranked:
+        mean = statistics.median(map(float, run_set.values))
     ratio = _ratio(mean, low, high)
     slipped = ratio is not None and (ratio <= 0 or not 1 / SLIP < ratio < SLIP)
     if slipped:
@@ -258,20 +279,30 @@ def _judge(
         )
     if n == 2:
         codes.append("two_runs")
+    bounds: tuple[float | None, float | None] = (None, None)
+    p_meets = p_fails = None
     if sd == 0:
         codes.append("constant")
-    bounds = one_sided(runs, confidence)
-    p_meets, p_fails = _p(runs, low, high) if sd > 0 else (None, None)
+    elif ranked:
+        ordered = sorted(map(float, run_set.values))
+        rank, _ = order_statistic_ranks(n, 0.5, 2 * confidence - 1)
+        bounds = ordered[rank - 1] - step / 2, ordered[n - rank] + step / 2
+        p_meets, p_fails = _sign_test(ordered, step, low, high)
+    else:
+        below, above = one_sided(runs, confidence)
+        bounds = below - step / 2, above + step / 2
+        p_meets, p_fails = _p(runs, low, high, step / 2)
     status: Status = "inconclusive"
     if not slipped and p_meets is not None and p_fails is not None:
         status = "meets" if p_meets < 1 - confidence else "fails" if p_fails < 1 - confidence else "inconclusive"
     decides = None if slipped or status != "inconclusive" else _decides(runs, low, high, confidence)
     k = tolerance_factor(n)
-    every = (None if low is None else mean - k * sd, None if high is None else mean + k * sd)
+    every = (None if low is None else runs.mean - k * sd, None if high is None else runs.mean + k * sd)
     return Conformance(
         what=what, status=status, relation=relation, limit_low=low, limit_high=high, mean=mean, low=bounds[0],
         high=bounds[1], p_meets=p_meets, p_fails=p_fails, every=every, ratio=ratio, decides=decides, unit=unit,
         runs=n, confidence=confidence, codes=tuple(dict.fromkeys(codes)), labels=labels,
+        method=RANK_METHOD if ranked else METHOD,
     )  # fmt: skip
 
 
@@ -292,8 +323,29 @@ def one_sided(runs: Summary, confidence: float = 0.95) -> tuple[float, float]:
     return runs.mean - half, runs.mean + half
 
 
-def _p(runs: Summary, low: float | None, high: float | None) -> tuple[float, float]:
-    """Return the p-values of "the mean is within the limits" and of "it is outside"; sd must be positive."""
+def _sign_test(values: list[float], step: float, low: float | None, high: float | None) -> tuple[float, float]:
+    """Return the p-values of "the median is within the limits" and of "it is outside", for any distribution."""
+    from scipy.stats import binom
+
+    def p(count: int) -> float:
+        """Return the probability of at least this many runs on one side of their median."""
+        return float(binom.sf(count - 1, len(values), 0.5))
+
+    inside, outside = [], []
+    if low is not None:
+        inside.append(p(sum(value - step / 2 >= low for value in values)))
+        outside.append(p(sum(value + step / 2 < low for value in values)))
+    if high is not None:
+        inside.append(p(sum(value + step / 2 <= high for value in values)))
+        outside.append(p(sum(value - step / 2 > high for value in values)))
+    return max(inside), min(1.0, len(outside) * min(outside))
+
+
+def _p(runs: Summary, low: float | None, high: float | None, slack: float = 0.0) -> tuple[float, float]:
+    """Return the p-values of "the mean is within the limits" and of "it is outside"; sd must be positive.
+
+    ``slack``: how far each printed value may be from the true one.
+    """
     from scipy.stats import t as student
 
     error = runs.sd / math.sqrt(runs.n)
@@ -302,9 +354,10 @@ def _p(runs: Summary, low: float | None, high: float | None) -> tuple[float, flo
         """Return the p-value of the test that the mean is above ``limit``."""
         return float(student.sf((runs.mean - limit) / error, runs.n - 1))
 
-    inside = [above(low)] if low is not None else []
-    inside += [1 - above(high)] if high is not None else []
-    outside = [1 - p for p in inside]
+    inside = [above(low + slack)] if low is not None else []
+    inside += [1 - above(high - slack)] if high is not None else []
+    outside = [1 - above(low - slack)] if low is not None else []
+    outside += [above(high + slack)] if high is not None else []
     return max(inside), min(1.0, len(outside) * min(outside))
 
 
@@ -408,12 +461,9 @@ def baseline(
         groups = rows.groupby(keys, sort=False, dropna=False) if keys and len(rows) else [((), rows)]
         for key, group in groups:
             labels = dict(zip(keys, key, strict=False))
-            runs = group.rename(columns={"value": _named(str(metric), expectation)})
-            results.append(
-                check_expectation(
-                    runs, expectation, value=_named(str(metric), expectation), confidence=confidence, labels=labels
-                )
-            )
+            name = _named(str(metric), expectation)
+            runs = group.rename(columns={"value": name, "resolution": resolution_column(name)})
+            results.append(check_expectation(runs, expectation, value=name, confidence=confidence, labels=labels))
     return Results(results)
 
 

@@ -1,7 +1,8 @@
 """Changes of a path over a history of runs: E-divisive on run values.
 
-The runs must be independent of each other (an hour or a day apart); their distribution may be any. Within one run, use
-`azlatency.stats.stability`. Splits are searched one after the other, each tested by permutation within the parts.
+Within one run, use `azlatency.stats.stability`. Splits are searched one after the other, each tested by permutation
+within the parts. Runs that resemble their neighbours make such a test find changes where there are none, so then the
+parts are replaced by AR(1) series with the same values and the same dependence (`run_order`, ``dependent_runs``).
 
 Source: Matteson & James, JASA 109:334 (2014).
 """
@@ -15,6 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.logs.format import count_of, format_value, join_words
+from azlatency.stats.across_runs.run_order import run_order
 from azlatency.stats.across_runs.run_values import refusals, run_values
 from azlatency.stats.result import Result, Row
 from azlatency.stats.within_run.dependence import ljung_box
@@ -51,7 +53,8 @@ class History(Result):
     confidence : float
         Level of each test, between 0 and 1.
     diagnostics : dict
-        ``ljung_box_p``: a small value means that runs depend on each other and that the p-values are too small.
+        ``lag1`` and ``lag1_p``: autocorrelation within the parts and its permutation test; ``ljung_box_p``: the same
+        question over several lags.
     """
 
     what: str
@@ -161,7 +164,8 @@ def history(
     changes, p = e_divisive(x, part, 1 - confidence, permutations, generator)
     parts = np.split(x, changes)
     residuals = np.concatenate([segment - np.median(segment) for segment in parts])
-    _, dependent = ljung_box(residuals, min(10, len(x) // 5))
+    _, ljung_box_p = ljung_box(residuals, min(10, len(x) // 5))
+    order = run_order(*parts)
     levels = tuple(float(np.median(segment)) for segment in parts)
     return History(
         what=what,
@@ -171,8 +175,9 @@ def history(
         n=len(x),
         unit=run_set.unit,
         confidence=confidence,
+        codes=("dependent_runs",) if order.dependent else (),
         labels=dict(labels or {}),
-        diagnostics={"ljung_box_p": dependent},
+        diagnostics={"lag1": order.lag1, "lag1_p": order.p, "ljung_box_p": ljung_box_p},
         run_ids=run_set.run_ids,
     )
 
@@ -189,14 +194,33 @@ def e_divisive(
         statistic, place = _best(x, edges, part)
         if place is None:
             return edges[1:-1], tried
+        after = sorted([*edges, place])
+        order = run_order(*np.split(x, after[1:-1]))
         larger = 0
         for _ in range(permutations):
-            shuffled = np.concatenate([generator.permutation(segment) for segment in np.split(x, edges[1:-1])])
-            larger += _best(shuffled, edges, part)[0] >= statistic
+            segments = np.split(x, edges[1:-1])
+            rearranged = np.concatenate([_rearranged(one, order.coefficient, generator) for one in segments])
+            larger += _best(rearranged, edges, part)[0] >= statistic
         tried.append((1 + larger) / (1 + permutations))
         if tried[-1] > alpha:
             return edges[1:-1], tried
-        edges = sorted([*edges, place])
+        edges = after
+
+
+def _rearranged(values: FloatArray, coefficient: float, generator: np.random.Generator) -> FloatArray:
+    """Return the values in a random order: of an AR(1) series with this coefficient, or any order if it is 0."""
+    import numpy as np
+
+    if not coefficient:
+        return generator.permutation(values)
+    noise = generator.standard_normal(len(values))
+    scale = (1 - coefficient**2) ** 0.5
+    series = np.empty(len(values))
+    state = noise[0]
+    for at, shock in enumerate(noise):
+        state = state if at == 0 else coefficient * state + scale * shock
+        series[at] = state
+    return np.asarray(np.sort(values)[series.argsort().argsort()])
 
 
 def _best(x: FloatArray, edges: Sequence[int], part: int) -> tuple[float, int | None]:

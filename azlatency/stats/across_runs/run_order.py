@@ -42,11 +42,14 @@ class RunOrder(NamedTuple):
         One-sided p-value of the permutation test: small if neighbouring runs resemble each other.
     inflation : float
         Factor of the variance of a mean or median; 1 if ``p`` is above `LEVEL`.
+    coefficient : float
+        AR(1) coefficient behind the inflation; 0 if ``p`` is above `LEVEL`.
     """
 
     lag1: float
     p: float
     inflation: float
+    coefficient: float = 0.0
 
     @property
     def dependent(self) -> bool:
@@ -95,8 +98,10 @@ def run_order(*series: FloatArray) -> RunOrder:
     runs = sum(map(len, scores))
     shortest = min(map(len, scores))
     coefficient = (shortest * lag1 + 1) / (shortest - 4) + 1 / math.sqrt(runs)
-    inflation = _inflation(min(coefficient, 0.95), shortest) if p <= LEVEL and coefficient > 0 else 1.0
-    return RunOrder(lag1, p, inflation)
+    if p > LEVEL or coefficient <= 0:
+        return RunOrder(lag1, p, 1.0)
+    coefficient = min(coefficient, 0.95)
+    return RunOrder(lag1, p, _inflation(coefficient, shortest), coefficient)
 
 
 def _permuted(scores: Sequence[FloatArray]) -> FloatArray:

@@ -16,7 +16,7 @@ def test_the_latte_mean_is_compared_with_the_limit_of_two_milliseconds(latte: St
     results = az.baseline(latte, latte.expectations)
     table = tables.vm_baseline.conformance(results)
     row = "latency perimeter between zones"
-    assert cell(table, row, "expected") == "≤ 2,000 µs" and cell(table, row, "mean run") == "2,026.4 µs"
+    assert cell(table, row, "expected") == "≤ 2,000 µs" and cell(table, row, "typical run") == "2,026.4 µs"
     assert cell(table, row, "× limit") == "1.01" and cell(table, row, "verdict") == "inconclusive"
     assert logs_behind(latte, table, row) == {"sender.log"}
     assert cell(tables.vm_baseline.still_to_run(results, latte.expectations), row, "runs so far") == "1"

@@ -44,6 +44,25 @@ def runs(method: str, values: list[float], **columns: Any) -> pd.DataFrame:
     return pd.DataFrame({**rows, **columns})
 
 
+def test_equal_runs_are_decided_within_their_resolution() -> None:
+    """Five runs of 11.0 printed in steps of 0.1 against "at least 10"; without the resolution nothing is known."""
+    frame = pd.DataFrame({"throughput": [11.0e9] * 5, "throughput_resolution": 0.1e9, "duration_ns": 120e9})
+    wanted = {"relation": "at_least", "low": 10e9, "unit": "bit/s"}
+    result = check_expectation(frame, wanted)
+    assert result.status == "meets" and result.low is not None and 10.9e9 < result.low < 10.95e9
+    assert check_expectation(frame, {**wanted, "low": 10.97e9}).status == "inconclusive"
+    assert check_expectation(frame.drop(columns="throughput_resolution"), wanted).status == "inconclusive"
+
+
+def test_from_six_runs_the_median_run_is_checked() -> None:
+    """One slow run of eight does not hide that the others meet the limit."""
+    wanted = {"relation": "at_most", "high": 1.1e6, "unit": "ns"}
+    result = check_expectation([1e6, 1.01e6, 0.99e6, 1.02e6, 9e6, 1e6, 1.03e6, 0.98e6], wanted)
+    assert result.status == "meets" and result.mean == 1.005e6 and result.p_meets == pytest.approx(9 / 256)
+    assert (result.low, result.high) == (0.99e6, 1.03e6) and "median run" in result.method
+    assert check_expectation([1.2e6, 1.3e6, 1.25e6, 1.22e6, 1.21e6, 1.4e6], wanted).status == "fails"
+
+
 def test_at_most_is_the_mirror_of_at_least() -> None:
     limit, values = 2.0e6, [1.7e6, 1.8e6, 1.75e6, 1.72e6]
     assert check_expectation(values, {"relation": "at_most", "high": limit, "unit": "ns"}).status == "meets"
