@@ -71,7 +71,7 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         + _interval_words(changes)
         + (" Shaded: practically equivalent." if any(change.comparison for change in changes) else "")
         + ("" if all(map(_known, changes)) else " Hollow: no interval, valid for these connections only.")
-        + f" {_runs(shown).capitalize()}."
+        + f" {_runs(shown)}."
     )
     caption += left_out(len(shown), len(groups), "references")
     told = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])

@@ -134,7 +134,7 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
         parts.append("Arrow: no upper bound.")
     if bare:
         parts.append(f"Panels of more than {_BRACKETS_SHOWN} runs have neither bars nor shading; see the table.")
-    return " ".join([*parts, f"{packets[:1].upper()}{packets[1:]}.", configured().caption("delay")]).rstrip()
+    return " ".join([*parts, f"{packets}.", configured().caption("delay")]).rstrip()
 
 
 def _curve_panel(
