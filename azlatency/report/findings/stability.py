@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from azlatency.logs.format import format_value
+from azlatency.report.card import span
 from azlatency.report.findings.common import MICROSECOND, act, info, join
 from azlatency.report.objects import Finding, Findings
+from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ConnectionEnds, ReportedSegments, RunTimeSeries, ThroughputSeries
 
 #: Most runs that are listed one by one.
@@ -46,22 +47,26 @@ def conclude(
         listed = ", ".join(f"{path} {ratio:.2f}" for path, ratio in ratios.items())
         findings.append(info(f"Ratio of the reported p99 to the mean: {listed}."))
     fallen = [rate for rate in rates if rate.throttled.burst_rate is not None]
-    findings += [
-        info(
-            f"{rate.path} ({rate.method}): the rate fell from **{format_value(rate.throttled.burst_rate, 'bit/s')}** "
-            f"to **{format_value(rate.throttled.sustained_rate, 'bit/s')}** after {rate.throttled.at_s or 0:,.0f} s."
-        )
-        for rate in fallen[:_MOST_RATES]
-    ]
-    if len(fallen) > _MOST_RATES:
-        others = join(rate.path for rate in fallen[_MOST_RATES:])
-        findings.append(info(f"The rate also fell in the other runs of {others}; the table lists each."))
+    groups: dict[str, list[Throttling]] = {}
+    for rate in fallen:
+        groups.setdefault(f"{rate.path} ({rate.method})", []).append(rate.throttled)
+    findings += [info(_fall(name, falls)) for name, falls in groups.items()]
     short = [f"{rate.path} ({rate.method})" for rate in rates if "burst_test" in rate.mean.codes]
     if short:
         findings.append(act(f"Less than 60 s, so the sustained rate may be lower: {join(short)}."))
     if not findings:
         findings.append(info("This study has no time series: no samples, no intervals, no segments."))
     return Findings.of(findings)
+
+
+def _fall(name: str, falls: Sequence[Throttling]) -> str:
+    """Say from which to which rate the runs of a path fell, and when."""
+    burst, sustained = (
+        span([getattr(fall, which) for fall in falls], "bit/s") for which in ("burst_rate", "sustained_rate")
+    )
+    seconds = dict.fromkeys(f"{pick(fall.at_s or 0.0 for fall in falls):,.0f}" for pick in (min, max))
+    runs = "" if len(falls) == 1 else f" ({len(falls)} runs)"
+    return f"{name}: the rate fell from **{burst}** to **{sustained}** after {'–'.join(seconds)} s{runs}."
 
 
 def _level_shifts(runs: Sequence[RunTimeSeries]) -> list[Finding]:
