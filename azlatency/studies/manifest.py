@@ -69,6 +69,8 @@ _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
 _PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {"bool": bool, "date": (date, str)}
 #: Columns that a pattern can read from a path.
 _FIELD_TYPES = {name: kind for name, kind in _TYPES.items() if name not in (*_SELECTORS, "study", "notes")}
+#: Zones of Google and Amazon contain the name of their region.
+_ZONE_WITH_REGION = re.compile(r"(?P<google>[a-z]+-[a-z]+\d+)-[a-z]|(?P<amazon>[a-z]{2}(?:-[a-z]+)+-\d)[a-z]")
 _LARGEST_INTEGER = 2**53
 _SHOWN = 60
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -215,6 +217,9 @@ class Manifest:
         keys = ("region", "subscription", "vm_size", "accelerated_networking", "placement")
         merged = {key: study[key] for key in keys if key in study}
         merged |= {key: value for key, value in values.items() if key not in _LOG_COLUMNS}
+        for end in ("", "peer_"):
+            if f"{end}region" not in merged and (named := _ZONE_WITH_REGION.fullmatch(merged.get(f"{end}zone") or "")):
+                merged[f"{end}region"] = named["google"] or named["amazon"]
         merged.setdefault("peer_region", merged.get("region"))
         merged.setdefault("peer_vm_size", merged.get("vm_size"))
         if "placement" not in merged:

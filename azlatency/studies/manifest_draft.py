@@ -1,33 +1,60 @@
-"""Draft a ``study.toml`` for a folder of logs, with marked lines to fill in.
+"""Draft a ``study.toml`` or a ``runs.csv`` for a folder of logs, with marked lines to fill in.
 
-Zones are read from names such as ``az1-az3/``, ``zone1_zone2.log`` or ``az2a-az1b``, rounds from names such as
-``round02_ping.log``. Comments in the draft ask the user to check them.
+Zones, repeats and rounds are read from names such as ``az1-az3/``, ``us-central1-a_to_us-east1-b.log`` or
+``round02_ping_r1.log``, and written as patterns. A name with one zone only, or with three, says not who talked to whom;
+the draft leaves it out. Comments show what each pattern assigns.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from azlatency.logs.format import count_of
+from azlatency.logs.format import count_of, printable
 from azlatency.logs.tables import Logs
 from azlatency.studies.path import Path
+from azlatency.studies.path_pattern import CLOUD_ZONE, PathPattern, PatternError
 
-_PAIR = re.compile(r"(?:az|zone)[ _-]?(\d)[a-z]?[ _-]*(?:to|-|_|→)[ _-]*(?:az|zone)?[ _-]?(\d)", re.IGNORECASE)
-_REPEAT = re.compile(r"(?:^|[_-])(?:r|run|rep|repeat)[_-]?(\d{1,3})(?=\D|$)", re.IGNORECASE)
-_ROUND = re.compile(r"(?<![A-Za-z])round[_-]?0*(\d{1,4})(?=[^\d/][^/]*$)", re.IGNORECASE)
+#: A zone in a name: Google's and Amazon's names, Amazon's ids, or az1, zone-1, z1. A digit of a date is none.
+_ZONE = re.compile(
+    rf"(?<![a-z0-9])(?:(?P<name>{CLOUD_ZONE})|(?:az|zone|z)[ _-]?(?P<number>\d)[a-z]?)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+#: The second zone of ``az1-3`` and ``zone1_to_2``.
+_SECOND = re.compile(r"(?:-|[ _-]?to[ _-]?)(?P<number>\d)(?![a-z0-9]|-\d)", re.IGNORECASE)
+_NUMBERS = {
+    "round": re.compile(r"(?<![a-z])round[_-]?(\d{1,4})(?!\d)", re.IGNORECASE),
+    "repeat": re.compile(r"(?<![a-z0-9])(?:run|rep|repeat|r)[_-]?(\d{1,3})(?![a-z0-9])", re.IGNORECASE),
+}
+_SERVER = re.compile(r"(?<![a-z])(?:server|target|to|dst|dest|receiver|peer)[^a-z0-9]*$", re.IGNORECASE)
+_CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)[^a-z0-9]*$", re.IGNORECASE)
+_FIELDS = {"zone": "string", "peer_zone": "string", "round": "int64", "repeat": "int64"}
+_COLUMNS = ("log", "scenario", "zone", "peer_zone", "region", "peer_region", "round", "repeat", "ignore")
 _GAP = "# fill in: "
+_EXAMPLES = 3
+#: More patterns than this do not describe a naming scheme.
+_MOST_PATTERNS = 24
 
 
 @dataclass(frozen=True)
-class _Group:
-    """Logs that one entry describes: their glob pattern, the zones in their names, and their tools."""
+class _Described:
+    """A log, the pattern that its name suggests, and what the pattern reads from it."""
 
+    path: str
     pattern: str
-    zones: tuple[str, str] | None
-    tools: tuple[str, ...]
-    logs: int
+    values: Mapping[str, str]
+
+    def __str__(self) -> str:
+        values = dict(self.values)
+        ends = [values.pop(name, None) for name in ("zone", "peer_zone")]
+        names = [f"zone {end}" if end.isdigit() else end for end in ends if end]
+        says = [str(Path.between(*names))] if names else []
+        says += [f"{name} {int(number)}" for name, number in values.items()]
+        return f"{self.path}: {', '.join(says)}"
 
 
 def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
@@ -47,6 +74,9 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     str
         The text of the draft.
     """
+    tools = _tools(tables)
+    logs = [path for path in paths if path in tools]
+    described = _describe(logs)
     lines = [
         "[study]",
         f'name = "{_text(name)}"',
@@ -58,96 +88,154 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
         f"{_GAP}accelerated_networking = true",
         f"{_GAP}date = 2026-01-31",
         f'{_GAP}source = "who measured, where it is published"',
+        *_patterns(described),
     ]
-    groups = _groups(tables, paths)
-    for group in groups:
+    zoned = {item.path for item in described if "zone" in item.values}
+    folders: dict[str, list[str]] = {}
+    for path in logs:
+        if path not in zoned:
+            folder = path.rpartition("/")[0]
+            folders.setdefault(f"{folder}/*" if folder else path, []).append(path)
+    for pattern, group in folders.items():
+        names = dict.fromkeys(tool for path in group for tool in tools[path])
         lines += [
             "",
             "[[run]]",
-            f'log = "{_text(group.pattern)}"'.ljust(39) + f" # {count_of(group.logs, 'log')}: {', '.join(group.tools)}",
+            f'log = "{_text(pattern)}"'.ljust(39) + f" # {count_of(len(group), 'log')}: {', '.join(names)}",
+            f'{_GAP}zone = "1"            (the client\'s)',
+            f'{_GAP}peer_zone = "2"       (the server\'s)',
         ]
-        if group.zones:
-            lines += [
-                f'scenario = "{_text(_scenario(group, groups))}"',
-                f'zone = "{group.zones[0]}"',
-                f'peer_zone = "{group.zones[1]}"   # from the name, client first; check it',
-            ]
-        else:
-            lines += [f'{_GAP}zone = "1"            (the client\'s)', f'{_GAP}peer_zone = "2"       (the server\'s)']
-    lines += [*_rounds(tables, paths), *_rest(tables, paths)]
-    return "\n".join(lines) + "\n"
+    unknown = [f"# not recognised: {printable(path)}" for path in paths if path not in tools]
+    return "\n".join([*lines, *([""] if unknown else []), *unknown]) + "\n"
 
 
-def _scenario(group: _Group, groups: Sequence[_Group]) -> str:
-    """Return the pair of zones, or the name of the logs if several groups have the same pair of zones."""
-    assert group.zones is not None
-    if sum(other.zones == group.zones for other in groups) > 1:
-        return group.pattern.strip("*/")
-    client, server = group.zones
-    return str(Path.between(f"zone {client}", f"zone {server}"))
+def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
+    """Draft a ``runs.csv`` with one row per log; see `draft` for the parameters.
 
-
-def _rounds(tables: Logs, paths: Sequence[str]) -> list[str]:
-    """Return an entry for each round in the names of the logs."""
+    Returns
+    -------
+    str
+        The text of the table. Cells that the names do not answer are empty.
+    """
     tools = _tools(tables)
-    rounds: dict[str, int] = {}
+    by_path = {item.path: item.values for item in _describe([path for path in paths if path in tools])}
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
     for path in paths:
-        if path in tools and (match := _ROUND.search(path)):
-            rounds[match[0]] = int(match[1])
-    lines: list[str] = []
-    for name, number in sorted(rounds.items(), key=lambda item: item[1]):
-        lines += [
-            "",
-            "[[run]]",
-            f'log = "*{name}[!0-9]*"'.ljust(39) + " # from the name; check it",
-            f"round = {number}",
-        ]
-    return lines
+        reason = {} if path in tools else {"ignore": "no log of a known tool"}
+        writer.writerow({"log": _literal(path), **by_path.get(path, {}), **reason})
+    return text.getvalue()
 
 
-def _groups(tables: Logs, paths: Sequence[str]) -> list[_Group]:
-    """Group the logs by folder and by the zones in their names, in the order of their paths."""
-    tools = _tools(tables)
-    keys: dict[str, list[str]] = {}
-    for path in paths:
-        if path in tools:
-            keys.setdefault(_pattern(path), []).append(path)
-    return [
-        _Group(
-            pattern, _zones(pattern), tuple(dict.fromkeys(tool for path in group for tool in tools[path])), len(group)
-        )
-        for pattern, group in keys.items()
+def _patterns(described: Sequence[_Described]) -> list[str]:
+    """Return the key ``pattern`` of the draft, with comments on what it assigns."""
+    groups: dict[str, list[_Described]] = {}
+    for item in described:
+        groups.setdefault(item.pattern, []).append(item)
+    if not groups:
+        return []
+    lines = ["pattern = [                             # from the names, client first; check what they assign:"]
+    for pattern, items in groups.items():
+        lines.append(f'  "{_text(pattern)}",'.ljust(39) + f" # {count_of(len(items), 'log')}")
+        lines += [f"    # {printable(str(item))}" for item in items[:_EXAMPLES]]
+    return [*lines, "]"]
+
+
+def _describe(logs: Sequence[str]) -> list[_Described]:
+    """Return what the names of the logs say; logs whose names say nothing, or nothing certain, are left out."""
+    described = [item for path in logs if (item := _describe_one(path)) is not None]
+    patterns = {item.pattern for item in described}
+    if len(patterns) > _MOST_PATTERNS:
+        return []
+    # A pattern that reads something else from another path does not say what the names mean.
+    values_by_path = {item.path: item.values for item in described}
+    compiled = [PathPattern.parse(pattern, _FIELDS) for pattern in sorted(patterns)]
+    wrong = {
+        pattern.text
+        for path in logs
+        for pattern in compiled
+        if (values := pattern.match(path)) is not None
+        and any(values_by_path.get(path, {}).get(name) != value for name, value in values.items())
+    }
+    return [item for item in described if item.pattern not in wrong]
+
+
+def _describe_one(path: str) -> _Described | None:
+    """Return the pattern of one path: the fields with the text of their folders, from the first field on."""
+    marks: list[tuple[int, int, str]] = []
+    zones = [
+        (match.start(group), match.end(group), _word(path, match.start()))
+        for match in _ZONE.finditer(path)
+        for group in [match.lastgroup or ""]
     ]
+    if len(zones) == 1 and (second := _SECOND.match(path, _zone_end(path, zones[0]))) is not None:
+        zones.append((second.start("number"), second.end("number"), ""))
+    if len(zones) == 2:
+        fields = ["zone", "peer_zone"]
+        words = [word for _, _, word in zones]
+        if words[0] == "server" or words[1] == "client":
+            fields.reverse()
+        if words not in (["server", "server"], ["client", "client"]):
+            marks += [(start, end, field) for (start, end, _), field in zip(zones, fields, strict=True)]
+    for field, number in _NUMBERS.items():
+        if len(found := list(number.finditer(path))) == 1:
+            marks.append((found[0].start(1), found[0].end(1), field))
+    marks.sort()
+    if not marks or any(start < end for (_, end, _), (start, _, _) in pairwise(marks)):
+        return None
+    pattern = _pattern(path, marks)
+    try:
+        values = PathPattern.parse(pattern, _FIELDS).match(path)
+    except PatternError:  # the name contains a brace or an asterisk
+        return None
+    expected = {field: path[start:end] for start, end, field in marks}
+    return _Described(path, pattern, values) if values == expected else None
 
 
-def _pattern(path: str) -> str:
-    """Return a glob pattern for the folder, or the part of a file name, that contains a pair of zones."""
-    folder, _, file = path.rpartition("/")
-    if _PAIR.search(folder):
-        parts = folder.split("/")
-        last = max(index for index, part in enumerate(parts) if _PAIR.search(part))
-        return "*" + parts[last] + "/*" if last else parts[last] + "/*"
-    if match := _PAIR.search(file):
-        prefix = f"{folder}/" if folder else ""
-        return f"{prefix}*{match[0]}*"
-    return f"{folder}/*" if folder else path
+def _zone_end(path: str, zone: tuple[int, int, str]) -> int:
+    """Return where a zone ends, after the letter of a machine (``az1a``)."""
+    start, end, _ = zone
+    return end + (end - start == 1 and path[end : end + 1].isalpha())
 
 
-def _zones(pattern: str) -> tuple[str, str] | None:
-    match = _PAIR.search(pattern)
-    return (match[1], match[2]) if match else None
+def _word(path: str, start: int) -> str:
+    """Return which end the word in front of a zone names: ``client``, ``server`` or nothing."""
+    before = path[max(start - 20, 0) : start]
+    return "server" if _SERVER.search(before) else "client" if _CLIENT.search(before) else ""
 
 
-def _rest(tables: Logs, paths: Sequence[str]) -> list[str]:
-    """Return comments on files that were not recognised and on repeats in the names of the logs."""
-    tools = _tools(tables)
-    lines = [f"# not recognised: {path}" for path in paths if path not in tools]
-    repeats = sorted({match[1] for path in paths if (match := _REPEAT.search(path.rsplit("/", 1)[-1]))})
-    if repeats:
-        lines.append(
-            f"# the names contain repeats {', '.join(repeats)}; to record them, use a runs.csv with one row per log"
-        )
-    return ["", *lines] if lines else []
+def _pattern(path: str, marks: Sequence[tuple[int, int, str]]) -> str:
+    """Replace the marks by fields. Folders without a field become ``*``, and so does text that is far from a field."""
+    pattern, position = "", max(path.rfind(mark, 0, marks[0][0]) for mark in "/!") + 1
+    for start, end, field in marks:
+        pattern += _between(path[position:start], first=not pattern) + f"{{{field}}}"
+        position = end
+    return pattern + _between(path[position:], first=False, last=True)
+
+
+def _between(text: str, *, first: bool, last: bool = False) -> str:
+    """Shorten the text before, between or after fields to what separates them, and the rest to ``*``."""
+    head, *rest = re.split(r"([/!])", text)
+    if not rest:
+        return _head(head) if last else _tail(head, after=not first)
+    end = ("*" if rest[-1] else "") if last else _tail(rest[-1], after=False)
+    return _head(head) + "".join(part if part in "/!" else "*" for part in rest[:-1]) + end
+
+
+def _head(text: str) -> str:
+    """Return what follows a field in its folder: the letter of a machine, one more character, and ``*``."""
+    start = re.match(r"[a-z]?[^a-z0-9]?", text, re.IGNORECASE)
+    kept = (start[0] if start else "") or text[:1]
+    return f"{kept}*" if len(text) > len(kept) else text
+
+
+def _tail(text: str, *, after: bool) -> str:
+    """Return what precedes a field in its folder: a word and what separates it, after ``*``."""
+    word = re.search(r"[^a-z0-9]?[a-z]*[^a-z0-9]*$", text, re.IGNORECASE)
+    tail = word[0] if word else text
+    start = text[:1] if after else ""
+    return f"{start}*{tail}" if len(start) + len(tail) < len(text) else text
 
 
 def _tools(tables: Logs) -> dict[str, tuple[str, ...]]:
@@ -156,6 +244,11 @@ def _tools(tables: Logs) -> dict[str, tuple[str, ...]]:
     for run in tables.rows["runs"]:
         tools_by_path.setdefault(names[run["source_id"]], []).append(run["tool"])
     return {path: tuple(dict.fromkeys(tools)) for path, tools in tools_by_path.items()}
+
+
+def _literal(path: str) -> str:
+    """Return a glob pattern that matches one path."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
 
 
 def _text(value: str) -> str:

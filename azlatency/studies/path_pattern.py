@@ -22,8 +22,15 @@ _VALUES = {
     "bool": re.compile(r"true|false|yes|no|0|1", re.IGNORECASE),
     "timestamp": re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:?\d\d(?::?\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"),
 }
-#: A region as Amazon and Google write it; the next part of a name is then its zone.
-_REGION = re.compile(r"[a-z]{2,15}(?:-[a-z]{1,15}){1,3}-?\d{1,2}")
+#: Zones as Google and Amazon write them: europe-west1-c, us-east-1b, use1-az1.
+CLOUD_ZONE = r"[a-z]{2,15}-[a-z]{3,15}\d{1,2}-[a-f]|[a-z]{2}(?:-[a-z]{3,10}){1,2}-\d[a-f]|[a-z]{3,4}\d-az\d"
+#: Any other zone is one word, or a word and a zone of Azure: 1, b, westeurope-az1.
+_ZONE_VALUE = re.compile(rf"[A-Za-z0-9]{{1,30}}(?:-az\d)?|{CLOUD_ZONE}")
+#: Regions and zones of clouds contain hyphens; where one stands, it is preferred to a longer text.
+_PREFERRED = {
+    "region": re.compile(r"[a-z]{2,15}(?:-[a-z]{1,15}){1,3}-?\d{1,2}"),
+    "zone": re.compile(rf"(?:{CLOUD_ZONE})(?![a-z0-9])"),
+}
 
 
 class PatternError(ValueError):
@@ -113,8 +120,9 @@ class _Matcher:
         last = mark.start() if mark else len(self.text)
         if kind == "any":
             return range(last, position - 1, -1)
-        value = _VALUES.get(self.types[name])
+        value = _ZONE_VALUE if name.endswith("zone") else _VALUES.get(self.types[name])
         ends = [end for end in range(last, position, -1) if not value or value.fullmatch(self.text, position, end)]
-        if name in ("region", "peer_region") and (region := _REGION.match(self.text, position, last)):
-            ends.insert(0, region.end())
+        preferred = _PREFERRED.get(name.removeprefix("peer_"))
+        if preferred is not None and (match := preferred.match(self.text, position, last)):
+            ends.insert(0, match.end())
         return ends

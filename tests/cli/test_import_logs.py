@@ -82,7 +82,7 @@ def test_import_copies_a_dump_and_drafts_a_manifest(tmp_path: Path, raw: Path) -
     assert re.search(r"2\d runs have no zone", result.stderr)
     assert dump.read_bytes() == bytes_before == (tmp_path / "data" / "raw" / "mine" / "dump.zip").read_bytes()
     manifest = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
-    assert 'log = "dump.zip!az1-az3/*"' in manifest and 'peer_zone = "3"' in manifest
+    assert '"az{zone}-az{peer_zone}/*",' in manifest and 'log = "dump.zip!single-node/*"' in manifest
     again = azlatency("import", "--study", "mine", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert re.search(r"[45] runs have no zone", again.stderr), "the draft's zones are applied"

@@ -42,6 +42,27 @@ def test_a_heading_selects_logs_of_a_notes_file(tmp_path: Path) -> None:
     assert event[:2] == ("manifest_missing", "warning")
 
 
+def test_a_pattern_reads_values_from_paths(tmp_path: Path) -> None:
+    """One line for a Kubernetes benchmark; an entry adds to it, a contradiction names both lines."""
+    pattern = 'pattern = "host-{region}-{zone}_gcp/target-{peer_region}-{peer_zone}/*/{scenario}_{repeat}.res"\n'
+    toy = manifest(tmp_path, f'[study]\n{pattern}[[run]]\nlog = "*"\nround = 2\n[[run]]\nlog = "*_9.res"\nzone = "c"\n')
+    run: dict[str, object] = {"heading": None}
+    assert toy.describe(run, "host-us-central1-a_gcp/target-us-east1-b/2024/tcp_rr_3.res") == []
+    assert (run["region"], run["zone"], run["peer_region"], run["peer_zone"]) == ("us-central1", "a", "us-east1", "b")
+    assert (run["scenario"], run["repeat"], run["round"], run["placement"]) == ("tcp_rr", 3, 2, "cross_region")
+    (event,) = toy.describe({"heading": None}, "host-us-central1-a_gcp/target-us-east1-b/x/y_9.res")
+    assert "zone is 'a' in" in event[2] and "study.toml:2 and 'c' in" in event[2] and "study.toml:6" in event[2]
+
+
+def test_the_region_of_a_cloud_zone_is_in_its_name(tmp_path: Path) -> None:
+    toy = manifest(tmp_path, '[study]\npattern = "{zone}_{peer_zone}.log"\n')
+    run: dict[str, object] = {"heading": None}
+    assert toy.describe(run, "us-east-1b_europe-west1-c.log") == []
+    assert (run["region"], run["peer_region"]) == ("us-east-1", "europe-west1")
+    plain: dict[str, object] = {"heading": None}
+    assert toy.describe(plain, "1_2.log") == [] and plain["peer_region"] is None and "region" not in plain
+
+
 def test_a_csv_has_one_row_a_log(tmp_path: Path) -> None:
     rows = "log,zone,accelerated_networking,started_at\na.txt,1,true,2026-11-21T01:25:33.133Z\n"
     toy = manifest(tmp_path, STUDY + 'runs = "runs.csv"\n', rows)

@@ -10,7 +10,7 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.studies.manifest import read_manifest
-from azlatency.studies.manifest_draft import draft
+from azlatency.studies.manifest_draft import _describe, draft, draft_runs
 
 
 @pytest.mark.parametrize("study", ["westeurope-azure-cni", "emulated-zones"])
@@ -39,3 +39,54 @@ def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
         row["path"] = Path(row["path"]).relative_to(tmp_path).as_posix()
     (tmp_path / "study.toml").write_text(draft("x", tables, [row["path"] for row in tables.rows["sources"]]), "utf-8")
     assert len(read_manifest(tmp_path).entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "zones"),
+    [
+        ("client-az1-server-az3_2024-05-01.log", "1 3"),
+        ("server-az3/client-az1/y_r2.log", "1 3"),
+        ("az1a-az3a/pp_tcp_r1.txt", "1 3"),
+        ("az1-3_ping.txt", "1 3"),
+        ("zone1_to_2/x.log", "1 2"),
+        ("2024-05-01_az1-az2.log", "1 2"),
+        ("zone-1-zone-2_run1_2024.txt", "1 2"),
+        ("us-central1-a_to_us-east1-b.log", "us-central1-a us-east1-b"),
+        ("us-east-1b-us-west-2a/run3/x.log", "us-east-1b us-west-2a"),
+        ("use1-az1-use1-az2.log", "use1-az1 use1-az2"),
+        ("host-us-central1-a_gcp/target-europe-west1-c/tcp_rr_3.res", "us-central1-a europe-west1-c"),
+        ("az1-2024-05-01.log", None),
+        ("az1_2024.log", None),
+        ("server-az1-server-az2.log", None),
+        ("z1/z2/z3.log", None),
+        ("az1/x.log", None),
+        ("az{1}-az3.log", None),
+        ("az1-az2*.log", None),
+    ],
+)
+def test_zones_in_names(path: str, zones: str | None) -> None:
+    """A digit of a date is no zone, and what is ambiguous is left out."""
+    found = [" ".join(item.values[key] for key in ("zone", "peer_zone")) for item in _describe([path])]
+    assert found == ([zones] if zones else [])
+
+
+def test_patterns_that_contradict_each_other_are_left_out() -> None:
+    """The folder's zones are those of the file's name in one path only."""
+    assert _describe(["az1-az2/az3-az1.log"]) == []
+    assert [str(item) for item in _describe(["az1-az2/r1.log", "az2-az1/r12.log"])] == [
+        "az1-az2/r1.log: zone 1 → zone 2, repeat 1", "az2-az1/r12.log: zone 2 → zone 1, repeat 12"]  # fmt: skip
+
+
+def test_a_drafted_table_has_one_row_per_log(raw: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(raw / "westeurope-azure-cni", folder, ignore=shutil.ignore_patterns("*.toml"))
+    (folder / "odd[1].log").write_text("hello")
+    tables = az.parse(folder)
+    for row in tables.rows["sources"]:
+        row["path"] = Path(row["path"]).relative_to(folder).as_posix()
+    (folder / "runs.csv").write_text(draft_runs(tables, list(tables.sources["path"])), "utf-8")
+    (folder / "study.toml").write_text('[study]\nruns = "runs.csv"\n', "utf-8")
+    manifest = read_manifest(folder)
+    assert manifest.ignored("odd[1].log") == "no log of a known tool"
+    run: dict[str, object] = {"heading": None}
+    assert manifest.describe(run, "az1-az3/qperf.log") == [] and (run["zone"], run["peer_zone"]) == ("1", "3")
