@@ -33,17 +33,19 @@ class Format(StrEnum):
     "compare",
     "azlatency compare before after",
     "azlatency compare base.zip new.zip --margin 5%",
+    "azlatency compare mine@before mine@after       # two scenarios of the study mine",
     "azlatency compare base/ new/ --metric p99 --metric throughput --tool sockperf",
     'azlatency compare main pull-request --format markdown >> "$GITHUB_STEP_SUMMARY"',
     "azlatency compare main pull-request --format junit --out compare.xml",
 )
 def compare(
     base: Annotated[
-        str, typer.Argument(help="Base: study, folder, archive or log.", autocompletion=complete_study_or_path)
+        str,
+        typer.Argument(
+            help="Base: study, study@scenario, folder, archive, log.", autocompletion=complete_study_or_path
+        ),
     ],
-    candidate: Annotated[
-        str, typer.Argument(help="Candidate: study, folder, archive or log.", autocompletion=complete_study_or_path)
-    ],
+    candidate: Annotated[str, typer.Argument(help="Candidate, like base.", autocompletion=complete_study_or_path)],
     margin: Annotated[
         str, typer.Option(help="Largest change that does not matter in practice: 5%, 0.05 or 2us.")
     ] = "5%",
@@ -51,7 +53,14 @@ def compare(
         list[str] | None,
         typer.Option(
             help="Metric to compare: latency (median of the run, otherwise its mean), median, mean, p50 to p99.9999, "
-            "throughput. Repeat for several."
+            "throughput. Repeat for several. Default: latency, or throughput if only that is on both sides."
+        ),
+    ] = None,
+    map: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="PATTERN=NAME: one name for matching machines, zones or scenarios, such as 10.0.*=client if addresses "
+            "change. Repeat for several."
         ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Confidence level of the intervals, between 0.5 and 1.")] = 0.95,
@@ -72,6 +81,7 @@ def compare(
     or unreadable input.
     """
     from azlatency.gate.inputs import open_study
+    from azlatency.gate.matching import parse_maps
     from azlatency.gate.verdict import judge
     from azlatency.logs.parse import LogError
     from azlatency.studies.own_files import ManifestError
@@ -83,7 +93,8 @@ def compare(
                 candidate_study,
                 names=(base, candidate),
                 margin=margin,
-                metrics=metric or ["latency"],
+                metrics=metric or (),
+                maps=parse_maps(map or []),
                 confidence=confidence,
                 tool=tool,
                 path=path,

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from azlatency.logs.parse import LogError
 from azlatency.studies.importer import import_study
 from azlatency.studies.ingest import copy_sources
+from azlatency.studies.runs import of_scenario
 from azlatency.studies.store import TEMPORARY_STUDY, Study, data_folder, list_studies, load
 
 
@@ -17,8 +18,9 @@ from azlatency.studies.store import TEMPORARY_STUDY, Study, data_folder, list_st
 def open_study(name: str) -> Iterator[Study]:
     """Open a study by name, or import the logs under a path into a temporary study.
 
-    A study whose logs changed is imported again first. The temporary study is deleted when the context ends. Raises
-    `LogError` if there is neither a study nor a path of this name, or if it contains no run.
+    ``STUDY@SCENARIO`` is a study restricted to the runs of one scenario. A study whose logs changed is imported again
+    first. The temporary study is deleted when the context ends. Raises `LogError` if there is neither a study nor a
+    path of this name, or if it contains no run.
     """
     if name in list_studies():
         import_study(name)
@@ -29,6 +31,11 @@ def open_study(name: str) -> Iterator[Study]:
         yield load(name)
         return
     path = Path(name)
+    study, at, scenario = name.rpartition("@")
+    if at and not path.exists():
+        with open_study(study) as whole:
+            yield of_scenario(whole, scenario)
+        return
     if not path.exists():
         studies = ", ".join(sorted({*list_studies(), *imported})) or "none"
         raise LogError(f"{name}: not a study, a file or a folder; known studies: {studies}")

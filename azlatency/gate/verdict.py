@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
+from azlatency.gate.matching import Maps, align_paths, nearest_names
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairing, elsewhere, pairings
 from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin
@@ -204,7 +205,8 @@ def judge(
     *,
     names: tuple[str, str],
     margin: str = "5%",
-    metrics: Sequence[str] = ("latency",),
+    metrics: Sequence[str] = (),
+    maps: Maps = (),
     confidence: float = 0.95,
     tool: str | None = None,
     path: str | None = None,
@@ -222,7 +224,9 @@ def judge(
     margin : str
         Largest change that does not matter in practice: ``"5%"``, ``"0.05"`` or ``"2us"``.
     metrics : sequence of str
-        Metrics of `METRICS`.
+        Metrics of `METRICS`; by default latency, or throughput if only that is on both sides.
+    maps : sequence of (str, str)
+        See `azlatency.gate.matching.align_paths`.
     confidence : float
         Family-wise confidence level, between 0.5 and 1.
     tool, path : str, optional
@@ -245,14 +249,18 @@ def judge(
     only_in_base: list[str] = []
     only_in_candidate: list[str] = []
     remarks: dict[str, None] = {}
-    for metric in dict.fromkeys(metrics):
+    # Two scenarios of one study are compared: their names are what differs.
+    scenarios = base.folder != candidate.folder
+    for metric in dict.fromkeys(metrics or _default_metrics(base, candidate)):
         after, before, value = _frames(candidate, base, metric)
+        after, before = align_paths(after, before, maps, scenarios=scenarios)
         after, before = (_select(frame, tool, path) for frame in (after, before))
-        shared = set(after["source_id"]) & set(before["source_id"])
+        key = "source_id" if scenarios else "run_id"
+        shared = set(after[key]) & set(before[key])
         if shared:
             logs = "1 log is" if len(shared) == 1 else f"{len(shared)} logs are"
             remarks[f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence"] = None
-            after, before = (frame[~frame["source_id"].isin(shared)] for frame in (after, before))
+            after, before = (frame[~frame[key].isin(shared)] for frame in (after, before))
         if len(after) and len(before) and elsewhere(after, before):
             remarks["The two sides are in different regions and are not compared"] = None
         matched = pairings(after, before)
@@ -261,6 +269,8 @@ def judge(
             compared.append(Compared(metric=metric, pairing=pairing, comparison=comparison))
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
+    if not compared:
+        remarks |= dict.fromkeys(nearest_names(only_in_base, only_in_candidate))
     return Judgement(
         base=names[0],
         candidate=names[1],
@@ -271,6 +281,13 @@ def judge(
         only_in_candidate=tuple(only_in_candidate),
         remarks=tuple(remarks),
     )
+
+
+def _default_metrics(base: Study, candidate: Study) -> list[str]:
+    """Return throughput if both sides measured it and not both measured latencies; latency otherwise."""
+    sides = (base, candidate)
+    only_streams = not all(len(latency(side)) for side in sides) and all(len(throughput(side)) for side in sides)
+    return ["throughput" if only_streams else "latency"]
 
 
 def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row]:

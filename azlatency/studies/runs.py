@@ -106,6 +106,16 @@ def select(study: Study, pairs: str) -> Study:
     return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), selected)
 
 
+def of_scenario(study: Study, scenario: str) -> Study:
+    """Restrict a study to the runs of one scenario; raise `LogError` if it has no run of it."""
+    runs = study.runs[study.runs["scenario"] == scenario]
+    if not len(runs):
+        known = ", ".join(sorted(study.runs["scenario"].dropna().unique())) or "none"
+        raise LogError(f"{study.name} has no scenario {scenario!r}; known: {known}")
+    kept = frozenset(map(str, runs["run_id"]))
+    return SelectedStudy(study.name, study.folder, study.info, study.version, kept, frozenset([scenario]))
+
+
 def other_study(study: Study, name: str) -> Study:
     """Return the study to compare with.
 

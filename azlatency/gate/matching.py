@@ -1,0 +1,83 @@
+"""Match the paths of two sides: common names, names mapped by patterns, and the nearest names where nothing matches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from azlatency.studies.path import Path, name_paths
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Patterns of names and what they are replaced by, in the order in which they are tried.
+Maps = Sequence[tuple[str, str]]
+
+
+def parse_maps(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Read maps such as ``10.0.*=node``; raise `ValueError` for another form."""
+    maps = [text.partition("=") for text in texts]
+    if wrong := [text for text, (pattern, _, name) in zip(texts, maps, strict=True) if not pattern or not name]:
+        raise ValueError(f"--map {wrong[0]!r} is not PATTERN=NAME, for example '10.0.1.*=server'")
+    return [(pattern, name) for pattern, _, name in maps]
+
+
+def align_paths(
+    after: pd.DataFrame, before: pd.DataFrame, maps: Maps = (), *, scenarios: bool = True
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Name the paths of both sides by the same rule, so that equal texts stand for equal paths.
+
+    Parameters
+    ----------
+    after, before : DataFrame
+        One row per run with the column ``path`` of `Path` objects.
+    maps : sequence of (str, str)
+        Patterns of machines, zones or scenarios and the names to use instead, for example for addresses that change
+        with every run.
+    scenarios : bool
+        Whether scenarios name paths; not if two scenarios are compared with each other.
+
+    Returns
+    -------
+    tuple of DataFrame
+        Both sides with new paths.
+    """
+    frames = [after, before]
+    paths = [_plain(path, maps, scenarios=scenarios) for frame in frames for path in frame["path"]]
+    named = name_paths(paths, [method for frame in frames for method in frame["method"]])
+    parts = named[: len(after)], named[len(after) :]
+    aligned = [frame.assign(path=_objects(part, frame)) for frame, part in zip(frames, parts, strict=True)]
+    return aligned[0], aligned[1]
+
+
+def _objects(paths: list[Path], frame: pd.DataFrame) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(paths, frame.index, dtype=object)
+
+
+def _plain(path: Path, maps: Maps, *, scenarios: bool) -> Path:
+    """Return a path without the labels of its own side, and with mapped names."""
+    client, server = (
+        replace(end, label=None, machine=_mapped(end.machine, maps), zone=_mapped(end.zone, maps))
+        for end in (path.client, path.server)
+    )
+    return Path(client, server, _mapped(path.scenario, maps) if scenarios else None)
+
+
+def _mapped(name: str | None, maps: Maps) -> str | None:
+    return name and next((new for pattern, new in maps if fnmatchcase(name, pattern)), name)
+
+
+def nearest_names(base: Sequence[str], candidate: Sequence[str]) -> list[str]:
+    """Say which names of the two sides are most alike, at most three, if no name is on both sides."""
+    pairs = [(name, close[0]) for name in base if (close := get_close_matches(name, candidate, n=1, cutoff=0.6))]
+    if not base or not candidate:
+        return []
+    hint = "; ".join(f"{name} and {other}" for name, other in pairs[:3])
+    if not hint:
+        return ["No path is on both sides; give the ends the same names with --map PATTERN=NAME"]
+    return [f"No path is on both sides. The most alike are {hint}; --map PATTERN=NAME gives ends the same name"]

@@ -1,0 +1,59 @@
+"""Paths of two sides: the same rule for their names, and a hint where nothing matches."""
+
+from __future__ import annotations
+
+from pathlib import Path as File
+
+import pandas as pd
+import pytest
+from helpers.sides import compare, write_side
+
+from azlatency.gate.matching import align_paths, nearest_names, parse_maps
+from azlatency.studies.path import Endpoint, Path
+
+
+def frame(*paths: Path) -> pd.DataFrame:
+    return pd.DataFrame({"path": pd.Series(list(paths), dtype=object), "method": ["ping"] * len(paths)})
+
+
+def test_names_that_are_ambiguous_on_one_side_are_those_of_both() -> None:
+    ends = [Endpoint(machine="10.0.0.4", region=region) for region in ("eastus", "westus")]
+    near, far = (Path(end, Endpoint(machine="x")) for end in ends)
+    after, before = align_paths(frame(near, far), frame(near))
+    assert list(map(str, before["path"])) == [str(after["path"][0])] == ["10.0.0.4 in eastus → x"]
+
+
+def test_addresses_that_change_are_mapped() -> None:
+    after, before = (frame(Path.between(f"10.0.{run}.4", "server")) for run in (1, 2))
+    assert not set(after["path"]) & set(before["path"])
+    after, before = align_paths(after, before, parse_maps(["10.0.*=client"]))
+    assert list(after["path"]) == list(before["path"]) == ["client → server"]
+    with pytest.raises(ValueError, match="is not PATTERN=NAME"):
+        parse_maps(["10.0.*"])
+
+
+def test_scenarios_that_are_compared_do_not_name_paths() -> None:
+    sides = (frame(Path(Endpoint(zone="1"), Endpoint(zone="2"), scenario)) for scenario in ("before", "after"))
+    after, before = align_paths(*sides, scenarios=False)
+    assert list(after["path"]) == list(before["path"]) == ["zone 1 → zone 2"]
+
+
+def test_nearest_names() -> None:
+    (hint,) = nearest_names(["a-1 → b-1, ping (latency)"], ["a-2 → b-2, ping (latency)"])
+    assert "a-1 → b-1, ping (latency) and a-2 → b-2, ping (latency)" in hint
+    assert nearest_names(["a"], []) == [] and "No path is on both sides" in nearest_names(["a"], ["zzz"])[0]
+
+
+def test_two_scenarios_of_one_study(tmp_path: File, raw: File) -> None:
+    folder = tmp_path / "data" / "raw" / "mine"
+    for name, scale in (("old", 1.0), ("new", 2.5)):
+        write_side(raw, folder / name, "123", scale=scale)
+        (folder / name / "study.toml").unlink(missing_ok=True)
+    entries = [f'[[run]]\nlog = "{name}/*"\nscenario = "{name}"\n' for name in ("old", "new")]
+    entries += [f'[[run]]\nlog = "*az1a-az{zone}a*"\nzone = "1"\npeer_zone = "{zone}"\n' for zone in (2, 3)]
+    (folder / "study.toml").write_text("".join(entries), "utf-8")
+    result = compare("mine@old", "mine@new", "--tool", "qperf", cwd=tmp_path)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "zone 1 → zone 2" in result.stdout
+    missing = compare("mine@old", "mine@nothing", cwd=tmp_path)
+    assert missing.returncode == 2 and "mine has no scenario 'nothing'; known: new, old" in missing.stderr
