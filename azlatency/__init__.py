@@ -74,7 +74,7 @@ _RENAMED = {
     "measuring": "studies.client_side_runs",
     "programmed_links": "studies.configured_links",
     "across_runs": "stats.typical_run",
-    "known_steps": "stats.configured_differences",
+    "known_steps": "stats.emulated_differences",
     "answers": "tables",
     "answers_tail": "tables",
     "evidence": "stats.unit_checks",

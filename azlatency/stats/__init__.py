@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
     from azlatency.stats.across_runs.comparison import compare
     from azlatency.stats.across_runs.confirm import confirm, confirm_by_path
-    from azlatency.stats.across_runs.emulation_check import configured_differences
+    from azlatency.stats.across_runs.emulation_check import emulated_differences
     from azlatency.stats.across_runs.history import history
     from azlatency.stats.across_runs.one_way import one_way_difference
     from azlatency.stats.across_runs.planning import (
@@ -81,7 +81,7 @@ _HOMES = {
         "confirm",
         "confirm_by_path",
     ),
-    "across_runs.emulation_check": ("configured_differences",),
+    "across_runs.emulation_check": ("emulated_differences",),
     "across_runs.history": ("history",),
     "across_runs.one_way": ("one_way_difference",),
     "across_runs.planning": (
@@ -152,11 +152,11 @@ __all__ = [
     "compare_imports",
     "compare_quantiles",
     "compare_rounds_of",
-    "configured_differences",
     "confirm",
     "confirm_by_path",
     "dependence",
     "distribution_shape",
+    "emulated_differences",
     "event_test",
     "exceedance",
     "fan_out",

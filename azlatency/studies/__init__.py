@@ -1,6 +1,6 @@
 """Studies: logs and their manifest become a data set, and the data set one row per run."""
 
-from azlatency.studies.emulation import configured_links
+from azlatency.studies.emulation import configured_links, recorded_round_trips
 from azlatency.studies.importer import import_study
 from azlatency.studies.path import Endpoint, Path
 from azlatency.studies.runs import (
@@ -26,6 +26,7 @@ __all__ = [
     "list_studies",
     "load",
     "other_study",
+    "recorded_round_trips",
     "run_table",
     "select",
     "throughput",

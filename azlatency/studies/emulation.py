@@ -1,13 +1,13 @@
-"""Read the configured delays of an emulated network, the ground truth of an emulated study.
+"""Read the ground truth of an emulated study: the configured delays, and those that the emulator recorded.
 
-They are in the file ``truth.json`` of the study. No parser and no statistic uses them; only pages that check whether
-the tools and this library find the configured delays.
+They are in the file ``truth.json`` of the study. No parser and no statistic of real studies uses them; only pages that
+check whether the tools and this library find the delays.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parse import LogError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store import Study
 
 _FILE = "truth.json"
-_COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "achieved_ns", "rate")
+_COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate")
 _MICROSECOND, _MEGABIT = 1e3, 1e6
 
 
@@ -30,19 +30,33 @@ def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Serie
     return (links.loc[forward], links.loc[backward]) if {forward, backward} <= set(links.index) else None
 
 
-def _links(directions: dict[str, dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of `_COLUMNS` for each ``sender->receiver``."""
-    for name, link in directions.items():
-        achieved = link.get("achieved_idle_one_way", {}).get("mean_us")
-        if (ends := Path.parse(name).ends) is None:
-            raise KeyError(f"{name!r} is not sender->receiver")
-        yield (
-            *ends,
-            link["base_us"] * _MICROSECOND,
-            link["expected_mean_one_way_us_without_overhead"] * _MICROSECOND,
-            None if achieved is None else achieved * _MICROSECOND,
-            link["rate_mbit_s"] * _MEGABIT,
-        )
+def _mean_delay_us(link: dict[str, float]) -> float:
+    """Return the mean delay of a link: base, lognormal jitter, and rare spikes of a Pareto law with an upper limit."""
+    jitter = link["jitter_median_us"] * math.exp(link["jitter_sigma"] ** 2 / 2)
+    scale, shape, cap = (link[f"spike_{name}"] for name in ("scale_us", "shape", "cap_us"))
+    spike = (shape * scale - cap * (scale / cap) ** shape) / (shape - 1)
+    return link["base_us"] + jitter + link["spike_probability"] * spike
+
+
+def _truth(study: Study) -> dict[str, Any]:
+    """Return what ``truth.json`` of a study contains; nothing for a real network."""
+    file = data_folder("raw") / study.name / _FILE
+    if file.is_symlink():
+        raise LogError(f"{file}: a symbolic link is not followed; copy the file that it points to")
+    try:
+        truth: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {"links": {}, "runs": {}}
+    except json.JSONDecodeError as error:
+        raise LogError(f"{file}:{error.lineno}: not JSON ({error.msg}); correct or remove the file") from None
+    except UnicodeDecodeError as error:
+        raise _malformed(study, error) from None
+    if not isinstance(truth, dict):
+        raise _malformed(study, TypeError("not an object"))
+    return truth
+
+
+def _malformed(study: Study, error: Exception) -> LogError:
+    file = data_folder("raw") / study.name / _FILE
+    return LogError(f"{file}:1: not an emulated network ({error}); correct or remove the file")
 
 
 def configured_links(study: Study) -> pd.DataFrame:
@@ -58,8 +72,7 @@ def configured_links(study: Study) -> pd.DataFrame:
     DataFrame
         One row per direction of a link, indexed by `Path`; empty if the network is real. Columns: ``sender``,
         ``receiver``; ``delay_ns``, the configured one-way delay; ``mean_ns``, the delay plus the mean of the configured
-        jitter; ``achieved_ns``, the mean one-way delay of the idle emulator (missing if it was not measured); ``rate``
-        in bit/s.
+        jitter; ``rate`` in bit/s.
 
     Raises
     ------
@@ -68,16 +81,53 @@ def configured_links(study: Study) -> pd.DataFrame:
     """
     import pandas as pd
 
-    file = data_folder("raw") / study.name / _FILE
-    if file.is_symlink():
-        raise LogError(f"{file}: a symbolic link is not followed; copy the file that it points to")
+    rows = []
     try:
-        truth: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-        rows = [row for profile in truth.get("profiles", {}).values() for row in _links(profile["directions"])]
-    except json.JSONDecodeError as error:
-        raise LogError(f"{file}:{error.lineno}: not JSON ({error.msg}); correct or remove the file") from None
-    except (AttributeError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise LogError(f"{file}:1: not an emulated network ({error}); correct or remove the file") from None
+        for name, link in _truth(study)["links"].items():
+            if (ends := Path.parse(name).ends) is None:
+                raise KeyError(f"{name!r} is not sender->receiver")
+            delays = (link["base_us"] * _MICROSECOND, _mean_delay_us(link) * _MICROSECOND)
+            rows.append((*ends, *delays, link["rate_mbit_s"] * _MEGABIT))
+    except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise _malformed(study, error) from None
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     frame.index = pd.Index([Path.between(row.sender, row.receiver) for row in frame.itertuples()], dtype=object)
     return frame
+
+
+def recorded_round_trips(study: Study) -> pd.DataFrame:
+    """Return the delays that the emulator recorded in each run.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+
+    Returns
+    -------
+    DataFrame
+        One row per run, indexed by ``run_id``; empty if the network is real. Columns: ``file``, the log; ``median_ns``
+        and ``mean_ns`` of the sums of both delays, from the emulator's read to the end of its write. The time of the
+        hosts is not in them.
+
+    Raises
+    ------
+    LogError
+        If ``truth.json`` does not describe an emulated network.
+    """
+    import pandas as pd
+
+    try:
+        records = {
+            log: (record["median_us"] * _MICROSECOND, record["mean_us"] * _MICROSECOND)
+            for log, record in _truth(study)["runs"].items()
+        }
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _malformed(study, error) from None
+    files = study.runs["source_id"].map(study.sources.set_index("source_id")["path"])
+    rows = [
+        (run_id, file, *records[file])
+        for run_id, file in zip(study.runs["run_id"], files, strict=True)
+        if file in records
+    ]
+    return pd.DataFrame(rows, columns=["run_id", "file", "median_ns", "mean_ns"]).set_index("run_id")

@@ -1,4 +1,4 @@
-"""Measure a study on emulated zones: real tools between namespaces that the delay hub connects (Linux, root, two cores).
+"""Measure a study on emulated zones: real tools between namespaces that a delay hub connects (root, two cores).
 
     python tools/rig/measure.py tools/rig/emulated-zones.toml data/raw/emulated-zones
 
@@ -31,8 +31,8 @@ from typing import Any
 RIG = Path(__file__).parent
 LINK = ("base_us", "jitter_median_us", "jitter_sigma", "spike_probability", "spike_scale_us", "spike_shape",
         "spike_cap_us", "rate_mbit_s", "queue_kb")  # fmt: skip
-COLUMNS = ("log", "scenario", "zone", "physical_zone", "peer_zone", "peer_physical_zone", "placement", "repeat", "round",
-           "protocol", "message_bytes", "started_at", "notes")  # fmt: skip
+COLUMNS = ("log", "scenario", "zone", "physical_zone", "peer_zone", "peer_physical_zone", "placement", "repeat",
+           "round", "protocol", "message_bytes", "started_at", "notes")  # fmt: skip
 ECHO_SERVER = """
 import socketserver
 class Echo(socketserver.BaseRequestHandler):
@@ -41,11 +41,13 @@ class Echo(socketserver.BaseRequestHandler):
 socketserver.ThreadingTCPServer.allow_reuse_address = True
 socketserver.ThreadingTCPServer(("0.0.0.0", 7777), Echo).serve_forever()
 """
-#: Command of each client; the server's, if it needs one; name of the log; protocol and message size that it does not print.
+#: Prints the time before the output of a command: two runs of qperf may print the same bytes.
+STAMPED = 'date -u +%Y-%m-%dT%H:%M:%S.%NZ; exec "$@"\n'
+#: Command of each client; that of its server, if it needs one; name of the log; what the log does not print.
 TOOLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "sockperf": ("sockperf ping-pong --tcp -i {address} -p 11111 -t 1", "sockperf server --tcp -i 0.0.0.0 -p 11111",
                  "pp_tcp_r{round}.txt", {"message_bytes": 14}),
-    "qperf": ("qperf {address} -t 1 --precision 5 tcp_lat", "qperf", "tcp_lat_r{round}.txt", {}),
+    "qperf": ("sh {stamped} qperf {address} -t 1 -vvs --precision 5 tcp_lat", "qperf", "tcp_lat_r{round}.txt", {}),
     "ping": ("ping -D -n -i 0.005 -c 200 {address}", "", "ping_r{round}.txt", {}),
     "iperf3": ("iperf3 -c {address} -t 1 -J", "iperf3 -s", "tcp_r{round}.json", {}),
     "echo_test": ("{python} {echo_client} {address} 7777 --frequency 0.004 --count 200 --log-dir {folder}",
@@ -60,7 +62,10 @@ class Hub:
 
     def __init__(self, program: Path) -> None:
         self._process = subprocess.Popen(
-            ["chrt", "-f", "50", "taskset", "-c", "0", str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            ["chrt", "-f", "50", "taskset", "-c", "0", str(program)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self._line()
 
@@ -168,7 +173,14 @@ class Recorder:
         self.rows: list[dict[str, Any]] = []
         self.records: dict[str, dict[str, Any]] = {}
         (work / "echo_server.py").write_text(ECHO_SERVER)
-        self.words = {"python": sys.executable, "echo_client": echo_client, "echo_server": work / "echo_server.py", "folder": work}
+        (work / "stamped.sh").write_text(STAMPED)
+        self.words = {
+            "python": sys.executable,
+            "echo_client": echo_client,
+            "echo_server": work / "echo_server.py",
+            "stamped": work / "stamped.sh",
+            "folder": work,
+        }
 
     def serve(self, tool: str, host: str) -> subprocess.Popen[bytes] | None:
         """Start the server of a tool."""
@@ -184,7 +196,13 @@ class Recorder:
         slow = self.generator.random() < rate
         extra = self.links.extra_us(client, server, number, slow)
         command, _, name, facts = TOOLS[tool]
-        words = {**self.words, "address": self.hosts[server]["address"], "client": client, "server": server, "round": number}
+        words = {
+            **self.words,
+            "address": self.hosts[server]["address"],
+            "client": client,
+            "server": server,
+            "round": number,
+        }
         log = Path(tool) / f"{client}-{server}" / name.format(**words)
         process = self.serve(tool, server)
         time.sleep(0.25)
@@ -197,7 +215,9 @@ class Recorder:
         started = datetime.now(UTC)
         client_words = real_time(10, [*inside(client), *command.format(**words).split()])
         try:
-            run = subprocess.run(client_words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20, check=False)
+            run = subprocess.run(
+                client_words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20, check=False
+            )
         finally:
             record = json.loads(self.hub.ask("report", client, server))
             self.hub.pause(still=True)
@@ -212,7 +232,8 @@ class Recorder:
         self.rows.append({
             "log": log.as_posix(), "scenario": f"{client} → {server}", "repeat": number, "round": number,
             "zone": zones[0][-1], "physical_zone": f"emulated-{zones[0]}", "peer_zone": zones[1][-1],
-            "peer_physical_zone": f"emulated-{zones[1]}", "placement": "same_zone" if zones[0] == zones[1] else "cross_zone",
+            "peer_physical_zone": f"emulated-{zones[1]}",
+            "placement": "same_zone" if zones[0] == zones[1] else "cross_zone",
             "started_at": started.isoformat(timespec="milliseconds").replace("+00:00", "Z"), **facts,
             "notes": f"exit status {run.returncode}" if run.returncode else "",
         })  # fmt: skip
@@ -254,15 +275,20 @@ class Recorder:
             writer.writeheader()
             writer.writerows(sorted(self.rows, key=lambda row: row["log"]) + kept)
         scenario = {key: value for key, value in self.scenario.items() if key not in ("links", "tools", "pairs")}
+        if (file := self.target / "truth.json").is_file():
+            earlier = json.loads(file.read_text("utf-8")).get("runs", {})
+            self.records |= {
+                log: item for log, item in earlier.items() if log.split("/")[0] not in self.scenario["tools"]
+            }
         truth = {
             "what": "delays that tools/rig emulated between network namespaces on one machine, with one clock",
-            "one_way_delay": "serialisation at rate_mbit_s + base_us + lognormal(jitter_median_us, jitter_sigma) + with "
-            "spike_probability a Pareto(spike_scale_us, spike_shape) up to spike_cap_us; in order within a direction",
+            "one_way_delay": "serialisation at rate_mbit_s + base_us + lognormal(jitter_median_us, jitter_sigma) + "
+            "with spike_probability a Pareto(spike_scale_us, spike_shape) up to spike_cap_us; in order",
             **scenario,
             "links": {f"{start}->{end}": link for (start, end), link in self.links.configured.items()},
             "runs": dict(sorted(self.records.items())),
         }
-        (self.target / "truth.json").write_text(compact(truth) + "\n", encoding="utf-8")
+        file.write_text(compact(truth) + "\n", encoding="utf-8")
 
 
 def compact(value: Any, depth: int = 0) -> str:
@@ -280,14 +306,18 @@ def main() -> int:
     parser.add_argument("scenario", type=Path, help="TOML file with hosts, links, pairs and tools")
     parser.add_argument("target", type=Path, help="folder of the study")
     parser.add_argument("--rounds", type=int, help="at most this many rounds, for a trial")
+    parser.add_argument("--tool", help="measure only this tool again and keep the other logs")
     parser.add_argument("--echo-client", default="echo_client.py", help="the client of echo_test")
     options = parser.parse_args()
     if os.geteuid() != 0:
         print("network namespaces and real-time priorities need root; run with sudo", file=sys.stderr)
         return 1
     scenario = tomllib.loads(options.scenario.read_text("utf-8"))
-    found = {tool: bool(shutil.which(TOOLS[tool][0].split()[0])) for tool in scenario["tools"] if tool != "echo_test"}
-    found["echo_test"] = Path(options.echo_client).is_file()
+    if options.tool:
+        scenario["tools"] = {options.tool: scenario["tools"][options.tool]}
+    found = {tool: bool(shutil.which(tool)) for tool in scenario["tools"] if tool != "echo_test"}
+    if "echo_test" in scenario["tools"]:
+        found["echo_test"] = Path(options.echo_client).is_file()
     for tool in [tool for tool in scenario["tools"] if not found[tool]]:
         print(f"{tool}: not found; left out", file=sys.stderr)
         del scenario["tools"][tool]
@@ -303,7 +333,10 @@ def main() -> int:
         try:
             for name, host in scenario["hosts"].items():
                 hub.do("host", name, name, host["address"])
-                for words in (["addr", "add", f"{host['address']}/8", "dev", "az0"], ["link", "set", "az0", "mtu", "1500", "up"]):
+                for words in (
+                    ["addr", "add", f"{host['address']}/8", "dev", "az0"],
+                    ["link", "set", "az0", "mtu", "1500", "up"],
+                ):
                     subprocess.run(["ip", "-n", name, *words], check=True)
             options.target.mkdir(parents=True, exist_ok=True)
             recorder = Recorder(scenario, hub, options.target, work, options.echo_client)

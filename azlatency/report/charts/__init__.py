@@ -8,6 +8,7 @@ like the page; the others are in modules named after what they draw.
 from azlatency.report.charts.axes import spread
 from azlatency.report.charts.base import column, export, few, show
 from azlatency.report.charts.before_after import changes_forest, shift_functions
+from azlatency.report.charts.emulation import emulated_errors
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.forests import latency_forest, throughput_forest
 from azlatency.report.charts.percentiles import percentile_curves
@@ -29,6 +30,7 @@ __all__ = [
     "baseline_bullets",
     "changes_forest",
     "column",
+    "emulated_errors",
     "estimation_plot",
     "export",
     "few",

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.across_runs.asymmetry import Asymmetry
+    from azlatency.stats.across_runs.emulation_check import EmulatedDifference
     from azlatency.stats.result import Comparison
 
 
-def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
+def conclude(
+    asymmetries: Sequence[Asymmetry], links: pd.DataFrame, differences: Sequence[EmulatedDifference] = ()
+) -> Findings:
     """Summarize which direction is slower, detours that are shorter, and what round trips cannot show.
 
     Parameters
@@ -27,6 +30,8 @@ def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
         One per method and metric.
     links : DataFrame
         The configured one-way delays of an emulated study; empty for any other.
+    differences : sequence of EmulatedDifference
+        Measured and recorded differences of an emulated study.
 
     Returns
     -------
@@ -40,7 +45,8 @@ def conclude(asymmetries: Sequence[Asymmetry], links: pd.DataFrame) -> Findings:
             "each tool from both ends, in rounds."
         )
         return Findings.of([act(text) if asymmetries else info(text)])
-    findings = [
+    findings = _recovered(differences)
+    findings += [
         act(_difference(asymmetry, pair))
         for asymmetry, pair in pairs
         if _differs(pair) and pair.ratio.estimate is not None and asymmetry.metric != "retransmits"
@@ -92,6 +98,25 @@ def _agreement(asymmetry: Asymmetry, pair: Comparison) -> str:
     interval = "" if ratio.low is None else f" ({100 * ratio.confidence:g} % CI {ratio.low:.3f} to {ratio.high:.3f})"
     value = "not estimable" if ratio.estimate is None else f"**{ratio.estimate:.3f}**{interval}"
     return f"{_pair(pair)} ({asymmetry.labels['method']}): ratio of the round trips of both initiators {value}."
+
+
+def _recovered(differences: Sequence[EmulatedDifference]) -> list[Finding]:
+    """Say how many intervals contain what the emulator recorded, and by how much each method is off."""
+    judged = [step for step in differences if step.holds is not None]
+    if not judged:
+        return []
+    errors: dict[str, list[float]] = {}
+    for step in judged:
+        errors.setdefault(step.method, []).append((step.error or 0.0) / MICROSECOND)
+    largest = max(step.recorded for step in judged) / MICROSECOND
+    by_method = "; ".join(
+        f"{method} {min(values):+.1f} to {max(values):+.1f} µs" for method, values in sorted(errors.items())
+    )
+    text = (
+        f"{sum(bool(step.holds) for step in judged)} of {len(judged)} intervals contain the difference that the "
+        f"emulator recorded, of up to {largest:,.0f} µs. Errors of the measured differences: {by_method}."
+    )
+    return [info(text)]
 
 
 def _differs(pair: Comparison) -> bool:

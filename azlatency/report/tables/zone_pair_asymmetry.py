@@ -40,12 +40,13 @@ from azlatency.report.tables.common import (
     read_in,
 )
 from azlatency.studies.emulation import both_directions
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.across_runs.asymmetry import Asymmetry
-    from azlatency.stats.across_runs.emulation_check import ConfiguredDifference
+    from azlatency.stats.across_runs.emulation_check import EmulatedDifference
     from azlatency.stats.across_runs.ranking import RankSet
     from azlatency.stats.result import Comparison, Estimate
 
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 _COMPARED = {"latency": "typical"}
 _NOT_EMULATED = "The network of this study was not emulated: its true one-way delays and rates are unknown."
 #: What the description of an emulated network calls the numbers of a direction.
-_MEAN, _ACHIEVED, _RATE = "expected_mean_one_way_us_without_overhead", "mean_us", "rate_mbit_s"
 _IMPLIED = frozenset({"initiator_only", "no_replication"})
 
 
@@ -152,11 +152,11 @@ def _emulated_rows(results: Iterable[Asymmetry], metric: str, links: pd.DataFram
     return sorted((row for row in rows if row.links), key=lambda row: (row.name, row.method))
 
 
-def _link_column(header: str, index: int, value: str, key: str, shown: Format, unit: Unit) -> Column[PairRow]:
+def _link_column(header: str, index: int, value: str, shown: Format, unit: Unit) -> Column[PairRow]:
     """Return a column with the configured value of one direction and the line that configures it."""
     return Column(
         header, lambda row: row.links[index][value], shown, unit,
-        source=lambda row: [_link_refs(*row.ends, key)[index]],
+        source=lambda row: [_link_refs(*row.ends)[index]],
     )  # fmt: skip
 
 
@@ -164,9 +164,9 @@ def _sum_of_links(value: str) -> Callable[[PairRow], float]:
     return lambda row: sum(float(link[value]) for link in row.links)
 
 
-def _link_refs(start: str, end: str, key: str) -> list[FileRef]:
-    """Return the lines that configure ``key`` in each direction."""
-    return [FileRef("truth.json", key, entry) for entry in (f"{start}->{end}", f"{end}->{start}")]
+def _link_refs(start: str, end: str) -> list[FileRef]:
+    """Return the lines that configure each direction."""
+    return [FileRef("truth.json", f"{one}->{other}") for one, other in ((start, end), (end, start))]
 
 
 def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[PairRow] | Note:
@@ -310,73 +310,61 @@ def configured_delays(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Tabl
     columns: list[Column[PairRow]] = [
         Column("pair", attrgetter("name"), names_row=True),
         METHOD,
-        _link_column("configured there", 0, "mean_ns", _MEAN, COUNT, MICROSECONDS),
-        _link_column("configured back", 1, "mean_ns", _MEAN, COUNT, MICROSECONDS),
+        _link_column("configured there", 0, "mean_ns", COUNT, MICROSECONDS),
+        _link_column("configured back", 1, "mean_ns", COUNT, MICROSECONDS),
         Column("sum of both", _sum_of_links("mean_ns"), COUNT, MICROSECONDS),
-        Column("sum the emulator achieved", _sum_of_links("achieved_ns"), COUNT, MICROSECONDS),
         Column("measured from the first", attrgetter("there"), measured, MICROSECONDS, align="right"),
         Column("measured from the second", attrgetter("back"), measured, MICROSECONDS, align="right"),
         Column("directions", attrgetter("verdict")),
     ]  # fmt: skip
     notes = [
-        "Configured: mean one-way delay with its jitter; achieved: what the emulator measured when idle. The "
-        "round trip of a tool also includes the time of the two hosts, so it is expected to exceed both sums."
+        "Configured: mean one-way delay with its jitter. The round trip of a tool also includes the time of the two "
+        "hosts, so it is expected to exceed the sum."
     ]
 
     def source(row: PairRow) -> list[Ref]:
-        return [row.runs, *_link_refs(*row.ends, _MEAN), *_link_refs(*row.ends, _ACHIEVED)]
+        return [row.runs, *_link_refs(*row.ends)]
 
     return Table("Measured round trips and configured one-way delays", columns, rows, notes, source)
 
 
-def configured_differences(
-    links: pd.DataFrame, results: Sequence[ConfiguredDifference]
-) -> Table[ConfiguredDifference] | Note:
-    """Return how much longer each path is than the shortest pair, as measured and as configured.
+def emulated_differences(results: Sequence[EmulatedDifference]) -> Table[EmulatedDifference] | Note:
+    """Return how much longer each path is than the shortest pair, as measured and as the emulator recorded.
 
-    ``links``: `azlatency.studies.configured_links`; ``results``: `azlatency.stats.configured_differences`.
+    ``results``: `azlatency.stats.emulated_differences`.
     """
-    rows = [step for step in results if step.difference.low is not None and step.difference.high is not None]
     if not results:
         return Note(_NOT_EMULATED)
+    rows = [step for step in results if step.holds is not None]
     if not rows:
         return Note(
-            "No method measured both the shortest pair and another pair in several runs, so there are no intervals."
+            "No method measured the shortest pair and another pair in several rounds, so there are no intervals."
         )
-    columns: list[Column[ConfiguredDifference]] = [
+    columns: list[Column[EmulatedDifference]] = [
         METHOD,
         PATH,
-        Column("runs", attrgetter("difference.n"), COUNT),
+        Column("rounds", attrgetter("difference.n"), COUNT),
+        Column("compared", lambda step: step.value.removesuffix("_ns")),
         Column("longer by", attrgetter("difference.estimate"), TENTHS, MICROSECONDS),
         Column("interval", lambda step: (step.difference.low, step.difference.high), interval(",.1f"), MICROSECONDS,
                align="left"),
+        Column("recorded", attrgetter("recorded"), TENTHS, MICROSECONDS),
+        Column("inside", attrgetter("holds")),
+        Column("error", attrgetter("error"), number("+,.1f"), MICROSECONDS),
         Column("configured", attrgetter("configured"), TENTHS, MICROSECONDS),
-        Column("inside (configured)", lambda step: step.holds(step.configured)),
-        Column("achieved idle", attrgetter("achieved"), TENTHS, MICROSECONDS),
-        Column("inside (achieved)", lambda step: step.holds(step.achieved)),
     ]  # fmt: skip
-    counts = []
-    for method in dict.fromkeys(step.method for step in rows):
-        steps = [step for step in rows if step.method == method]
-        configured = sum(bool(step.holds(step.configured)) for step in steps)
-        achieved = sum(bool(step.holds(step.achieved)) for step in steps)
-        counts.append(
-            f"{method}: {configured} of {len(steps)} configured and {achieved} of {len(steps)} achieved differences "
-            "inside"
-        )
     notes = [
-        "; ".join(counts) + ".",
-        f"Compared with {rows[0].reference}, both directions of it. Mean round-trip times; "
-        f"{level(rows[0].difference.confidence)} intervals, across runs, not adjusted for multiplicity. Single "
-        "runs are left out.",
+        f"Compared with {rows[0].reference} and its reverse in the same round; "
+        f"{level(rows[0].difference.confidence)} intervals of the median round, not adjusted for multiplicity. "
+        "Recorded: the same difference of what the emulator recorded in these runs, without the time of the hosts. "
+        "Error: what a host takes longer after a longer wait.",
     ]
 
-    def source(step: ConfiguredDifference) -> list[Ref]:
-        ends = [(links.loc[path, "sender"], links.loc[path, "receiver"]) for path in (step.path, step.reference)]
-        refs = [ref for start, end in ends for key in (_MEAN, _ACHIEVED) for ref in _link_refs(start, end, key)]
-        return [RunsRef(step.run_ids, "mean_ns"), *refs]
+    def source(step: EmulatedDifference) -> list[Ref]:
+        links = [_link_refs(*(Path.parse(path).ends or ("", ""))) for path in (step.path, step.reference)]
+        return [RunsRef(step.run_ids, step.value), *(ref for pair in links for ref in pair)]
 
-    return Table("Measured and configured differences", columns, rows, notes, source)
+    return Table("Measured and recorded differences", columns, rows, notes, source)
 
 
 def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table[PairRow] | Note:
@@ -389,8 +377,8 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
     columns: list[Column[PairRow]] = [
         Column("pair", attrgetter("name"), names_row=True),
         METHOD,
-        _link_column("configured there", 0, "rate", _RATE, number(",.3f"), GIGABITS),
-        _link_column("configured back", 1, "rate", _RATE, number(",.3f"), GIGABITS),
+        _link_column("configured there", 0, "rate", number(",.3f"), GIGABITS),
+        _link_column("configured back", 1, "rate", number(",.3f"), GIGABITS),
         Column("configured ratio", _configured_ratio, number(".2f")),
         Column("measured there", attrgetter("there.estimate"), number(",.3f"), GIGABITS),
         Column("measured back", attrgetter("back.estimate"), number(",.3f"), GIGABITS),
@@ -407,7 +395,7 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
         columns,
         rows,
         [note],
-        lambda row: [row.runs, *_link_refs(*row.ends, _RATE)],
+        lambda row: [row.runs, *_link_refs(*row.ends)],
     )
 
 

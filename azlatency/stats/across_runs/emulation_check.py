@@ -1,16 +1,18 @@
-"""Measured differences between paths of an emulated network, compared with the configured ones.
+"""Measured differences between paths of an emulated network, compared with the delays that the emulator recorded.
 
-A round-trip time is the configured delay of both directions plus the time that the two hosts take, which is not
-configured. In the *difference* to the pair of hosts with the shortest delay the host time cancels, as far as the hosts
-take as long on either path; what remains can be compared with the configuration.
+A round-trip time is the delay of both directions plus the time that the two hosts take, which nobody records. In the
+*difference* to the pair of hosts with the shortest delay the host time cancels, as far as the hosts take as long on
+either path; what remains is the error of the measurement.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.run_values import value_column
+from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Estimate
 from azlatency.studies.path import Path
 
@@ -19,97 +21,122 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfiguredDifference:
-    """How much longer a path is than the shortest pair, measured by one method and as configured; all in ns.
+class EmulatedDifference:
+    """How much longer a path is than the shortest pair: measured by one method, recorded, and configured; all in ns.
 
     Attributes
     ----------
     path, method, reference : str
         The path, the method that measured it, and the shortest pair.
-    configured : float
-        Delay of both directions with the mean of the jitter, minus that of the shortest pair.
-    achieved : float or None
-        The same for the delays that the emulator recorded when idle; ``None`` if it did not record them.
+    value : {"median_ns", "mean_ns"}
+        What was compared of each run: the median, or the mean if the tool prints no median.
     difference : Estimate
-        Mean of the runs' means, minus that of the runs of the shortest pair in both directions (Welch).
+        Median over the rounds of the path's run less the mean of the reference's runs in both directions.
+    recorded : float
+        The same for what the emulator recorded in these runs.
+    configured : float
+        Configured delay of both directions with the mean of the jitter, less that of the reference.
     """
 
     path: str
     method: str
     reference: str
-    configured: float
-    achieved: float | None
+    value: str
     difference: Estimate
+    recorded: float
+    configured: float
 
     @property
     def run_ids(self) -> tuple[str, ...]:
         """The runs of the path and of the shortest pair."""
         return self.difference.run_ids
 
-    def holds(self, truth: float | None) -> bool | None:
-        """Return whether the interval contains a true value; ``None`` without an interval or a true value."""
+    @property
+    def holds(self) -> bool | None:
+        """Whether the interval contains the recorded difference; ``None`` without an interval."""
         low, high = self.difference.low, self.difference.high
-        return None if truth is None or low is None or high is None else low <= truth <= high
+        return None if low is None or high is None else low <= self.recorded <= high
+
+    @property
+    def error(self) -> float | None:
+        """Measured less recorded difference, in ns."""
+        return None if self.difference.estimate is None else self.difference.estimate - self.recorded
 
 
-def configured_differences(
-    links: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95
-) -> list[ConfiguredDifference]:
-    """Compare the measured differences between paths with the configured ones.
+def emulated_differences(
+    links: pd.DataFrame, records: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95
+) -> list[EmulatedDifference]:
+    """Compare the measured differences between paths with those that the emulator recorded.
 
     Parameters
     ----------
     links : DataFrame
         One row per link, as returned by `azlatency.studies.configured_links`; without rows for a real network.
+    records : DataFrame
+        One row per run, as returned by `azlatency.studies.recorded_round_trips`.
     runs : DataFrame
-        One row per run, as returned by `azlatency.latency`. Means are compared, since only means of delays add up.
+        One row per run, as returned by `azlatency.latency`. Runs without a round are left out.
     confidence : float
         Level of the intervals, between 0 and 1.
 
     Returns
     -------
-    list of ConfiguredDifference
+    list of EmulatedDifference
         Every path of every method that also measured the shortest pair; empty for a real network.
 
     Notes
     -----
-    Welch's t interval of the difference of mean run values.
+    Differences are taken within each round, so that drift between rounds cancels. Their median and its interval are
+    those of `azlatency.stats.typical_run`.
     """
     if not len(links):
         return []
-    sums = {str(name): (_both(links, name, "mean_ns"), _both(links, name, "achieved_ns")) for name in links.index}
-    shortest = min(sums, key=lambda name: sums[name][0] or 0.0)
-    base, base_achieved = sums[shortest]
-    both = {shortest, _back(shortest)}
+    delays = {str(name): both for name in links.index if (both := _both_directions(links, name)) is not None}
+    shortest = min(delays, key=lambda name: delays[name])
+    reference = {shortest, str(Path.parse(shortest).reversed())}
+    runs = runs[runs.index.isin(records.index) & runs["round"].notna()]
     differences = []
-    for method, of_method in runs[runs["mean_ns"].notna()].groupby("method", sort=False):
-        near = of_method[of_method["path"].isin(both)]
-        if not len(near):
+    for method, of_method in runs.groupby("method", sort=False):
+        value = value_column(of_method)
+        if value not in records.columns:
             continue
-        for path, far in of_method[of_method["path"].isin(set(sums) - both)].groupby("path", sort=True):
-            configured, achieved = sums[str(path)]
+        rounds = of_method.assign(recorded=records[value].reindex(of_method.index))
+        for path, far, near in _pairs(rounds[rounds[value].notna()], set(delays) - reference, reference):
+            measured, recorded = ((far[column] - near[column]).dropna() for column in (value, "recorded"))
+            labels = {"path": path, "method": method}
             what = f"{path} less {shortest}, {method}"
-            comparison = compare(far, near, value="mean_ns", statistic="mean", confidence=confidence, what=what)
+            difference = typical_run(measured.sort_index(), confidence=confidence, what=what, labels=labels)
+            run_ids = (*far["run_id"], *near["run_ids"].explode())
             differences.append(
-                ConfiguredDifference(
-                    path=str(path),
+                EmulatedDifference(
+                    path=path,
                     method=str(method),
                     reference=shortest,
-                    configured=float(configured or 0.0) - float(base or 0.0),
-                    achieved=None if achieved is None or base_achieved is None else achieved - base_achieved,
-                    difference=comparison.difference or comparison.ratio,
+                    value=value,
+                    difference=replace(difference, run_ids=run_ids),
+                    recorded=float(recorded.median()),
+                    configured=delays[path] - delays[shortest],
                 )
             )
     return differences
 
 
-def _back(name: str) -> str:
-    return str(Path.parse(name).reversed())
+def _pairs(
+    rounds: pd.DataFrame, paths: set[str], reference: set[str]
+) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+    """Yield each path with its runs and the mean runs of the reference, both indexed by the rounds that they share."""
+    values = [column for column in ("median_ns", "mean_ns", "recorded") if column in rounds.columns]
+    near = rounds[rounds["path"].astype(str).isin(reference)].reset_index(drop=True).groupby("round")
+    if not len(near):
+        return
+    mean = near[values].mean().assign(run_ids=near["run_id"].agg(list))
+    for path, of_path in rounds[rounds["path"].astype(str).isin(paths)].groupby("path", sort=True):
+        far = of_path.reset_index(drop=True).drop_duplicates("round").set_index("round")
+        shared = far.index.intersection(mean.index)
+        yield str(path), far.loc[shared], mean.loc[shared]
 
 
-def _both(links: pd.DataFrame, name: str, column: str) -> float | None:
-    """Return the sum over both directions of a link; ``None`` if one is unknown."""
-    import pandas as pd
-
-    there, back = (links[column].get(link) for link in (name, _back(name)))
-    return None if there is None or back is None or pd.isna(there) or pd.isna(back) else float(there) + float(back)
+def _both_directions(links: pd.DataFrame, name: Path) -> float | None:
+    """Return the sum of the configured mean delays of both directions in ns; ``None`` if one is not configured."""
+    ways = [links["mean_ns"].get(way) for way in (name, name.reversed())]
+    return None if None in ways else float(sum(ways))

@@ -11,7 +11,7 @@ from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.attainable import percentile_sizes
 from azlatency.stats.across_runs.baseline import baseline
 from azlatency.stats.across_runs.comparison import compare
-from azlatency.stats.across_runs.emulation_check import configured_differences
+from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.planning import plan, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.repeats import repeats_by_path
 from azlatency.stats.across_runs.typical_run import summarize, typical_run
@@ -73,11 +73,11 @@ def test_agreement_names_the_runs_of_each_pair(runs: pd.DataFrame) -> None:
         assert pair.run_ids == (f"ping/{pair.path}/{pair.round}", f"echo/{pair.path}/{pair.round}")
 
 
-def test_baseline_and_configured_differences(runs: pd.DataFrame) -> None:
+def test_baseline_and_emulated_differences(runs: pd.DataFrame) -> None:
     metrics = runs[["path", "method", "tool"]].assign(metric="rtt_mean", value=runs["mean_ns"]).rename_axis("run_id")
     expected = [{"name": "mean", "metric": "rtt_mean", "relation": "at_most", "high": 2e6, "unit": "ns"}]
     for check in baseline(metrics, expected):
         assert set(check.run_ids) == ids(check.labels["method"], check.labels["path"])
     links = pd.DataFrame({"mean_ns": range(1, 7), "achieved_ns": range(1, 7)}, index=list(PATHS))
-    for step in configured_differences(links, runs):
+    for step in emulated_differences(links, runs):
         assert set(step.run_ids) == ids(step.method, step.path, "a → b", "b → a")
