@@ -1,4 +1,4 @@
-"""Two sides for `azlatency compare`, made of logs of the emulated zones."""
+"""Two sides for `azlatency compare`, made of three rounds of qperf between emulated zones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from helpers.command import Completed, azlatency
+from helpers.places import TESTS
 
 
 def write_side(raw: Path, folder: Path, rounds: str, *, scale: float = 1.0, rename: str | None = None) -> Path:
@@ -15,11 +16,11 @@ def write_side(raw: Path, folder: Path, rounds: str, *, scale: float = 1.0, rena
     def scaled(found: re.Match[str]) -> str:
         return f"{found[1]}{float(found[2]) * scale:.6g}{found[3]}{float(found[4]) / scale:.6g}"
 
-    source = raw / "emulated-zones"
+    source = TESTS / "compare" / "rounds"
     rows = [
         row
         for row in csv.DictReader((source / "runs.csv").read_text("utf-8").splitlines())
-        if row["round"] and row["round"] in rounds and "qperf/" in row["log"] and "vvs" in row["log"]
+        if row["round"] in rounds
     ]
     for row in rows:
         target = folder / row["log"]

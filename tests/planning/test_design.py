@@ -76,7 +76,7 @@ def test_rounds_from_a_pilot_need_five_runs(tmp_path: Path, raw: Path) -> None:
         "--tool",
         "ping",
         "--pilot",
-        raw / "emulated-zones",
+        raw / "westeurope-azure-cni",
     )
     result = plan(*arguments, cwd=tmp_path)
     assert result.returncode == 2 and "no path of the pilot has 5 runs" in " ".join(result.stderr.split())

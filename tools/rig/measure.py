@@ -52,6 +52,12 @@ TOOLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "iperf3": ("iperf3 -c {address} -t 1 -J", "iperf3 -s", "tcp_r{round}.json", {}),
     "echo_test": ("{python} {echo_client} {address} 7777 --frequency 0.004 --count 200 --log-dir {folder}",
                   "{python} {echo_server}", "echo_r{round}.csv", {"message_bytes": 64}),
+    "echo_long": (
+        "{python} {echo_client} {address} 7777 --size 256 --frequency 0.002 --count 3000 --log-dir {folder}",
+        "{python} {echo_server}",
+        "echo_r{round}.csv",
+        {"message_bytes": 256},
+    ),
     "ntttcp": ("ntttcp -s {address} -t 1 -W 0 -C 0 -P 4", "ntttcp -r -P 4 -t 1", "sender_r{round}.txt", {}),
     "lagscope": ("lagscope -s{address} -n1000 -i0 -P", "lagscope -r", "{client}-{server}_r{round}.txt", {}),
 }  # fmt: skip
@@ -240,7 +246,7 @@ class Recorder:
 
     def _keep(self, tool: str, log: Path, run: subprocess.CompletedProcess[bytes]) -> None:
         (self.target / log).parent.mkdir(parents=True, exist_ok=True)
-        if tool != "echo_test":
+        if not tool.startswith("echo"):
             (self.target / log).write_bytes(run.stdout)
             return
         for file in sorted(self.work.glob("echo_client_*")):
@@ -315,9 +321,10 @@ def main() -> int:
     scenario = tomllib.loads(options.scenario.read_text("utf-8"))
     if options.tool:
         scenario["tools"] = {options.tool: scenario["tools"][options.tool]}
-    found = {tool: bool(shutil.which(tool)) for tool in scenario["tools"] if tool != "echo_test"}
-    if "echo_test" in scenario["tools"]:
-        found["echo_test"] = Path(options.echo_client).is_file()
+    found = {
+        tool: Path(options.echo_client).is_file() if tool.startswith("echo") else bool(shutil.which(tool))
+        for tool in scenario["tools"]
+    }
     for tool in [tool for tool in scenario["tools"] if not found[tool]]:
         print(f"{tool}: not found; left out", file=sys.stderr)
         del scenario["tools"][tool]

@@ -118,7 +118,7 @@ def emulated(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> az.Study:
 @pytest.fixture(scope="module")
 def truth(raw: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((raw / "emulated-zones" / "truth.json").read_text("utf-8"))
-    return found["profiles"]["dev"]["directions"]
+    return found["links"]
 
 
 def test_the_slow_data_direction_of_the_emulated_network_is_found(emulated: az.Study, truth: dict[str, Any]) -> None:
