@@ -11,6 +11,8 @@ EXTRAS ?= test
 UV_VERSION := 0.13.8
 NOX_VERSION := 2026.10.20
 JOBS ?= 2
+# The client of echo_test, which `make truth` uses; without it, the echo test is left out.
+ECHO_CLIENT ?= echo_client.py
 
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
@@ -117,6 +119,14 @@ fixtures: setup ## run the installed tools between network namespaces and parse 
 .PHONY: fuzz
 fuzz: setup ## classify 200,000 damaged logs by what the parsers make of them (takes minutes)
 	@cd tests && ../$(PY) -m helpers.fuzz $(or $(MUTANTS),200000) $(or $(SEED),1)
+
+.PHONY: truth
+truth: setup ## record the emulated studies again on an idle machine (needs root; takes half an hour)
+	@for study in emulated-zones emulated-cloud; do \
+	    $(PY) tools/rig/measure.py tools/rig/$$study.toml data/raw/$$study --echo-client $(ECHO_CLIENT) || exit 1; \
+	    $(PY) -m azlatency import --study $$study || exit 1; \
+	done
+	@$(PY) tools/rig/check.py
 
 .PHONY: conformance
 conformance: setup ## check the parsers against every log of ../shared/corpus, if it exists

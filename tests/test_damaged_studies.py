@@ -51,7 +51,7 @@ def test_every_notebook_runs(study: str, seed: int, tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{\n,", ":2: not JSON"), ('{"profiles": {"a": {}}}', ":1: not an emulated network"), ("[1]", ":1: ")],
+    [("{\n,", ":2: not JSON"), ('{"links": {"a": {}}}', ":1: not an emulated network"), ("[1]", ":1: ")],
 )
 def test_a_broken_description_of_the_network(content: str, message: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))

@@ -18,9 +18,7 @@ def write_side(raw: Path, folder: Path, rounds: str, *, scale: float = 1.0, rena
 
     source = TESTS / "compare" / "rounds"
     rows = [
-        row
-        for row in csv.DictReader((source / "runs.csv").read_text("utf-8").splitlines())
-        if row["round"] in rounds
+        row for row in csv.DictReader((source / "runs.csv").read_text("utf-8").splitlines()) if row["round"] in rounds
     ]
     for row in rows:
         target = folder / row["log"]

@@ -7,7 +7,7 @@ import json
 from helpers.places import ROOT
 
 import azlatency as az
-from azlatency.studies.emulation import both_directions, configured_links
+from azlatency.studies.emulation import both_directions, configured_links, recorded_round_trips
 from azlatency.studies.path import Path
 
 
@@ -15,9 +15,7 @@ def test_each_direction_has_its_configured_delay() -> None:
     study = az.load("emulated-zones")
     links = configured_links(study)
     truth = json.loads((ROOT / "data" / "raw" / "emulated-zones" / "truth.json").read_text("utf-8"))
-    configured = {
-        name: link["base_us"] for profile in truth["profiles"].values() for name, link in profile["directions"].items()
-    }
+    configured = {name: link["base_us"] for name, link in truth["links"].items()}
     assert len(links) == len(configured)
     name, delay = next(iter(configured.items()))
     assert links.loc[Path.parse(name), "delay_ns"] == delay * 1e3
@@ -25,6 +23,21 @@ def test_each_direction_has_its_configured_delay() -> None:
     pair = both_directions(links, start, end)
     assert pair is not None and pair[0]["sender"] == pair[1]["receiver"] == start
     assert both_directions(links, "nowhere", end) is None
+
+
+def test_each_run_has_what_the_emulator_recorded() -> None:
+    study = az.load("emulated-zones")
+    truth = json.loads((ROOT / "data" / "raw" / "emulated-zones" / "truth.json").read_text("utf-8"))
+    records = recorded_round_trips(study)
+    assert len(records) == len(truth["runs"]) and set(records["file"]) == set(truth["runs"])
+    row = records[records["file"] == "ping/az1a-az2a/ping_r1.txt"].iloc[0]
+    assert row["median_ns"] == truth["runs"]["ping/az1a-az2a/ping_r1.txt"]["median_us"] * 1e3
+
+
+def test_the_mean_delay_has_jitter_and_spikes() -> None:
+    links = configured_links(az.load("emulated-zones"))
+    # By hand: 60 + 4·exp(0.18) + 0.001·(1.5·120 − 4000·(120/4000)^1.5)/0.5 = 60 + 4.789 + 0.318.
+    assert abs(links.loc[Path.between("az1a", "az2a"), "mean_ns"] - 65_107) < 2
 
 
 def test_a_real_network_has_no_configured_links() -> None:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from azlatency.logs.format import count_of, format_estimate, format_value, join_words
 from azlatency.report.card import Badge, Card, Dot, Limit, RoundTrip, dot, span
 from azlatency.stats.across_runs.attainable import rounds_needed
-from azlatency.stats.across_runs.emulation_check import configured_differences
+from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.placement import Change, Condition, changes, conditions, widest
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.across_runs.zone_pairs import zone_pairs
 from azlatency.stats.within_run.time_series import reported_connection_ends, throughput_series
 from azlatency.studies.conclusions import conclusions
-from azlatency.studies.emulation import configured_links
+from azlatency.studies.emulation import configured_links, recorded_round_trips
 from azlatency.studies.runs import latency, of_whole_runs, run_table, throughput
 from azlatency.studies.zones import zone_maps
 
@@ -166,42 +166,40 @@ def _level_dots(levels: Sequence[Condition], label: Callable[[Condition], str]) 
 
 
 def _emulated(data: _Data) -> Answer | None:
-    """Say how many intervals hold the configured delays of an emulated network."""
-    links = configured_links(data.study)
-    differences = configured_differences(links, data.runs)
-    checked = [each for each in differences if each.holds(each.configured) is not None]
+    """Say how many intervals contain the delays that the emulator recorded."""
+    records = recorded_round_trips(data.study)
+    steps = emulated_differences(configured_links(data.study), records, data.runs)
+    checked = [step for step in steps if step.holds is not None]
     if not checked:
         return None
-    held = sum(bool(each.holds(each.configured)) for each in checked)
-    estimates = [each.difference.estimate or 0.0 for each in checked]
-    worst = max(abs(found - each.configured) for found, each in zip(estimates, checked, strict=True))
-    by_method = {each.method: [other for other in checked if other.method == each.method] for each in checked}
+    held = sum(bool(step.holds) for step in checked)
+    worst = max(checked, key=lambda step: abs(step.error or 0.0))
+    by_method = {step.method: [other for other in checked if other.method == step.method] for step in checked}
     method, shown = max(by_method.items(), key=lambda item: len(item[1]))
     return Answer(
         badge="emulated",
         answer=(
-            f"**{held} of {len(checked)}** intervals hold the configured difference between a path and the shortest "
-            f"one; the estimates are off by at most **{format_value(worst, 'ns')}**."
+            f"**{held} of {len(checked)}** intervals contain the difference between a path and the shortest one that "
+            "the emulator recorded; the measured differences are off by at most "
+            f"**{format_value(abs(worst.error or 0), 'ns')}** of {format_value(worst.recorded, 'ns')} ({worst.method})."
         ),
         inference=(
-            f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should hold the truth. The delays "
-            "were configured on one machine: nothing here describes a cloud."
+            f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should contain the truth. The "
+            "delays were configured on one machine: nothing here describes a cloud."
         ),
         dots=tuple(
             dot(
-                each.path,
-                (each.difference.low or 0.0, each.difference.high or 0.0),
+                step.path,
+                (step.difference.low or 0.0, step.difference.high or 0.0),
                 "ns",
-                value=each.difference.estimate,
-                near=not each.holds(each.configured),
-                text=(
-                    f"{format_value(each.difference.estimate, 'ns')} (configured {format_value(each.configured, 'ns')})"
-                ),
+                value=step.difference.estimate,
+                near=not step.holds,
+                text=f"{format_value(step.difference.estimate, 'ns')} (recorded {format_value(step.recorded, 'ns')})",
             )
-            for each in shown[:6]
+            for step in shown[:6]
         ),
-        axis=f"mean RTT less that of {shown[0].reference}, {method}, 95 % CI",
-        next_step="Repeat with more rounds on an idle machine; the host time of the tools is part of every round trip.",
+        axis=f"{shown[0].value.removesuffix('_ns')} RTT less that of {shown[0].reference}, {method}, 95 % CI",
+        next_step="Compare the tools: what remains is the time that a host takes longer after a longer wait.",
     )
 
 
