@@ -5,7 +5,9 @@ import azlatency as az
 study = az.load("emulated-zones")
 links, records = az.studies.configured_links(study), az.studies.recorded_round_trips(study)
 for step in az.stats.emulated_differences(links, records, az.latency(study)):
-    print(
-        f"{step.method:18} {step.path}: recorded {step.recorded / 1e3:6.1f} µs, "
-        f"error {(step.error or 0) / 1e3:+5.1f} µs, {'inside' if step.holds else 'outside'} its interval"
-    )
+    if step.holds is not None:
+        place = "inside" if step.holds else "outside"
+        print(
+            f"{step.method:18} {step.path}: recorded {step.recorded / 1e3:6.1f} µs, "
+            f"error {(step.error or 0) / 1e3:+5.1f} µs, {place} its interval"
+        )
