@@ -13,7 +13,9 @@ def test_one_panel_per_method_and_one_row_per_path() -> None:
     steps = az.stats.emulated_differences(links, records, az.latency(study))
     chart = charts.emulated_errors(steps)
     assert isinstance(chart, Chart)
-    panels = [axis for axis in chart.figure.axes if axis.get_title()]
-    assert [axis.get_title() for axis in panels] == list(dict.fromkeys(s.method for s in steps if s.holds is not None))
+    panels = [axis for axis in chart.figure.axes if axis.get_title("left")]
+    assert [axis.get_title("left") for axis in panels] == list(
+        dict.fromkeys(s.method for s in steps if s.holds is not None)
+    )
     assert all(len(axis.get_yticks()) == 6 for axis in panels)
     assert "contain the recorded difference" in chart.caption
