@@ -86,7 +86,7 @@ def test_the_emulated_study() -> None:
     table = tables.zone_pair_asymmetry.emulated_differences(steps)
     assert isinstance(table, Table) and {len(row) for row in table.cells} == {len(table.headers)}
     chart = charts.emulated_errors(steps)
-    assert isinstance(chart, Chart) and chart.alt.count("µs [") == len(steps) == 30
+    assert isinstance(chart, Chart) and chart.alt.count("µs [") == sum(step.holds is not None for step in steps) == 30
 
 
 def test_a_real_network_has_no_emulated_differences() -> None:
