@@ -125,7 +125,7 @@ def typical_run(
     Examples
     --------
     >>> print(typical_run([604, 582, 624, 611, 590, 4510], unit="µs"))
-    typical run: 610 µs, 95 % CI 580–4,510 µs, 6 runs
+    typical run: 608 µs, 95 % CI 582–4,510 µs, 6 runs
     """
     values = values if hasattr(values, "__len__") else list(values)
     run_set = run_values(values, value, unit)
@@ -269,9 +269,9 @@ def summarize(
     Examples
     --------
     >>> import pandas as pd
-    >>> runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [450e3, 440e3, 460e3]})
-    >>> print(summarize(runs))
-    a → b, ping: 450 µs, 95 % CI 426–475 µs, 3 runs
+    >>> times = [450e3, 440e3, 460e3, 455e3, 447e3, 452e3]
+    >>> print(summarize(pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": times})))
+    a → b, ping: 451 µs, 95 % CI 440–460 µs, 6 runs
     """
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
     if value is not None:
