@@ -47,11 +47,11 @@ WRAPPINGS: dict[str, Wrap] = {
 }
 
 
-def wrapped(text: str, wrap: Wrap) -> Logs:
+def wrapped(text: str, wrap: Wrap, name: str = "a.log") -> Logs:
     lines = text.split("\n")
     end = [lines.pop()] if lines[-1] == "" else []
     plain = "\n".join([wrap(number, line) for number, line in enumerate(lines)] + end)
-    return parse_source(source_from_bytes(plain.encode(), "a.log"))
+    return parse_source(source_from_bytes(plain.encode(), name))
 
 
 def numbers(tables: Logs) -> list[dict[Any, Any]]:
@@ -84,7 +84,7 @@ def test_wrapping_changes_no_number_and_no_line_number(name: str) -> None:
     for path in one_of_each():
         source = source_from_bytes(path.read_bytes(), path.name)
         plain = numbers(parse_source(source))
-        assert numbers(wrapped(source.text, WRAPPINGS[name])) == plain, path.name
+        assert numbers(wrapped(source.text, WRAPPINGS[name], path.name)) == plain, path.name
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)

@@ -249,7 +249,7 @@ class Hping3Parser(Parser):
 
     def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
         """Return the logs without a summary below a summary without a header: one run whose streams share a file."""
-        heads = [any(line.text.startswith("HPING ") for line in log) for log in logs]
+        heads = [any(line.text.lstrip().startswith("HPING ") for line in log) for log in logs]
         ends = [any("hping statistic" in line.text for line in log) for log in logs]
         return [
             index
