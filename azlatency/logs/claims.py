@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -13,7 +14,8 @@ from azlatency.logs.parsers import Signature, load_parsers
 _BLANKS_BETWEEN = 4
 _MOST_ALPHABETS = 512
 
-_ByHint = list[tuple[str, list[tuple[str, Signature]]]]
+#: Hint, pattern that finds the lines instead of the hint, and the signatures that share both.
+_ByHint = list[tuple[str, re.Pattern[str] | None, list[tuple[str, Signature]]]]
 
 
 class Claim(NamedTuple):
@@ -42,11 +44,11 @@ def find_claims(source: Source) -> list[Claim]:
     tentative: set[Claim] = set()
     # Searching for a character is much faster than for a literal, and half of the literals need one that is absent.
     absent = "".join([letter for letter in _letters() if letter not in text])
-    for hint, signatures in _possible(absent):
+    for hint, rows, signatures in _possible(absent):
         if hint not in text:
             continue
         last: dict[str, tuple[int, str]] = {}
-        for index in find_lines_with(hint, text):
+        for index in find_lines_with(rows or hint, text):
             position = positions[index]
             line = lines[position]
             stripped = line.text.strip()
@@ -71,25 +73,25 @@ def find_claims(source: Source) -> list[Claim]:
 
 @cache
 def _signatures_by_hint() -> _ByHint:
-    hints: dict[str, list[tuple[str, Signature]]] = {}
+    hints: dict[tuple[str, re.Pattern[str] | None], list[tuple[str, Signature]]] = {}
     for tool, parser in load_parsers().items():
         for signature in parser.signatures:
-            hints.setdefault(signature.hint, []).append((tool, signature))
+            hints.setdefault((signature.hint, signature.rows), []).append((tool, signature))
     for name in sorted(FOREIGN_TOOLS.keys() - load_parsers().keys()):
         for signature in FOREIGN_TOOLS[name].signatures:
-            hints.setdefault(signature.hint, []).append((name, signature))
-    return list(hints.items())
+            hints.setdefault((signature.hint, signature.rows), []).append((name, signature))
+    return [(hint, rows, signatures) for (hint, rows), signatures in hints.items()]
 
 
 @cache
 def _letters() -> str:
-    return "".join(sorted({letter for hint, _ in _signatures_by_hint() for letter in hint}))
+    return "".join(sorted({letter for hint, _, _ in _signatures_by_hint() for letter in hint}))
 
 
 @lru_cache(maxsize=_MOST_ALPHABETS)
 def _possible(absent: str) -> _ByHint:
     """Return the signatures by hint, without the hints that contain a character of ``absent``."""
-    return [(hint, signatures) for hint, signatures in _signatures_by_hint() if set(absent).isdisjoint(hint)]
+    return [entry for entry in _signatures_by_hint() if set(absent).isdisjoint(entry[0])]
 
 
 def _follows(source: Source, index: int, signature: Signature) -> bool | None:

@@ -333,9 +333,16 @@ def unique_lines(lines: Sequence[Line]) -> tuple[str, Sequence[int]]:
     return "\n".join([lines[position].text for position in positions]), positions
 
 
-def find_lines_with(hint: str, text: str) -> list[int]:
-    """Return the indexes of the lines that contain ``hint``, in one pass of `str.find`."""
+def find_lines_with(hint: str | re.Pattern[str], text: str) -> list[int]:
+    """Return the indexes of the lines that contain ``hint``, in one pass of `str.find` or of the pattern."""
     indexes: list[int] = []
+    if isinstance(hint, re.Pattern):
+        index, counted = 0, 0
+        for match in hint.finditer(text):
+            index += text.count("\n", counted, match.start())
+            counted = match.start()
+            indexes.append(index)
+        return indexes
     position, index, counted = text.find(hint), 0, 0
     while position >= 0:
         index += text.count("\n", counted, position)

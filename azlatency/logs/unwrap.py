@@ -142,6 +142,8 @@ def _split_joined(text: str) -> str:
     if " " not in text:
         return text
     lines = text.split("\n")
+    if max(map(len, lines)) <= _LONGEST_PREFIX:
+        return text
     for index, line in enumerate(lines):
         if len(line) > _LONGEST_PREFIX and len(_JOINED.findall(line)) >= _FEWEST_JOINED:
             lines[index] = _JOINED.sub(SPELLED_END, line).replace(" statistics --- ", f" statistics ---{SPELLED_END}")

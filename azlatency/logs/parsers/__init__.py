@@ -50,12 +50,15 @@ class Signature(NamedTuple):
     then : re.Pattern or None
         Pattern of the next line that is not blank, for a line that several tools print. A log with the right next line
         wins over the claims of other tools.
+    rows : re.Pattern or None
+        For a hint that most lines contain, a multiline pattern that finds the lines to match in a fraction of the time.
     """
 
     hint: str
     pattern: re.Pattern[str]
     weak: bool = False
     then: re.Pattern[str] | None = None
+    rows: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True)

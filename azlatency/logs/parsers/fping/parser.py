@@ -25,7 +25,12 @@ class FpingParser(Parser):
             ", timed out", re.compile(rf"(?:\[[^\]]{{8,40}}\] )?{HOST} +: \[\d+\], timed out .{{1,60}}"), weak=True
         ),
         Signature("duplicate for [", re.compile(rf"{HOST} +: duplicate for \[\d+\], \d+ bytes, .{{1,80}}"), weak=True),
-        Signature(" : ", re.compile(rf"\S{{1,255}} +:(?: (?:{LISTED.pattern}))(?: (?:{LISTED.pattern}))+"), weak=True),
+        Signature(
+            " : ",
+            re.compile(rf"\S{{1,255}} +:(?: (?:{LISTED.pattern}))(?: (?:{LISTED.pattern}))+"),
+            weak=True,
+            rows=re.compile(r"^[^\S\n]*\S{1,255} +: (?=[-\d])", re.MULTILINE),
+        ),
         Signature(
             "for ICMP Echo sent to", re.compile(r"ICMP .{1,80} from \S{1,60} for ICMP Echo sent to .{1,300}"), weak=True
         ),

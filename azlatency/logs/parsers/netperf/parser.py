@@ -38,6 +38,7 @@ class NetperfParser(Parser):
             re.compile(rf"\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+{SECONDS}\s+{RATE}"),
             weak=True,
             then=re.compile(r"\d{1,10}\s+\d{1,10}"),
+            rows=re.compile(r"^[^\S\n]*\d[\d. \t]*\.\d\d[^\S\n]*$", re.MULTILINE),
         ),
         Signature("_LATENCY=", re.compile(r"(?:MIN|MEAN|MAX|P50|P90|P99|STDDEV|RT)_LATENCY=-?[\d.]{1,20}"), weak=True),
         Signature("THROUGHPUT=", re.compile(r"THROUGHPUT=[\d.]{1,20}"), weak=True),
