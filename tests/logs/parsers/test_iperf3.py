@@ -76,6 +76,23 @@ def test_a_document_cut_anywhere_keeps_what_was_complete(path: Path) -> None:
             assert event_code_set(part) & set(LOUD)
 
 
+STOPPED_SERVER = """\
+{"event":"error","data":"interrupt - the server has terminated"}
+{"event":"end","data":{}}
+"""
+
+
+def test_a_server_that_is_stopped_after_a_test_repeats_no_end() -> None:
+    stream = fixture("3.17.1-stream.ndjson").replace('"connecting_to"', '"accepted_connection"')
+    columns = ("metric", "side", "value")
+    logs, stopped = read_log(stream), read_log(stream + STOPPED_SERVER)
+    assert rows_by_run(stopped, "metrics", columns) == rows_by_run(logs, "metrics", columns) != set()
+    assert first_run(stopped)["status"] == "complete"
+    repeated = read_log(stream + stream.splitlines()[-1] + "\n")
+    assert first_run(repeated)["status"] == "failed"
+    assert "repeated_end" in event_code_set(repeated)
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

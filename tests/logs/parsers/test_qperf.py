@@ -144,3 +144,17 @@ def test_a_log_that_ends_within_a_line_is_truncated(end: str) -> None:
 )
 def test_an_unknown_line_without_line_feed_truncates_the_run_above(end: str, status: str) -> None:
     assert first_run(read_text("tcp_lat:\n    latency  =  16.9 us\n" + end))["status"] == status
+
+
+NOTHING_RECEIVED = """udp_bw:
+    send_bw         =    1.18 GB/sec
+    recv_bw         =       0 bytes/sec
+    loc_send_bytes  =    2.36 GB
+    loc_send_msgs   =  72,023
+"""
+
+
+def test_an_end_that_received_nothing_prints_no_counters() -> None:
+    assert first_run(read_text(NOTHING_RECEIVED))["status"] == "complete"
+    received = NOTHING_RECEIVED.replace("      0 bytes", "   1.17 GB")
+    assert first_run(read_text(received))["status"] == "truncated"
