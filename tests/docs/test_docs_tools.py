@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from azlatency.cli import app
 from azlatency.logs.decode import expand
 from azlatency.logs.lines import unique_lines
+from azlatency.logs.parsers import load_parsers
 
 PAGES = ROOT / "docs" / "tools"
 PACKAGE = ROOT / "azlatency"
@@ -35,6 +36,14 @@ def cleaned(name: str) -> str:
 
 def test_every_tool_has_a_page() -> None:
     assert {path.stem for path in PAGES.glob("*.md")} == {path.name for path in (ROOT / "tests" / "fixtures").iterdir()}
+
+
+def test_the_comparison_lists_every_tool_and_counts_the_formats() -> None:
+    text = (ROOT / "docs" / "peers.md").read_text("utf-8")
+    rows = re.findall(r"^\| \[[^]]+\]\(tools/(\w+)\.md\) \| (.+) \|$", text, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == sorted(load_parsers())
+    formats = sum(len(listed.split("; ")) for _, listed in rows)
+    assert f"| {formats} of {len(rows)} tools |" in text
 
 
 @pages
