@@ -79,7 +79,7 @@ def write_dump(folder: Path, step: int = 1) -> Path:
 
 def assert_nothing_is_missing_from(text: str, page: str) -> None:
     assert " nan " not in text and "<NA>" not in text and "None" not in text.split(), page
-    if page.startswith("00"):
+    if page == "00_what_was_measured":
         assert "1,800 replies in 2 runs of ping are interval-censored" in text
 
 
@@ -88,7 +88,7 @@ def test_no_notebook_fails_with_a_fifth_of_the_logs(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
     import_study("dump", [write_dump(tmp_path, step=5)])
     for notebook in NOTEBOOKS:
-        text = "\n".join(repr(result) for result in run_notebook(notebook, "dump"))
+        text = "\n".join(repr(result) for result in run_notebook(notebook, "dump") if result is not None)
         assert_nothing_is_missing_from(text, notebook.stem)
 
 

@@ -60,6 +60,11 @@ class Finding:
         """The sentence as HTML."""
         return markdown_line(self.text)
 
+    @property
+    def heading(self) -> str:
+        """The heading that findings of this kind stand under; its id is ``findings_`` and the kind."""
+        return {"info": "What these data show", "act": "Before you rely on it"}[self.kind]
+
 
 @dataclass(frozen=True)
 class Shown:

@@ -13,6 +13,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from azlatency.site.markdown import plain_text
+
 #: Most characters of a text, of all texts of a section, and of all texts on the search page.
 TEXT, SECTION, WHOLE = 600, 24_000, 1_200_000
 #: Texts of one kind ("finding", "row", "figure", "text"): the kind, the id of their heading, what they stand under
@@ -40,22 +42,24 @@ class Texts:
             self._add("text", self._heading, [_plain(text) or self._heading])
 
     def output(self, shown: Any) -> None:
-        """Add an output: the rows of a table, the text alternative of a figure, the sentences of findings."""
+        """Add an output: the rows of a table, the text alternative of a figure, the sentences of findings or a card."""
         if shown.kind == "table":
             rows = [" · ".join(map(_cell, _CELL.findall(row))) for row in _ROW.findall(shown.html)]
             self._add("row", shown.title, rows)
         elif shown.kind == "findings":
-            self._add("finding", self._heading, [finding.text for finding in shown.findings])
+            for finding in shown.findings:
+                self._add("finding", finding.heading, [plain_text(finding.text)], f"findings_{finding.kind}")
+        elif shown.kind == "card":
+            card = shown.card
+            self._add("finding", card.question, map(plain_text, (card.answer, card.inference, card.next_step)))
         elif shown.kind == "figure":
-            self._anchor, before = shown.anchor, self._anchor
-            self._add("figure", shown.headline or shown.title, shown.alt.split("\n"))
-            self._anchor = before
+            self._add("figure", shown.headline or shown.title, shown.alt.split("\n"), shown.anchor)
         elif shown.html and shown.kind == "markdown":
             self.html(shown.html)
         else:
             self._add("text", self._heading, [f"{shown.title} {shown.alt or shown.text}"])
 
-    def _add(self, kind: str, heading: str, texts: Iterable[str]) -> None:
+    def _add(self, kind: str, heading: str, texts: Iterable[str], anchor: str | None = None) -> None:
         kept, room = [], SECTION
         for text in texts:
             short = " ".join(text.split())[:TEXT]
@@ -63,7 +67,7 @@ class Texts:
             if short and room > 0:
                 kept.append(short)
         if kept:
-            self._parts.append((kind, self._anchor, heading, kept))
+            self._parts.append((kind, self._anchor if anchor is None else anchor, heading, kept))
 
     def parts(self) -> tuple[Part, ...]:
         """Return the texts in the order of the page."""

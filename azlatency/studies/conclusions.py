@@ -14,8 +14,9 @@ A number of the study stands in braces, so that the text follows the data: ``{lo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from azlatency.logs.format import format_interval, format_value
 from azlatency.logs.parse import LogError
@@ -27,6 +28,16 @@ _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
 _REPORTED = re.compile(r"(.{1,150}?)(?: \(([^()]{1,100})\))?: (\w{1,40})")
 #: A value or a range in a canonical unit, or a text such as a time of day.
 _Value = tuple[float, float, str] | str
+
+
+class Origin(NamedTuple):
+    """Where a number of a text comes from: a metric or a quantile of a run, or a reported scenario."""
+
+    metric: str
+    run_id: str = ""
+    q: float | None = None
+    scenario: str = ""
+    segment: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +52,15 @@ class Conclusion:
         What the data support, and why.
     source_line : int or None
         Line of the source text.
+    origins : tuple of Origin
+        Where the numbers of the texts come from.
     """
 
     said: str
     we_say: str
     because: str
     source_line: int | None = None
+    origins: tuple[Origin, ...] = ()
 
 
 def conclusions(study: Study) -> list[Conclusion]:
@@ -67,27 +81,30 @@ def conclusions(study: Study) -> list[Conclusion]:
     LogError
         If a text refers to a number that the study does not have.
     """
+    return [_filled(study, stated) for stated in study.info.get("conclusions", [])]
+
+
+def _filled(study: Study, stated: Mapping[str, Any]) -> Conclusion:
+    origins: list[Origin] = []
 
     def fill(text: str) -> str:
-        return _PLACEHOLDER.sub(lambda match: _number(study, match[1]), text)
+        return _PLACEHOLDER.sub(lambda match: _number(study, match[1], origins), text)
 
-    return [
-        Conclusion(
-            said=fill(stated["said"]),
-            we_say=fill(stated["we_say"]),
-            because=fill(stated["because"]),
-            source_line=stated.get("source_line"),
-        )
-        for stated in study.info.get("conclusions", [])
-    ]
+    return Conclusion(
+        said=fill(stated["said"]),
+        we_say=fill(stated["we_say"]),
+        because=fill(stated["because"]),
+        source_line=stated.get("source_line"),
+        origins=tuple(dict.fromkeys(origins)),
+    )
 
 
-def _number(study: Study, reference: str) -> str:
+def _number(study: Study, reference: str, origins: list[Origin]) -> str:
     for operator, combine in _OPERATORS.items():
         left, found, right = reference.partition(operator)
         if found:
-            return combine(_value(study, left), _value(study, right), reference)
-    value = _value(study, reference)
+            return combine(_value(study, left, origins), _value(study, right, origins), reference)
+    value = _value(study, reference, origins)
     if isinstance(value, str):
         return value
     low, high, unit = value
@@ -109,8 +126,8 @@ def _difference(first: _Value, second: _Value, reference: str) -> str:
 _OPERATORS: dict[str, Callable[[_Value, _Value, str], str]] = {" / ": _ratio, " - ": _difference}
 
 
-def _value(study: Study, reference: str) -> _Value:
-    """Look a number up: that of a log, or a reported one."""
+def _value(study: Study, reference: str, origins: list[Origin]) -> _Value:
+    """Look a number up, that of a log or a reported one, and note where it comes from."""
     log, _, metric = reference.rpartition(" ")
     found = _of_log(study, log, metric) if set(study.sources["path"]) & {log} else _reported(study, reference)
     if found is None:
@@ -118,27 +135,33 @@ def _value(study: Study, reference: str) -> _Value:
             f"{study.name}/study.toml: a conclusion refers to {{{reference}}}, which the study does not have; "
             "write {log metric} or {scenario: metric}"
         )
-    return found
+    value, origin = found
+    origins.append(origin)
+    return value
 
 
-def _of_log(study: Study, log: str, metric: str) -> _Value | None:
+def _of_log(study: Study, log: str, metric: str) -> tuple[_Value, Origin] | None:
     source_ids = set(study.sources.loc[study.sources["path"] == log, "source_id"])
     run_ids = set(study.runs.loc[study.runs["source_id"].isin(source_ids), "run_id"])
     if percentile := _PERCENTILE.fullmatch(metric):
         quantiles = study.quantiles
         q = float(percentile[1]) / 100
         rows = quantiles[quantiles["run_id"].isin(run_ids) & ((quantiles["q"] - q).abs() < 1e-9)]
-        return None if not len(rows) else (float(rows["value_ns"].iloc[0]),) * 2 + ("ns",)
+        if not len(rows):
+            return None
+        value = float(rows["value_ns"].iloc[0])
+        return (value, value, "ns"), Origin(metric, str(rows["run_id"].iloc[0]), q=float(rows["q"].iloc[0]))
     metrics = study.metrics[study.metrics["run_id"].isin(run_ids)]
     # The receiver's count of a transfer is the goodput.
     for side in (metrics["side"] != "sender", metrics["side"] == "sender"):
         rows = of_whole_runs(metrics[side], metric)
         if len(rows):
-            return float(rows["value"].iloc[0]), float(rows["value"].iloc[0]), str(rows["unit"].iloc[0])
+            value = float(rows["value"].iloc[0])
+            return (value, value, str(rows["unit"].iloc[0])), Origin(metric, str(rows.index[0]))
     return None
 
 
-def _reported(study: Study, reference: str) -> _Value | None:
+def _reported(study: Study, reference: str) -> tuple[_Value, Origin] | None:
     match = _REPORTED.fullmatch(reference)
     reported = study.reported
     if match is None or not len(reported):
@@ -148,9 +171,9 @@ def _reported(study: Study, reference: str) -> _Value | None:
     rows = rows[rows["segment"].isna()] if segment is None else rows[rows["segment"] == segment]
     if not len(rows):
         return None
-    row = rows.iloc[0]
+    row, origin = rows.iloc[0], Origin(metric, scenario=scenario, segment=segment or "")
     low, high = row["value_low"], row["value_high"]
     try:
-        return float(low), float(high), str(row["unit"])
+        return (float(low), float(high), str(row["unit"])), origin
     except (TypeError, ValueError):
-        return str(row["printed"])
+        return str(row["printed"]), origin

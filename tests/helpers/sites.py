@@ -37,7 +37,7 @@ def broken_links(site: Path) -> list[str]:
         links = [html.unescape(link) for link in re.findall(r'<a [^>]*?href="([^"]*)"', text)]
         if path.name == "search.html":
             found = json.loads(BeautifulSoup(text, "html.parser").select_one("#texts").string)
-            links += [f"{url}#{part[0]}" if part[0] else url for url, _, _, parts in found for part in parts]
+            links += [f"{url}#{anchor}" if anchor else url for url, _, _, parts in found for _, anchor, *_ in parts]
         for link in links:
             target, _, fragment = link.partition("#")
             if "://" in target or target.startswith("mailto:"):

@@ -155,6 +155,18 @@ def test_links_between_pages_lead_somewhere(project: Project) -> None:
     assert broken_links(project.site) == []
 
 
+def test_findings_are_found_where_they_stand(project: Project) -> None:
+    found = json.loads(
+        BeautifulSoup((project.site / "search.html").read_text("utf-8"), "html.parser").select_one("#texts").string
+    )
+    (parts,) = (parts for url, _, _, parts in found if url.endswith("01_good.html"))
+    findings = {(anchor, *texts) for kind, anchor, _, texts in parts if kind == "finding"}
+    assert findings == {
+        ("findings_act", f"Look at {STUDY} x2"), ("findings_info", "<script>alert(5)</script>"),
+    }  # fmt: skip
+    assert project.page("01_good.html").find(id="findings_act").find_parent(class_="act")
+
+
 def test_nothing_hostile_becomes_markup(project: Project) -> None:
     allowed = re.compile(r"https?://|mailto:|#|(\.\./)?[\w%./'-]+\.(html|ipynb)(#.*)?$")
     allowed_scripts = scripts()
@@ -258,7 +270,8 @@ def test_every_figure_has_a_name_and_its_numbers(project: Project) -> None:
         assert picture["role"] == "img"
         assert page.find(id=picture["aria-labelledby"]).get_text() == "Round trips & <b>more</b>"
         assert page.find(id=picture["aria-describedby"]).get_text() == "Two values: 1 and 2 µs."
-        assert figure.select_one("figcaption").get_text() == "Round trips & <b>more</b>"
+        assert figure.select_one("figcaption").get_text() == "Round trips & <b>more</b> Link to this figure"
+        assert figure.select_one("figcaption a")["href"] == f"#{figure['id']}"
 
 
 def test_ids_are_unique(project: Project) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,10 @@ from azlatency.studies.importer import import_study
 from azlatency.studies.store import Study, load
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[01]*.ipynb"))
+MEASURED, ZONE_PAIRS, BASELINE, PLAN = (
+    ROOT / "notebooks" / f"{name}.ipynb"
+    for name in ("00_what_was_measured", "04_zone_pair_asymmetry", "06_vm_baseline", "10_plan_the_next_run")
+)
 STUDIES = (
     "westeurope-azure-cni", "westeurope-availability-set-vs-zones", "uksouth-echo-latency",
     "canadacentral-proximity-placement", "cassandra-vm-baseline",
@@ -57,6 +61,7 @@ class Row(NamedTuple):
     """A row of a table as a page gets it."""
 
     table: Table[Any]
+    columns: Sequence[Mapping[str, Any]]
     record: Mapping[str, Any]
 
     @property
@@ -69,13 +74,14 @@ class Row(NamedTuple):
         """The cells that are numbers: flush right, or beginning with a digit."""
         return {
             column: cell for column, cell in enumerate(self.cells)
-            if re.search(r"\d", cell) and (self.table.columns[column].is_right or (column and cell[0].isdigit()))
+            if re.search(r"\d", cell) and (self.columns[column]["right"] or (column and cell[0].isdigit()))
         }  # fmt: skip
 
 
 def rows(notebook: Path, study: str) -> Iterator[Row]:
     for table in tables(notebook, study):
-        yield from (Row(table, record) for record in table.record()["rows"])
+        page = table.record()
+        yield from (Row(table, page["columns"], record) for record in page["rows"])
 
 
 @pytest.mark.parametrize(
@@ -106,7 +112,7 @@ def test_as_many_lines_are_named_as_a_row_has_runs(name: str, data: Path) -> Non
         # A test with a log at each end is one run, and its row leads to both logs.
         other_ends = set(az.throughput(load(study))["other_end"].dropna())
         for row in rows(notebook, study):
-            headers = row.table.headers
+            headers = [column["header"] for column in row.columns]
             column = next((headers.index(header) for header in ("runs", "done") if header in headers), None)
             refs = row.record["refs"]
             if column is None or len(refs) != 1 or refs[0]["ref"] != "RunsRef":
@@ -122,7 +128,7 @@ def test_as_many_lines_are_named_as_a_row_has_runs(name: str, data: Path) -> Non
 def test_a_printed_number_stands_in_the_line_that_it_leads_to(data: Path) -> None:
     for study in ("emulated-zones", "westeurope-azure-cni", "canadacentral-proximity-placement"):
         logs = Logs(load(study))
-        for row in (row for row in rows(NOTEBOOKS[0], study) if "headline" in row.table.caption):
+        for row in (row for row in rows(MEASURED, study) if "headline" in row.table.caption):
             assert set(row.numbers) == {int(column) for column in row.record["cell_refs"]}
             for column, refs in row.record["cell_refs"].items():
                 place = logs.index.find(refs)[0].place
@@ -133,7 +139,7 @@ def test_a_printed_number_stands_in_the_line_that_it_leads_to(data: Path) -> Non
 
 @pytest.mark.parametrize("study", ["emulated-zones", "westeurope-azure-cni"])
 def test_sizes_of_runs_lead_to_the_runs_that_were_counted(study: str, data: Path) -> None:
-    (row, *_) = (row for row in rows(NOTEBOOKS[10], study) if row.table.caption.startswith("Fewest observations"))
+    (row, *_) = (row for row in rows(PLAN, study) if row.table.caption.startswith("Fewest observations"))
     assert row.cells[4].endswith(f" of {len(Logs(load(study)).index.find(row.record['refs'])):,}")
 
 
@@ -146,7 +152,7 @@ def lines(logs: Logs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, int, st
 
 
 def test_what_was_configured_leads_to_its_line(data: Path) -> None:
-    row = next(row for row in rows(NOTEBOOKS[4], "emulated-zones") if "configured one-way" in row.table.caption)
+    row = next(row for row in rows(ZONE_PAIRS, "emulated-zones") if "configured one-way" in row.table.caption)
     assert (row.cells[0], row.cells[2]) == ("az1a ↔ az2a", "65")
     # Read by hand in truth.json.
     file, line, quoted = lines(Logs(load("emulated-zones")), *row.record["cell_refs"]["2"])[0]
@@ -156,7 +162,7 @@ def test_what_was_configured_leads_to_its_line(data: Path) -> None:
 
 def test_an_expectation_leads_to_its_number(data: Path) -> None:
     logs = Logs(load("cassandra-vm-baseline"))
-    row = next(row for row in rows(NOTEBOOKS[6], "cassandra-vm-baseline") if row.cells[0].startswith("network latency"))
+    row = next(row for row in rows(BASELINE, "cassandra-vm-baseline") if row.cells[0].startswith("network latency"))
     # Read by hand in baseline.toml.
     assert lines(logs, *row.record["cell_refs"]["3"]) == [("baseline.toml", 12, 'printed = "40-50ms"')]
     assert lines(logs, *row.record["cell_refs"]["4"]) == [("baseline.toml", 9, "low = 40_000")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.report.answerable import Unanswered, unanswered
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, Table
+from azlatency.report.table import Column, Ref, ReportedRef, RunsRef, Table
 from azlatency.studies.conclusions import Conclusion
 from azlatency.studies.conclusions import conclusions as stated_conclusions
 from azlatency.studies.zones import zone_maps as maps_of
@@ -26,7 +26,16 @@ def conclusions(study: Study) -> Table[Conclusion] | Note:
         Column("we say", attrgetter("we_say")),
         Column("because", attrgetter("because")),
     ]
-    return Table("The author's conclusions, and what the data say", columns, found)
+    return Table("The author's conclusions, and what the data say", columns, found, source=_origins)
+
+
+def _origins(conclusion: Conclusion) -> list[Ref]:
+    return [
+        RunsRef((origin.run_id,), origin.metric if origin.q is None else "", q=origin.q)
+        if origin.run_id
+        else ReportedRef(origin.scenario, origin.metric, segment=bool(origin.segment))
+        for origin in conclusion.origins
+    ]
 
 
 def missing(study: Study) -> Table[Unanswered] | Note:

@@ -175,7 +175,7 @@ function printFigure(figure, svg) {
 }
 function figureTools(figure) {
   const card = one(".card", figure);
-  const caption = one("figcaption", figure), title = caption ? caption.textContent.trim() : "Figure";
+  const caption = one("figcaption", figure), title = caption ? plain(caption) : "Figure";
   const picture = () => { unfold(card); return one("svg,img", card); };
   const enlarge = () => {
     const own = picture();
