@@ -3,7 +3,7 @@
 >>> import azlatency as az
 >>> logs = az.parse("results/")                # doctest: +SKIP
 >>> runs = az.latency(logs)                    # doctest: +SKIP
->>> az.summarize(runs, by="path")              # doctest: +SKIP
+>>> runs[["path", "method", "median_ns"]]      # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ _RENAMED = {
     "measuring": "studies.client_side_runs",
     "programmed_links": "studies.configured_links",
     "across_runs": "stats.typical_run",
+    "median_of_runs": "stats.typical_run",
     "known_steps": "stats.emulated_differences",
     "answers": "tables",
     "answers_tail": "tables",

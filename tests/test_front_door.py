@@ -14,7 +14,7 @@ import azlatency as az
 
 INIT = ROOT / "azlatency" / "__init__.py"
 #: Names that were public and are not any more.
-FORMER = [*az._RENAMED, "mean", "median_of_runs", "select", "run_table", "other_study", "dependence", "fit_tail"]
+FORMER = [*az._RENAMED, "mean", "select", "run_table", "other_study", "dependence", "fit_tail"]
 
 
 def typed_names() -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Draft a ``study.toml`` or a ``runs.csv`` for a folder of logs, with marked lines to fill in.
 
 Zones, repeats and rounds are read from names such as ``az1-az3/``, ``us-central1-a_to_us-east1-b.log`` or
-``round02_ping_r1.log``, and written as patterns. A name with one zone only, or with three, says not who talked to whom;
-the draft leaves it out. Comments show what each pattern assigns.
+``round02_ping_r1.log``, and written as patterns. A name with one zone only, or with three, does not say who talked to
+whom; the draft leaves it out. Comments show what each pattern assigns.
 """
 
 from __future__ import annotations
@@ -171,6 +171,9 @@ def _describe_one(path: str) -> _Described | None:
     ]
     if len(zones) == 1 and (second := _SECOND.match(path, _zone_end(path, zones[0]))) is not None:
         zones.append((second.start("number"), second.end("number"), ""))
+    names = [path[start:end] for start, end, _ in zones]
+    if len(zones) == 4 and names[:2] == names[2:]:  # "az1-az2/az1-az2_r1.log" names one pair twice
+        del zones[2:]
     if len(zones) == 2:
         fields = ["zone", "peer_zone"]
         words = [word for _, _, word in zones]

@@ -14,9 +14,12 @@ from helpers.places import ROOT
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("azlatency report --study west", {"westeurope-azure-cni", "westeurope-availability-set-vs-zones"}),
+        (
+            "azlatency report --study west",
+            {"westeurope-azure-cni", "westeurope-psping", "westeurope-availability-set-vs-zones"},
+        ),
         ("azlatency import --study uks", {"uksouth-echo-latency"}),
-        ("azlatency compare emul", {"emulated-zones"}),
+        ("azlatency compare emul", {"emulated-cloud", "emulated-zones"}),
         ("azlatency parse data/raw/READ", {"data/raw/README.md"}),
         ("azlatency check data/ra", {"data/raw/"}),
         ("azlatency comp", {"compare"}),

@@ -126,7 +126,7 @@ def test_every_study_of_the_project_can_be_read(raw: Path) -> None:
         names.append(study.name)
         read_baseline(study, "expectation")
         read_reported(study)
-    assert len(names) == 9
+    assert len(names) == 10
 
 
 def test_the_slip_of_the_pen_in_the_baseline_is_told(raw: Path) -> None:

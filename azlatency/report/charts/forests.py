@@ -103,8 +103,10 @@ def _forest(
     quantity = "ns" if unit == "µs" else "bit/s"
     if len(runs) == 1:
         only = runs.iloc[0]
-        shown = format_value(float(only[value]), quantity)
-        return Note(f"No chart: one run only. {only['path']}, {only['method']}: {what} {shown}.")
+        shown = f"{what} {format_value(float(only[value]), quantity)}"
+        if math.isinf(only[value]):
+            shown = "the run lost most of its probes"
+        return Note(f"No chart: one run only. {only['path']}, {only['method']}: {shown}.")
     runs, left = _most_repeated(runs)
     methods = list(dict.fromkeys(runs["method"]))
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
