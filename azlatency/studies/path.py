@@ -188,12 +188,13 @@ def name_paths(paths: Sequence[Path], methods: Sequence[str]) -> list[Path]:
     -------
     list of Path
         A machine or zone of the same name in two places is named with its place. A scenario of several paths is
-        followed by the ends.
+        followed by the ends. Zones name a path if a log names one machine only.
     """
     places: dict[str, set[tuple[str | None, str | None]]] = {}
     for end in (end for path in paths for end in (path.client, path.server)):
         if end.machine is not None or end.zone is not None:
             places.setdefault(str(end), set()).add(end.place)
+    paths = _name_by_zones(paths)
     by_scenario: dict[str, list[int]] = {}
     for index, path in enumerate(paths):
         if path.scenario is not None:
@@ -212,6 +213,21 @@ def name_paths(paths: Sequence[Path], methods: Sequence[str]) -> list[Path]:
             for index in runs:
                 named[index] = _of_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)
     return named
+
+
+def _name_by_zones(paths: Sequence[Path]) -> list[Path]:
+    """Name paths by their zones where some logs name the machine of one end only (``zone 1 → 10.0.2.4``)."""
+    nameless = {
+        (path.client.place, path.server.place)
+        for path in paths
+        if (path.client.machine is None) != (path.server.machine is None) and path.client.zone and path.server.zone
+    }
+    return [
+        replace(path, scenario=route(_zone_name(path.client.zone), _zone_name(path.server.zone)))
+        if path.scenario is None and (path.client.place, path.server.place) in nameless
+        else path
+        for path in paths
+    ]
 
 
 def _grouped(paths: Sequence[Path], methods: Sequence[str]) -> list[list[tuple[Path, str]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -96,6 +97,17 @@ def test_a_scenario_of_several_paths_does_not_replace_their_ends() -> None:
     assert texts(*paths) == ["gcp: us-central1 → us-east1", "gcp: us-east1 → us-west1", "other"]
     machines = [Path(end(name), end("10.0.0.9"), "both") for name in ("10.0.0.4", "10.0.0.5")]
     assert texts(*machines) == ["both: 10.0.0.4 → 10.0.0.9", "both: 10.0.0.5 → 10.0.0.9"]
+
+
+def test_zones_name_a_path_if_a_log_names_one_machine_only() -> None:
+    """sockperf names its server, iperf3 both ends: the runs belong to one path."""
+    one, both = (
+        Path(end(zone="1"), end("10.0.2.4", zone="2")),
+        Path(end("10.0.1.4", zone="1"), end("10.0.2.4", zone="2")),
+    )
+    assert texts(one, both) == ["zone 1 → zone 2"] * 2
+    assert texts(both) == ["10.0.1.4 → 10.0.2.4"]
+    assert len(set(texts(one, replace(one, server=end("10.0.2.5", zone="2"))))) == 2, "two servers stay apart"
 
 
 def test_a_scenario_of_one_path_names_it() -> None:
