@@ -102,10 +102,14 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
     """Return the tables of one source; never raises on any text. For the parameters see `parse`."""
     if explain is None and (document := find_document(source)) is not None:
         return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
-    readings = _possible_readings(source)
+    plain = _Reading(source, find_claims(source))
+    as_it_is = _read(plain) if _weigh(plain.claims)[0] else None
+    if explain is None and as_it_is is not None and _is_read_whole(as_it_is):
+        return _to_logs(as_it_is)
+    readings = _possible_readings(plain)
     if tool in load_parsers() and not any(_weigh(reading.claims)[1] for reading in readings) and len(source.lines):
         readings = [_Reading(source, [Claim(0, tool, source.lines[0])])]
-    chosen, best = readings[0], _read(readings[0])
+    chosen, best = readings[0], (as_it_is if readings[0] is plain else None) or _read(readings[0])
     for reading in readings[1:]:
         recorder = _read(reading)
         if _cost(recorder) < _cost(best):
@@ -123,14 +127,13 @@ class _Reading(NamedTuple):
     wrapping: Unwrapped | None = None
 
 
-def _possible_readings(source: Source) -> list[_Reading]:
+def _possible_readings(plain: _Reading) -> list[_Reading]:
     """Return the source as it is, and without its wrapping if at least as many logs are recognised that way.
 
     If more logs are recognised without the wrapping, only those readings are returned. Otherwise the caller chooses
     the reading with the fewest unknown lines.
     """
-    plain = _Reading(source, find_claims(source))
-    most = _weigh(plain.claims)
+    source, most = plain.source, _weigh(plain.claims)
     best: list[_Reading] = []
     for proposal in propose_unwrapped(source, claimed=most[1] > 0, surely=most[0] > 0):
         claims = find_claims(take_head(proposal.source))
@@ -146,6 +149,12 @@ def _weigh(claims: list[Claim]) -> tuple[int, int]:
     """Return the number of claims that start a log, and of all claims."""
     known = [claim for claim in claims if not claim.is_foreign]
     return sum(not claim.weak for claim in known), len(known)
+
+
+def _is_read_whole(recorder: Recorder) -> bool:
+    """Return whether the logs account for every line, so that no wrapping can hide another log."""
+    counts = recorder.accounting.counts()
+    return not (counts["lines_unknown"] or counts["lines_prose"])
 
 
 def _cost(recorder: Recorder) -> tuple[int, int]:
