@@ -152,7 +152,7 @@ def _dots(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[DotView, ...], bool]
         start = min(smallest, 0.0)
         length = (largest - start) or 1.0
 
-    room = max(min(_ROOM, 96 - _LETTER * max(len(str(row["text"])) for row in rows)), 20.0)
+    room = max(min(_ROOM, 92 - _LETTER * max(len(str(row["text"])) for row in rows)), 20.0)
 
     def place(value: float) -> float:
         return round(room * (scale(value) - start) / length, 1)

@@ -357,7 +357,9 @@ def _fill_from_classes(study: Study | Logs, runs: pd.DataFrame) -> None:
             row = ordered.iloc[int(totals.searchsorted(math.ceil(n * q - 1e-9)))] if n else None
             if row is None or (q > 0.5 and n < 100) or math.isfinite(float(runs.at[run_id, column])):
                 continue
-            runs.loc[run_id, column] = float((row["low_ns"] + row["high_ns"]) / 2)  # missing in an open class
+            if row[["low_ns", "high_ns"]].isna().any():
+                continue  # an open class has no middle
+            runs.loc[run_id, column] = float((row["low_ns"] + row["high_ns"]) / 2)
             if column == "median_ns":
                 runs.loc[run_id, "median_from"] = "classes"
 

@@ -25,6 +25,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "docs" / "evil.md").write_text(f"# {EVIL}\n\n[a](javascript:alert(1)) [b](../../x.md) {EVIL}\n", "utf-8")
     site = report._Site(root / "site", root / "notebooks")
     site.finish([], [])
+    site.publish()
     return root / "site"
 
 

@@ -162,3 +162,11 @@ def test_runs_of_an_unknown_client_are_not_pooled(tmp_path: Path) -> None:
     manifest = '[[run]]\nlog = "*"\nclient = "vm-a"\n'
     (estimate,) = az.summarize(az.latency(study_of(tmp_path / "known", manifest, logs)), "mean_ns")
     assert estimate.n == 2 and estimate.estimate is not None
+
+
+def test_an_open_class_has_no_middle(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pd.DataFrame({"run_id": "r", "low_ns": [0.0, 10.0], "high_ns": [10.0, pd.NA], "count": [30, 90]})
+    monkeypatch.setattr(az.studies.runs, "frequency_tables", lambda study: table.convert_dtypes())
+    runs = pd.DataFrame({"median_ns": float("nan"), "p99_ns": float("nan"), "median_from": None}, index=["r"])
+    az.studies.runs._fill_from_classes(None, runs)
+    assert runs.loc["r"].isna().all()
