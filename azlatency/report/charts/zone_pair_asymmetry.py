@@ -134,7 +134,7 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
                 continue
             cell, truth = intervals[start, end], configured().rtt.get(str(Path.between(start, end)))
             below = "1 run" if cell.low is None or cell.high is None else (
-                f"{_short(cell.low / MICROSECOND)} – {_short(cell.high / MICROSECOND)}"
+                f"{_short(cell.low / MICROSECOND)}–{_short(cell.high / MICROSECOND)}"
             )  # fmt: skip
             below += f"\n× {_short(truth / MICROSECOND)}" if truth else ""
             at = (column + 0.5, row + (0.26 if truth else 0.33))

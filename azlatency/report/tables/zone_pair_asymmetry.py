@@ -94,7 +94,7 @@ def _answer(result: Asymmetry) -> str:
     if result.symmetric_enough:
         return "practically equivalent in every pair"
     if not any(pair.ratio.low is not None for pair in result.pairs):
-        return "one round: shown, not judged"
+        return "one round: shown, not judged" if result.rounds == 1 else "no interval: shown, not judged"
     return "inconclusive"
 
 
