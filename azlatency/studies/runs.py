@@ -197,7 +197,7 @@ def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
     logs = [(PurePosixPath(log.file), str(log.command), str(log.run_id)) for log in of_lagscope[~in_files].itertuples()]
     owners = {}
     for table in of_lagscope[in_files].itertuples():
-        file = PurePosixPath(str(table.file))
+        file = PurePosixPath(str(table.file).removesuffix(".gz"))
         beside = [(log, command, run_id) for log, command, run_id in logs if log.parent == file.parent]
         named = [run_id for log, command, run_id in beside if log.stem == file.stem or file.name in command]
         if len(named) == 1:

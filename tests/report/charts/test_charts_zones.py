@@ -42,7 +42,7 @@ def test_tables_of_both_directions(results: StudyResults) -> None:
 
 
 def test_only_an_emulated_network_has_configured_links(study: Any) -> None:
-    assert bool(len(az.studies.configured_links(study))) == (study.name == "emulated-zones")
+    assert bool(len(az.studies.configured_links(study))) == study.name.startswith("emulated-")
 
 
 def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], StudyResults]) -> None:
@@ -50,7 +50,7 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
     found, links = results.asymmetries, az.studies.configured_links(results.study)
     assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
     said = repr(az.findings.zone_pair_asymmetry.conclude(found, links))
-    assert "az2a → az3a carries 2.03 times the goodput of the reverse direction (ntttcp)" in said
+    assert "az2a → az3a carries 2 times the goodput of the reverse direction (iperf3 TCP)" in said  # configured: 2
     assert "is configured 120 µs slower than the other" in said
     rates, delays = (
         tables.zone_pair_asymmetry.configured_rates(links, found),
@@ -88,9 +88,8 @@ def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Cal
     table = tables.vm_baseline.still_to_run(results.conformances, study.expectations)
     assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
     assert any(row[-1].startswith("fio --name=4-disks") for row in table.cells)
-    assert "12 of 12 expectations were not measured by any run" in repr(
-        az.findings.vm_baseline.conclude(results.conformances)
-    )
+    said = repr(az.findings.vm_baseline.conclude(results.conformances))
+    assert "Not measured by any run: network latency; network throughput, client to node;" in said
 
 
 @pytest.mark.parametrize("relation", ["at_least", "at_most", "about", "between"])
@@ -166,7 +165,7 @@ def test_the_reference_comes_first_with_equal_packets(results: StudyResults) -> 
 
 def test_rounds_of_one_study(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
     study, found = results.study, results.rounds
-    assert isinstance(drawn["rounds"], Chart) == (study.name == "emulated-zones")
+    assert isinstance(drawn["rounds"], Chart) == study.name.startswith("emulated-")
     assert isinstance(tables.before_after.changes(found), Table if found else Note)
     assert isinstance(tables.before_after.settings(study, study), Table)
     assert az.findings.before_after.conclude([], found).findings
@@ -181,7 +180,7 @@ def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[
     table = tables.before_after.changes(found)
     assert isinstance(table, Table) and {row[2] for row in table.cells} == {"not estimable"}
     assert isinstance(charts.changes_forest(found), Note)
-    assert "a change of the network cannot be told" in repr(az.findings.before_after.conclude(found, []))
+    assert "A change of the network cannot be told" in repr(az.findings.before_after.conclude(found, []))
 
 
 def test_the_verdicts_are_explained() -> None:
