@@ -53,9 +53,9 @@ def conclude(
     ]
     round_trips = [pair for asymmetry, pair in pairs if asymmetry.metric == "latency" and pair.ratio.low is not None]
     if round_trips and not any(map(_differs, round_trips)):
-        methods = len({pair.labels["method"] for pair in round_trips})
+        methods = join(dict.fromkeys(str(pair.labels["method"]) for pair in round_trips))
         text = (
-            f"None of {methods} round-trip methods with more than one round shows a difference between initiators. "
+            f"No method with several rounds shows a difference between initiators ({methods}). "
             "This does **not** show that the one-way delays are equal: a round trip is their sum, whichever end starts "
             "it."
         )
