@@ -164,5 +164,5 @@ def study_of(samples: dict[str, np.ndarray]) -> tuple[Any, pd.DataFrame]:
             for number in (1, 2)
         ]
     ).set_index("run_id", drop=False)
-    no_classes = pd.DataFrame({"metric": [], "stream": []})
+    no_classes = pd.DataFrame(columns=["run_id", "metric", "stream"])
     return SimpleNamespace(samples=pd.concat(frames, ignore_index=True), histograms=no_classes), runs

@@ -75,7 +75,7 @@ def test_connect_times_are_not_called_round_trips() -> None:
 def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
     card = answer("emulated-zones")
     assert card.badge == "emulated" and "that the emulator recorded" in card.answer
-    assert all("configured" in dot.text for dot in card.dots)
+    assert all("recorded" in dot.text for dot in card.dots)
 
 
 def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from helpers.cases import stream
 
 import azlatency as az
 from azlatency.stats.within_run import tail_by_run as runtails
 from azlatency.stats.within_run.return_levels import return_level
+from azlatency.stats.within_run.tail import fit_tail
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +26,8 @@ def test_tails_of_the_emulated_study(found: list[runtails.RunTail]) -> None:
         assert each.largest == each.rtt.max()
 
 
-def test_the_fitted_share_is_the_return_level_turned_around(found: list[runtails.RunTail]) -> None:
-    fit = next(each.fit for each in found if each.million is not None and each.own_level and not each.own_level.refused)
+def test_the_fitted_share_is_the_return_level_turned_around() -> None:
+    fit = fit_tail(1e5 * stream(7).pareto(0.7, 4000))
     level = return_level(fit, float(fit.n))
     assert level.estimate is not None
     assert runtails.fitted_exceedances(fit, [level.estimate]) == pytest.approx([1 / fit.n])
