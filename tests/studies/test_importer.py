@@ -17,21 +17,6 @@ from azlatency.studies.manifest import ManifestError
 from azlatency.studies.store import load
 
 
-@pytest.fixture
-def study(tmp_path: Path, raw: Path) -> Path:
-    """A copy of a real study, in a project folder of its own."""
-    folder = tmp_path / "data" / "raw" / "cni"
-    shutil.copytree(raw / "westeurope-azure-cni", folder)
-    text = (folder / "study.toml").read_text("utf-8").replace("westeurope-azure-cni", "cni")
-    (folder / "study.toml").write_text(text, "utf-8")
-    return folder
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "processed"
-
-
 def test_an_unchanged_study_is_not_parsed_again(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = import_study("cni", [study], out=out)
     monkeypatch.setattr(importer, "_parse_file", None)

@@ -17,21 +17,6 @@ from azlatency.studies.importer import import_study
 from azlatency.studies.store import load, recover
 
 
-@pytest.fixture
-def study(tmp_path: Path, raw: Path) -> Path:
-    """A copy of a real study, in a project folder of its own."""
-    folder = tmp_path / "data" / "raw" / "cni"
-    shutil.copytree(raw / "westeurope-azure-cni", folder)
-    text = (folder / "study.toml").read_text("utf-8").replace("westeurope-azure-cni", "cni")
-    (folder / "study.toml").write_text(text, "utf-8")
-    return folder
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "processed"
-
-
 def test_tables_files_and_frames(study: Path, out: Path) -> None:
     summary = import_study("cni", [study], out=out)
     assert summary.runs_by_tool == {"iperf3": 5, "ntttcp": 5, "qperf": 10, "sockperf": 5}

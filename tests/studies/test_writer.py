@@ -16,21 +16,6 @@ from azlatency.studies.importer import import_study
 from azlatency.studies.store import load
 
 
-@pytest.fixture
-def study(tmp_path: Path, raw: Path) -> Path:
-    """A copy of a real study, in a project folder of its own."""
-    folder = tmp_path / "data" / "raw" / "cni"
-    shutil.copytree(raw / "westeurope-azure-cni", folder)
-    text = (folder / "study.toml").read_text("utf-8").replace("westeurope-azure-cni", "cni")
-    (folder / "study.toml").write_text(text, "utf-8")
-    return folder
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "processed"
-
-
 def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever call the import dies in, the old tables or the new ones are there, never half of them."""
     import_study("cni", [study], out=out)
