@@ -109,7 +109,8 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
     readings = _possible_readings(plain)
     if tool in load_parsers() and not any(_weigh(reading.claims)[1] for reading in readings) and len(source.lines):
         readings = [_Reading(source, [Claim(0, tool, source.lines[0])])]
-    chosen, best = readings[0], (as_it_is if readings[0] is plain else None) or _read(readings[0])
+    chosen = readings[0]
+    best = as_it_is if as_it_is is not None and chosen is plain else _read(chosen)
     for reading in readings[1:]:
         recorder = _read(reading)
         if _cost(recorder) < _cost(best):

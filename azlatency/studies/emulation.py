@@ -30,6 +30,12 @@ def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Serie
     return (links.loc[forward], links.loc[backward]) if {forward, backward} <= set(links.index) else None
 
 
+def sums_of_both_directions(links: pd.DataFrame, column: str) -> dict[Path, float]:
+    """Return the sum of a column of `configured_links` over both directions; without links of one direction only."""
+    return {path: float(links.at[path, column] + links.at[back, column])
+            for path in links.index if (back := path.reversed()) in links.index}  # fmt: skip
+
+
 def _mean_delay_us(link: dict[str, float]) -> float:
     """Return the mean delay of a link: base, lognormal jitter, and rare spikes of a Pareto law with an upper limit."""
     jitter = link["jitter_median_us"] * math.exp(link["jitter_sigma"] ** 2 / 2)
@@ -108,7 +114,7 @@ def recorded_round_trips(study: Study) -> pd.DataFrame:
     DataFrame
         One row per run, indexed by ``run_id``; empty if the network is real. Columns: ``file``, the log; ``median_ns``
         and ``mean_ns`` of the sums of both delays, from the emulator's read to the end of its write. The time of the
-        hosts is not in them.
+        hosts is not in them. A run without a round trip has no row.
 
     Raises
     ------
@@ -121,6 +127,7 @@ def recorded_round_trips(study: Study) -> pd.DataFrame:
         records = {
             log: (record["median_us"] * _MICROSECOND, record["mean_us"] * _MICROSECOND)
             for log, record in _truth(study)["runs"].items()
+            if record["round_trips"]
         }
     except (AttributeError, KeyError, TypeError) as error:
         raise _malformed(study, error) from None

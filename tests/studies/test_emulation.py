@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from helpers.places import ROOT
 
 import azlatency as az
@@ -32,6 +33,13 @@ def test_each_run_has_what_the_emulator_recorded() -> None:
     assert len(records) == len(truth["runs"]) and set(records["file"]) == set(truth["runs"])
     row = records[records["file"] == "ping/az1a-az2a/ping_r1.txt"].iloc[0]
     assert row["median_ns"] == truth["runs"]["ping/az1a-az2a/ping_r1.txt"]["median_us"] * 1e3
+
+
+def test_a_run_without_a_round_trip_has_no_recorded_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = "ping/az1a-az2a/ping_r1.txt"
+    record = {"round_trips": 0, "median_us": 0.0, "mean_us": 0.0}
+    monkeypatch.setattr("azlatency.studies.emulation._truth", lambda study: {"links": {}, "runs": {log: record}})
+    assert recorded_round_trips(az.load("emulated-zones")).empty
 
 
 def test_the_mean_delay_has_jitter_and_spikes() -> None:

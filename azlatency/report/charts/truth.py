@@ -53,18 +53,14 @@ def ground_truth(study: Study | None) -> None:
     study : Study or None
         An imported study. With a study of a real network, or ``None``, charts draw no ground truth.
     """
-    from azlatency.studies.emulation import configured_links
+    from azlatency.studies.emulation import configured_links, sums_of_both_directions
 
     links = None if study is None else configured_links(study)
     if links is None or not len(links):
         _configured.set(_EMPTY)
         return
     sums = {
-        column: {
-            str(path): float(links.loc[path, column] + links.loc[path.reversed(), column])
-            for path in links.index
-            if path.reversed() in links.index
-        }
+        column: {str(path): delay for path, delay in sums_of_both_directions(links, column).items()}
         for column in ("delay_ns", "mean_ns")
     }
     rates = {str(path): float(links.loc[path, "rate"]) for path in links.index}

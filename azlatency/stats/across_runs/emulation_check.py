@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from azlatency.stats.across_runs.run_values import value_column
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Estimate
+from azlatency.studies.emulation import sums_of_both_directions
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
@@ -89,9 +90,9 @@ def emulated_differences(
     Differences are taken within each round, so that drift between rounds cancels. Their median and its interval are
     those of `azlatency.stats.typical_run`.
     """
-    if not len(links):
+    delays = {str(path): delay for path, delay in sums_of_both_directions(links, "mean_ns").items()}
+    if not delays:
         return []
-    delays = {str(name): both for name in links.index if (both := _both_directions(links, name)) is not None}
     shortest = min(delays, key=lambda name: delays[name])
     reference = {shortest, str(Path.parse(shortest).reversed())}
     runs = runs[runs.index.isin(records.index) & runs["round"].notna()]
@@ -134,9 +135,3 @@ def _pairs(
         far = of_path.reset_index(drop=True).drop_duplicates("round").set_index("round")
         shared = far.index.intersection(mean.index)
         yield str(path), far.loc[shared], mean.loc[shared]
-
-
-def _both_directions(links: pd.DataFrame, name: Path) -> float | None:
-    """Return the sum of the configured mean delays of both directions in ns; ``None`` if one is not configured."""
-    ways = [links["mean_ns"].get(way) for way in (name, name.reversed())]
-    return None if None in ways else float(sum(ways))
