@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.own_files import ManifestError, check_no_link, check_regular, read_own_text
 from azlatency.studies.path import Path
 from azlatency.studies.store import data_folder
 
@@ -47,14 +48,16 @@ def _mean_delay_us(link: dict[str, float]) -> float:
 def _truth(study: Study) -> dict[str, Any]:
     """Return what ``truth.json`` of a study contains; nothing for a real network."""
     file = data_folder("raw") / study.name / _FILE
-    if file.is_symlink():
-        raise LogError(f"{file}: a symbolic link is not followed; copy the file that it points to")
     try:
-        truth: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {"links": {}, "runs": {}}
+        check_no_link(file, study.name)
+        if not file.exists():
+            return {"links": {}, "runs": {}}
+        check_regular(file, study.name)
+        truth: dict[str, Any] = json.loads(read_own_text(file))
+    except ManifestError as error:
+        raise LogError(str(error)) from None
     except json.JSONDecodeError as error:
         raise LogError(f"{file}:{error.lineno}: not JSON ({error.msg}); correct or remove the file") from None
-    except UnicodeDecodeError as error:
-        raise _malformed(study, error) from None
     if not isinstance(truth, dict):
         raise _malformed(study, TypeError("not an object"))
     return truth
