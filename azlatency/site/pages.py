@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +16,7 @@ from azlatency.report.answerable import Unanswered, unanswered
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
-from azlatency.site.outputs import Finding, Outputs
+from azlatency.site.outputs import Finding, Outputs, Shown
 from azlatency.site.provenance import Trail
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
@@ -193,11 +194,13 @@ class PageView:
         """Return whether the notebook has a cell of injected parameters."""
         return any("injected-parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
 
-    def show(self, output: Any) -> Any:
-        """Prepare an output for its macro."""
-        shown = self.outputs.show(output)
-        self.texts.output(shown)
-        return shown
+    def groups(self, cell: Any) -> list[tuple[bool, list[Shown]]]:
+        """Prepare the outputs of a cell, and say which ones stand side by side: figures, never a table."""
+        shown = [self.outputs.show(output) for output in cell.outputs]
+        for output in shown:
+            self.texts.output(output)
+        groups = [list(group) for _, group in groupby(shown, key=lambda output: output.kind == "figure")]
+        return [(group[0].kind == "figure" and len(group) > 1, group) for group in groups]
 
     @property
     def contents(self) -> list[Heading]:
