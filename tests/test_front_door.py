@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib
+import inspect
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from helpers.places import ROOT
@@ -69,3 +73,24 @@ def test_the_type_checker_rejects_wrong_uses() -> None:
     output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     assert 'Module has no attribute "doesnotexist"' in output and 'incompatible type "int"' in output
     assert len(output.splitlines()) == 2
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with the two studies of the examples, one of them imported."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("westeurope-azure-cni", "westeurope-availability-set-vs-zones"):
+        shutil.copytree(ROOT / "data" / "raw" / name, folder / "data" / "raw" / name)
+    az.import_study("westeurope-azure-cni", [folder / "data/raw/westeurope-azure-cni"], out=folder / "data/processed")
+    return folder
+
+
+@pytest.mark.parametrize("name", [name for name in az._HOMES if inspect.isfunction(getattr(az, name))])
+def test_the_example_of_every_function_prints_what_it_shows(
+    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    function = getattr(az, name)
+    (test,) = doctest.DocTestFinder(recurse=False).find(function, name, globs=function.__globals__)
+    assert test.examples
+    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(test).failed == 0

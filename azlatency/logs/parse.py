@@ -80,8 +80,12 @@ def parse(
     Examples
     --------
     >>> import azlatency as az
-    >>> logs = az.parse("sockperf.log", "results/", "dump.zip")             # doctest: +SKIP
-    >>> logs.runs[["tool", "client", "server", "status"]]                   # doctest: +SKIP
+    >>> logs = az.parse("data/raw/westeurope-availability-set-vs-zones")    # files, folders or archives
+    >>> print(logs)
+    Logs: 9 files, 8 runs, 1 error, 4 info events
+      iperf3    2 runs: 2 complete
+      ping      2 runs: 2 complete
+      sockperf  4 runs: 4 complete
     """
     logs = Logs()
     if executor is None:

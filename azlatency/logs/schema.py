@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
+__all__ = ["MANIFEST_COLUMNS", "TABLES", "UNCOUNTED", "Column", "arrow_schema", "names"]
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

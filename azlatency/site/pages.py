@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -29,7 +29,7 @@ class StudyView:
     """A study as the pages describe it: ``info`` is its study.json, ``contents`` lists its runs and numbers."""
 
     name: str
-    info: dict[str, Any]
+    info: Mapping[str, object]
     contents: tuple[str, ...]
     outdated: str = ""
     """Changes since its import; empty if there are none."""

@@ -134,6 +134,13 @@ def import_study(
         If a source does not exist.
     ManifestError
         If ``study.toml`` or a file that it names cannot be used. The old tables stay.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> summary = az.import_study("westeurope-azure-cni")
+    >>> summary.runs_by_tool
+    {'iperf3': 5, 'ntttcp': 5, 'qperf': 10, 'sockperf': 5}
     """
     check_study_name(name)
     roots = [Path(source) for source in sources] if sources else [data_folder("raw") / name]

@@ -293,6 +293,15 @@ def latency(study: Study | Logs) -> pd.DataFrame:
     of the class of a frequency table. A lost probe counts as infinite (RFC 2681): a run that lost more than half of its
     probes has an infinite median. The median is missing if only its bounds are known (``time<1ms`` of Windows).
     ``p99_ns`` is missing for fewer than 100 probes, because it would be the sample maximum.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> runs = az.latency(az.load("westeurope-azure-cni"))
+    >>> print(runs[["path", "method", "mean_ns"]].head(2).to_string(index=False))
+           path            method  mean_ns
+    Single node     qperf tcp_lat  33800.0
+    Single node sockperf TCP 14 B  33582.0
     """
     import pandas as pd
 
@@ -387,6 +396,15 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     -----
     The count of the receiver is the goodput, and is taken from the receiver's log if there is one. The count of the
     sender is used only if the receiver's is unknown.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> runs = az.throughput(az.load("westeurope-azure-cni"))
+    >>> print(runs[["path", "method", "throughput", "side"]].head(2).to_string(index=False))
+           path     method   throughput     side
+    Single node iperf3 TCP 2.570000e+10 receiver
+    Single node     ntttcp 9.839000e+10   sender
     """
     import pandas as pd
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from azlatency.logs import schema
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
-from azlatency.logs.record import Row
 from azlatency.logs.tables import TableSet
 
 if TYPE_CHECKING:
@@ -90,9 +89,63 @@ def list_studies(raw: Path | None = None) -> list[str]:
     -------
     list of str
         The subfolders that contain a ``study.toml``, sorted.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> "westeurope-azure-cni" in az.list_studies()
+    True
     """
     folder = raw or data_folder("raw")
     return sorted(path.parent.name for path in folder.glob("*/study.toml"))
+
+
+class StudyInfo(TypedDict, total=False):
+    """The keys of ``[study]`` in ``study.toml``; see ``data/raw/README.md``."""
+
+    name: str
+    title: str
+    question: str
+    source: str
+    notes: str
+    before: str
+    likely_cause: str
+    likely_cause_source: str
+    runs: str
+    reported: str
+    baseline: str
+    region: str
+    subscription: str
+    vm_size: str
+    placement: str
+    date: str
+    emulated: bool
+    pseudonymise_subscriptions: bool
+    accelerated_networking: bool
+    zone_maps: list[str]
+    scenarios: list[str]
+    conclusions: list[dict[str, str | int]]
+    unquantified: list[dict[str, str]]
+
+
+class Expectation(TypedDict, total=False):
+    """One ``[[expectation]]`` of a baseline file: ``low`` and ``high`` in the canonical ``unit``."""
+
+    name: str
+    metric: str
+    relation: Literal["at_least", "at_most", "about", "between"]
+    low: float
+    high: float
+    tolerance: float
+    unit: str
+    tool: str
+    vm_size: str
+    printed: str
+    printed_as: str
+    conditions: str
+    command: str
+    source_line: int
+    notes: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,7 +158,7 @@ class Study(TableSet):
         Name of the study and of its folder.
     folder : pathlib.Path
         Folder of the tables.
-    info : dict
+    info : StudyInfo
         The keys of ``[study]`` in ``study.toml``, and the scenarios in the order of the manifest.
     version : str
         Digest of the import that was loaded. Tables of two imports are never mixed.
@@ -113,7 +166,7 @@ class Study(TableSet):
 
     name: str
     folder: Path
-    info: dict[str, Any]
+    info: StudyInfo
     version: str
 
     def to_arrow(self, table: str) -> pa.Table:
@@ -135,7 +188,7 @@ class Study(TableSet):
         return data_version(self._read_json(STAMP_FILE))
 
     @cached_property
-    def expectations(self) -> list[Row]:
+    def expectations(self) -> list[Expectation]:
         """The expected values of the study's baseline file."""
         return list(self._read_json("expectations.json"))
 
@@ -197,6 +250,13 @@ def load(name: str, *, processed: Path | None = None) -> Study:
     ------
     LogError
         If the study is not imported. The message lists the imported studies.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> study = az.load("westeurope-azure-cni")
+    >>> study.info["region"], len(study.runs)
+    ('westeurope', 25)
     """
     root = processed or data_folder("processed")
     folder = root / check_study_name(name)

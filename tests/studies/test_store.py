@@ -14,7 +14,8 @@ from helpers.places import ROOT
 import azlatency as az
 from azlatency.logs import schema
 from azlatency.studies.importer import import_study
-from azlatency.studies.store import load, recover
+from azlatency.studies.manifest import _STUDY_TYPES
+from azlatency.studies.store import StudyInfo, load, recover
 
 
 def test_tables_files_and_frames(study: Path, out: Path) -> None:
@@ -130,3 +131,10 @@ def test_duckdb_reads_the_tables_as_the_documentation_says(study: Path, out: Pat
         for statement in block.strip().rstrip(";").split(";\n"):
             rows = connection.execute(statement.replace("data/processed/*", f"{out}/*")).fetchall()
             assert rows, statement
+
+
+def test_every_key_of_the_manifest_has_a_type() -> None:
+    """``pattern`` is used by the import only; the last three are tables and an order, not keys."""
+    assert StudyInfo.__annotations__.keys() == _STUDY_TYPES.keys() - {"pattern"} | {
+        "scenarios", "conclusions", "unquantified",
+    }  # fmt: skip

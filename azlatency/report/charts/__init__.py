@@ -5,7 +5,6 @@ Where there is nothing to draw the function returns a `Note` with the reason. Ch
 like the page; the others are in modules named after what they draw.
 """
 
-from azlatency.report.charts.axes import spread
 from azlatency.report.charts.base import column, export, few, show
 from azlatency.report.charts.before_after import changes_forest, shift_functions
 from azlatency.report.charts.emulation import emulated_errors
@@ -46,7 +45,6 @@ __all__ = [
     "shift_functions",
     "show",
     "single_changes",
-    "spread",
     "tail_curves",
     "throughput_forest",
     "throughput_series",

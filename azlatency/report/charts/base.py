@@ -16,11 +16,13 @@ from azlatency.report.charts.names import one_figure, short
 from azlatency.report.objects import Chart, Note, fonts, style
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
 Item = TypeVar("Item")
+Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Inches: one column and the whole page of a two-column journal.
 _WIDTHS = {"single": 3.3, "double": 7.0}
 _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
@@ -144,15 +146,36 @@ def export(formats: str, folder: Path | str) -> None:
 
 
 def show(*charts: Chart | Note, most: int = 4) -> None:
-    """Show the first ``most`` charts next to each other; those with nothing to draw are left out."""
+    """Show charts next to each other in a notebook.
+
+    Parameters
+    ----------
+    *charts : Chart or Note
+        The charts; a `Note` stands for a chart with nothing to draw and is left out.
+    most : int
+        Largest number of charts that are shown.
+    """
     from IPython.display import display
 
     for chart in [chart for chart in charts if isinstance(chart, Chart)][:most]:
         display(chart)
 
 
-def few(items: Any, most: int = 12) -> Any:
-    """Return a frame or list if it has at most ``most`` rows, else an empty one: a summary has room for few."""
+def few(items: Items, most: int = 12) -> Items:
+    """Return the items if they are few enough for a chart of a summary, else none of them.
+
+    Parameters
+    ----------
+    items : DataFrame or list
+        The rows to draw.
+    most : int
+        Largest number of rows.
+
+    Returns
+    -------
+    DataFrame or list
+        ``items``, or an empty frame or list of the same type if there are more than ``most`` rows.
+    """
     return items if len(items) <= most else items[:0]
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.across_runs.run_values import RunData
-    from azlatency.studies.store import Study
+    from azlatency.studies.store import Expectation, Study
 
 Status = Literal["meets", "fails", "inconclusive"]
 RELATIONS = ("at_least", "at_most", "about", "between")
@@ -131,7 +131,7 @@ class Conformance(Result):
         return f"{self.what}: {self.status}; {mean}{more}{self.flag_note}"
 
 
-def limits_of(expectation: Mapping[str, Any]) -> tuple[float | None, float | None]:
+def limits_of(expectation: Expectation) -> tuple[float | None, float | None]:
     """Return (low, high) of an expectation; ``None`` is an open end.
 
     Raises
@@ -162,7 +162,7 @@ def limits_of(expectation: Mapping[str, Any]) -> tuple[float | None, float | Non
 
 def check_expectation(
     values: RunData,
-    expectation: Mapping[str, Any],
+    expectation: Expectation,
     *,
     value: str | None = None,
     confidence: float = 0.95,
@@ -412,7 +412,7 @@ def vms_by_share(
 
 def baseline(
     data: Study | pd.DataFrame,
-    expectations: Iterable[Mapping[str, Any]] | None = None,
+    expectations: Iterable[Expectation] | None = None,
     *,
     confidence: float = 0.95,
 ) -> Results[Conformance]:
@@ -443,6 +443,14 @@ def baseline(
     Notes
     -----
     See `check_expectation`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> metrics = pd.DataFrame({"metric": "throughput", "value": [9.4e9, 9.5e9, 9.3e9], "path": "a → b"})
+    >>> expectation = {"name": "bandwidth", "metric": "throughput", "relation": "at_least", "low": 9e9, "unit": "bit/s"}
+    >>> print(baseline(metrics, [expectation]))
+    bandwidth: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.2–9.6 Gbit/s, 104 % of the limit, 3 runs
     """
     frame = data if is_frame(data) else _metrics(data)
     selected = list(data.expectations if expectations is None and not is_frame(data) else expectations or ())
@@ -480,7 +488,7 @@ def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(path=pd.Series(paths, rows.index, dtype=object))
 
 
-def _named(metric: str, expectation: Mapping[str, Any]) -> str:
+def _named(metric: str, expectation: Expectation) -> str:
     """Return a column name that implies the unit, so that the checks of units apply."""
     return f"{metric}_ns" if expectation.get("unit") == "ns" else metric if unit_of(metric) else f"{metric}_value"
 

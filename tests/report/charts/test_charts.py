@@ -14,6 +14,7 @@ from helpers.chart_checks import assert_fit_to_print, texts
 
 import azlatency as az
 from azlatency.report import charts
+from azlatency.report.charts.axes import spread
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.time_series import RunTimeSeries
 
@@ -142,6 +143,6 @@ def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
 
 @pytest.mark.parametrize("positions", [[0.5], [0.5, 0.5, 0.5], [0.0, 0.01, 0.99, 1.0], [0.9, 0.95, 1.0, 1.0]])
 def test_labels_are_moved_apart_and_stay_on_the_page(positions: list[float]) -> None:
-    spots = charts.spread(positions, least=0.1)
+    spots = spread(positions, least=0.1)
     assert all(b - a >= 0.1 - 1e-9 for a, b in itertools.pairwise(spots))
     assert min(spots) >= -1e-9 and max(spots) <= 1 + 1e-9
