@@ -154,6 +154,9 @@ class Note:
     def __repr__(self) -> str:
         return self.text
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {"text/plain": self.text}, {"azlatency": {"kind": "note"}}
+
 
 @dataclass(frozen=True)
 class Finding:

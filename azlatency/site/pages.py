@@ -20,6 +20,7 @@ from azlatency.site.outputs import Finding, Outputs, Shown
 from azlatency.site.provenance import Trail
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
+from azlatency.site.sections import Section, sections, split_question
 from azlatency.studies.changes import changed_since_import
 from azlatency.studies.store import load
 
@@ -148,6 +149,8 @@ class PageView:
     version: str = __version__
     headings: list[Heading] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
+    in_a_sentence: list[tuple[str, str]] = field(default_factory=list)
+    """Sections without anything to show: their heading, and why."""
     log_line: tuple[str, str] | None = None
     """The log line that the error names, and its text."""
 
@@ -175,16 +178,17 @@ class PageView:
     def opening(self, notebook: Any) -> str:
         """Return the beginning of the first text cell, up to the question: the findings follow it."""
         texts = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
-        return _split(texts[0].source)[0] if texts else ""
+        return split_question(texts[0].source)[0] if texts else ""
 
-    def text_of(self, notebook: Any, cell: Any) -> str:
-        """Return the text of a cell without the `opening`."""
-        first = next(other for other in notebook.cells if other.cell_type == "markdown")
-        return _split(cell.source)[1] if cell is first else str(cell.source)
-
-    def is_shown_above(self, cell: Any) -> bool:
-        """Return whether a cell is the heading of the findings, which stand above the other cells."""
-        return bool(cell.cell_type == "markdown" and cell.source.strip() == "## Findings")
+    def sections(self, notebook: Any) -> list[Section]:
+        """Return the sections that have something to show; the others are listed in `in_a_sentence`."""
+        kept = []
+        for section in sections(notebook):
+            if section.reason and not section.is_method:
+                self.in_a_sentence.append((section.title, section.reason))
+            else:
+                kept.append(section)
+        return kept
 
     def code(self, source: str) -> str:
         """Render a code cell as HTML."""
@@ -216,13 +220,6 @@ class PageView:
     def notebook_url(self) -> str:
         """Relative address of the executed notebook."""
         return f"../notebooks/{self.job.study.url}/{quote(self.job.chapter.path.name)}"
-
-
-def _split(source: str) -> tuple[str, str]:
-    """Split the first text of a page after the paragraph with the question."""
-    head, question, rest = source.partition("**Question:**")
-    asked, _, rest = rest.partition("\n\n")
-    return f"{head}{question}{asked}", rest
 
 
 def study_view(name: str) -> StudyView:

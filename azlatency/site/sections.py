@@ -1,0 +1,121 @@
+"""The sections of a notebook as a page shows them: an answer first, its explanation folded.
+
+The prose of a notebook is the same for every study. A page shows the heading and the first sentence of each text and
+folds the rest. A section in which no cell has anything to show becomes one sentence at the end of the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+#: The section that a page folds as a whole: sources of the methods, and the list of files.
+METHOD = "Method and provenance"
+_FINDINGS = "## Findings"
+_HEADING = re.compile(r"\A\s*(#{1,6} .+)\n*")
+_SENTENCE = re.compile(r"(.+?[.:?!])(?=\s+[A-Z*`]|\s*\Z)", re.S)
+#: Beginnings of paragraphs that are not sentences: formulas, tables, lists, quotes, code.
+_BLOCK = ("$$", "|", "- ", "* ", "1. ", ">", "```", "    ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A text cell and the code cells after it; ``lead`` and ``more`` are its Markdown, shown and folded."""
+
+    lead: str
+    more: str
+    cells: tuple[Any, ...]
+
+    @property
+    def heading(self) -> str:
+        """The heading that the part begins with, without its marks."""
+        match = _HEADING.match(self.lead)
+        return match[1].lstrip("# ") if match else ""
+
+    @property
+    def body(self) -> str:
+        """The whole text below the heading."""
+        return f"{_HEADING.sub('', self.lead)} {self.more}".strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """The parts from one second-level heading to the next."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def title(self) -> str:
+        """The heading of the section."""
+        return self.parts[0].heading
+
+    @property
+    def is_method(self) -> bool:
+        """Whether the section is about methods and files."""
+        return self.title == METHOD
+
+    @property
+    def reason(self) -> str:
+        """Why no cell of the section has anything to show; empty if one has."""
+        outputs = [output for part in self.parts for cell in part.cells for output in cell.outputs]
+        reasons = [_note(output) for output in outputs]
+        return " ".join(dict.fromkeys(map(str, reasons))) if self.title and reasons and all(reasons) else ""
+
+
+def _note(output: Any) -> str:
+    """Return the sentence of a `Note`, else an empty text."""
+    is_note = output.get("metadata", {}).get("azlatency", {}).get("kind") == "note"
+    return str(output["data"].get("text/plain", "")) if is_note else ""
+
+
+def split_question(source: str) -> tuple[str, str]:
+    """Split the first text of a page after the paragraph with the question."""
+    head, question, rest = source.partition("**Question:**")
+    asked, _, rest = rest.partition("\n\n")
+    return f"{head}{question}{asked}", rest
+
+
+def split_lead(source: str) -> tuple[str, str]:
+    """Split a text after its heading and the first sentence below it."""
+    heading = _HEADING.match(source)
+    body = source[heading.end() :] if heading else source
+    paragraph = body.partition("\n\n")[0]
+    if paragraph.lstrip().startswith(_BLOCK):
+        end = len(paragraph)
+    else:
+        sentence = _SENTENCE.match(paragraph)
+        end = sentence.end() if sentence else len(paragraph)
+    return f"{heading[1]}\n\n{body[:end]}" if heading else body[:end], body[end:].strip()
+
+
+def sections(notebook: Any) -> list[Section]:
+    """Return the sections of an executed notebook, without the question of its first text.
+
+    The findings stand above the sections, so their section has no heading.
+    """
+    found: list[list[Part]] = []
+    for part in _parts(notebook):
+        if not found or part.lead.startswith("## ") or not part.lead:
+            found.append([])
+        found[-1].append(part)
+    return [Section(parts=tuple(parts)) for parts in found]
+
+
+def _parts(notebook: Any) -> Iterator[Part]:
+    texts = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "markdown"]
+    ends = [*texts[1:], len(notebook.cells)] if texts else []
+    if not texts or texts[0] > 0:
+        before = notebook.cells[: texts[0] if texts else None]
+        yield Part(lead="", more="", cells=_code(before))
+    for number, (start, end) in enumerate(zip(texts, ends, strict=True)):
+        source = str(notebook.cells[start].source)
+        lead, more = split_lead(source) if number else ("", split_question(source)[1].strip())
+        if source.strip() == _FINDINGS:
+            lead = ""
+        yield Part(lead=lead, more=more, cells=_code(notebook.cells[start + 1 : end]))
+
+
+def _code(cells: list[Any]) -> tuple[Any, ...]:
+    return tuple(cell for cell in cells if cell.cell_type == "code")

@@ -1,0 +1,67 @@
+"""The sections of a notebook: the answer first, the explanation folded, and one sentence where nothing is to show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from azlatency.report.objects import Note
+from azlatency.site.sections import sections, split_lead
+
+
+def _cell(*values: object) -> Any:
+    outputs = []
+    for value in values:
+        data, metadata = value._repr_mimebundle_() if isinstance(value, Note) else ({"text/plain": str(value)}, {})
+        outputs.append(new_output("display_data", data, metadata=metadata))
+    return new_code_cell("x", outputs=outputs)
+
+
+@pytest.mark.parametrize(
+    ("source", "lead", "more"),
+    [
+        ("## Head\n\nOne sentence. Another.", "## Head\n\nOne sentence.", "Another."),
+        ("## Head\n\nRTT/2 is 1.5 of it: so it is. *Limits.*\n\nNone.", "## Head\n\nRTT/2 is 1.5 of it: so it is.",
+         "*Limits.*\n\nNone."),
+        ("Only a sentence without an end", "Only a sentence without an end", ""),
+        ("## Head", "## Head\n\n", ""),
+        ("## Head\n\n$$p^n. A$$\n\nMore.", "## Head\n\n$$p^n. A$$", "More."),
+        ("## Head\n\n| a. B | b |\n|---|---|\n", "## Head\n\n| a. B | b |\n|---|---|\n", ""),
+    ],
+)  # fmt: skip
+def test_a_text_is_shown_up_to_its_first_sentence(source: str, lead: str, more: str) -> None:
+    assert split_lead(source) == (lead, more)
+
+
+def test_a_section_without_anything_to_show_gives_its_reason() -> None:
+    notebook = new_notebook(
+        cells=[
+            new_markdown_cell("# Page\n\n**Question:** why?\n\nBecause."),
+            new_code_cell("import x"),
+            new_markdown_cell("## Empty\n\nProse."),
+            _cell(Note("No log has it.")),
+            new_markdown_cell("The same again:"),
+            _cell(Note("No log has it."), Note("Nor that.")),
+            new_markdown_cell("## Full\n\nProse."),
+            _cell(Note("No log has it.")),
+            _cell("a table"),
+            new_markdown_cell("## Findings"),
+            _cell("findings"),
+            new_markdown_cell("## Method and provenance\n\nOne. Two."),
+            _cell(Note("No files.")),
+        ]
+    )
+    start, empty, full, findings, method = sections(notebook)
+    assert (start.parts[0].lead, start.parts[0].more, start.reason) == ("", "Because.", "")
+    assert (empty.title, empty.reason) == ("Empty", "No log has it. Nor that.")
+    assert (full.title, full.reason) == ("Full", "")
+    assert (findings.title, len(findings.parts[0].cells)) == ("", 1)
+    assert method.is_method and method.parts[0].body == "One. Two."
+
+
+def test_no_cell_is_lost_from_a_notebook_without_texts() -> None:
+    first, second = new_code_cell("a"), new_code_cell("b")
+    (section,) = sections(new_notebook(cells=[first, second]))
+    assert section.parts[0].cells == (first, second)
