@@ -107,12 +107,6 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
     "ss": ForeignTool(
         (_line("Recv-Q", r"(?:Netid {1,12})?State {1,12}Recv-Q {1,12}Send-Q {1,40}Local Address:.{1,200}"),)
     ),
-    "uperf": ForeignTool(
-        (
-            _line("running profile:", r"Starting \d{1,9} (?:threads|processes) running profile:.{1,300}"),
-            _line("op/s", r"(?:Total|Txn\d{1,6}) {1,20}\S{1,20} / {1,10}[\d.]{1,12}\(s\) = {1,20}\S{1,20} .{1,60}op/s"),
-        )
-    ),
     "nuttcp": ForeignTool(
         (
             _line(" Mbps", r"[\d.]{1,16} MB / {1,8}[\d.]{1,12} sec = {1,8}[\d.]{1,16} Mbps.{0,200}"),

@@ -93,7 +93,7 @@ avg-cpu:  %user   %nice %system %iowait  %steal   %idle
 
 
 #: Tools of that folder that have a parser by now.
-_READ_SINCE = {"hping3", "mtr"}
+_READ_SINCE = {"hping3", "mtr", "uperf"}
 
 
 def read(text: str) -> Logs:
