@@ -15,7 +15,7 @@ JOBS ?= 2
 ECHO_CLIENT ?= echo_client.py
 
 PY := $(VENV)/bin/python
-STAMP := $(VENV)/.installed
+STAMP = $(VENV)/.installed-$(EXTRAS)
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 
 # If this variable is set, Python stores no bytecode and every notebook kernel compiles pandas again (about four times slower).
@@ -97,11 +97,13 @@ test-matrix: setup ## run make test with every installed Python of 3.11 to 3.14
 	@$(PY) -m uv tool run --quiet nox==$(NOX_VERSION)
 
 .PHONY: test-slow
-test-slow: data ## run the tests that take long
+test-slow: data ## run the tests that take long (installs more: a Dask cluster and an object store of this machine)
+	@$(MAKE) setup EXTRAS=test,dask,aws,azure,slow
 	@$(PY) -m pytest -q -n $(JOBS) -m slow tests
 
 .PHONY: bench
-bench: data ## compare the cost of parsing and statistics with other libraries
+bench: data ## compare the cost of parsing and statistics with other libraries (takes minutes)
+	@$(MAKE) setup EXTRAS=test,dask,bench
 	@$(PY) -m benchmarks
 
 .PHONY: coverage

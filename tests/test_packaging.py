@@ -35,8 +35,10 @@ def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def pyproject_requirements() -> dict[str, SpecifierSet]:
-    tables = [project()["dependencies"], *project()["optional-dependencies"].values()]
+def pyproject_requirements(*extras: str) -> dict[str, SpecifierSet]:
+    """The bounds of the dependencies and of some extras, by default all."""
+    optional = project()["optional-dependencies"]
+    tables = [project()["dependencies"], *(optional[extra] for extra in extras or optional)]
     requirements = [Requirement(text) for table in tables for text in table]
     found = {canonicalize_name(r.name): r.specifier for r in requirements}
     assert len(found) == len(requirements), "a package stands in pyproject.toml twice"
@@ -74,7 +76,7 @@ def pinned_version(pin: Requirement) -> Version:
 def test_environment_and_pyproject_name_the_same_packages_and_bounds() -> None:
     conda = conda_requirements()
     assert conda.pop("python") == SpecifierSet(project()["requires-python"])
-    wanted = pyproject_requirements()
+    wanted = pyproject_requirements("test", "lab")
     assert set(conda) - CONDA_ONLY == set(wanted)
     assert {name: conda[name] for name in wanted} == wanted
 

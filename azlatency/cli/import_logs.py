@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,9 @@ from azlatency.cli.completion import complete_path, complete_study
 from azlatency.logs.format import count_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+
     from azlatency.studies.importer import ImportSummary
 
 
@@ -21,23 +25,29 @@ if TYPE_CHECKING:
     "azlatency import --study mine",
     "azlatency import notes.md logs/ --study mine",
     "ping -c 100 host | azlatency import - --study mine",
+    "azlatency import s3://bucket/dump --study mine --dask tcp://10.0.0.4:8786",
     "azlatency import --all",
 )
 def import_(
     sources: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
-            help="Logs, notes files, archives or folders; - reads standard input. Default: data/raw/STUDY.",
+            help="Logs, notes files, archives or folders, or URLs of these (s3://, abfs://, gs://); - reads standard "
+            "input. Default: data/raw/STUDY.",
             autocompletion=complete_path,
         ),
     ] = None,
     study: Annotated[str | None, typer.Option(help="Name of the study.", autocompletion=complete_study)] = None,
     all_studies: Annotated[bool, typer.Option("--all", help="Import every study in data/raw.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Output folder. Default: data/processed.")] = None,
+    out: Annotated[str | None, typer.Option(help="Output folder or its URL. Default: data/processed.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Parse on the workers of the Dask cluster at this address.")
+    ] = None,
 ) -> None:
     """Import logs into data/processed.
 
     Sources are copied to data/raw/STUDY and are never modified. If that folder has no study.toml, a draft is written.
+    Logs at a URL are read where they are, with the study.toml next to them.
     Unchanged files are not parsed again. Exit code 0: runs were imported; 1: no log was recognised, or a
     file could not be read (the others are imported); 2: usage error.
     """
@@ -45,40 +55,52 @@ def import_(
 
     if all_studies == (study is not None) or (all_studies and sources):
         raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
-    if study is not None:
-        usable = _import_study(folder_name(study), sources or [], out)
-    else:
-        names = list_studies()
-        if not names:
-            raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
-        usable = all([_import_or_report(name, out) for name in names])
+    names = list_studies() if study is None else [folder_name(study)]
+    if not names:
+        raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
+    with _executor(dask) as executor:
+        if study is not None:
+            usable = _import_study(names[0], sources or [], out, executor)
+        else:
+            usable = all([_import_or_report(name, out, executor) for name in names])
     if not usable:
         raise typer.Exit(1)
 
 
-def _import_or_report(name: str, out: Path | None) -> bool:
+def _executor(dask: str | None) -> AbstractContextManager[Executor | None]:
+    """Return the executor that parses: that of a Dask cluster, or none."""
+    if dask is None:
+        return nullcontext()
+    from azlatency.studies.cluster import dask_executor
+
+    return dask_executor(dask)
+
+
+def _import_or_report(name: str, out: str | None, executor: Executor | None) -> bool:
     """Import a study; print an error, so that the next study is imported in any case."""
     from azlatency.logs.parse import LogError
     from azlatency.studies.own_files import ManifestError
 
     try:
-        return _import_study(name, [], out)
+        return _import_study(name, [], out, executor)
     except (LogError, ManifestError) as error:
         print_error(str(error))
         return False
 
 
-def _import_study(name: str, sources: list[Path], out: Path | None) -> bool:
+def _import_study(name: str, sources: list[str], out: str | None, executor: Executor | None) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
     from azlatency.studies.importer import import_study
     from azlatency.studies.ingest import copy_sources
+    from azlatency.studies.remote import is_url
     from azlatency.studies.store import data_folder
 
     folder = data_folder("raw") / name
-    copied = copy_sources(sources, folder) if sources else None
+    in_place = sources if any(map(is_url, sources)) else None
+    copied = copy_sources([Path(source) for source in sources], folder) if sources and not in_place else None
     try:
         with progress(name) as bar:
-            summary = import_study(name, out=out, progress=bar)
+            summary = import_study(name, in_place, out=out, executor=executor, progress=bar)
     except BaseException:
         if copied is not None:
             copied.undo()
@@ -93,11 +115,11 @@ def _import_study(name: str, sources: list[Path], out: Path | None) -> bool:
         copied.undo()
         print_error(f"  no usable log; nothing was copied to {relative(folder)}")
         return False
-    _draft_manifest(name, folder, summary)
+    _draft_manifest(name, folder, out)
     return whole
 
 
-def _draft_manifest(name: str, folder: Path, summary: ImportSummary) -> None:
+def _draft_manifest(name: str, folder: Path, out: str | None) -> None:
     """Write the first study.toml of a study and print the next steps."""
     from azlatency.logs.tables import Logs
     from azlatency.studies.manifest import FILE_NAME
@@ -107,7 +129,7 @@ def _draft_manifest(name: str, folder: Path, summary: ImportSummary) -> None:
     target = folder / FILE_NAME
     if target.exists():
         return
-    study = load(name, processed=summary.folder.parent)
+    study = load(name, processed=out)
     logs = Logs()
     logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
     logs.rows["runs"] = study.runs[["source_id", "tool"]].to_dict("records")
@@ -123,7 +145,8 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
 
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
     files = f"{count_of(summary.parsed, 'file')} parsed, {summary.reused} unchanged"
-    written = f" -> {relative(summary.folder)}, data version {summary.data_version}" if summary.usable else ""
+    target = summary.folder if isinstance(summary.folder, str) else relative(summary.folder)
+    written = f" -> {target}, data version {summary.data_version}" if summary.usable else ""
     print(f"{summary.study}: {runs} ({'unchanged' if summary.unchanged else files}){written}")
     for title, lines in (
         ("not recognised", summary.not_recognised),

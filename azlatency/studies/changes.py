@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from azlatency.logs.format import count_of
 from azlatency.logs.parsers import parser_version
 from azlatency.studies.manifest import FILE_NAME, Manifest, read_manifest
 from azlatency.studies.own_files import ManifestError
+from azlatency.studies.remote import RemoteFile, is_url, list_url
 from azlatency.studies.store import data_folder, digest, read_stamp
 
 
@@ -28,11 +29,11 @@ def changed_since_import(name: str) -> str:
     -------
     str
         For example ``"parser version changed, 3 files added, 2 removed"``. Empty if the tables are up to date, or if
-        the logs were imported from a place that no longer exists.
+        the logs were imported from a URL or from a place that no longer exists.
     """
     stamp = read_stamp(data_folder("processed") / name)
     roots = [Path(root) for root in stamp["roots"]] or [data_folder("raw") / name]
-    if not all(root.exists() for root in roots):
+    if any(map(is_url, stamp["roots"])) or not all(root.exists() for root in roots):
         return ""
     try:
         manifest = find_manifest(name, roots)
@@ -54,26 +55,33 @@ def changed_since_import(name: str) -> str:
     return ", ".join(changes)
 
 
-def find_manifest(name: str, roots: Sequence[Path]) -> Manifest:
+def find_manifest(name: str, roots: Sequence[Path | str]) -> Manifest:
     """Read the manifest of a single source folder, or otherwise that of ``data/raw/<name>``; it may be empty."""
-    folder = roots[0] if len(roots) == 1 and roots[0].is_dir() else None
+    root = roots[0] if len(roots) == 1 else None
+    folder = root if isinstance(root, Path) and root.is_dir() else None
     raw = data_folder("raw") / name
     if folder is not None and ((folder / FILE_NAME).is_file() or not raw.is_dir()):
         return read_manifest(folder, name)
     return read_manifest(raw, name)
 
 
-def list_files(roots: Sequence[Path], manifest: Manifest) -> tuple[list[tuple[str, Path]], list[str]]:
+def list_files(
+    roots: Sequence[Path | str], manifest: Manifest
+) -> tuple[list[tuple[str, Path | RemoteFile]], list[str]]:
     """Return the path to show and the file of every log, and a message for every file that is not read.
 
     Hidden files and the files of the manifest are left out. A symbolic link inside a folder is refused, because it
     could show any file of this machine. A name that is not UTF-8 is shown with its bytes escaped.
     """
-    files: list[tuple[str, Path]] = []
+    files: list[tuple[str, Path | RemoteFile]] = []
     refused: list[str] = []
+    entries: Iterable[tuple[Path | RemoteFile, str, str]]
     for root in roots:
-        prefix = f"{shown_name(root.name)}/" if len(roots) > 1 and root.is_dir() else ""
-        entries = iter_entries(root) if root.is_dir() else [(root, root.name, "")]
+        if isinstance(root, str):
+            prefix, entries = list_url(root, prefixed=len(roots) > 1)
+        else:
+            prefix = f"{shown_name(root.name)}/" if len(roots) > 1 and root.is_dir() else ""
+            entries = iter_entries(root) if root.is_dir() else [(root, root.name, "")]
         for file, inside, problem in entries:
             path = prefix + shown_name(inside)
             if manifest.is_own_file(path):
@@ -104,16 +112,24 @@ def iter_entries(folder: Path, under: str = "") -> Iterator[tuple[Path, str, str
             yield Path(entry.path), name, "" if entry.is_file() else "not a regular file"
 
 
-def fingerprint(file: Path, before: dict[str, Any] | None) -> dict[str, Any]:
-    """Return size, time and SHA-256 of a file; the hash is computed only if size or time differ from `before`."""
-    status = file.stat()
-    current: dict[str, Any] = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
+def fingerprint(file: Path | RemoteFile, before: dict[str, Any] | None) -> dict[str, Any]:
+    """Return size, time and SHA-256 of a file; the hash is computed only if size or time differ from `before`.
+
+    The hash of a new file and of one in a store is left to the process that parses it.
+    """
+    current: dict[str, Any]
+    if isinstance(file, RemoteFile):
+        current = {"size": file.size, "mtime_ns": file.version}
+    else:
+        status = file.stat()
+        current = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
     if before is not None and all(before[key] == value for key, value in current.items()):
         return before
     if before is not None:
         current |= {"sources": before["sources"], "unreadable": before["unreadable"]}
-    with file.open("rb") as stream:
-        current["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
+        if isinstance(file, Path):
+            with file.open("rb") as stream:
+                current["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
     return current
 
 

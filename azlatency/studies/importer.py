@@ -7,13 +7,15 @@ atomic: if it fails or is killed, the old tables stay. Logs are only read.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs import schema
 from azlatency.logs.decode import SourceError, expand
@@ -23,9 +25,19 @@ from azlatency.logs.parsers import parser_version
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
 from azlatency.studies.manifest import Manifest
+from azlatency.studies.remote import (
+    DISK_ERRORS,
+    ChangedError,
+    RemoteFile,
+    checked_out,
+    fetched_manifest,
+    is_url,
+    publish,
+)
 from azlatency.studies.runs import paths_by_scenario
 from azlatency.studies.store import (
     PARSED_RUNS,
+    STAMP_FILE,
     Stamp,
     check_study_name,
     data_folder,
@@ -49,6 +61,9 @@ _PARSED_FROM = ("sha256", "tool")
 _JOINED = ("sources", "runs", "events")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
+#: A worker parses this many files, or this many bytes, at a time: its answer costs a few milliseconds to send.
+_BATCH_FILES, _BATCH_BYTES = 64, 4 * 1024**2
+_CHANGED = "changed while it was read; import it again"
 
 
 @dataclass
@@ -59,8 +74,8 @@ class ImportSummary:
     ----------
     study : str
         Name of the study.
-    folder : pathlib.Path
-        Folder of the tables.
+    folder : pathlib.Path or str
+        Folder of the tables, or its URL.
     runs_by_tool : dict of str to int
         Number of runs of each tool.
     not_recognised, unreadable, ignored, duplicates, problems : list of str
@@ -79,7 +94,7 @@ class ImportSummary:
     """
 
     study: str
-    folder: Path
+    folder: Path | str
     runs_by_tool: dict[str, int] = field(default_factory=dict)
     not_recognised: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
@@ -101,9 +116,9 @@ class ImportSummary:
 
 def import_study(
     name: str,
-    sources: Sequence[Path] | None = None,
+    sources: Sequence[Path | str] | None = None,
     *,
-    out: Path | None = None,
+    out: Path | str | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportSummary:
@@ -113,15 +128,18 @@ def import_study(
     ----------
     name : str
         Name of the study.
-    sources : sequence of pathlib.Path, optional
-        Files, archives or folders. Default: ``data/raw/<name>``. A single folder may contain its own ``study.toml``;
-        otherwise that of ``data/raw/<name>`` applies, if it exists.
-    out : pathlib.Path, optional
-        Folder of the imported studies. Default: ``data/processed``.
+    sources : sequence of path-like, optional
+        Files, archives or folders, or their URLs (``s3://``, ``abfs://``, ``gs://``, ``memory://`` and others that
+        fsspec knows). Default: ``data/raw/<name>``. A single folder may contain its own ``study.toml``; otherwise that
+        of ``data/raw/<name>`` applies, if it exists.
+    out : path-like, optional
+        Folder of the imported studies, or its URL. Default: ``data/processed``.
     executor : concurrent.futures.Executor, optional
-        Executor that parses the files. Default: parse them one after the other.
+        Executor that parses the files; that of a Dask cluster is ``distributed.Client(address).get_executor()``. Its
+        workers read the sources themselves. The tables are the same with any executor. Default: parse the files one
+        after the other in this process.
     progress : callable, optional
-        Called as ``progress(done, total)`` after each file.
+        Called as ``progress(done, total)`` with the number of files, whenever some are parsed.
 
     Returns
     -------
@@ -131,7 +149,7 @@ def import_study(
     Raises
     ------
     LogError
-        If a source does not exist.
+        If a source does not exist, a store refuses access, or a worker died. The old tables stay.
     ManifestError
         If ``study.toml`` or a file that it names cannot be used. The old tables stay.
 
@@ -143,10 +161,30 @@ def import_study(
     {'iperf3': 5, 'ntttcp': 5, 'qperf': 10, 'sockperf': 5}
     """
     check_study_name(name)
-    roots = [Path(source) for source in sources] if sources else [data_folder("raw") / name]
+    with ExitStack() as stack:
+        if out is None or not is_url(out):
+            return _import(name, sources, Path(out or data_folder("processed")) / name, stack, executor, progress)
+        folder = stack.enter_context(checked_out(str(out), name))
+        summary = _import(name, sources, folder, stack, executor, progress)
+        if summary.usable and not summary.unchanged:
+            publish(folder, str(out), digest([folder / STAMP_FILE])[:16])
+        summary.folder = f"{str(out).rstrip('/')}/{name}"
+        return summary
+
+
+def _import(
+    name: str,
+    sources: Sequence[Path | str] | None,
+    folder: Path,
+    stack: ExitStack,
+    executor: Executor | None,
+    progress: Callable[[int, int], None] | None,
+) -> ImportSummary:
+    """Import a study into a folder of this machine; see `import_study`."""
+    roots = [str(source) if is_url(source) else Path(source) for source in sources or [data_folder("raw") / name]]
     _check_roots(name, roots, given=bool(sources))
-    manifest = find_manifest(name, roots)
-    folder = (out or data_folder("processed")) / name
+    described = stack.enter_context(fetched_manifest(roots[0])) if len(roots) == 1 else None
+    manifest = find_manifest(name, roots if described is None else [described])
     recover(folder)
     summary = ImportSummary(name, folder)
     before = read_stamp(folder)
@@ -156,7 +194,7 @@ def import_study(
         "parser_version": parser_version(),
         "manifest": digest(manifest.files),
         # A page shows the lines of logs that are not in data/raw.
-        "roots": [str(root.resolve()) for root in roots] if sources else [],
+        "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
         "files": marks,
         "refused": list(summary.unreadable),
     }
@@ -178,10 +216,10 @@ def import_study(
     return summary
 
 
-def _check_roots(name: str, roots: Sequence[Path], *, given: bool) -> None:
-    """Raise `LogError` if a source does not exist."""
+def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None:
+    """Raise `LogError` if a source does not exist; that of a URL shows when its files are listed."""
     for root in roots:
-        if root.exists():
+        if isinstance(root, str) or root.exists():
             continue
         if given:
             raise LogError(f"{root}: no such file or folder; check the path")
@@ -190,10 +228,11 @@ def _check_roots(name: str, roots: Sequence[Path], *, given: bool) -> None:
 
 
 def _select_files(
-    roots: Sequence[Path], manifest: Manifest, summary: ImportSummary, before: Stamp
-) -> tuple[dict[str, Path], dict[str, Any]]:
+    roots: Sequence[Path | str], manifest: Manifest, summary: ImportSummary, before: Stamp
+) -> tuple[dict[str, Path | RemoteFile], dict[str, Any]]:
     """Return the logs and their fingerprints by path; list ignored and unreadable files in the summary."""
-    files, marks = {}, {}
+    files: dict[str, Path | RemoteFile] = {}
+    marks = {}
     listed, refused = list_files(roots, manifest)
     summary.unreadable += refused
     for path, file in listed:
@@ -217,42 +256,124 @@ def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
     return {
         path
         for path, file in stamp["files"].items()
-        if path in files and files[path].get("sources") and all(files[path][key] == file[key] for key in _PARSED_FROM)
+        if path in files
+        and files[path].get("sources")
+        and all(files[path][key] == file.get(key) for key in _PARSED_FROM)
     }
 
 
+class ParsedFile(NamedTuple):
+    """What a worker read of one file: its hash, the id and path of its sources, and the sources that cannot be read.
+
+    If the whole file cannot be read, ``problem`` says why.
+    """
+
+    sha256: str
+    sources: list[list[str]]
+    unreadable: list[str]
+    problem: str = ""
+
+
+class ParsedBatch(NamedTuple):
+    """What a worker returns: files, and the tables of their sources, each source once."""
+
+    parser_version: str
+    files: list[ParsedFile]
+    tables: dict[str, pa.Table]
+
+
 def _parse(
-    files: dict[str, Path],
+    files: dict[str, Path | RemoteFile],
     marks: dict[str, Any],
     summary: ImportSummary,
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
-) -> dict[str, Logs]:
-    """Parse files; return the tables of each source by its id, and add the sources of each file to its mark.
+) -> list[ParsedBatch]:
+    """Parse files in batches, and add the hash and the sources of each file to its mark.
 
-    The mark of a file that changed while it was read is removed.
+    The mark of a file that cannot be read, or that changed while it was read, is removed: it is tried again.
     """
-    parts_by_source: dict[str, Logs] = {}
-    mapper = executor.map if executor is not None else map
-    results = mapper(_parse_file, files.keys(), files.values(), [marks[path]["tool"] for path in files])
-    for done, (path, parts) in enumerate(zip(files, results, strict=True), start=1):
-        if has_changed(files[path], marks[path]):
-            summary.unreadable.append(f"{path}: changed while it was read; import it again")
-            del marks[path]
-        else:
-            logs = [part for part in parts if not isinstance(part, str)]
-            sources = [logs_of_source.rows["sources"][0] for logs_of_source in logs]
-            parts_by_source |= {row["source_id"]: part for row, part in zip(sources, logs, strict=True)}
-            marks[path]["sources"] = [[row["source_id"], row["path"]] for row in sources]
-            marks[path]["unreadable"] = [part for part in parts if isinstance(part, str)]
-        if progress is not None:
-            progress(done, len(files))
-    return parts_by_source
+    batches = list(_split(files, marks))
+    mapper: Callable[..., Iterable[ParsedBatch]] = executor.map if executor is not None else map
+    parsed: list[ParsedBatch] = []
+    done = 0
+    try:
+        for batch, result in zip(batches, mapper(_parse_batch, batches), strict=True):
+            if result.parser_version != parser_version():
+                raise LogError(
+                    f"a worker has another version of the parsers ({result.parser_version} instead of "
+                    f"{parser_version()}); install the same version of azlatency on every machine"
+                )
+            parsed.append(result)
+            for (path, file, _), read in zip(batch, result.files, strict=True):
+                problem = read.problem
+                if not problem and isinstance(file, Path) and has_changed(file, marks[path]):
+                    problem = _CHANGED
+                if problem:
+                    summary.unreadable.append(f"{path}: {problem}")
+                    del marks[path]
+                else:
+                    marks[path] |= {"sha256": read.sha256, "sources": read.sources, "unreadable": read.unreadable}
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(files))
+    except BrokenExecutor as error:
+        raise LogError(f"a worker process died ({error}); check its memory and import again") from None
+    return parsed
 
 
-def _parse_file(path: str, file: Path, tool: str | None) -> list[Logs | str]:
-    """Parse all sources of a file; a source that cannot be read is returned as its message."""
-    return [
+def _split(files: dict[str, Path | RemoteFile], marks: dict[str, Any]) -> Iterator[list[tuple[str, Any, str | None]]]:
+    """Yield path, file and tool of consecutive files that are parsed together."""
+    batch: list[tuple[str, Any, str | None]] = []
+    size = 0
+    for path, file in files.items():
+        size += marks[path]["size"]
+        if batch and (len(batch) == _BATCH_FILES or size > _BATCH_BYTES):
+            yield batch
+            batch, size = [], marks[path]["size"]
+        batch.append((path, file, marks[path]["tool"]))
+    if batch:
+        yield batch
+
+
+def _parse_batch(batch: Sequence[tuple[str, Path | RemoteFile, str | None]]) -> ParsedBatch:
+    """Parse files, here or in a worker."""
+    logs, files, seen = Logs(), [], set()
+    for path, file, tool in batch:
+        try:
+            sha256, parts = _parse_file(path, file, tool)
+        except ChangedError:
+            files.append(ParsedFile("", [], [], _CHANGED))
+            continue
+        except OSError as error:
+            if error.errno in DISK_ERRORS:
+                raise
+            files.append(ParsedFile("", [], [], f"{error.strerror or error}; check the file"))
+            continue
+        except LogError as error:
+            files.append(ParsedFile("", [], [], str(error)))
+            continue
+        sources = []
+        for part in parts:
+            if isinstance(part, str):
+                continue
+            row = part.rows["sources"][0]
+            sources.append([row["source_id"], row["path"]])
+            if row["source_id"] not in seen:
+                seen.add(row["source_id"])
+                logs.extend(part)
+        files.append(ParsedFile(sha256, sources, [part for part in parts if isinstance(part, str)]))
+    return ParsedBatch(parser_version(), files, {name: logs.to_arrow(name) for name in schema.TABLES})
+
+
+def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
+    """Return the hash of a file and all its sources; a source that cannot be read is returned as its message."""
+    if isinstance(file, RemoteFile):
+        with file.fetched() as local:
+            return _parse_file(path, local, tool)
+    with file.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    return sha256, [
         str(source) if isinstance(source, SourceError) else parse_source(source, tool=tool)
         for source in expand(file, name=path)
     ]
@@ -272,33 +393,36 @@ def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSumm
 
 
 def _assemble(
-    parsed: dict[str, Logs], paths: dict[str, str], stored_ids: set[str], folder: Path
+    parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set[str], folder: Path
 ) -> tuple[dict[str, pa.Table], list[str]]:
     """Return the tables without the manifest's part, and the names of the tables whose stored files stay valid.
 
-    Rows are in the order of `paths`, whatever was parsed now and before.
+    Rows are in the order of `paths`, whatever was parsed now and before, and by which worker.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    logs = Logs()
-    for source_id in paths:
-        if source_id not in stored_ids:
-            logs.extend(parsed[source_id])
+    seen = set(stored_ids)
+    ids_by_batch = []
+    for batch in parsed:
+        ids = {source_id for file in batch.files for source_id, _ in file.sources}
+        ids_by_batch.append((batch, (ids & paths.keys()) - seen, ids))
+        seen |= ids
     stored_order = read_table(folder, "sources")["source_id"].to_pylist() if stored_ids else None
     kept = [name for name in schema.TABLES if name not in _JOINED] if stored_order == list(paths) else []
-    order = pa.array(list(paths), pa.string())
     tables = {}
     for name in schema.TABLES:
         if name in kept:
             continue
-        table = logs.to_arrow(name)
+        parts = [schema.arrow_schema(name).empty_table()]
         if stored_ids:
             stored = read_table(folder, PARSED_RUNS if name == "runs" else name)
             if name == "events":
                 stored = stored.filter(pc.invert(pc.starts_with(stored["code"], "manifest_")))
-            table = pa.concat_tables([stored, table])
-        tables[name] = _in_order(table, order)
+            parts.append(_of_sources(stored, stored_ids))
+        for batch, wanted, ids in ids_by_batch:
+            parts.append(batch.tables[name] if wanted == ids else _of_sources(batch.tables[name], wanted))
+        tables[name] = _in_order(pa.concat_tables(parts), pa.array(list(paths), pa.string()))
     sources = tables["sources"]
     # The path of a source is that of the first file with these bytes.
     position = sources.schema.get_field_index("path")
@@ -306,16 +430,28 @@ def _assemble(
     return tables, kept
 
 
-def _in_order(table: pa.Table, source_ids: pa.Array) -> pa.Table:
-    """Return the rows of some sources in the order of these sources; the rows of one source keep their order."""
-    import numpy as np
+def _source_ids(table: pa.Table) -> pa.ChunkedArray:
+    """Return the source of each row."""
     import pyarrow.compute as pc
 
     # A run id starts with the id of its source.
-    keys = table["source_id"] if "source_id" in table.column_names else pc.utf8_slice_codeunits(table["run_id"], 0, 16)
-    ranks = pc.index_in(keys, value_set=source_ids)
-    if ranks.null_count:
-        table, ranks = table.filter(pc.is_valid(ranks)), ranks.drop_null()
+    return table["source_id"] if "source_id" in table.column_names else pc.utf8_slice_codeunits(table["run_id"], 0, 16)
+
+
+def _of_sources(table: pa.Table, ids: set[str]) -> pa.Table:
+    """Return the rows of some sources."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return table.filter(pc.is_in(_source_ids(table), value_set=pa.array(sorted(ids), pa.string())))
+
+
+def _in_order(table: pa.Table, source_ids: pa.Array) -> pa.Table:
+    """Return rows in the order of their sources; the rows of one source keep their order."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    ranks = pc.index_in(_source_ids(table), value_set=source_ids)
     if bool((np.diff(ranks.to_numpy()) < 0).any()):
         table = table.take(pc.sort_indices(ranks))
     return table

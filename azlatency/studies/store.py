@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -23,6 +25,7 @@ from azlatency.logs import schema
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import TableSet
+from azlatency.studies.remote import checked_out, is_url
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +36,9 @@ Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
 #: The table ``runs`` without what the manifest added.
 PARSED_RUNS = "parsed_runs"
+#: Studies that were loaded from a store; deleted when Python ends.
+_DOWNLOADED = ExitStack()
+atexit.register(_DOWNLOADED.close)
 _EMPTY_STAMP: Stamp = {
     "study": None, "parser_version": None, "manifest": None, "roots": [], "files": {}, "summary": None,
     "refused": [], "imported_at": None,
@@ -231,15 +237,16 @@ class Study(TableSet):
         return [(name, text) for name, text in facts if text]
 
 
-def load(name: str, *, processed: Path | None = None) -> Study:
+def load(name: str, *, processed: Path | str | None = None) -> Study:
     """Load an imported study.
 
     Parameters
     ----------
     name : str
         Name of the study.
-    processed : pathlib.Path, optional
-        Folder of the imported studies. Default: ``data/processed``.
+    processed : path-like, optional
+        Folder of the imported studies, or its URL (see `import_study`), from which the tables are downloaded to a
+        temporary folder that exists until Python ends. Default: ``data/processed``.
 
     Returns
     -------
@@ -258,8 +265,11 @@ def load(name: str, *, processed: Path | None = None) -> Study:
     >>> study.info["region"], len(study.runs)
     ('westeurope', 25)
     """
-    root = processed or data_folder("processed")
-    folder = root / check_study_name(name)
+    check_study_name(name)
+    if is_url(processed):
+        processed = _DOWNLOADED.enter_context(checked_out(str(processed), name)).parent
+    root = Path(processed or data_folder("processed"))
+    folder = root / name
     recover(folder)
     if not (folder / STAMP_FILE).is_file():
         known = ", ".join(sorted(path.parent.name for path in root.glob(f"*/{STAMP_FILE}"))) or "none"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,11 @@ from azlatency.studies import importer
 from azlatency.studies.importer import import_study
 from azlatency.studies.manifest import ManifestError
 from azlatency.studies.store import load
+
+
+def tables_of(folder: Path) -> dict[Path, bytes]:
+    files = [file for file in folder.rglob("*.*") if file.name != "import.json"]
+    return {file.relative_to(folder): file.read_bytes() for file in files if file.is_file()}
 
 
 def test_an_unchanged_study_is_not_parsed_again(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,11 +58,8 @@ def test_incremental_and_fresh_imports_are_equal(study: Path, out: Path, tmp_pat
     import_study("cni", [study], out=tmp_path / "fresh")
     grown, fresh = load("cni", processed=out), load("cni", processed=tmp_path / "fresh")
     assert grown.data_version == fresh.data_version
-    contents = [
-        {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*.*") if file.name != "import.json"}
-        for folder in (out / "cni", tmp_path / "fresh" / "cni")
-    ]
-    assert contents[0] == contents[1] and len(contents[0]) > len(schema.TABLES)
+    tables = tables_of(out / "cni")
+    assert tables == tables_of(tmp_path / "fresh" / "cni") and len(tables) > len(schema.TABLES)
 
 
 def test_a_changed_manifest_is_applied(study: Path, out: Path) -> None:
@@ -167,10 +170,73 @@ def test_an_archive_is_imported_whole(study: Path, out: Path, tmp_path: Path) ->
     assert again.unchanged
 
 
-def test_an_executor_may_parse(study: Path, out: Path) -> None:
+@pytest.mark.parametrize("batch_files", [1, 7, 64])
+def test_tables_do_not_depend_on_the_executor_or_its_batches(
+    study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_files: int
+) -> None:
+    shutil.copy(study / "az1-az1" / "qperf.log", study / "copy.log")
+    import_study("cni", [study], out=out)
+    monkeypatch.setattr(importer, "_BATCH_FILES", batch_files)
+    done = []
     with ThreadPoolExecutor(2) as executor:
-        summary = import_study("cni", [study], out=out, executor=executor)
+        summary = import_study(
+            "cni", [study], out=tmp_path / "parallel", executor=executor, progress=lambda *counts: done.append(counts)
+        )
     assert sum(summary.runs_by_tool.values()) == 25
+    assert done[-1] == (21, 21)
+    assert tables_of(tmp_path / "parallel" / "cni") == tables_of(out / "cni")
+
+
+def _exit_at_once(_batch: object) -> None:
+    os._exit(1)
+
+
+def test_a_worker_process_that_dies_leaves_the_tables(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import_study("cni", [study], out=out)
+    before = tables_of(out / "cni")
+    os.unlink(study / "az1-az1" / "qperf.log")
+    shutil.copy(study / "az1-az2" / "qperf.log", study / "new.log")
+    monkeypatch.setattr(importer, "_parse_batch", _exit_at_once)
+    context = multiprocessing.get_context("spawn")
+    message = r"a worker process died .*; check its memory and import again"
+    with ProcessPoolExecutor(1, mp_context=context) as executor, pytest.raises(az.LogError, match=message):
+        import_study("cni", [study], out=out, executor=executor)
+    assert tables_of(out / "cni") == before
+
+
+def test_workers_with_other_parsers_are_refused(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parse = importer._parse_batch
+    monkeypatch.setattr(importer, "_parse_batch", lambda batch: parse(batch)._replace(parser_version="old"))
+    with pytest.raises(az.LogError, match=r"another version of the parsers \(old instead of .*\); install the same"):
+        import_study("cni", [study], out=out)
+    assert not out.exists()
+
+
+def test_a_renamed_log_counts_once(study: Path, out: Path, tmp_path: Path) -> None:
+    import_study("cni", [study], out=out)
+    (study / "az1-az1" / "qperf.log").rename(study / "az1-az1" / "renamed.log")
+    import_study("cni", [study], out=out)
+    import_study("cni", [study], out=tmp_path / "fresh")
+    assert tables_of(out / "cni") == tables_of(tmp_path / "fresh" / "cni")
+
+
+def test_a_log_that_changes_while_it_is_read_is_left_out(
+    study: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse = importer._parse_file
+
+    def parse_and_append(path: str, file: Path, tool: str | None) -> object:
+        parts = parse(path, file, tool)
+        if path == "az1-az1/qperf.log":
+            file.write_bytes(file.read_bytes() + b"more\n")
+        return parts
+
+    monkeypatch.setattr(importer, "_parse_file", parse_and_append)
+    summary = import_study("cni", [study], out=out)
+    assert summary.unreadable == ["az1-az1/qperf.log: changed while it was read; import it again"]
+    assert "az1-az1/qperf.log" not in set(load("cni", processed=out).sources["path"])
+    monkeypatch.undo()
+    assert import_study("cni", [study], out=out).parsed == 1
 
 
 def test_a_broken_manifest_leaves_the_old_tables(study: Path, out: Path) -> None:
