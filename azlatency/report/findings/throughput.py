@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value
 from azlatency.report.card import span
 from azlatency.report.findings.common import act, info, intervals_by_path, join, measured_once, values_by_path
 from azlatency.report.objects import Finding, Findings
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def conclude(runs: pd.DataFrame, across: Sequence[Estimate], comparison: pd.DataFrame) -> Findings:
-    """Summarize goodput: traffic that never left the host, the VM's limit, typical goodput, retransmissions.
+def conclude(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
+    """Summarize goodput: traffic that never left the host, typical goodput, retransmissions.
 
     Parameters
     ----------
@@ -24,8 +23,6 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate], comparison: pd.Data
         One row per run with a throughput (bit/s).
     across : sequence of Estimate
         Typical goodput across runs (bit/s), one per path and method.
-    comparison : DataFrame
-        One row per run with the columns ``ratio``, ``expected`` (bit/s) and ``remark``.
 
     Returns
     -------
@@ -42,14 +39,6 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate], comparison: pd.Data
         names = join(map(str, inside["path"]))
         text = f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
         findings.append(act(text))
-    network = comparison[~comparison["remark"].str.startswith("nothing")] if len(comparison) else comparison
-    if len(network):
-        ratio, expected = network["ratio"].astype(float), float(network["expected"].iloc[0])
-        text = (
-            f"Between hosts these runs carried {ratio.min():.2g} to {ratio.max():.2g} times the "
-            f"{format_value(expected, 'bit/s')} expected of the VM. Short runs: the sustained rate may be lower."
-        )
-        findings.append(info(text))
     findings += intervals_by_path(across) + measured_once(across)
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):

@@ -110,12 +110,17 @@ def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99
     columns: list[Column[Estimate]] = [
         *_PERCENTILE,
         Column("RTT", attrgetter("estimate"), number(",.3f"), MICROSECONDS),
-        Column(f"{level(rows[0].confidence)} from", attrgetter("low"), number(",.3f", missing="0"), MICROSECONDS),
-        Column("to", attrgetter("high"), number(",.3f", missing="no bound"), MICROSECONDS),
+        Column("bracket from", attrgetter("low"), number(",.3f", missing="0"), MICROSECONDS),
+        Column("bracket to", attrgetter("high"), number(",.3f", missing="no bound"), MICROSECONDS),
         FLAGS,
     ]
     methods = dict.fromkeys(row.method for row in rows)
-    notes = [*(f"Method: {method}." for method in methods), *explain(codes_of(rows))]
+    notes = [
+        "Bracket: the nearest printed values, or bounds of classes, that enclose the "
+        f"{level(rows[0].confidence)} interval.",
+        *(f"Method: {method}." for method in methods),
+        *explain(codes_of(rows)),
+    ]
     return Table("Percentiles within one run (scope: within run)", columns, rows, notes, _printed_percentile)
 
 

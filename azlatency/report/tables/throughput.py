@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
-from azlatency.report.tables.common import COUNT, METHOD, PATH, from_run, paths_table
+from azlatency.report.tables.common import COUNT, paths_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,22 +71,3 @@ def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] 
     if not estimates:
         return Note("No log of this study prints a throughput.")
     return paths_table(runs, estimates, "throughput", "goodput per run", GIGABITS, "Goodput by path")
-
-
-def against_expected(comparison: pd.DataFrame) -> Table[Any] | Note:
-    """Return each goodput and the bandwidth expected of the VM.
-
-    ``comparison`` as `azlatency.stats.unit_checks.against_bandwidth` returns it.
-    """
-    if not len(comparison):
-        return Note("No expected bandwidth is known for this study, or no throughput was measured.")
-    columns: list[Column[Any]] = [
-        PATH,
-        METHOD,
-        Column("goodput", attrgetter("throughput"), number(",.3f"), GIGABITS),
-        Column("expected", attrgetter("expected"), number(",.3f"), GIGABITS),
-        Column("ratio", attrgetter("ratio"), number(".2f")),
-        Column("what may be concluded", attrgetter("remark")),
-    ]
-    rows = list(comparison.itertuples(index=False))
-    return Table("Goodput and the VM's expected bandwidth", columns, rows, source=from_run("throughput"))

@@ -135,7 +135,7 @@ def _pair_rows(results: Iterable[Asymmetry], metric: str, *, with_controls: bool
                     ends=ends,
                     method=str(result.labels["method"]),
                     is_control=pair in result.null,
-                    verdict=VERDICTS[pair.verdict] if pair.ratio.low is not None else "one round",
+                    verdict=_verdict(pair),
                     comparison=pair,
                     there=there,
                     back=back,
@@ -144,6 +144,14 @@ def _pair_rows(results: Iterable[Asymmetry], metric: str, *, with_controls: bool
                 )
             )
     return rows
+
+
+def _verdict(pair: Comparison) -> str:
+    if pair.ratio.low is not None:
+        return VERDICTS[pair.verdict]
+    if pair.ratio.n < 2:
+        return "one round"
+    return "equal in every round" if "constant" in pair.codes else "not judged"
 
 
 def _emulated_rows(results: Iterable[Asymmetry], metric: str, links: pd.DataFrame) -> list[PairRow]:
@@ -192,11 +200,15 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
         Column("rounds", attrgetter("comparison.ratio.n"), COUNT),
         Column(f"there{of_all}", attrgetter("there.estimate"), number(",.4g"), unit),
         Column(f"back{of_all}", attrgetter("back.estimate"), number(",.4g"), unit),
-        Column(f"ratio{of_pairs}", attrgetter("comparison.ratio.estimate"), number(".3f")),
-        Column("interval", lambda row: (row.comparison.ratio.low, row.comparison.ratio.high), _RATIO_INTERVAL),
+        Column(f"median ratio of a round{of_pairs}", attrgetter("comparison.ratio.estimate"), number(".3f")),
+        Column("interval", lambda row: _ends(row.comparison.ratio), _RATIO_INTERVAL),
         Column("flags", codes, words(flags)),
     ]
-    notes = explain(codes_of(row.comparison for row in rows))
+    notes = [
+        "There and back: the median run of each direction. The median of the ratios of the rounds may differ from the "
+        "ratio of these medians.",
+        *explain(codes_of(row.comparison for row in rows)),
+    ]
     rows.sort(key=lambda row: (row.is_control, row.name))
     title = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits (plus ½)"}[metric]
     return Table(
@@ -206,6 +218,11 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
         notes,
         lambda row: [row.runs],
     )
+
+
+def _ends(ratio: Estimate) -> tuple[float | None, float | None]:
+    """Return the ends of an interval; one without a width shows the resolution of the values, not their spread."""
+    return (None, None) if ratio.low == ratio.high else (ratio.low, ratio.high)
 
 
 def _ratio_interval(value: tuple[float | None, float | None], scale: float) -> str:
@@ -278,7 +295,7 @@ def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
     columns: list[Column[RankSet]] = [
         LABELLED_METHOD,
         Column("pair", attrgetter("what"), names_row=True),
-        Column("rounds", attrgetter("level.n"), COUNT),
+        Column("rounds or runs", attrgetter("level.n"), COUNT),
         Column("RTT", attrgetter("level.estimate"), TENTHS, MICROSECONDS),
         ends,
         Column("rank, 1 = shortest", lambda row: (row.low, row.high), _RANKS),
@@ -382,8 +399,8 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
         Column("configured ratio", _configured_ratio, number(".2f")),
         Column("measured there", attrgetter("there.estimate"), number(",.3f"), GIGABITS),
         Column("measured back", attrgetter("back.estimate"), number(",.3f"), GIGABITS),
-        Column("ratio", attrgetter("comparison.ratio.estimate"), number(".2f")),
-        Column("interval", lambda row: (row.comparison.ratio.low, row.comparison.ratio.high), interval(".2f")),
+        Column("median ratio of a round", attrgetter("comparison.ratio.estimate"), number(".2f")),
+        Column("interval", lambda row: _ends(row.comparison.ratio), interval(".2f")),
         Column("configured ratio inside?", _is_inside),
     ]  # fmt: skip
     note = (
@@ -406,5 +423,5 @@ def _configured_ratio(row: PairRow) -> float:
 def _is_inside(row: PairRow) -> str:
     low, high = row.comparison.ratio.low, row.comparison.ratio.high
     if low is None or high is None:
-        return "one round"
+        return row.verdict
     return "yes" if low <= _configured_ratio(row) <= high else "no"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.result import Estimate, Results
@@ -180,8 +181,8 @@ def printed_quantiles(
     quantiles, metrics : DataFrame
         Tables of a study or of parsed logs. Minimum and maximum come from the metrics ``rtt_min`` and ``rtt_max``.
     classes : DataFrame, optional
-        Frequency tables (`azlatency.studies.frequency_tables`). A run that has one is described by its classes, which
-        are finer than a few percentiles.
+        Frequency tables (`azlatency.studies.frequency_tables`). The intervals of a run that has one come from its
+        classes, which are finer than a few percentiles; its estimates are the printed percentiles where they exist.
     confidence : float
         Level of the intervals, between 0 and 1.
     labels : DataFrame, optional
@@ -199,12 +200,17 @@ def printed_quantiles(
     Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1.
     """
     tables = {table.run_id: table for table in percentile_tables(quantiles, metrics)}
+    printed = quantiles.loc[quantiles["metric"] == "rtt", ["run_id", "q", "value_ns"]].itertuples(index=False)
+    as_printed = {(str(row.run_id), float(row.q)): float(row.value_ns) for row in printed}
     by_class = {} if classes is None else dict(iter(classes.groupby("run_id", sort=False)))
     estimates = Results[Estimate]()
     for run_id in dict.fromkeys([*tables, *by_class]) if labels is None else map(str, labels.index):
         own = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}
         if run_id in by_class:
-            estimates += class_quantiles(by_class[run_id], confidence=confidence, labels=own)
+            estimates += [
+                _as_printed(estimate, as_printed.get((run_id, float(estimate.labels["q"]))))
+                for estimate in class_quantiles(by_class[run_id], confidence=confidence, labels=own)
+            ]
         elif run_id in tables:
             table = tables[run_id]
             estimates += [
@@ -212,3 +218,11 @@ def printed_quantiles(
                 for q in table.levels
             ]
     return estimates
+
+
+def _as_printed(estimate: Estimate, printed: float | None) -> Estimate:
+    """Return an estimate with the value that the tool printed, so that every page shows one number for it."""
+    bounds = (estimate.low, estimate.high)
+    if printed is None or None in bounds or not (estimate.low or 0.0) <= printed <= (estimate.high or 0.0):
+        return estimate
+    return replace(estimate, estimate=printed)
