@@ -290,17 +290,16 @@ def _default_metrics(base: Study, candidate: Study) -> list[str]:
     return ["throughput" if only_streams else "latency"]
 
 
-def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row]:
-    """Give every comparison its verdict. The tests against the margin are one family, corrected by Holm's method."""
-    answered = [item.comparison.ratio.estimate is not None for item in compared]
+def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[RowVerdict, float | None]]:
+    """Return each verdict with its Holm-adjusted p-value; the tests against the margin are one family."""
+    answered = [comparison.ratio.estimate is not None for comparison in comparisons]
     raw = [
-        item.comparison.ratio.diagnostics.get("beyond_p") if has_ratio else None
-        for item, has_ratio in zip(compared, answered, strict=True)
+        comparison.ratio.diagnostics.get("beyond_p") if has_ratio else None
+        for comparison, has_ratio in zip(comparisons, answered, strict=True)
     ]
+    decisions: list[tuple[RowVerdict, float | None]] = []
     adjusted = adjust_p([None if p is None else float(p) for p in raw])
-    rows = []
-    for item, has_ratio, p in zip(compared, answered, adjusted, strict=True):
-        comparison = item.comparison
+    for comparison, has_ratio, p in zip(comparisons, answered, adjusted, strict=True):
         verdict: RowVerdict = "undetermined"
         if not has_ratio:
             verdict = "refused" if _REFUSALS & set(comparison.codes) else "undetermined"
@@ -308,6 +307,16 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
             verdict = "beyond"
         elif comparison.verdict in ("equivalent", "different_within_margin"):
             verdict = "within"
+        decisions.append((verdict, p))
+    return decisions
+
+
+def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row]:
+    """Give every comparison its verdict, the typical run of both sides and, if undetermined, the runs it needs."""
+    rows = []
+    decisions = decide([item.comparison for item in compared], confidence)
+    for item, (verdict, p) in zip(compared, decisions, strict=True):
+        comparison = item.comparison
         plan = None
         if verdict == "undetermined":
             values = item.pairing.values(_column(item.metric))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.comparison import compare
     from azlatency.stats.across_runs.confirm import confirm, confirm_by_path
     from azlatency.stats.across_runs.emulation_check import emulated_differences
-    from azlatency.stats.across_runs.history import history
+    from azlatency.stats.across_runs.history import histories, history
     from azlatency.stats.across_runs.one_way import one_way_difference
     from azlatency.stats.across_runs.planning import (
         plan,
@@ -82,7 +82,7 @@ _HOMES = {
         "confirm_by_path",
     ),
     "across_runs.emulation_check": ("emulated_differences",),
-    "across_runs.history": ("history",),
+    "across_runs.history": ("histories", "history"),
     "across_runs.one_way": ("one_way_difference",),
     "across_runs.planning": (
         "plan",
@@ -162,6 +162,7 @@ __all__ = [
     "fan_out",
     "fit_tail",
     "histogram_quantiles",
+    "histories",
     "history",
     "interval_mean",
     "lifetimes",

@@ -34,7 +34,8 @@ _CODES = {
     "two_runs": ("two runs", "two runs give a very wide interval, which assumes normally distributed logarithms"),
     "few_runs": (
         "few runs",
-        "fewer than six runs, so the interval assumes normally distributed logarithms of the run values",
+        "fewer than six runs, so the interval assumes independent runs and normally distributed logarithms of their "
+        "values",
     ),
     "outlying_run": (
         "outlying run",
@@ -43,6 +44,10 @@ _CODES = {
     "dependent_runs": (
         "dependent in time",
         "runs resemble the runs before them, so the interval is widened; spread the runs over more time",
+    ),
+    "order_unknown": (
+        "order unknown",
+        "the runs have neither a start time nor a round, so it is not known whether they depend on their neighbours",
     ),
     "one_machine_pair": (
         "one pair of machines",

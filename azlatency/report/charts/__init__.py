@@ -13,6 +13,7 @@ from azlatency.report.charts.forests import latency_forest, throughput_forest
 from azlatency.report.charts.percentiles import percentile_curves
 from azlatency.report.charts.placement import placement_values, single_changes
 from azlatency.report.charts.plan_the_next_run import precision_chart, runs_needed_forest
+from azlatency.report.charts.run_order import runs_in_order
 from azlatency.report.charts.series import throughput_series
 from azlatency.report.charts.shapes import run_shapes
 from azlatency.report.charts.stability import last_segments, run_series
@@ -41,6 +42,7 @@ __all__ = [
     "precision_chart",
     "run_series",
     "run_shapes",
+    "runs_in_order",
     "runs_needed_forest",
     "shift_functions",
     "show",

@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import format_value
-from azlatency.report.findings.common import act, info, intervals_by_path, measured_once, values_by_path
+from azlatency.report.findings.common import act, info, intervals_by_path, join, measured_once, values_by_path
 from azlatency.report.objects import Findings
+from azlatency.stats.across_runs.run_order import LEVEL
 from azlatency.stats.result import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.across_runs.history import History
+
 
 def conclude(
-    runs: pd.DataFrame, medians: Sequence[Estimate], means: Sequence[Estimate], within: Sequence[Estimate]
-) -> Findings:
-    """Say the latency of each path, its interval, paths without repeated runs, and percentiles that are maxima.
+    runs: pd.DataFrame, medians: Sequence[Estimate], means: Sequence[Estimate], within: Sequence[Estimate],
+    histories: Sequence[History] = (),
+) -> Findings:  # fmt: skip
+    """Say the latency of each path, its interval, dependent and single runs, and percentiles that are maxima.
 
     Parameters
     ----------
@@ -27,6 +31,8 @@ def conclude(
         Estimates across runs (ns), one per path and method. A mean is used only where no median exists.
     within : sequence of Estimate
         Printed percentiles of single runs (ns).
+    histories : sequence of History
+        Runs in the order of measuring.
 
     Returns
     -------
@@ -40,6 +46,15 @@ def conclude(
     findings = values_by_path(runs, "median_ns", "ns", "median RTT")
     findings += values_by_path(runs[runs["median_ns"].isna()], "mean_ns", "ns", "mean RTT")
     findings += intervals_by_path(across) + measured_once(across)
+    dependent = [history.what for history in histories if "dependent_runs" in history.codes]
+    if dependent:
+        text = (
+            f"Neighbouring runs resemble each other on {len(dependent)} of {len(histories)} paths and methods "
+            f"({LEVEL * len(histories):.2g} expected by chance): {join(dependent)}. Their intervals are widened; "
+            "spread the runs over more time."
+        )
+        findings.append(act(text))
+    findings += [act(f"{history}.") for history in histories if history.changes]
     maxima = [percentile for percentile in within if "maximum_in_disguise" in percentile.codes]
     if maxima:
         shortest = min(maxima, key=lambda percentile: percentile.n)

@@ -8,11 +8,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
 from azlatency.report.table import MICROSECONDS, Column, Ref, RunsRef, Table, number, text, words
-from azlatency.report.tables.common import COUNT, FLAGS, PRINTED, codes_of, explain, level, paths_table
+from azlatency.report.tables.common import (
+    COUNT,
+    FLAGS,
+    LABELLED_METHOD,
+    LABELLED_PATH,
+    PRINTED,
+    codes_of,
+    explain,
+    flags,
+    from_runs,
+    level,
+    paths_table,
+)
+from azlatency.stats.across_runs.history import FEWEST
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.across_runs.history import History
     from azlatency.stats.result import Estimate
     from azlatency.studies.store import Study
 
@@ -100,6 +114,38 @@ def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] 
     if not estimates:
         return Note("No log of this study prints a latency.")
     return paths_table(runs, estimates, "median_ns", "median RTT per run", MICROSECONDS, "Typical RTT by path")
+
+
+def runs_in_order(histories: Sequence[History]) -> Table[History] | Note:
+    """Return whether neighbouring runs of each path depend on each other; ``histories`` as `histories` returns them."""
+    if not histories:
+        return Note(
+            "No path has six runs, so dependence between runs cannot be tested. Every interval across runs assumes "
+            "independent runs."
+        )
+    columns: list[Column[History]] = [
+        LABELLED_PATH,
+        LABELLED_METHOD,
+        Column("runs", attrgetter("n"), COUNT),
+        Column("lag-1 autocorrelation", lambda row: row.diagnostics.get("lag1"), number(".2f", missing="not tested")),
+        Column("p, permutation test", lambda row: row.diagnostics.get("lag1_p"), number(".3f")),
+        Column("p, Ljung–Box", lambda row: row.diagnostics.get("ljung_box_p"), number(".3f")),
+        Column("level changed at run", _changes),
+        Column("flags", lambda row: [code for code in row.codes if code != "few_clusters"], words(flags)),
+    ]
+    rows = sorted(histories, key=lambda row: row.diagnostics.get("lag1_p", 1.0))
+    notes = [
+        "Small p: neighbouring runs resemble each other. Ten runs with an autocorrelation of 0.5 are found dependent "
+        "in less than half of cases, so a large p does not show that runs are independent.",
+        *explain(code for code in codes_of(rows) if code != "few_clusters"),
+    ]
+    return Table("Runs in the order of measuring (scope: across runs)", columns, rows, notes, from_runs("typical"))
+
+
+def _changes(row: History) -> str:
+    if not row.levels:
+        return f"not tested below {FEWEST} runs" if row.n < FEWEST else "not tested"
+    return ", ".join(str(change + 1) for change in row.changes) or "no change"
 
 
 def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table[Estimate] | Note:

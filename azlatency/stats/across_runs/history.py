@@ -1,4 +1,4 @@
-"""Changes of a path over a history of runs: E-divisive on run values.
+"""Runs of a path in the order of measuring: dependence between neighbours, and changes of the level (E-divisive).
 
 Within one run, use `azlatency.stats.stability`. Splits are searched one after the other, each tested by permutation
 within the parts. Runs that resemble their neighbours make such a test find changes where there are none, so then the
@@ -16,13 +16,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.logs.format import count_of, format_value, join_words
+from azlatency.stats.across_runs.run_order import FEWEST as FEWEST_RUNS
 from azlatency.stats.across_runs.run_order import run_order
-from azlatency.stats.across_runs.run_values import refusals, run_values
-from azlatency.stats.result import Result, Row
+from azlatency.stats.across_runs.run_values import refusals, run_values, value_column
+from azlatency.stats.result import Result, Results, Row
 from azlatency.stats.within_run.dependence import ljung_box
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
     from azlatency.stats.across_runs.run_values import RunData
     from azlatency.stats.arrays import FloatArray
@@ -53,8 +55,10 @@ class History(Result):
     confidence : float
         Level of each test, between 0 and 1.
     diagnostics : dict
-        ``lag1`` and ``lag1_p``: autocorrelation within the parts and its permutation test; ``ljung_box_p``: the same
-        question over several lags.
+        From six runs in a known order. ``lag1`` and ``lag1_p``: autocorrelation within the parts and its permutation
+        test; ``ljung_box_p``: the same question over several lags.
+    values : tuple of float
+        One value per run in the order of measuring, in ``unit``.
     """
 
     what: str
@@ -69,6 +73,7 @@ class History(Result):
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
     diagnostics: dict[str, float] = field(default_factory=dict)
+    values: tuple[float, ...] = ()
 
     ROW: ClassVar[Row] = ("what", "changes", "p", "levels", "n", "unit", "scope", "confidence", "method")
 
@@ -125,7 +130,8 @@ def history(
     Returns
     -------
     History
-        Not estimable below 20 runs (``few_clusters``), for constant values, and for runs that must not be pooled.
+        Changes are not estimable below 20 runs (``few_clusters``), for constant values, for runs without a known order
+        (``order_unknown``), and for runs that must not be pooled.
 
     Raises
     ------
@@ -141,45 +147,56 @@ def history(
     run_set = run_values(data, value, unit)
     x = run_set.values
     codes = list(refusals([data], value))
+    if not codes and not run_set.in_order:
+        codes = ["order_unknown"]
+    elif not codes and len(x) > 1 and x.min() == x.max():
+        codes = ["constant"]
+    testable = not codes and len(x) >= FEWEST_RUNS
     if not codes and len(x) < FEWEST:
         codes = ["few_clusters" if len(x) else "no_values"]
-    elif not codes and x.min() == x.max():
-        codes = ["constant"]
     if len(x) > MOST:
         raise ValueError(f"{len(x)} runs: at most {MOST}; pass one value per day")
-    if codes:
-        return History(
-            what=what,
-            changes=(),
-            p=(),
-            levels=(),
-            n=len(x),
-            unit=run_set.unit,
-            confidence=confidence,
-            codes=tuple(codes),
-            labels=dict(labels or {}),
-            run_ids=run_set.run_ids,
-        )
-    generator = np.random.Generator(np.random.PCG64(seed))
-    changes, p = e_divisive(x, part, 1 - confidence, permutations, generator)
+    changes: list[int] = []
+    p: list[float] = []
+    if not codes:
+        generator = np.random.Generator(np.random.PCG64(seed))
+        changes, p = e_divisive(x, part, 1 - confidence, permutations, generator)
     parts = np.split(x, changes)
-    residuals = np.concatenate([segment - np.median(segment) for segment in parts])
-    _, ljung_box_p = ljung_box(residuals, min(10, len(x) // 5))
-    order = run_order(*parts)
-    levels = tuple(float(np.median(segment)) for segment in parts)
+    diagnostics: dict[str, float] = {}
+    if testable:
+        residuals = np.concatenate([segment - np.median(segment) for segment in parts])
+        order = run_order(*parts)
+        diagnostics = {"lag1": order.lag1, "lag1_p": order.p,
+                       "ljung_box_p": ljung_box(residuals, max(1, min(10, len(x) // 5)))[1]}  # fmt: skip
+        codes += ["dependent_runs"] * order.dependent
     return History(
         what=what,
         changes=tuple(changes),
         p=tuple(p),
-        levels=levels,
+        levels=tuple(float(np.median(segment)) for segment in parts) if p else (),
         n=len(x),
         unit=run_set.unit,
         confidence=confidence,
-        codes=("dependent_runs",) if order.dependent else (),
+        codes=tuple(codes),
         labels=dict(labels or {}),
-        diagnostics={"lag1": order.lag1, "lag1_p": order.p, "ljung_box_p": ljung_box_p},
+        diagnostics=diagnostics,
+        values=tuple(map(float, x)),
         run_ids=run_set.run_ids,
     )
+
+
+def histories(runs: pd.DataFrame, value: str | None = None, *, confidence: float = 0.95) -> Results[History]:
+    """Return the runs of each path and method in the order of measuring; arguments as of `azlatency.summarize`."""
+    found = []
+    for (path, method), group in runs.groupby(["path", "method"], sort=False):
+        column = value_column(group, value)
+        measured = group[group[column].notna()]
+        if len(measured) >= FEWEST_RUNS:
+            labels = {"path": path, "method": method}
+            found.append(
+                history(measured, value=column, confidence=confidence, what=f"{path}, {method}", labels=labels)
+            )
+    return Results(found)
 
 
 def e_divisive(

@@ -214,14 +214,17 @@ def test_c12_full() -> None:
 
 @slow
 def test_c12_power() -> None:
-    """At half the margin eight rounds with a spread of .6 % nearly always establish equivalence (99.4 %)."""
+    """At half the margin eight rounds with a spread of .6 % usually establish equivalence: 89 %; Student's t 99.4 %.
+
+    The rest are rounds that resemble their neighbours by chance, whose intervals are widened.
+    """
     random = stream(121)
     found = [
         compare(np.exp(random.normal(math.log(1.01), 0.006, 8)), np.ones(8), paired=True, margin="2%").verdict
         for _ in range(2000)
     ]
     share = sum(each in ("equivalent", "different_within_margin") for each in found) / len(found)
-    assert told("C12 power at half the margin", share, len(found)) > 0.98
+    assert told("C12 power at half the margin", share, len(found)) > 0.86
 
 
 # --- C13: stopping when the interval is narrow

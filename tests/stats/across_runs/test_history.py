@@ -17,7 +17,7 @@ def test_a_moved_level_is_one_change_and_short_histories_are_flagged() -> None:
     steady = rng.lognormal(6, 0.05, 60)
     assert history(steady).changes == () and "no change" in str(history(steady))
     moved = np.concatenate([steady[:40], 1.3 * steady[40:]])
-    found = history(pd.DataFrame({"median_ns": moved}))
+    found = history(pd.DataFrame({"median_ns": moved, "round": range(60)}))
     assert (
         found.changes == (40,)
         and found.unit == "ns"
@@ -25,6 +25,8 @@ def test_a_moved_level_is_one_change_and_short_histories_are_flagged() -> None:
     )
     assert "run 41 of 60" in str(found) and found.row()["changes"] == "40"
     assert history(steady[:10]).codes == ("few_clusters",) and history([5.0] * 30).codes == ("constant",)
+    # The rows of a frame without a start time or a round are in no known order.
+    assert history(pd.DataFrame({"median_ns": moved})).codes == ("order_unknown",)
     assert history([]).codes == ("no_values",)
     with pytest.raises(ValueError, match="1500"):
         history(rng.random(1501))
