@@ -113,17 +113,6 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
             _line("rate_Mbps=", r"megabytes=\S{1,20} real_seconds=\S{1,20} .{0,200}rate_Mbps=.{1,300}"),
         )
     ),
-    "ncps": ForeignTool(
-        (
-            _line("Pend", r"T\(sec\) {1,12}N {1,12}Pend {1,12}Failed {1,12}IOFail {1,12}Conn/s {1,12}.{1,200}"),
-            _line("SYNRTT0", r"N {1,12}CPS {1,12}SYNRTT0 {1,12}SYNRTTx"),
-            _line(
-                " Nth connection", r"=== Time \(ms\) to Nth connection establishment for first \d{1,18} connections:"
-            ),
-            _line("###ENDCPS", r"###ENDCPS \d{1,18}"),
-            _line("###SYNRTT", r"###SYNRTT,25:-?\d{1,18},.{1,300}"),
-        )
-    ),
     "ioping": ForeignTool(
         (
             _line(

@@ -154,6 +154,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         jitter_ns          | int64   | ns    |
         lost               | int64   |       |
         datagrams          | int64   |       |
+        operation_rate     | float64 | 1/s   | connections or operations per second
         omitted            | bool    |       |
         line               | int64   |       | 1-based
     """),

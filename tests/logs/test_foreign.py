@@ -53,31 +53,6 @@ TCPING = """\
 seq 0: tcp response from 10.2.3.4 [open]  1.201 ms
 seq 1: tcp response from 10.2.3.4 [open]  1.187 ms
 """
-NCPS = """\
-   T(sec)        N   Pend   Failed   IOFail   Conn/s  Close/s RXkbyte/s TXkbyte/s  RT/i    c0/i c0rtt/i    cR/i  cRrtt/i
-    1.000      100      0        0        0  25000.0  24900.0   25000.0   25000.0     0   25000     640       0        0
-
-=== CMDLINE: ncps -c 10.2.3.4 -t 1
-
-=== VERSION 1.1
-
-###RXGBPS 0.20
-###TXGBPS 0.20
-
-=== Time (ms) to Nth connection establishment for first 25000 connections:
-===       N   T(ms)     CPS
-===   25000    1000   25000
-
-###ENDCPS 25000
-
-###CPS,25000:1000
-
-=== SYN RTT (us) stats for first 25000 connections:
-===      P25   Median     Mean      P75      P90      P95      P99    P99.9   P99.99
-===      610      630      640      660      700      720      800      900     1000
-
-###SYNRTT,25:610,Median:630,Mean:640,75:660,90:700,95:720,99:800,99.9:900,99.99:1000
-"""
 PING = """\
 PING 10.2.3.5 (10.2.3.5): 56 data bytes
 64 bytes from 10.2.3.5: seq=0 ttl=64 time=1.000 ms
@@ -93,7 +68,7 @@ avg-cpu:  %user   %nice %system %iowait  %steal   %idle
 
 
 #: Tools of that folder that have a parser by now.
-_READ_SINCE = {"hping3", "mtr", "uperf"}
+_READ_SINCE = {"hping3", "mtr", "ncps", "uperf"}
 
 
 def read(text: str) -> Logs:
@@ -112,11 +87,6 @@ def foreign_lines(logs: Logs) -> list[tuple[int, str]]:
         (MPSTAT, 3, "mpstat"),
         (CIFSIOSTAT_JSON, 8, "cifsiostat"),
         (TCPING, 1, "tcping"),
-        (NCPS, 1, "ncps"),
-        (NCPS[NCPS.index("=== Time") :], 1, "ncps"),
-        (NCPS[NCPS.index("###ENDCPS") :], 1, "ncps"),
-        (NCPS[NCPS.index("###SYNRTT") :], 1, "ncps"),
-        ("       N      CPS SYNRTT0  SYNRTTx\n     100  25000.0     640        0\n", 1, "ncps"),
     ],
 )
 def test_foreign_output_is_named_and_not_read(text: str, line: int, tool: str) -> None:
