@@ -19,11 +19,11 @@ from typing import NamedTuple
 from azlatency.logs.claims import Claim, find_claims
 from azlatency.logs.decode import Source, SourceError, expand
 from azlatency.logs.documents import find_document
-from azlatency.logs.grammar import DATA, KNOWN
+from azlatency.logs.grammar import BLANK, DATA, KNOWN, UNKNOWN
 from azlatency.logs.lines import texts_by_number
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
-from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, segment
+from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, may_begin_line, segment
 from azlatency.logs.tables import Logs
 from azlatency.logs.unwrap import Unwrapped, propose_unwrapped, take_head
 
@@ -201,7 +201,7 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     if source.text and not source.text.endswith("\n") and recorder.accounting.kind_of(source.line_count) == DATA:
         text = "the log ends mid-line: its last line may be truncated"
         recorder.add_event("no_final_line_feed", "info", text, source.line_count)
-    if unknown and unknown[-1] == source.line_count and source.text and not source.text.endswith("\n"):
+    if source.text and not source.text.endswith("\n"):
         _truncate_last_run(recorder)
     _add_unknown_lines(recorder, unknown)
     if not recorder.rows["runs"] and not segments.conflicts:
@@ -235,12 +235,25 @@ def _fail_contradicted_runs(recorder: Recorder) -> None:
 
 
 def _truncate_last_run(recorder: Recorder) -> None:
-    """Mark the last run as truncated if it extends to the last line, which is unknown and has no line feed."""
+    """Mark the last run as truncated if it extends to the last line, which has no line feed and is not whole.
+
+    It is not whole if it is unknown, or known and ends with a colon.
+    """
     number = recorder.source.line_count
-    run = max(recorder.rows["runs"], key=lambda run: run["last_line"], default=None)
-    if run is None or run["status"] != "complete" or run["last_line"] < number - 1:
+    kind, text = recorder.accounting.kind_of(number), recorder.source.lines[-1].text.rstrip()
+    if not (kind == UNKNOWN or (kind == KNOWN and text.endswith(":"))):
         return
-    if number > 1 and recorder.accounting.kind_of(number - 1) in (DATA, KNOWN):
+    run = max(recorder.rows["runs"], key=lambda run: run["last_line"], default=None)
+    if run is None or run["status"] != "complete":
+        return
+    above = number - 1
+    while above > run["last_line"] and recorder.accounting.kind_of(above) == BLANK:
+        above -= 1
+    if above > run["last_line"] and recorder.accounting.kind_of(above) not in (DATA, KNOWN):
+        return
+    # Below a blank line, any other text may be a note.
+    is_below_blank = recorder.accounting.kind_of(number - 1) == BLANK
+    if kind == KNOWN or not is_below_blank or may_begin_line(run["tool"], text):
         run["status"] = "truncated"
         text = "the log ends within this line; the results above it are kept"
         recorder.add_event("truncated", "warning", text, number, run["run_id"])

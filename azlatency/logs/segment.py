@@ -149,24 +149,35 @@ def _tool_of(text: str) -> str | None:
     """Return the tool whose rule reads a line with a number; None if there is none."""
     if len(text) > LONGEST_LINE:
         return None
-    for tool, prefix, rules in _data_rules():
+    for tool, prefix, rules in _rules():
         start = prefix.match(text) if prefix is not None else None
         rest = text[start.end() :].lstrip() if start else text
-        if any(rule.hint in rest and rule.pattern.fullmatch(rest) for rule in rules):
+        if any(rule.kind == DATA and rule.hint in rest and rule.pattern.fullmatch(rest) for rule in rules):
             return tool
     return None
 
 
+def may_begin_line(tool: str, text: str) -> bool:
+    """Return whether a text that ends within a line may be the beginning of a line of a tool."""
+    for owner, prefix, rules in _rules():
+        start = prefix.match(text) if prefix is not None else None
+        rest = (text[start.end() :] if start else text).strip()
+        hints = [rule.hint.strip() for rule in rules if len(rule.hint) > 1]
+        if owner == tool and any(hint.startswith(rest) or rest.startswith(hint) for hint in hints):
+            return True
+    return False
+
+
 @cache
-def _data_rules() -> list[tuple[str, re.Pattern[str] | None, list[Rule]]]:
-    """Return tool, prefix and data rules of every `LineLog`."""
+def _rules() -> list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]]:
+    """Return tool, prefix and rules of every `LineLog`."""
     load_parsers()
-    rules: list[tuple[str, re.Pattern[str] | None, list[Rule]]] = []
+    rules: list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]] = []
     waiting = LineLog.__subclasses__()
     for log in waiting:
         waiting += log.__subclasses__()
         names = log.__module__.removeprefix(f"{PARSERS}.").split(".")
-        rules.append((names[0], log.prefix, [rule for rule in log.rules() if rule.kind == DATA]))
+        rules.append((names[0], log.prefix, log.rules()))
     return rules
 
 

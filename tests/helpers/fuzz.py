@@ -5,7 +5,8 @@ numbers are missing, *flagged* if a number differs and an event or the status sa
 and nothing in the text contradicts it: it was edited, or the mutant is a text that the tool could have printed. It is
 **silently wrong** if a number differs although the text says the same (it was cut, joined, wrapped or encoded), or if
 its numbers contradict each other without a word, and **wrongly complete** if the last run is complete although the text
-was cut before its end.
+was cut before its end. A cut has an *open end* instead if the tool, with other options, prints exactly the text that is
+left: it was cut between two lines, and the next line is one of `OPTIONAL`, or in front of `OPTIONAL_COLUMNS`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,23 @@ from azlatency.logs.tables import Logs
 from helpers.places import FIXTURES
 
 LARGEST = 9_000
-#: Lists without an end: nothing tells that one was cut, and the last hop of mtr is taken as the target.
-ENDLESS = re.compile(r"fio-log|latte-dump|-csv|ntttcp-per-stream|echo|mtr")
+#: By tool and dialect, the lines that the tool prints only with an option, or that repeat as long as it runs.
+OPTIONAL = {
+    r"fio .*-log|latte .*-dump|.*-csv|ntttcp .*per-stream|echo|mtr|empty_bucket": r".*",
+    r"fio": r"Disk stats",
+    r"fping": r"\d+ targets|\S+ +: xmt/rcv/",
+    r"hping3": r"using |HPING |len=",
+    r"iostat": r"Device|.* Device$",
+    r"iperf3": r"Server output:",
+    r"iperf2": r"\[ *\d+\] \S+ sec \S+-PDF: ",
+    r"lagscope": r"Percentile|.* Dumping ",
+    r"netperf": r"[A-Z\d_]+=|Alignment ",
+    r"ntttcp": r".* tcpi rtt",
+    r"qperf": r"\w+ += ",
+    r"sockperf": r"-+$|packet, ",
+}
+#: By tool, the columns at the end of a line that the tool prints only with an option.
+OPTIONAL_COLUMNS = {r"fping": r", outage\(ms\)", r"iperf2": r" \d+/\d+\(\d+\) pkts"}
 BAD = ("silently wrong", "wrongly complete")
 _UNITS = (b"ms", b"us", b"usec", b"Mbits", b"Kbits", b"Gbits", b"MBytes", b"KBytes", b"GBytes", b"sec", b"KiB", b"MiB")
 
@@ -180,8 +196,11 @@ MUTATIONS = (*SAME_NUMBERS, *OTHERS)
 # --- classification
 
 
-def classify(mutation: Mutation, known: Facts, mutant: bytes, whole: Facts) -> str:
-    """Return the class of a mutant; ``known`` are the runs that it may contain, ``whole`` those of its original."""
+def classify(mutation: Mutation, known: Facts, mutant: bytes, raw: bytes, whole: Facts) -> str:
+    """Return the class of a mutant of ``raw``.
+
+    ``known`` are the runs that it may contain, ``whole`` those of its original.
+    """
     tables = read(mutant)
     if tables is None or not tables.rows["runs"]:
         return "refused"
@@ -190,18 +209,31 @@ def classify(mutation: Mutation, known: Facts, mutant: bytes, whole: Facts) -> s
     result = "equal"
     for index, (run, numbers) in enumerate(zip(tables.rows["runs"], found, strict=True)):
         silent = run["status"] == "complete" and not told
-        endless = mutation in CUTS and ENDLESS.search(f"{run['tool']} {run.get('dialect')}")
+        is_last = index == len(found) - 1
         if not any(numbers <= original for original in known):
-            if silent and not endless and (mutation in SAME_NUMBERS or contradicts(tables, run["run_id"])):
+            if silent and is_last and mutation in CUTS and has_open_end(mutant, raw, run):
+                return "open end"
+            if silent and (mutation in SAME_NUMBERS or contradicts(tables, run["run_id"])):
                 return "silently wrong"
             result = "changed" if silent else "flagged"
-        elif mutation in CUTS and run["status"] == "complete" and index == len(found) - 1:
+        elif mutation in CUTS and run["status"] == "complete" and is_last:
             original = whole[index] if index < len(whole) else set()
-            if numbers < original and not endless:
-                return "wrongly complete"
+            if numbers < original:
+                return "open end" if has_open_end(mutant, raw, run) else "wrongly complete"
     if result == "equal" and sum(map(len, found)) < sum(map(len, known)):
         result = "missing"
     return result
+
+
+def has_open_end(mutant: bytes, raw: bytes, run: dict[str, Any]) -> bool:
+    """Return whether the tool, with other options, could have ended where the text was cut."""
+    kept, rest = mutant.rstrip(b" \t"), raw[len(mutant) :].decode(errors="replace")
+    if kept.endswith(b"\n") or rest.startswith(("\n", "\r\n")):
+        patterns, following = OPTIONAL, next(iter(rest.strip().splitlines()), "")
+    else:
+        patterns, following = OPTIONAL_COLUMNS, rest
+    kind = f"{run['tool']} {run.get('dialect')}"
+    return any(re.match(tool, kind) and re.match(line, following) for tool, line in patterns.items())
 
 
 def contradicts(tables: Logs, run_id: str) -> bool:
@@ -234,8 +266,8 @@ def contradicts(tables: Logs, run_id: str) -> bool:
     return any(one[:2] == two[:2] and exceeds((one[3], one[4]), (two[3], two[4])) for one, two in pairwise(rows))
 
 
-def draw_mutants(seed: int, count: int) -> Iterator[tuple[str, Mutation, bytes, Facts, Facts]]:
-    """Yield description, mutation, mutant, the runs that it may contain, and the runs of its original."""
+def draw_mutants(seed: int, count: int) -> Iterator[tuple[str, Mutation, Facts, bytes, bytes, Facts]]:
+    """Yield description and mutation, then the other arguments of `classify`."""
     logs = originals()
     for ordinal in range(count):
         draw = random.Random(f"{seed} {ordinal}")
@@ -245,15 +277,15 @@ def draw_mutants(seed: int, count: int) -> Iterator[tuple[str, Mutation, bytes, 
         joined = mutation in (join, interleave)
         known = [*whole, *other_facts] if joined else whole
         what = f"{name} {mutation.__name__}{' ' + other_name if joined else ''} {seed} {ordinal}"
-        yield what, mutation, mutation(raw, draw, other), known, whole
+        yield what, mutation, known, mutation(raw, draw, other), raw, whole
 
 
 def classify_many(task: tuple[int, int]) -> tuple[Counter[tuple[str, str]], list[str]]:
     """Classify the mutants of one seed; return their number by mutation and class, and the bad ones."""
     counts: Counter[tuple[str, str]] = Counter()
     bad = []
-    for what, mutation, mutant, known, whole in draw_mutants(*task):
-        result = classify(mutation, known, mutant, whole)
+    for what, mutation, *case in draw_mutants(*task):
+        result = classify(mutation, *case)
         counts[mutation.__name__, result] += 1
         if result in BAD:
             bad.append(f"{result}: {what}")
@@ -270,7 +302,7 @@ def main(count: int, seed: int) -> int:
         for some, worse in pool.imap_unordered(classify_many, tasks):
             counts += some
             bad += worse
-    classes = ("equal", "missing", "flagged", "refused", "changed", *BAD)
+    classes = ("equal", "missing", "flagged", "refused", "changed", "open end", *BAD)
     print(f"{'mutation':16}" + "".join(f"{name:>18}" for name in classes))
     for mutation in MUTATIONS:
         name = mutation.__name__

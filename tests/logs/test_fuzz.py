@@ -1,13 +1,61 @@
-"""The same mutants as in ``make fuzz``, but few."""
+"""The same mutants as in ``make fuzz``, but few, and the cuts that it found."""
 
 from __future__ import annotations
 
 import pytest
-from helpers.fuzz import classify_many
+from helpers.fuzz import classify_many, read
+from helpers.places import FIXTURES
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_mutant_is_silently_wrong(seed: int) -> None:
+def test_no_mutant_is_silently_wrong_or_wrongly_complete(seed: int) -> None:
     counts, bad = classify_many((seed, 1000))
     assert counts.total() == 1000
-    assert [line for line in bad if line.startswith("silently wrong")] == []
+    assert bad == []
+
+
+#: Example logs, and the text behind which they are cut.
+CUTS = [
+    ("fio/3.33-randrw-4k.txt", "dropped=0,0,0,0\n"),
+    ("fio/3.33-randrw-4k.txt", "Run status group 0 (all jobs):\n"),
+    ("fio/3.33-randrw-4k.txt", "io=413MiB (433MB), run=5001-5001msec\n"),
+    ("fio/3.33-randrw-4k.txt", "Disk st"),
+    ("fio/3.33-randrw-4k.txt", "Disk stats (read/write):\n"),
+    ("fping/5.1-s-both.log", "       2 ta"),
+    ("fping/5.1-s-both.log", "       2 alive\n"),
+    ("fping/5.1-s-both.log", "0.236 sec (ela"),
+    ("fping/5.1-c5q.log", "5/5/0%"),
+    ("fping/5.1-o-unreachable.log", "outage(ms) = 30"),
+    ("hping3/3.0.0-alpha-2-loss.log", "seq=6 win=0 rtt=1.4 ms\n"),
+    ("hping3/3.0.0-alpha-2-verbose.log", "tos=0 iplen=40\n"),
+    ("iostat/12.6.1-x-pretty.log", "1282.21 vda\n"),
+    ("iostat/12.6.1-h.log", "kB_dscd Dev"),
+    ("iperf2/2.1.8-full-duplex-server.log", "593K/2423(3817) us  4844\n"),
+    ("iperf2/2.1.8-udp-histogram-server.log", "1694 pps 3394/0(1) pkts 39"),
+    ("iperf2/2.1.8-udp-histogram-server.log", "T8(f)-PDF: bin(w=10us):cnt(3394)=1:3"),
+    ("iperf3/3.12-verbose.txt", "3.40 Gbits/sec                  receiver\n"),
+    ("iperf3/3.17.1-server-output.log", "Server output:\n"),
+    ("iperf3/3.17.1-server-output.log", "299 Mbits/sec                  \n"),
+    ("lagscope/1.0.1-P.log", "Percenti"),
+    ("lagscope/1.0.1-P.log", "Percentile\t Latency(us)\n"),
+    ("lagscope/1.0.1-P-json.log", "into json file: l"),
+    ("latte/b1s-receiver.log", "CPU(%) 2.2\n"),
+    ("netperf/2.7.1-rr-v2.log", "Alignment      Offset         RoundTrip  Trans    Throughput\n"),
+    ("netperf/2.7.1-rr-v2.log", "74.671   13392.017 0.107     0.107 \n"),
+    ("netperf/2.7.1-rr-v2.log", "TEN_USEC "),
+    ("netperf/2.7.1-rr-v2.log", ">100_SECS: 0\n"),
+    ("ntttcp/1.4.3-sender-verbose.txt", ":11.99%\n01:39:32 INFO: "),
+    ("qperf/0.4.11-udp-nothing-received.log", "8.05 Gb/sec\n"),
+    ("qperf/0.4.11-vv.log", "timeout          =       5"),
+    ("sockperf/3.10-under-load-full.csv", "16.069\n------"),
+    ("sockperf/3.10-under-load-full.csv", "rtt(usec)\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "end"), CUTS, ids=lambda value: repr(value[-40:]))
+def test_a_cut_that_the_text_shows_truncates_the_last_run(name: str, end: str) -> None:
+    text = (FIXTURES / name).read_text("utf-8")
+    whole, cut = read(text.encode()), read(text[: text.index(end) + len(end)].encode())
+    assert whole is not None and cut is not None
+    assert whole.rows["runs"][-1]["status"] == "complete"
+    assert cut.rows["runs"][-1]["status"] == "truncated"

@@ -57,7 +57,7 @@ class _Hping(LineLog):
         self.summary: re.Match[str] | None = None
         self.summary_line = 0
         self.times: tuple[re.Match[str], int] | None = None
-        self.duplicate = self.has_hops = self.is_flood = False
+        self.duplicate = self.has_open_reply = self.has_hops = self.is_flood = False
         self.refused = 0
         self.unfinished = unfinished_line(log)
 
@@ -79,12 +79,12 @@ class _Hping(LineLog):
 
     @data(rf"(DUP! )?{_REPLY} tos=\w{{1,4}} iplen=\d{{1,6}}", hint="iplen=")
     def verbose_reply(self, line: Line, match: re.Match[str]) -> None:
-        self.duplicate = bool(match[1])
+        self.duplicate, self.has_open_reply = bool(match[1]), True
 
     @data(rf"(?:sport=\d{{1,5}} flags=\w{{0,8}} |icmp_)?seq=(\d{{1,10}}) (?:win=\d{{1,6}} )?{_TIME}", hint="rtt=")
     def verbose_time(self, line: Line, match: re.Match[str]) -> None:
         self._add(line, match[1], match[2], duplicate=self.duplicate)
-        self.duplicate = False
+        self.duplicate = self.has_open_reply = False
 
     def _add(self, line: Line, seq: str, time: str, *, duplicate: bool) -> None:
         rtt = nanoseconds(time, "ms")
@@ -148,9 +148,15 @@ class _Hping(LineLog):
         if self.refused:
             text = f"{self.refused} ICMP messages report that the packets did not reach the host"
             run.add_event("icmp_error", "info", text, run.row["first_line"])
-        cut = self.unfinished and self.times is not None and self.times[1] == self.unfinished
+        cut = self.unfinished and (
+            self.log.lines[-1].text.strip(" \b")[-3:] not in ("", " ms")
+            or (self.times is not None and self.times[1] == self.unfinished)
+        )
         has_numbers = bool(self.replies) or self.summary is not None
-        end_run(run, has_numbers=has_numbers, ended=self.times is not None and not cut, last_line=last_line)
+        # In a file with the summary on top, the replies are the end.
+        shown, received = len(self.replies) + len(self.extra), int(self.summary[2]) if self.summary is not None else 0
+        ended = self.times is not None and not cut and not 0 < shown < received and not self.has_open_reply
+        end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
     def _store_samples(self, sent: int | None) -> None:
         """Store the replies in the order of their probes, and the probes without one if the log shows all replies."""

@@ -83,7 +83,7 @@ class _Lagscope(LineLog):
         self.run = recorder.start_run("lagscope", log.first_line, **_RUN)
         self.began: int | None = None
         self.completed: int | None = None
-        self.ended = False
+        self.ended = self.cut = False
         self.errors: list[tuple[str, int]] = []
         self.replies: list[int] = []
         self.percentiles: list[tuple[float, Quantity, int]] = []
@@ -185,6 +185,10 @@ class _Lagscope(LineLog):
                 "histogram_without_header", "warning", "the histogram row has no header; it is left out", line.number
             )
 
+    @data(r"Dumping .{1,300}", hint="Dumping ")
+    def file_name(self, line: Line, match: re.Match[str]) -> None:
+        self.cut = line.number == self.unfinished
+
     @data(r"\.\.\.", hint="...")
     def removed_rows(self, line: Line, match: re.Match[str]) -> None:
         self.rows.append(None)
@@ -199,7 +203,6 @@ class _Lagscope(LineLog):
         ("Ignored", r"failed to bind socket.{1,200}Ignored"),
         ("invalid ", r"invalid .{1,80}; ?use default value\.?"),
         ("% completed", r"\S{1,100}: \d{1,3}% completed\."),
-        ("Dumping ", r"Dumping .{1,300}"),
         (":", r"(?:cpu affinity|domain|protocol|(?:server|client) port|test mode):\s{1,20}.{1,80}"),
         (":", r"(?:test iteration|verbose mode):\s{1,20}\w{1,20}"),
         (":", r"(?:sender|receiver) socket buffer \(bytes\):\s{1,20}\d{1,12}"),
@@ -229,7 +232,8 @@ class _Lagscope(LineLog):
         self._store_replies()
         self._check_order_and_duration()
         last = self.percentiles[-1][0] if self.percentiles else 1.0
-        ended = self.ended and last > _SECOND_LAST_PERCENTILE
+        is_empty_table = self.table is not None and not (self.percentiles or self.rows)
+        ended = self.ended and last > _SECOND_LAST_PERCENTILE and not is_empty_table and not self.cut
         if self.percentiles or self.rows:
             text = "percentiles and histogram are truncated to whole microseconds; a value may be up to 1 us higher"
             run.add_event("floored", "info", text, run.row["first_line"])

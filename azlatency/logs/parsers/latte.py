@@ -214,9 +214,9 @@ class _Latte(LineLog):
         else:
             if not has_numbers:
                 run.remove_metric("observations")
-            # The rates of the host are the last three lines.
-            begun, ended = (run.value(name) is not None for name in ("context_switch_rate", "interrupt_rate"))
-            end_run(run, has_numbers=has_numbers, ended=not self.cut and begun <= ended, last_line=last_line)
+            # The rate of interrupts is the last line of a block, also below a histogram.
+            ended = not self.cut and run.value("interrupt_rate") is not None
+            end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
     def _read_command(self, run: Run) -> None:
         log = self.log

@@ -248,16 +248,20 @@ class _Qperf(LineLog):
 
     def _ends_within_line(self) -> bool:
         """Whether the text ends within a line of qperf."""
-        if not self.unfinished or self.run.recorder.accounting.kind_of(self.unfinished) != UNKNOWN:
+        if not self.unfinished:
             return self.cut
-        return _BEGINNING.match(self.log.lines[-1].text) is not None
+        text = self.log.lines[-1].text
+        if self.run.recorder.accounting.kind_of(self.unfinished) == UNKNOWN:
+            return _BEGINNING.match(text) is not None
+        return self.cut or text[-1:].isdigit()
 
     def _lacks_other_end(self, last_line: int) -> bool:
         """Whether the text ends before what the second end reports: the same counters as the first (``-vs``).
 
-        qperf prints no counter of zero, so an end that received nothing reports no bytes and no messages.
+        qperf prints no counter of zero, so an end that received nothing reports no bytes and no messages. It prints
+        both rates of a test that has two, zero or not.
         """
-        counters = [*_CPU.values()]
+        counters = ["throughput", *_CPU.values()]
         if self.run.value("throughput", side="receiver") != 0:
             counters += ["sent", "received", "sent_bytes", "received_bytes"]
         first, second = (

@@ -454,6 +454,9 @@ Starting 16 processes
     clat (usec): min=3, max=356370, avg=2985.76, stdev=10809.98
     bw (KB  /s): min= 3459, max=36790, per=6.29%, avg=20874.66, stdev=5418.31
      issued    : total=r=9964275/w=0/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
+
+Run status group 0 (all jobs):
+   READ: io=38923MB, aggrb=332118KB/s, minb=332118KB/s, maxb=332118KB/s, mint=120009msec, maxt=120009msec
 """
 
 

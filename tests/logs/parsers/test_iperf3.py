@@ -427,3 +427,11 @@ def test_a_row_that_somebody_cut_behind_its_rate() -> None:
     )
     (row,) = tables.rows["intervals"]
     assert (row["throughput_printed"], row.get("cwnd_bytes")) == (34_000_000_000, None)
+
+
+def test_server_output_may_begin_with_the_banner_of_the_server(read) -> None:
+    text = (FIXTURES / "3.17.1-server-output.log").read_text("utf-8")
+    banner = "-----------------------------------------------------------\nServer listening on 5301\n"
+    with_banner = read(text.replace("Server output:\n", f"Server output:\n{banner}"))
+    assert with_banner.runs[0]["status"] == "complete"
+    assert len(with_banner.runs) == 1

@@ -161,11 +161,8 @@ def test_a_block_without_a_histogram_has_no_percentiles() -> None:
     assert check(tables)[0].uses == ("the mean RTT",)
 
 
-@pytest.mark.parametrize(
-    ("latency", "value", "status"),
-    [("2026.51", 2_026_510, "complete"), ("2026.5", None, "truncated"), ("202", None, "truncated")],
-)
-def test_a_latency_at_the_end_of_the_text_needs_both_decimals(read, latency: str, value: int, status: str) -> None:
+@pytest.mark.parametrize(("latency", "value"), [("2026.51", 2_026_510), ("2026.5", None), ("202", None)])
+def test_a_latency_at_the_end_of_the_text_needs_both_decimals(read, latency: str, value: int) -> None:
     log = read(f"Protocol      TCP\nMsgSize(byte) 4\nIterations    65100\nLatency(usec) {latency}")
     assert log.value("rtt_mean") == value
-    assert log.runs[0]["status"] == status
+    assert log.runs[0]["status"] == "truncated"

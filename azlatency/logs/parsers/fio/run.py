@@ -349,6 +349,8 @@ def _set_status(job: Job, run: Run, *, has_numbers: bool) -> None:
         run.set(status="interrupted")
         line, text = job.signal
         run.add_event("interrupted", "warning", f"{text}; the numbers cover the time until then", line)
+    elif run.codes & {"impossible_spread", "not_monotone"}:
+        run.set(status="failed")
     elif job.cut:
         run.set(status="truncated")
         severity = "warning" if has_numbers else "error"
@@ -356,5 +358,3 @@ def _set_status(job: Job, run: Run, *, has_numbers: bool) -> None:
     elif not has_numbers:
         run.set(status="no_data")
         run.add_event("no_data", "error", "the job did no I/O; repeat it", job.line)
-    elif run.codes & {"impossible_spread", "not_monotone"}:
-        run.set(status="failed")

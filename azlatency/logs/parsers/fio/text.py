@@ -51,6 +51,10 @@ class FioText(LineLog):
         self.failures: list[tuple[int, str]] = []
         self.ended = False
         self.had_results = False
+        self.missing_totals: set[str] = set()
+        """Directions of the jobs whose totals over all jobs were not read yet."""
+        self.in_disks = False
+        """The title of the disks was read, and no disk yet."""
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Remove the name of the client, if there is one, and apply the rules."""
@@ -185,6 +189,7 @@ class FioText(LineLog):
             self.had_results = True
             self.jobs.append(self.job)
         self.last = self.job.direction(name, line.number)
+        self.missing_totals.add(name)
         return self.last
 
     @data(r"fsync/fdatasync/sync_file_range:", hint="fsync/")
@@ -312,6 +317,7 @@ class FioText(LineLog):
     )
     def disk(self, line: Line, match: re.Match[str]) -> None:
         """Read the utilisation of a disk, which concerns all jobs of the command."""
+        self.in_disks = False
         if self.job is None:
             return
         value = quantity(match[2], "%")
@@ -322,6 +328,16 @@ class FioText(LineLog):
     def _first_result(self) -> int:
         """Line of the first job of this invocation."""
         return min((number for number, _ in self.definitions.values()), default=self.job.line if self.job else 0)
+
+    @data(r"(READ|WRITE|TRIM|MIXED): (?:bw|io)=.{1,400}, (?:run|maxt)= {0,6}\d{1,15}(?:-\d{1,15})?msec", hint="msec")
+    def total(self, line: Line, match: re.Match[str]) -> None:
+        """Read a total over all jobs, which repeats their numbers."""
+        self.missing_totals.discard(match[1].lower())
+
+    @data(r"Disk stats \(read/write\):", hint="Disk stats")
+    def begin_disks(self, line: Line, match: re.Match[str]) -> None:
+        """Begin the disks."""
+        self.in_disks = True
 
     @data(r"fio: (.{1,400})", hint="fio: ")
     def message(self, line: Line, match: re.Match[str]) -> None:
@@ -356,6 +372,9 @@ class FioText(LineLog):
     def close(self, next_line: int) -> None:
         """End the output of a command: announced jobs without a result were cut or failed."""
         self._finish_job()
+        if (self.missing_totals or self.in_disks) and self.jobs and self.jobs[-1].dialect == "fio-text":
+            self.jobs[-1].cut = True
+        self.missing_totals, self.in_disks = set(), False
         results = self._results()
         unanswered = [
             (number, match)
@@ -421,8 +440,6 @@ class FioText(LineLog):
         ("complete ", r"complete +: .{1,200}"),
         ("latency ", r"latency +: target=.{1,200}"),
         ("Run status group ", r"Run status group \d{1,9} \(all jobs\):"),
-        ("=", r"(?:READ|WRITE|TRIM|MIXED): (?:bw|io)=.{1,400}"),
-        ("Disk stats", r"Disk stats \(read/write\):"),
         ("note: ", r"note: .{1,400}"),
         ("hostname=", r"hostname=\S{1,253}, be=\d, .{1,300}"),
     )

@@ -48,6 +48,8 @@ class FpingText(LineLog):
         self.in_block: set[str] = set()
         self.summaries = False
         self.over = False
+        self.in_totals = False
+        """The totals of all hosts (``-s``) have begun, and their last line was not read."""
         self.echoes: tuple[int, int] | None = None
         self.elapsed: Elapsed | None = None
 
@@ -203,15 +205,29 @@ class FpingText(LineLog):
         host.record_summary(line.number, match)
         may_be_cut = match["max"] is not None and _may_be_cut(match["max"], [match["min"], match["avg"]])
         cut = may_be_cut and self._report_unfinished(line)
+        # fping prints the times of every host that answered.
+        host.whole = not cut and (match["max"] is not None or not int(match["received"]))
         for key, metric in (("min", "rtt_min"), ("avg", "rtt_mean"), ("max", "rtt_max")):
             if match[key] is not None and not (cut and key == "max"):
                 host.run.add_metric(metric, quantity(match[key], "ms"), line.number)
-        if match["outage"] is not None and (match["max"] is not None or not self._report_unfinished(line)):
+        if match["outage"] is not None and match["max"] is None and self._report_unfinished(line):
+            host.whole = False
+        elif match["outage"] is not None:
             outage = Quantity(float(nanoseconds(match["outage"], "ms")), "ns", match["outage"], None, "ms")
             host.run.add_metric("outage", outage, line.number)
         check_order(host.run, line.number)
 
     # --- statistics of all hosts
+
+    def unmatched(self, line: Line) -> None:
+        """Begin the totals over all hosts at a number that ends the log."""
+        if line.number == unfinished_line(self.log) and line.text.split()[0].isdigit():
+            self.in_totals = True
+
+    @data(r"\d{1,9} targets", hint="targets")
+    def begin_totals(self, line: Line, match: re.Match[str]) -> None:
+        """Begin the totals over all hosts."""
+        self.in_totals = True
 
     @data(r"(\d{1,10}) (ICMP Echos sent|ICMP Echo Replies received)", hint=" ICMP Echo")
     def echo_totals(self, line: Line, match: re.Match[str]) -> None:
@@ -226,7 +242,7 @@ class FpingText(LineLog):
     def elapsed_time(self, line: Line, match: re.Match[str]) -> None:
         """Read the elapsed time, the last line of ``-s``."""
         self.elapsed = Elapsed(match[1], line.number)
-        self.over = True
+        self.over, self.in_totals = True, False
 
     @data(r"(\S{0,40}fping: (?!Version |comments to ).{1,300})", hint="fping: ")
     @data(
@@ -239,7 +255,6 @@ class FpingText(LineLog):
 
     known = known(
         ("fping: ", r"\S{0,40}fping: (?:Version|comments to) .{1,200}"),
-        ("targets", r"\d{1,9} targets"),
         ("", r"\d{1,9} (?:alive|unreachable|unknown addresses|other ICMP received)"),
         ("timeouts", r"\d{1,9} timeouts \(waiting for response\)"),
         ("round trip time)", rf"{TIME} ms \((?:min|avg|max) round trip time\)"),
@@ -290,6 +305,7 @@ class FpingText(LineLog):
     def _close_session(self, last_line: int) -> None:
         """Complete the runs of one session and open another."""
         for host in self.hosts.values():
+            host.whole = host.whole and not self.in_totals
             host.finish(self.log, self.elapsed)
         if self.echoes and all(host.final for host in self.hosts.values()):
             self._check_totals(self.echoes, last_line)

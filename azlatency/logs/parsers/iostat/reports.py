@@ -113,8 +113,10 @@ class Reports:
             _check_bandwidth(report, name, values)
         run = report.run
         _check_cpu(report)
-        if report.cpu and not report.values and not report.open_header and self.has_devices:
-            report.open_header = run.row["last_line"]
+        # The last column of -x is the utilisation; --pretty spreads the columns over several tables.
+        lacks_table = any("r/s" in values and not {"%util", "util"} & set(values) for values in report.values.values())
+        if lacks_table or (report.cpu and not report.values and self.has_devices):
+            report.open_header = report.open_header or run.row["last_line"]
         self.has_devices |= bool(report.values)
         if report.open_header:
             run.set(status="truncated")

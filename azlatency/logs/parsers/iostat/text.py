@@ -83,6 +83,11 @@ class IostatText(LineLog):
         self.table, self.cpu_columns = table, None
         self._expect(line)
 
+    def unmatched(self, line: Line) -> None:
+        """Mark the report as cut if the log ends within this line."""
+        if line.number == self.unfinished:
+            self._expect(line)
+
     def _expect(self, line: Line) -> None:
         if self.reports.report is not None:
             self.reports.report.open_header = line.number

@@ -451,9 +451,10 @@ class Test:
             run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", line)
         finished = {row.stream for row in totals}
         only_sums = bool(self.rows) and all(row.is_sum for row in self.rows)
-        begun = {row.stream for row in self.rows} | set([] if only_sums else self.connections)
-        begun = {stream for stream in begun if "*" + stream not in finished and stream.lstrip("*") not in finished}
-        ended = begun <= finished and bool(finished) and not self.cut
+        begun = {row.stream for row in self.rows}
+        # A connection that only sends back has rows with an asterisk.
+        idle = set([] if only_sums else self.connections) - {stream.lstrip("*") for stream in finished}
+        ended = begun <= finished and not idle and bool(finished) and not self.cut
         end_run(run, has_numbers=bool(self.rows), ended=ended, last_line=run.row["last_line"])
 
 

@@ -72,8 +72,8 @@ class Iperf2Text(LineLog):
         self.report_of: str | None = None
         self.failures: list[tuple[int, str]] = []
         self.bins: int | None = None
-        self.form = ""
-        """The pattern of the last row."""
+        self.form: tuple[re.Pattern[str] | None, str | None] = (None, None)
+        """The pattern of the last row, and its last column."""
         self.ran = False
         """Whether a connection follows the last banner."""
 
@@ -230,10 +230,13 @@ class Iperf2Text(LineLog):
             bytes=quantity(match["bytes"], match["byte_unit"]),
             rate=quantity(match["rate"], match["rate_unit"]),
         )
-        if line.number == self.unfinished and (match.re.pattern != self.form or self.report_of == match["id"]):
-            # A unit follows every number of a row, but columns may be missing.
+        ends_with_unit = match[0].endswith(("/sec", "%)", " us", " pps", " rps"))
+        if line.number == self.unfinished and (
+            (match.re, match.lastgroup) != self.form or self.report_of == match["id"] or not ends_with_unit
+        ):
+            # A unit follows most numbers of a row, but columns may be missing.
             test.cut = True
-        self.form = match.re.pattern
+        self.form = match.re, match.lastgroup
         row.report = self.report_of == match["id"]
         if row.report:
             self.report_of = None
@@ -270,7 +273,7 @@ class Iperf2Text(LineLog):
     @data(_HISTOGRAM, hint="-PDF: bin(w=")
     def histogram(self, line: Line, match: re.Match[str]) -> None:
         """Read a final histogram."""
-        if match["final"] is None or line.number == self.unfinished:
+        if match["final"] is None:
             return
         outside = re.search(r"obl/obu=(\d{1,15})/(\d{1,15})", match[0])
         below, above = (int(outside[1]), int(outside[2])) if outside else (0, 0)
@@ -332,7 +335,7 @@ class Iperf2Text(LineLog):
         ("-----", r"-{20,80}"),
         ("[ ID]", r"\[ ID\] {1,4}Interval .{1,200}"),
         ("[SUM-cnt] Interval", r"\[SUM-cnt\] Interval .{1,200}"),
-        ("-PDF: ", _ID + _TIMES + r" \w{1,8}(?:\(f\))?-PDF: .{1,4000}"),
+        ("-PDF: ", _ID + _TIMES + r" \w{1,8}(?:\(f\))?-PDF: bin\(.{1,40}\):cnt\(\d{1,15}\)=.{1,4000}\)"),
         ("FD", r"\[ {0,4}FD\d{1,6}\].{1,200}"),
         ("TCP window size", r"TCP window size: .{1,100}"),
         ("UDP buffer size", r"UDP buffer size: .{1,100}"),

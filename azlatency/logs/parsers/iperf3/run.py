@@ -60,6 +60,8 @@ class Test:
     ended: bool = False
     cut: bool = False
     """The JSON document ends in the middle."""
+    verbose: bool = False
+    """The settings of ``-V`` were read; a client then prints the CPU time below its totals."""
     done: bool = False
     """The last line of a client, ``iperf Done.``, was read."""
     results_missing: bool = False
@@ -403,6 +405,8 @@ class Test:
 
     def _has_all_totals(self) -> bool:
         """Whether the log has the last rows of the summary, even without the closing line."""
+        if self.verbose and not self.server and self.run.row_of("cpu_process", side="local") is None:
+            return False
         rows = [row for row in self.summary if row.stream == SUM or not self._has_streams()]
         # Up to 3.1 the only row of UDP is the total of both ends.
         totals = {(row.role, side) for row in rows for side in (("sender", "receiver") if row.mixed else (row.side,))}

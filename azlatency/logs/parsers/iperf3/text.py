@@ -61,6 +61,7 @@ class Iperf3Text(LineLog):
         self.columns = ""
         self.after_separator = False
         self.in_summary = False
+        self.has_server_total = False
         self.prefixes: set[str] = set()
 
     # --- lines and their prefixes
@@ -122,6 +123,7 @@ class Iperf3Text(LineLog):
             number, text, normal = self.stopped
             self.stopped = None
             self._stop(test, number, text, normal=normal)
+        test.cut = test.cut or (self.server_output and not self.has_server_total)
         test.finish(min(last_line, max(test.last_line, test.first_line)))
 
     @data(r"iperf (3\.[\w.+-]{1,40})(?: \(cJSON [\w.]{1,20}\))?", hint="iperf 3")
@@ -147,7 +149,9 @@ class Iperf3Text(LineLog):
 
     @data(r"Server listening on (\d{1,5})(?: \(test #\d{1,9}\))?", hint="Server listening on ")
     def server_listening(self, line: Line, match: re.Match[str]) -> None:
-        """Read that the server waits for its next client."""
+        """Read that the server waits for its next client; its output that a client prints may begin so."""
+        if self.server_output and not self.has_server_total:
+            return
         self.close(line.number - 1)
         self.listening = True
 
@@ -188,7 +192,7 @@ class Iperf3Text(LineLog):
     def starting(self, line: Line, match: re.Match[str]) -> None:
         """Read the settings of the test (``-V``)."""
         test = self._current(line)
-        test.streams = int(match[2])
+        test.streams, test.verbose = int(match[2]), True
         requested = None if match[5] is None else nanoseconds(match[5], "sec")
         test.run.set(
             protocol=match[1].lower(),
@@ -240,7 +244,9 @@ class Iperf3Text(LineLog):
             row.side = row.side or ("sender" if test.reverse else "receiver")
         if not total:
             test.intervals.append(row)
-        elif not self.server_output:
+        elif self.server_output:
+            self.has_server_total = True
+        else:
             row.side = row.side or test.local_side(row.role)
             test.summary.append(row)
 
@@ -322,6 +328,7 @@ class Iperf3Text(LineLog):
     def begin_server_output(self, line: Line, match: re.Match[str]) -> None:
         """Begin the output of the server (``--get-server-output``)."""
         self.server_output, self.columns, self.in_summary = True, "", False
+        self.has_server_total = False
 
     @data(r"iperf3: (?:error - )?(interrupt - the (?:client|server) has terminated.{0,60})", hint="has terminated")
     @data(r"iperf3: (?:error - )?(the (?:client|server) has terminated.{0,60})", hint="has terminated")

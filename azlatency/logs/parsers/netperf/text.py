@@ -66,6 +66,9 @@ class NetperfText(LineLog):
         self.interim_parts: dict[tuple[str, str], str] = {}
         self.failures: list[Value] = []
         self.ended = False
+        self.opened = ""
+        """The table of ``-v 2`` that has begun and has no last row yet: round trip, histogram, or none."""
+        self.has_histogram = False
         self.unfinished = unfinished_line(log)
 
     # --- lines that no single pattern describes
@@ -137,6 +140,7 @@ class NetperfText(LineLog):
         self.test.migrated = bool(match["migrated"] or match["omni"])
         self.run.set(server=match["server"])
         for note in (part.strip() for part in match["notes"].split(":")):
+            self.has_histogram = self.has_histogram or note == "histogram"
             if burst := re.fullmatch(r"first burst (\d{1,9})", note):
                 self.test.burst = int(burst[1])
             elif half_width := re.fullmatch(r"\+/-(\d{1,3}\.\d{3})% @ +(\d{1,2})% conf\..{0,30}", note):
@@ -251,6 +255,16 @@ class NetperfText(LineLog):
             self.run.add_event("unit_ambiguous", "warning", text, line.number)
         self.ended = True
 
+    @data(r"Alignment\s+Offset.{0,80}", hint="Alignment")
+    def alignment_titles(self, line: Line, match: re.Match[str]) -> None:
+        """Read the first title line of the table of ``-v 2``, which the histogram follows."""
+        self.opened = "table"
+
+    @data(r"(?:-?\d{1,12}\s+){4}\d{1,18}\s+-?\d{1,12}\.\d\d\s+\d{1,18}\s+-?\d{1,12}\.\d\d\s+\d{1,18}", hint=".")
+    def calls_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read the row of ``-v 2`` of a stream test."""
+        self.opened = ""
+
     @data(
         rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+(\d{{1,12}}\.\d{{3}})\s+(\d{{1,12}}\.\d{{3}})"
         r"\s+-?\d{1,12}\.\d{3}\s+-?\d{1,12}\.\d{3}",
@@ -260,6 +274,7 @@ class NetperfText(LineLog):
         """Read the row of ``-v 2`` with the round-trip time and the rate."""
         self.test.values.setdefault("RT_LATENCY", Value(match[5], line.number))
         self.test.record_transactions(quantity(match[6], "Trans/s"), line.number)
+        self.opened = "histogram" if self.has_histogram else ""
 
     # --- histogram
 
@@ -285,11 +300,13 @@ class NetperfText(LineLog):
             self._report_unfinished(line)
             return
         self.test.histogram_total = Value(match[1], line.number)
+        self.opened = ""
 
     @data(r"Histogram of (request/response times|time spent in (?:send|recv)\(\) call\.?)", hint="Histogram of")
     def histogram_title(self, line: Line, match: re.Match[str]) -> None:
         """Read what the histogram measures: transactions or send calls."""
         self.test.histogram_of_calls = match[1].startswith("time")
+        self.opened = "histogram"
 
     # --- interim results
 
@@ -362,13 +379,11 @@ class NetperfText(LineLog):
         ("Size   Size", r"Size\s+Size\s+Size\s+Time\s+Throughput.{0,60}"),
         ("Socket  Message", r"Socket\s+Message\s+Elapsed\s+Messages.{0,60}"),
         ("Size    Size", r"Size\s+Size\s+Time\s+Okay Errors\s+Throughput.{0,60}"),
-        ("Alignment", r"Alignment\s+Offset.{0,80}"),
         ("Local  Remote", r"Local\s+Remote\s+Local\s+Remote.{0,60}"),
         ("Maximum", r"Maximum"),
         ("Segment", r"Segment"),
         ("Size (bytes)", r"Size \(bytes\)"),
         ("", r"\d{1,9}"),
-        (" ", r"(?:-?\d{1,12}\s+){4}\d{1,18}\s+-?\d{1,12}\.\d\d\s+\d{1,18}\s+-?\d{1,12}\.\d\d\s+\d{1,18}"),
         ("catcher", r"catcher: timer popped.{0,80}"),
     )
 
@@ -422,5 +437,5 @@ class NetperfText(LineLog):
                 run.set(status="failed")
                 run.add_event("failed", "error", f"netperf measured nothing: {text}", line)
         has_numbers = measured or bool(test.interims)
-        ended = (self.ended or bool(test.values)) and not self.cut
+        ended = (self.ended or bool(test.values)) and not self.cut and not self.opened
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)

@@ -52,7 +52,7 @@ class SockperfText(LineLog):
         self.log, self.recorder = log, recorder
         self.run: Run = recorder.start_run("sockperf", log.first_line, last_line=log.last_line)
         self.half = True
-        self.ended = False
+        self.ended = self.has_open_header = False
         self.server_index = 0
         self.observations: int | None = None
         self.quantile_rows: list[tuple[Line, Row]] = []
@@ -302,7 +302,7 @@ class SockperfText(LineLog):
     @data(r"txTime, rxTime", hint="txTime, rxTime")
     def full_log_header(self, line: Line, match: re.Match[str]) -> None:
         """Begin the rows of a full log."""
-        self.full_log = True
+        self.full_log = self.has_open_header = True
 
     @data(
         r"(?:(?P<packet>\d{1,15}), ?)?(?P<sent>\d{1,10}\.\d{9}), ?(?P<received>\d{1,10}\.\d{9})"
@@ -316,6 +316,7 @@ class SockperfText(LineLog):
         sent = nanoseconds(match["sent"], "sec")
         if not self.sent:
             self.origin = sent
+        self.has_open_header = False
         self.sent.append(sent - self.origin)
         self.rtt.append(nanoseconds(match["received"], "sec") - sent)
         self.first_row, self.last_row = self.first_row or line.number, line.number
@@ -328,6 +329,7 @@ class SockperfText(LineLog):
             return False
         if not self.sent:
             self.origin = int(columns["sent"][0])
+        self.has_open_header = False
         self.sent.frombytes((columns["sent"] - self.origin).tobytes())
         self.rtt.frombytes((columns["received"] - columns["sent"]).tobytes())
         self.first_row, self.last_row = self.first_row or rows.first, rows.last
@@ -368,7 +370,7 @@ class SockperfText(LineLog):
         ("Test end", r"Test end(?:ed| \(interrupted by (?:timer|signal \d+)\)| \(reached packet number\))"),
         ("cleanupAfterLoop", r"cleanupAfterLoop\(\) exit"),
         ("RunTime Estimate", r"RunTime Estimate=[\d.]+ sec, Time out in [\d.]+ sec"),
-        ("-----", r"-{20,60}"),
+        ("-----", r"-{30,60}"),
         ("[Histogram]", r"\[Histogram\] Display .{0,120}"),
         ("bins", r"bins\b.{0,4000}"),
         ("-", r"\d{1,12}-\d{1,12}\s{1,20}#*(?: \(outliers\))?"),
@@ -383,7 +385,7 @@ class SockperfText(LineLog):
         (":", r"(?:Options|Valid arguments):"),
         ("sockperf ", r"sockperf [\w-]+ -\w .{0,200}"),
         ("Run sockperf", r"[\w-]+ \([\w-]+\): Run sockperf .{0,200}"),
-        ("--", r"--[\w-]+"),
+        ("--", r"--\w[\w-]{0,60}"),
         ("-Enables", r"-Enables non-blocking send operation.{0,80}"),
         ("-Increase", r"-Increase number of digits after decimal point.{0,120}"),
         ("dummy-send", r"optional: set dummy-send rate per second.{0,120}"),
@@ -455,7 +457,8 @@ class SockperfText(LineLog):
         check_duration(run)
         self._store_rows()
         has_numbers = run.value("rtt_mean") is not None or run.value("throughput", side="sender") is not None
-        end_run(run, has_numbers=has_numbers, ended=self.ended or 0 < self.last_row < last_line, last_line=last_line)
+        ended = (self.ended or 0 < self.last_row < last_line) and not self.has_open_header
+        end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
     def _closed_loop_share(self) -> float | None:
         """Return n * mean / duration with the mean as printed."""
