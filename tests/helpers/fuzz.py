@@ -41,6 +41,7 @@ OPTIONAL = {
     r"ntttcp": r".* tcpi rtt",
     r"qperf": r"\w+ += ",
     r"sockperf": r"-+$|packet, ",
+    r"uperf": r"Netstat |Run Stat|(?:Group|Strand) Details|(?:Txn|Flowop) +Count",
 }
 #: By tool, the columns at the end of a line that the tool prints only with an option.
 OPTIONAL_COLUMNS = {r"fping": r", outage\(ms\)", r"iperf2": r" \d+/\d+\(\d+\) pkts"}

@@ -84,7 +84,8 @@ class _Uperf(LineLog):
         self.times: dict[str, tuple[int, list[Quantity], int]] = {}
         self.raw: dict[str, list[tuple[int, int, int, int]]] = {}
         self.slaves: list[str] = []
-        self.expects_end = self.is_ended = False
+        self.is_open = self.has_row = False
+        """Whether a table below the total has begun and not ended, and whether it has a row."""
 
     @data(_START, hint="running profile:")
     def start(self, line: Line, match: re.Match[str]) -> None:
@@ -93,6 +94,7 @@ class _Uperf(LineLog):
     @data(rf"{_SUMMARY}(?: {{0,99}}Sending signal SIGUSR2 to \d{{1,20}})?", hint="op/s")
     def summary(self, line: Line, match: re.Match[str]) -> None:
         name, size, unit, time, rate, rate_unit, operations = match.groups()
+        self.has_row = True
         if self.section == "Group Details":
             return
         row = _Moved(
@@ -106,6 +108,7 @@ class _Uperf(LineLog):
 
     @data(r"timestamp_ms:(\d{1,15})\.(\d{4}) name:(\w{1,31}) nr_bytes:(\d{1,18}) nr_ops:(\d{1,18})", hint="nr_bytes:")
     def raw_row(self, line: Line, match: re.Match[str]) -> None:
+        self.has_row = True
         if self.section == "Group Details":
             return
         if line.number == self.unfinished:
@@ -143,6 +146,7 @@ class _Uperf(LineLog):
         name = match[1]
         if self.section not in ("Txn", "Flowop"):
             raise ValueError("a row without its header")
+        self.has_row = True
         if self.section == "Txn" and name.startswith("Txn"):
             name = f"Txn{int(name[3:]) + 1}"
         if name in self.times:
@@ -158,6 +162,7 @@ class _Uperf(LineLog):
     def interface(self, line: Line, match: re.Match[str]) -> None:
         if self.section != "Nic":
             raise ValueError("a row without its header")
+        self.has_row = True
         values = {
             "packet_rate_sent": quantity(match[2], "/s"),
             "packet_rate_received": quantity(match[3], "/s"),
@@ -196,11 +201,23 @@ class _Uperf(LineLog):
     )
     def heading(self, line: Line, match: re.Match[str]) -> None:
         self.section = match[1] if match[1].endswith("Details") else match[1].split()[0]
-        self.expects_end = self.expects_end or self.section == "Hostname"
+        self.is_open, self.has_row = True, False
+
+    @data(r"Netstat statistics for this run|Run Statistics", hint="tatistics")
+    def title(self, line: Line, match: re.Match[str]) -> None:
+        self.is_open, self.has_row = True, False
+
+    @data(r"-{79,200}", hint="---")
+    def rule(self, line: Line, match: re.Match[str]) -> None:
+        self.blank(line)
+
+    def blank(self, line: Line) -> None:
+        """End a table: a blank line or a rule follows its last row."""
+        self.is_open = self.is_open and not self.has_row
 
     @data(r"Difference\(%\)(?: {1,15}-?(?:[\d.]{1,20}|nan|inf)%){5}", hint="Difference")
     def difference(self, line: Line, match: re.Match[str]) -> None:
-        self.is_ended = True
+        self.is_open = False
 
     @data(r"\*\* .{1,300}", hint="** ")
     def message(self, line: Line, match: re.Match[str]) -> None:
@@ -213,12 +230,9 @@ class _Uperf(LineLog):
         contradict(self.run, "failed", f"uperf reported: {match[0].strip('* ')}", line.number)
 
     known = known(
-        ("---", r"-{60,200}"),
         ("TX command", r"TX command \[\w{1,40}, \d{1,9}\] to \S{1,253}"),
         ("Sending signal", r"Sending signal SIGUSR2 to \d{1,20}"),
         ("called out", r"called out"),
-        ("statistics for this run", r"Netstat statistics for this run"),
-        ("Run Statistics", r"Run Statistics"),
         # uperf -v
         ("file descriptors", r"Unable to increase file descriptors: .{1,80}"),
         ("shared memory", r"Allocating shared memory of size \d{1,12} bytes"),
@@ -242,15 +256,20 @@ class _Uperf(LineLog):
             self._store_step(name, rows)
         for name, (number, times, line) in self.times.items():
             run.add_metric("executions", Quantity(float(number), "count", str(number), None), line, stream=name)
+            mean, minimum = times[0], times[-1]
+            is_misleading = minimum.value - mean.value > (minimum.resolution or 0.0) + (mean.resolution or 0.0)
+            if is_misleading:
+                text = f"the minimum of {name} is above its mean (a bug of uperf with several threads); it is left out"
+                run.add_event("minimum_above_mean", "warning", text, line)
             for column, value in zip(_COLUMNS, times, strict=True):
-                if value.value:
+                if value.value and not (is_misleading and column == "min"):
                     run.add_metric(f"execution_time_{column}", value, line, stream=name, scope="stream")
         self._store_throughput()
         self._store_round_trip()
         self._compare_ends()
         if len(self.slaves) == 1:
             run.set(server=self.slaves[0])
-        ended = self.total is not None and (self.is_ended or not self.expects_end)
+        ended = self.total is not None and not self.is_open
         end_run(run, has_numbers=bool(self.moved), ended=ended, last_line=last_line)
 
     def _store_step(self, name: str, rows: list[_Moved]) -> None:

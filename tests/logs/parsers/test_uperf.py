@@ -19,6 +19,7 @@ Flowop             Count         avg         cpu         max         min
 connect                1    239.25us      0.00ns    239.25us    239.25us
 write               {write}      2.30us      0.00ns     54.84us    987.00ns
 read                {read}     25.14us      0.00ns     70.02ms    381.00ns
+
 """
 STATISTICS = """
 Run Statistics
@@ -110,3 +111,14 @@ def test_an_aborted_run_is_failed(read) -> None:
 
 def test_two_profiles_in_a_file_are_two_runs(read) -> None:
     assert len(read(text() + text()).runs) == 2
+
+
+def test_a_minimum_above_the_mean_is_left_out(read) -> None:
+    log = read(text() + exchange().replace("987.00ns", "  8.95us"))
+    assert log.value("execution_time_mean", stream="write") == 2_300
+    assert log.value("execution_time_min", stream="write") is None
+    assert "minimum_above_mean" in log.codes()
+
+
+def test_a_table_that_ends_with_a_row_is_cut(read) -> None:
+    assert read(text() + exchange().rstrip() + "\n").runs[0]["status"] == "truncated"
