@@ -10,11 +10,15 @@ which colours files too), backspaces (flood ping) and carriage returns (progress
 Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression, a large one may not exceed
 `MOST_EXPANDED` times its compressed size, no decompressed line may exceed `LONGEST_EXPANDED_LINE`, no archive may have
 more than `MOST_MEMBERS` members, and members are read in memory and never written to disk.
+
+The text of a large log stays in its file (`azlatency.logs.large`), so that its size is not limited; what was compressed
+is kept in a temporary file without a name.
 """
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import hashlib
 import io
@@ -22,14 +26,17 @@ import lzma
 import os
 import re
 import tarfile
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from azlatency.logs.large import FileText
 from azlatency.logs.lines import Line, group_lines
 from azlatency.logs.parsers import code_page_phrases
 
@@ -44,6 +51,10 @@ SPELLED_END = "\x1e"
 _PIECE = 1024**2
 #: Lines of larger texts are grouped into blocks of uniform lines.
 _GROUPED_FROM = 1024**2
+#: The text of larger logs, and of compressed ones from an eighth of it, stays in a file.
+_LARGE = 16 * 1024**2
+#: Beyond `LARGEST_SOURCE`, only what shrinks like a log is decompressed.
+_MOST_EXPANDED_LARGE = 50
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
@@ -71,7 +82,7 @@ class Source:
         Number of bytes after decompression.
     encoding : str
         Name of the encoding.
-    text : str
+    text : str or FileText
         Decoded text with line feeds only, before `lines` removes escape sequences.
     """
 
@@ -79,23 +90,28 @@ class Source:
     sha256: str
     size_bytes: int
     encoding: str
-    text: str
+    text: str | FileText
 
     @property
     def source_id(self) -> str:
         """First 16 hex digits of the SHA-256 of the raw bytes."""
         return self.sha256[:16]
 
+    @property
+    def whole_text(self) -> str:
+        """The text as one string, which for a large log may need much memory."""
+        return self.text[:]
+
     @cached_property
     def line_count(self) -> int:
         """Number of physical lines; a last line without a line feed counts."""
-        return self.text.count("\n") + (bool(self.text) and not self.text.endswith("\n"))
+        return self.text.count("\n") + (len(self.text) > 0 and not self.text.endswith("\n"))
 
     @cached_property
     def lines(self) -> Sequence[Line]:
         """The cleaned lines; the pieces of one physical line between carriage returns share its number."""
         text = self.text
-        if len(text) >= _GROUPED_FROM:
+        if isinstance(text, FileText) or len(text) >= _GROUPED_FROM:
             return group_lines(text, _clean_line)
         raws = text.split("\n")[: self.line_count]
         if not has_control(text):
@@ -219,9 +235,14 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
         return
     try:
         size = path.stat().st_size
+        if size >= _LARGE // 8 and (source := _open_large(path, shown)) is not None:
+            yield source
+            return
         if size > LARGEST_SOURCE:
             raise SourceError(f"{shown}:1: {size} bytes, more than the limit of {LARGEST_SOURCE}; split it")
         yield from expand_bytes(path.read_bytes(), shown)
+    except SourceError as error:
+        yield error
     except OSError as error:
         yield SourceError(f"{shown}: {os.strerror(error.errno) if error.errno else error}; check the path")
 
@@ -249,49 +270,132 @@ def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
         yield error
 
 
+def _open_large(path: Path, shown: str) -> Source | None:
+    """Return a large log whose text stays in a file; None for what has to be read as a whole.
+
+    These are archives, JSON documents, and encodings other than UTF-8.
+    """
+    file = path.open("rb")
+    head = file.read(_PIECE)
+    reader = _find_reader(head)
+    if (reader is None and path.stat().st_size < _LARGE) or zipfile.is_zipfile(path):
+        return None
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()
+    size = file.tell()
+    file.seek(0)
+    if reader is not None:
+        most = max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
+        with _reading_compressed(reader, file, shown) as stream:
+            kept = _keep_text(_bounded_pieces(stream, shown, size, most), None)
+    else:
+        kept = _keep_text(iter(partial(file.read, _PIECE), b""), file)
+        if kept is None:
+            file.seek(0)
+            kept = _keep_text(iter(partial(file.read, _PIECE), b""), None)
+    return None if kept is None else Source(shown, digest, kept[1], "utf-8", kept[0])
+
+
+def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[FileText, int] | None:
+    """Return the text in ``original``, or in a copy with line feeds only, and the number of bytes of the pieces.
+
+    None if it is not a log in UTF-8, or if ``original`` has carriage returns.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    text = original or tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the text
+    size = kept = line_feeds = 0
+    waiting = b""  # a carriage return whose line feed may follow
+    try:
+        for raw in pieces:
+            if not size and not _may_be_large(raw):
+                return None
+            decoder.decode(raw)
+            size += len(raw)
+            piece = waiting + raw
+            if b"\r" in piece:
+                if original is not None:
+                    return None
+                piece = piece.replace(b"\r\n", b"\n")
+            waiting = b"\r" if piece.endswith(b"\r") else b""
+            piece = piece.removesuffix(b"\r")
+            if original is None:
+                text.write(piece)
+            kept, line_feeds = kept + len(piece), line_feeds + piece.count(b"\n")
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return None
+    if waiting:
+        kept += text.write(waiting)
+    return (FileText(text, kept, line_feeds), size) if line_feeds else None
+
+
+def _may_be_large(head: bytes) -> bool:
+    """Return whether a text with this beginning can be read in pieces: no archive, no mark, no document."""
+    marked = any(head.startswith(mark) for mark, _ in _BOMS)
+    return not (marked or head[257:262] == b"ustar" or b"\x00" in head[:4096] or head.lstrip()[:1] in (b"{", b"["))
+
+
 def _is_hidden(entry: Path, root: Path) -> bool:
     return any(part.startswith(".") for part in entry.relative_to(root).parts)
 
 
 def _decompress(raw: bytes, shown: str) -> bytes:
     """Decompress gzip, bzip2, xz and zstandard, within bounds; return other bytes as they are."""
-    readers: dict[bytes, Any] = {
+    reader = _find_reader(raw)
+    if reader is None:
+        return raw
+    with _reading_compressed(reader, io.BytesIO(raw), shown) as stream:
+        return _read_bounded(stream, shown, len(raw))
+
+
+def _find_reader(raw: bytes) -> Callable[[Any], Any] | None:
+    """Return what opens a compressed file that begins with these bytes; None for other files."""
+    readers: dict[bytes, Callable[[Any], Any]] = {
         b"\x1f\x8b": gzip.open,
         b"BZh": bz2.open,
         b"\xfd7zXZ\x00": lzma.open,
         b"\x28\xb5\x2f\xfd": _open_zstd,
     }
-    for magic, reader in readers.items():
-        if raw.startswith(magic):
-            try:
-                with reader(io.BytesIO(raw)) as stream:
-                    return _read_bounded(stream, shown, len(raw))
-            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-                raise SourceError(f"{shown}:1: damaged compressed file ({error}); copy it again") from None
-    return raw
+    return next((reader for magic, reader in readers.items() if raw.startswith(magic)), None)
+
+
+@contextmanager
+def _reading_compressed(reader: Callable[[Any], Any], file: IO[bytes], shown: str) -> Iterator[Any]:
+    """Open a compressed file; an error while it is read becomes a `SourceError`."""
+    try:
+        with reader(file) as stream:
+            yield stream
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise  # not the file, but the disk
+        raise SourceError(f"{shown}:1: damaged compressed file ({error}); copy it again") from None
 
 
 def _read_bounded(stream: Any, shown: str, compressed: int) -> bytes:
-    """Read a stream piece by piece; stop at a limit if a small file unpacks to a huge one."""
-    plain = bytearray()
-    most = min(LARGEST_SOURCE, max(MOST_EXPANDED * compressed, _EXPANDED_FREELY))
-    lines, line_start = 1, 0
+    """Read a stream; stop at a limit if a small file unpacks to a huge one."""
+    return b"".join(_bounded_pieces(stream, shown, compressed, LARGEST_SOURCE))
+
+
+def _bounded_pieces(stream: Any, shown: str, compressed: int, largest: int) -> Iterator[bytes]:
+    """Yield the pieces of a stream; raise `SourceError` if a small file unpacks to a huge one."""
+    most = min(largest, max(MOST_EXPANDED * compressed, _EXPANDED_FREELY))
+    read, lines, line_start = 0, 1, 0
     while piece := stream.read(_PIECE):
         if (end := max(piece.rfind(b"\n"), piece.rfind(b"\r"))) >= 0:
-            lines, line_start = lines + piece.count(b"\n"), len(plain) + end + 1
-        plain += piece
-        if len(plain) - line_start > LONGEST_EXPANDED_LINE:
+            lines, line_start = lines + piece.count(b"\n"), read + end + 1
+        read += len(piece)
+        if read - line_start > LONGEST_EXPANDED_LINE:
             what = f"a line of more than {LONGEST_EXPANDED_LINE} bytes when decompressed"
             raise SourceError(f"{shown}:{lines}: {what}, which is not a log; give the log itself")
-        if len(plain) > most:
+        if read > most:
             raise SourceError(f"{shown}:1: more than {most} bytes when decompressed; split it")
-    return bytes(plain)
+        yield piece
 
 
-def _open_zstd(stream: io.BytesIO) -> Any:
+def _open_zstd(stream: IO[bytes]) -> Any:
     import pyarrow as pa
 
-    return pa.CompressedInputStream(pa.BufferReader(stream.getvalue()), "zstd")
+    return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
 
 
 def _zip_members(raw: bytes, shown: str) -> Iterator[Source | SourceError]:

@@ -15,6 +15,7 @@ import msgspec
 
 from azlatency.logs.decode import Source, has_control
 from azlatency.logs.foreign import FOREIGN_TOOLS
+from azlatency.logs.large import FileText
 from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, load_parsers
 
@@ -33,7 +34,7 @@ class SourceLines(Sequence[Line]):
     """
 
     def __init__(self, source: Source) -> None:
-        self.text = source.text
+        self.text = source.whole_text
         self._count = source.line_count
         self._source = source
 
@@ -58,14 +59,16 @@ class SourceLines(Sequence[Line]):
 
 def find_document(source: Source) -> Log | None:
     """Return the source as one log if it is one valid JSON document of a known tool, else None."""
-    first = _FIRST_KEY.match(source.text)
-    tool, value = _tools().get(first[1] if first is not None else "", ("", ""))
-    if first is None or not tool or not source.text.startswith(value, first.end()):
+    text = source.text
+    if isinstance(text, FileText) or (first := _FIRST_KEY.match(text)) is None:
         return None
-    if has_control(source.text) or any(hint in source.text for hint in _foreign_hints(tool)):
+    tool, value = _tools().get(first[1], ("", ""))
+    if not tool or not text.startswith(value, first.end()):
+        return None
+    if has_control(text) or any(hint in text for hint in _foreign_hints(tool)):
         return None
     try:
-        _SYNTAX.decode(source.text)
+        _SYNTAX.decode(text)
     except (msgspec.DecodeError, UnicodeError):
         return None
     return Log(source, tool, SourceLines(source))

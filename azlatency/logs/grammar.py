@@ -20,7 +20,7 @@ the rule matches, and returns False if it cannot read all rows; they are then re
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -45,6 +45,9 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_LINE = 4096
+#: The kinds of more lines are kept as pages.
+_MOST_LISTED = 2**20
+_PAGE = 2**16
 #: A log has few shapes of lines; a text with ever new ones must not fill the memory.
 _MOST_SHAPES = 512
 
@@ -62,7 +65,7 @@ class LineAccounting:
     """
 
     def __init__(self, lines: int) -> None:
-        self._kinds = bytearray(lines)
+        self._kinds: Any = bytearray(lines) if lines < _MOST_LISTED else _Pages(lines)
 
     def mark(self, number: int, kind: int) -> None:
         """Mark line ``number`` (1-based), unless it already has a kind of higher priority."""
@@ -105,6 +108,73 @@ class LineAccounting:
             "lines_prose": kinds.count(PROSE),
             "lines_unknown": kinds.count(UNKNOWN) + kinds.count(UNMARKED),
         }
+
+
+class _Pages:
+    """The kinds of many lines, like a `bytearray`; a page of lines of one kind is kept as that kind."""
+
+    def __init__(self, lines: int) -> None:
+        self._lines = lines
+        self._pages: list[int | bytearray] = [UNMARKED] * -(-lines // _PAGE)
+
+    def __len__(self) -> int:
+        return self._lines
+
+    def _size(self, number: int) -> int:
+        return min(_PAGE, self._lines - number * _PAGE)
+
+    def _bytes(self, number: int) -> bytearray:
+        """Return a page as bytes, which it stays until all of them are equal."""
+        page = self._pages[number]
+        if isinstance(page, int):
+            page = self._pages[number] = bytearray([page]) * self._size(number)
+        return page
+
+    def _spans(self, part: slice) -> Iterator[tuple[int, int, int]]:
+        """Yield the number of each page in a range of lines, with the range inside the page."""
+        start, stop, _ = part.indices(self._lines)
+        for number in range(start // _PAGE, -(-stop // _PAGE) if stop > start else 0):
+            yield number, max(start - number * _PAGE, 0), min(stop - number * _PAGE, self._size(number))
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return b"".join(
+                bytes([page]) * (stop - start) if isinstance(page := self._pages[number], int) else page[start:stop]
+                for number, start, stop in self._spans(index)
+            )
+        page = self._pages[index // _PAGE]
+        return page if isinstance(page, int) else page[index % _PAGE]
+
+    def __setitem__(self, index: int | slice, kinds: Any) -> None:
+        if not isinstance(index, slice):
+            if self[index] != kinds:
+                self._bytes(index // _PAGE)[index % _PAGE] = kinds
+            return
+        done = 0
+        for number, start, stop in self._spans(index):
+            page = self._bytes(number)
+            page[start:stop] = kinds[done : done + stop - start]
+            done += stop - start
+            if page.count(page[0]) == len(page):
+                self._pages[number] = page[0]
+
+    def find(self, kind: int, start: int = 0) -> int:
+        """Return the index of the first line of a kind, or -1."""
+        for number in range(start // _PAGE, len(self._pages)):
+            page, first = self._pages[number], max(start - number * _PAGE, 0)
+            if isinstance(page, int):
+                if page == kind and first < self._size(number):
+                    return number * _PAGE + first
+            elif (place := page.find(kind, first)) >= 0:
+                return number * _PAGE + place
+        return -1
+
+    def count(self, kind: int) -> int:
+        """Return the number of lines of a kind."""
+        return sum(
+            page.count(kind) if isinstance(page, bytearray) else self._size(number) * (page == kind)
+            for number, page in enumerate(self._pages)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +317,11 @@ class LineLog:
         for item in iter_blocks(lines):
             if isinstance(item, Line):
                 self.feed_line(item, accounting)
-            elif not self._read_block(item, accounting):
+                continue
+            if not self._read_block(item, accounting):
                 for line in item:
                     self.feed_line(line, accounting)
+            item.forget()
 
     def feed_line(self, line: Line, accounting: LineAccounting) -> None:
         """Read one line and mark it."""

@@ -16,12 +16,16 @@ from functools import cached_property
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+from azlatency.logs.large import FileText
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _DIGITS = b"0123456789."
 _PIECE = 2**20
+#: In a text that stays in its file, no block is much larger.
+_LARGEST_BLOCK = 4 * _PIECE
 #: Shorter blocks are faster to read line by line.
 _FEWEST = 64
 _BETWEEN = b"\x1f"
@@ -46,7 +50,7 @@ class UniformBlock(Sequence[Line]):
 
     first: int
     length: int
-    whole: str = field(repr=False)
+    whole: str | FileText = field(repr=False)
     start: int
     stop: int
 
@@ -65,6 +69,10 @@ class UniformBlock(Sequence[Line]):
     @cached_property
     def _lines(self) -> list[Line]:
         return list(self)  # built on the first access to a row in the middle
+
+    def forget(self) -> None:
+        """Drop the lines that were built."""
+        self.__dict__.pop("_lines", None)
 
     def _offset(self, index: int) -> int:
         """Return where a row starts, without reading the rows after it."""
@@ -154,7 +162,7 @@ def shape_of(text: str) -> bytes:
     return text.encode(errors="surrogatepass").translate(None, _DIGITS)
 
 
-def _piece_end(text: str, start: int, stop: int) -> int:
+def _piece_end(text: str | FileText, start: int, stop: int) -> int:
     """Return the end of the piece that starts at ``start``: after a line feed, or ``stop``."""
     if start + _PIECE >= stop:
         return stop
@@ -367,7 +375,7 @@ def texts_by_number(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, st
     return texts
 
 
-def group_lines(text: str, clean: Callable[[int, str], list[Line]]) -> Lines:
+def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -> Lines:
     """Return the lines of a large text; ``clean(number, raw)`` returns the lines that a physical line shows."""
     parts: list[list[Line] | UniformBlock] = []
     last: bytes | None = None  # shape of the block that is the last part
@@ -377,7 +385,11 @@ def group_lines(text: str, clean: Callable[[int, str], list[Line]]) -> Lines:
             if shape is None:
                 texts = text[start:end].split("\n")[:count]
                 parts.append([line for at, raw in enumerate(texts, start=number) for line in clean(at, raw)])
-            elif shape == last and isinstance(block := parts[-1], UniformBlock):
+            elif (
+                shape == last
+                and isinstance(block := parts[-1], UniformBlock)
+                and (isinstance(text, str) or end - block.start <= _LARGEST_BLOCK)
+            ):
                 parts[-1] = UniformBlock(block.first, block.length + count, text, block.start, end)
             else:
                 parts.append(UniformBlock(number, count, text, start, end))
@@ -385,7 +397,7 @@ def group_lines(text: str, clean: Callable[[int, str], list[Line]]) -> Lines:
     return Lines(parts)
 
 
-def _find_uniform(text: str, start: int, stop: int) -> Iterator[tuple[bytes | None, int, int]]:
+def _find_uniform(text: str | FileText, start: int, stop: int) -> Iterator[tuple[bytes | None, int, int]]:
     """Yield the lines between two positions as (shape, number of lines, end), with the shape None if they differ."""
     piece = text[start:stop]
     shapes = piece.encode().translate(None, _DIGITS)
@@ -397,7 +409,8 @@ def _find_uniform(text: str, start: int, stop: int) -> Iterator[tuple[bytes | No
     raw = piece.split("\n")
     if not piece.endswith("\n"):
         count += 1
-    ends = list(accumulate((len(line) + 1 for line in raw[:count]), initial=start))
+    in_file = isinstance(text, FileText) and not piece.isascii()  # where positions count bytes
+    ends = list(accumulate((len(line.encode() if in_file else line) + 1 for line in raw[:count]), initial=start))
     ends[-1] = stop
     waiting, done = 0, 0
     for shape, group in groupby(shapes.split(b"\n")[:count]):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate
@@ -17,10 +18,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from azlatency.logs.claims import Claim, find_claims
-from azlatency.logs.decode import Source, SourceError, expand
+from azlatency.logs.decode import LARGEST_SOURCE, Source, SourceError, expand
 from azlatency.logs.documents import find_document
 from azlatency.logs.grammar import BLANK, DATA, KNOWN, UNKNOWN
-from azlatency.logs.lines import texts_by_number
+from azlatency.logs.large import FileText
+from azlatency.logs.lines import texts_by_number, unique_lines
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
 from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, may_begin_line, segment
@@ -139,8 +141,14 @@ def _possible_readings(plain: _Reading) -> list[_Reading]:
     the reading with the fewest unknown lines.
     """
     source, most = plain.source, _weigh(plain.claims)
+    propose = partial(propose_unwrapped, claimed=most[1] > 0, surely=most[0] > 0)
+    if isinstance(source.text, FileText):
+        # Lines that differ only in their digits are wrapped in the same way.
+        if source.size_bytes > LARGEST_SOURCE or not any(propose(replace(source, text=unique_lines(source.lines)[0]))):
+            return [plain]
+        source = replace(source, text=source.whole_text)
     best: list[_Reading] = []
-    for proposal in propose_unwrapped(source, claimed=most[1] > 0, surely=most[0] > 0):
+    for proposal in propose(source):
         claims = find_claims(take_head(proposal.source))
         if _weigh(claims) > most:
             most, best = _weigh(claims), []
@@ -198,10 +206,11 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
             f"{line.text.strip()[:120]!r} looks like a result of {owner}, but stands outside a log; copy the whole log"
         )
         recorder.add_event(LOST_LINE, "warning", text, line.number)
-    if source.text and not source.text.endswith("\n") and recorder.accounting.kind_of(source.line_count) == DATA:
+    unfinished = source.line_count and not source.text.endswith("\n")
+    if unfinished and recorder.accounting.kind_of(source.line_count) == DATA:
         text = "the log ends mid-line: its last line may be truncated"
         recorder.add_event("no_final_line_feed", "info", text, source.line_count)
-    if source.text and not source.text.endswith("\n"):
+    if unfinished:
         _truncate_last_run(recorder)
     _add_unknown_lines(recorder, unknown)
     if not recorder.rows["runs"] and not segments.conflicts:

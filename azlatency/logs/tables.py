@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs import schema
+from azlatency.logs.large import MOST_IN_MEMORY, NULL, Repeated
 from azlatency.logs.record import Row, SampleBlock
 
 if TYPE_CHECKING:
@@ -170,9 +171,7 @@ class Logs(TableSet):
         names = schema.names(table)
         arrow_schema = schema.arrow_schema(table)
         if table == "samples":
-            return pa.concat_tables(
-                [_sample_table(block, arrow_schema) for block in self.sample_blocks] or [arrow_schema.empty_table()]
-            )
+            return pa.concat_tables([*sample_tables(self.sample_blocks)] or [arrow_schema.empty_table()])
         rows = self.rows[table]
         return pa.table({name: [row.get(name) for row in rows] for name in names}, schema=arrow_schema)
 
@@ -224,35 +223,44 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("s" if number != 1 else "")
 
 
-def _sample_table(block: SampleBlock, arrow_schema: pa.Schema) -> pa.Table:
+def sample_tables(blocks: Iterable[SampleBlock]) -> Iterator[pa.Table]:
+    """Yield the table ``samples`` in parts of at most a million rows, in the order of the rows."""
     import pyarrow as pa
 
-    count = len(block.seq)
-    columns = {
-        "run_id": pa.repeat(pa.scalar(block.run_id), count),
-        "tool": pa.repeat(pa.scalar(block.tool), count),
-        "seq": _to_int64(block.seq),
-        "sent_ns": _to_int64(block.sent_ns),
-        "rtt_ns": _to_int64(block.rtt_ns),
-        "status": pa.array(block.status, pa.string()),
-        "low_ns": pa.nulls(count, pa.int64()) if block.low_ns is None else _to_int64(block.low_ns),
-        "high_ns": pa.nulls(count, pa.int64()) if block.high_ns is None else _to_int64(block.high_ns),
-    }
-    return pa.table(columns, schema=arrow_schema)
+    table_schema = schema.arrow_schema("samples")
+    for block in blocks:
+        for start in range(0, len(block.seq), MOST_IN_MEMORY):
+            part = slice(start, min(start + MOST_IN_MEMORY, len(block.seq)))
+            count = part.stop - start
+            status = block.status[part]
+            columns = {
+                "run_id": pa.repeat(pa.scalar(block.run_id), count),
+                "tool": pa.repeat(pa.scalar(block.tool), count),
+                "status": pa.repeat(pa.scalar(status.value), count)
+                if isinstance(status, Repeated)
+                else pa.array(status, pa.string()),
+            }
+            for name in ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns"):
+                values = getattr(block, name)
+                columns[name] = pa.nulls(count, pa.int64()) if values is None else _to_int64(values[part])
+            yield pa.table([columns[name] for name in table_schema.names], schema=table_schema)
 
 
-def _to_int64(values: Sequence[int | None]) -> pa.Array:
+def _to_int64(values: Any) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    # An array.array is contiguous memory and is copied in one piece.
-    return pa.array(np.frombuffer(values, dtype=np.int64) if isinstance(values, array) else values, pa.int64())
+    if isinstance(values, array):  # contiguous memory, which is copied in one piece
+        return pa.array(np.frombuffer(values, dtype=np.int64), pa.int64())
+    if isinstance(values, np.ndarray):
+        return pa.array(values, pa.int64(), mask=values == NULL)
+    return pa.array(values, pa.int64())
 
 
 def _iter_sample_rows(blocks: Iterable[SampleBlock]) -> Iterator[Row]:
     names = ("seq", "sent_ns", "rtt_ns", "status", "low_ns", "high_ns")
     for block in blocks:
-        missing = [None] * len(block.seq)
+        missing = Repeated(None, len(block.seq))
         columns = [missing if getattr(block, name) is None else getattr(block, name) for name in names]
         for values in zip(*columns, strict=True):
             plain = (value.as_py() if hasattr(value, "as_py") else value for value in values)

@@ -82,7 +82,7 @@ def propose_unwrapped(source: Source, *, claimed: bool, surely: bool) -> Iterato
 
 def _propose_line_by_line(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwrapped]:
     """Yield the source without indentation, quotation marks, spelled out line ends, bold type or a common prefix."""
-    text = source.text
+    text = source.whole_text
     if text[:1] in (" ", "\t") and (proposal := _remove_indent(source)) is not None:
         yield proposal
     if (text.startswith(">") or text.find("\n>", 0, _QUOTES_SEARCHED) >= 0) and (
@@ -99,7 +99,7 @@ def _propose_line_by_line(source: Source, *, claimed: bool, surely: bool) -> Ite
 
 def _remove_markup(proposal: Unwrapped) -> Unwrapped | None:
     """Remove all markup that the text contains; None if it contains none."""
-    text, removed = proposal.source.text, [proposal.what] if proposal.what else []
+    text, removed = proposal.source.whole_text, [proposal.what] if proposal.what else []
     first = proposal.line or proposal.source.line_count
     for what, remove in _MARKUP.items():
         plainer = remove(text)
@@ -107,7 +107,7 @@ def _remove_markup(proposal: Unwrapped) -> Unwrapped | None:
             first = min(first, 1 + os.path.commonprefix([text, plainer]).count("\n"))  # noqa: RUF071
             removed.append(what)
             text = plainer
-    if text == proposal.source.text:
+    if text == proposal.source.whole_text:
         return None
     return Unwrapped(replace(proposal.source, text=text), " and ".join(removed), first)
 
@@ -164,12 +164,12 @@ def take_head(source: Source, lines: int = 2000) -> Source:
     """Return the first lines of a source, which are enough to judge a proposal."""
     if source.line_count <= lines:
         return source
-    return replace(source, text="\n".join(source.text.split("\n", lines)[:lines]) + "\n")
+    return replace(source, text="\n".join(source.whole_text.split("\n", lines)[:lines]) + "\n")
 
 
 def _remove_indent(source: Source) -> Unwrapped | None:
     """Remove the white space that all lines start with."""
-    lines = source.text.split("\n")
+    lines = source.whole_text.split("\n")
     blanks = os.path.commonprefix([line for line in lines if line.strip()])  # noqa: RUF071  # characters are meant
     blanks = blanks[: len(blanks) - len(blanks.lstrip(" \t"))]
     if not blanks:
@@ -181,7 +181,7 @@ def _remove_indent(source: Source) -> Unwrapped | None:
 def _remove_quoting(source: Source, claimed: bool) -> Unwrapped | None:
     """Remove quotation marks; in a source with other logs, only those of several lines in a row."""
     fewest = _FEWEST_QUOTED if claimed else 1
-    lines = source.text.split("\n")
+    lines = source.whole_text.split("\n")
     quoted = [line.lstrip(" \t").startswith(">") for line in lines]
     first, start = 0, 0
     for index, is_quoted in enumerate([*quoted, False]):
@@ -198,7 +198,7 @@ def _remove_quoting(source: Source, claimed: bool) -> Unwrapped | None:
 
 def _restore_line_ends(source: Source) -> Iterator[Unwrapped]:
     """Replace line ends that are spelled out; the pieces of a line keep its number."""
-    text = source.text
+    text = source.whole_text
     if text.count(r"\r\n") >= _FEWEST or text.count(r"\n") >= _FEWEST:
         plain = text.replace(r"\r\n", SPELLED_END).replace(r"\n", SPELLED_END)
         plain = plain.replace(r"\t", "\t").replace("''", "'")  # SQL doubles quotes
@@ -207,7 +207,7 @@ def _restore_line_ends(source: Source) -> Iterator[Unwrapped]:
 
 def _remove_prefix(source: Source) -> Iterator[Unwrapped]:
     """Remove the prefix that most lines share except for its digits; one proposal per possible end, shortest first."""
-    lines = source.text.split("\n")
+    lines = source.whole_text.split("\n")
     masked = [_DIGITS.sub("0", line[:_LONGEST_PREFIX]).rstrip() + " " for line in lines if line.strip()]
     if len(masked) < _FEWEST:
         return

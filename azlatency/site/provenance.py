@@ -102,7 +102,7 @@ class Logs:
                 continue
             for member in expand(file) if file.is_file() else ():
                 if not isinstance(member, SourceError) and member.sha256 == row["sha256"]:
-                    return member.text
+                    return member.whole_text
         return None
 
     def _is_inside(self, file: Path) -> bool:

@@ -101,9 +101,10 @@ class Log:
     @property
     def text(self) -> str:
         """The decoded text of the log, before its lines were cleaned."""
+        text = self.source.whole_text
         if self.first_line == 1 and self.last_line >= self.source.line_count:
-            return self.source.text
-        return "\n".join(self.source.text.split("\n")[self.first_line - 1 : self.last_line]) + "\n"
+            return text
+        return "\n".join(text.split("\n")[self.first_line - 1 : self.last_line]) + "\n"
 
     @property
     def arguments(self) -> list[str]:

@@ -6,36 +6,56 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers
 
 if TYPE_CHECKING:
     import numpy as np
 
 STATUSES = ("ok", "lost", "unreachable", "duplicate", "void")
-#: Stands for a missing value in the columns, which are whole numbers of 64 bits.
-NULL = -(2**63)
 SEQUENCE_NUMBERS = 2**16
+#: Numbers without a sample are looked for in ranges of so many.
+_WINDOW = 2**24
 
 
-def _integers() -> array[int]:
+def _integers() -> Column:
     return array("q")
+
+
+class Block(NamedTuple):
+    """Samples in ascending order that were added at once: where consecutive numbers start, and at which index."""
+
+    first: int
+    first_index: int
+    length: int
+    starts: np.ndarray
+    offsets: np.ndarray
+
+    def count_below(self, seq: int) -> int:
+        """Count the sequence numbers below ``seq``."""
+        position = int(self.starts.searchsorted(seq)) - 1
+        if position < 0:
+            return 0
+        stop = self.offsets[position + 1] if position + 1 < len(self.offsets) else self.length
+        return int(min(self.offsets[position] + seq - self.starts[position], stop))
 
 
 @dataclass
 class ProbeSamples:
     """Columns of the samples of one run; `NULL` marks a missing value."""
 
-    seq: array[int] = field(default_factory=_integers)
-    sent: array[int] = field(default_factory=_integers)
-    rtt: array[int] = field(default_factory=_integers)
-    low: array[int] = field(default_factory=_integers)
-    high: array[int] = field(default_factory=_integers)
-    status: bytearray = field(default_factory=bytearray)
+    seq: Column = field(default_factory=_integers)
+    sent: Column = field(default_factory=_integers)
+    rtt: Column = field(default_factory=_integers)
+    low: Column = field(default_factory=_integers)
+    high: Column = field(default_factory=_integers)
+    status: bytearray | Integers = field(default_factory=bytearray)
     """Indexes into `STATUSES`."""
     index_by_seq: dict[int, int] = field(default_factory=dict)
     """Index of the first sample of each sequence number that was added by `add`."""
-    blocks: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
-    """First sequence number, first index and all sequence numbers (ascending) of each block added by `extend`."""
+    blocks: list[Block] = field(default_factory=list)
+    """The blocks added by `extend`."""
     wraps: int = 0
     highest: int = -1
     last: int = 0
@@ -84,8 +104,11 @@ class ProbeSamples:
 
     def extend(self, seq: np.ndarray, sent: np.ndarray | None, rtt: np.ndarray) -> None:
         """Add many replies in ascending order, none of which was added before."""
+        import numpy as np
+
         nulls = array("q", [NULL]) * len(seq)
-        self.blocks.append((int(seq[0]), len(self.seq), seq))
+        offsets = np.concatenate(([0], np.flatnonzero(np.diff(seq) > 1) + 1))
+        self.blocks.append(Block(int(seq[0]), len(self.seq), len(seq), seq[offsets], offsets))
         self.seq.frombytes(seq.tobytes())
         self.rtt.frombytes(rtt.tobytes())
         self.sent.frombytes((nulls if sent is None else sent).tobytes())
@@ -94,17 +117,21 @@ class ProbeSamples:
         self.high.extend(nulls)
         self.wraps, self.last = divmod(int(seq[-1]), SEQUENCE_NUMBERS)
         self.highest = int(seq[-1])
+        if len(self.seq) > MOST_IN_MEMORY and isinstance(self.status, bytearray):
+            self.status = Integers(self.status)
+            for name in ("seq", "sent", "rtt", "low", "high"):
+                setattr(self, name, Integers(getattr(self, name)))
 
     def find(self, seq: int) -> int | None:
         """Return the index of the first sample with this sequence number, or None."""
         index = self.index_by_seq.get(seq)
         if index is None and self.blocks:
-            position = bisect_right(self.blocks, seq, key=lambda block: block[0]) - 1
+            position = bisect_right(self.blocks, seq, key=lambda block: block.first) - 1
             if position >= 0:
-                _, start, numbers = self.blocks[position]
-                offset = int(numbers.searchsorted(seq))
-                if offset < len(numbers) and numbers[offset] == seq:
-                    return start + offset
+                block = self.blocks[position]
+                below = block.count_below(seq)
+                if block.count_below(seq + 1) > below:
+                    return block.first_index + below
         return index
 
     def count(self, *statuses: str) -> int:
@@ -114,8 +141,7 @@ class ProbeSamples:
     def count_present(self, start: int, stop: int) -> int:
         """Count the sequence numbers from ``start`` up to ``stop`` that have a sample."""
         inside = sum(start <= seq < stop for seq in self.index_by_seq)
-        edges = ((numbers.searchsorted(start), numbers.searchsorted(stop)) for _, _, numbers in self.blocks)
-        return inside + sum(int(last - first) for first, last in edges)
+        return inside + sum(block.count_below(stop) - block.count_below(start) for block in self.blocks)
 
     def missing(self, start: int, stop: int) -> list[int]:
         """Return the sequence numbers from ``start`` up to ``stop`` that have no sample."""
@@ -123,14 +149,18 @@ class ProbeSamples:
             return [seq for seq in range(start, stop) if seq not in self.index_by_seq]
         import numpy as np
 
-        numbers = np.arange(start, stop)
-        absent: list[int] = numbers[~np.isin(numbers, np.frombuffer(self.seq, dtype=np.int64))].tolist()
+        absent: list[int] = []
+        for low in range(start, stop, _WINDOW):
+            present = np.zeros(min(_WINDOW, stop - low), dtype=np.bool_)
+            for piece in self.seq.pieces() if isinstance(self.seq, Integers) else [np.frombuffer(self.seq, np.int64)]:
+                present[piece[(piece >= low) & (piece < low + len(present))] - low] = True
+            absent += (np.flatnonzero(~present) + low).tolist()
         return absent
 
 
-def nullable(values: array[int]) -> Sequence[int | None]:
+def nullable(values: Column) -> Sequence[int | None]:
     """Return the column as it is if it is complete, else as a list with None for `NULL`."""
-    if not (nulls := values.count(NULL)):
+    if isinstance(values, Integers) or not (nulls := values.count(NULL)):
         return values
     if nulls == len(values):
         return [None] * nulls

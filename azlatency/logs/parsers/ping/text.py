@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.large import NULL, Column, Integers, Labels, Repeated, extremes, frequencies
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
@@ -24,7 +24,7 @@ from azlatency.logs.parsers.ping.languages import (
     WINDOWS_TIMES,
     WINDOWS_UNREACHABLE,
 )
-from azlatency.logs.parsers.ping.samples import NULL, SEQUENCE_NUMBERS, STATUSES, ProbeSamples, nullable
+from azlatency.logs.parsers.ping.samples import SEQUENCE_NUMBERS, STATUSES, ProbeSamples, nullable
 from azlatency.logs.parsers.ping.summary import (
     check_label,
     check_order,
@@ -516,8 +516,8 @@ class PingText(LineLog):
             unit = _MILLISECOND // (10 if samples.rtt[index] >= 10 * _MILLISECOND else 100)
             samples.rtt[index] += _CARRY
             samples.low[index], samples.high[index] = samples.rtt[index] - unit // 2, samples.rtt[index]
-            if samples.sent[index] != NULL:
-                samples.sent[index] -= _CARRY
+            if (sent := samples.sent[index]) not in (NULL, None):
+                samples.sent[index] = sent - _CARRY
         text = (
             f"{len(self.carried)} times lack the carry of the rounding (31.10 is 32.0 ms, 4.100 is 5.00 ms); corrected"
         )
@@ -533,7 +533,7 @@ class PingText(LineLog):
             return
         if self.windows or not n or len(samples.rtt) != n or NULL in samples.rtt:
             return
-        for name, extreme in (("min", min(samples.rtt)), ("max", max(samples.rtt))):
+        for name, extreme in zip(("min", "max"), extremes(samples.rtt), strict=True):
             printed = run.value(f"rtt_{name}")
             if printed is not None and abs(extreme - printed) > _REPLY_DIGITS * extreme + _REPLY_STEP:
                 self._report_mismatch(name, printed, n, extreme, number)
@@ -543,7 +543,7 @@ class PingText(LineLog):
     def _check_mean_and_deviation(self, n: int, number: int) -> None:
         """Compare the summary's mean and deviation with the replies, which are rounded or truncated to three digits."""
         run = self.run
-        counts = Counter(self.samples.rtt)
+        counts = frequencies(self.samples.rtt)
         steps = {rtt: 1000 if self.three_decimals else _printed_step(rtt) for rtt in counts}
         average = sum(rtt * count for rtt, count in counts.items()) / n
         mean, row = run.value("rtt_mean"), run.row_of("rtt_sd")
@@ -589,7 +589,7 @@ class PingText(LineLog):
         sent, lost = run.value("sent"), run.value("lost")
         if self.windows or not samples.seq or not sent or lost is None:
             return
-        start = 0 if min(samples.seq) == 0 or run.row.get("dialect") in _COUNT_FROM_ZERO else 1
+        start = 0 if extremes(samples.seq)[0] == 0 or run.row.get("dialect") in _COUNT_FROM_ZERO else 1
         stop = start + int(sent)
         missing = stop - start - samples.count_present(start, stop)
         if not missing:
@@ -620,17 +620,25 @@ class PingText(LineLog):
             return
         sent: Sequence[int | None] = nullable(samples.sent)
         if self.first_stamp is not None:
-            first = min(value for value in samples.sent if value != NULL)
-            sent = [None if value == NULL else value - first for value in samples.sent]
+            first = min(value for value in samples.sent if value is not None and value != NULL)
+            sent = _linear(samples.sent, first, 1)
             run.set(started_at=utc(first))
         elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
-            step, first_seq = nanoseconds(interval, "sec"), min(samples.seq)
-            sent = [(seq - first_seq) * step for seq in samples.seq]
+            sent = _linear(samples.seq, extremes(samples.seq)[0], nanoseconds(interval, "sec"))
         has_bounds = self.windows or "carry_restored" in run.codes
         bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if has_bounds else {}
-        all_ok = samples.count("ok") == len(samples.status)
-        status = ["ok"] * len(samples.seq) if all_ok else [STATUSES[index] for index in samples.status]
+        status: Sequence[str] = Repeated("ok", len(samples.seq))
+        if samples.count("ok") < len(samples.status):
+            known = samples.status
+            status = Labels(known, STATUSES) if isinstance(known, Integers) else [STATUSES[index] for index in known]
         run.add_samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
+
+
+def _linear(column: Column, first: int, step: int) -> Sequence[int | None]:
+    """Return ``(value - first) * step`` of each value that is not missing."""
+    if isinstance(column, Integers):
+        return column.map(lambda values: (values - first) * step)
+    return [None if value == NULL else (value - first) * step for value in column]
 
 
 @overload

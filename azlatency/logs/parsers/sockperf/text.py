@@ -7,6 +7,7 @@ from array import array
 from typing import Any
 
 from azlatency.logs.grammar import DATA, LONGEST_LINE, Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.large import Column, Repeated, grown
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import (
@@ -63,7 +64,8 @@ class SockperfText(LineLog):
         self.full_log = False
         self.first_row = self.last_row = 0
         self.origin = 0
-        self.sent, self.rtt = array("q"), array("q")
+        self.sent: Column = array("q")
+        self.rtt: Column = array("q")
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Remove Markdown emphasis and shorten the longest histogram bars, then apply the rules."""
@@ -330,8 +332,8 @@ class SockperfText(LineLog):
         if not self.sent:
             self.origin = int(columns["sent"][0])
         self.has_open_header = False
-        self.sent.frombytes((columns["sent"] - self.origin).tobytes())
-        self.rtt.frombytes((columns["received"] - columns["sent"]).tobytes())
+        self.sent = grown(self.sent, columns["sent"] - self.origin)
+        self.rtt = grown(self.rtt, columns["received"] - columns["sent"])
         self.first_row, self.last_row = self.first_row or rows.first, rows.last
         return True
 
@@ -471,7 +473,7 @@ class SockperfText(LineLog):
         if not self.sent:
             return
         rows = len(self.sent)
-        self.run.add_samples(seq=range(rows), sent_ns=self.sent, rtt_ns=self.rtt, status=["ok"] * rows)
+        self.run.add_samples(seq=range(rows), sent_ns=self.sent, rtt_ns=self.rtt, status=Repeated("ok", rows))
         if self.observations is not None and rows != self.observations:
             text = f"the full log has {rows} rows, but the summary counts {self.observations} observations"
             self.run.add_event("count_mismatch", "warning", text, self.first_row)

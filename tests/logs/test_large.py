@@ -1,0 +1,255 @@
+"""Logs of any size: their text stays in a file, their samples move into one, and the tables are the same."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import pickle
+import subprocess
+import sys
+from array import array
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from helpers.places import FIXTURES
+from hypothesis import given
+from hypothesis import strategies as st
+
+from azlatency.logs import decode, grammar, large, lines, tables
+from azlatency.logs.decode import Source, SourceError, expand, source_from_bytes
+from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
+from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extremes, frequencies, grown
+from azlatency.logs.parse import parse_source
+from azlatency.logs.parsers.ping import samples
+from azlatency.logs.tables import Logs
+
+LOGS = sorted(
+    (path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))),
+    key=lambda path: path.stat().st_size,
+)
+#: One log of each tool.
+USUAL = {path.parent.name: path for path in LOGS if path.stat().st_size < 10_000}
+HEADER = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n"
+REPLY = "64 bytes from 10.0.0.1: icmp_seq={} ttl=64 time={} ms\n"
+SUMMARY = "\n--- 10.0.0.1 ping statistics ---\n{} packets transmitted, {} received, {}% packet loss, time 9ms\n"
+
+
+def plain(logs: Logs) -> dict[str, Any]:
+    """Return all tables without the time of import."""
+    rows = {name: logs.records(name) for name in logs.rows} | {"samples": logs.to_arrow("samples").to_pylist()}
+    for row in rows["sources"]:
+        del row["imported_at"]
+    return rows
+
+
+def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
+    """Make everything large: pieces of a few lines, columns of a few samples."""
+    patch.setattr(decode, "_LARGE", 0)
+    patch.setattr(decode, "_PIECE", 7 * piece)
+    patch.setattr(lines, "_FEWEST", 3)
+    patch.setattr(lines, "_PIECE", piece)
+    patch.setattr(lines, "_LARGEST_BLOCK", 2 * piece)
+    patch.setattr(grammar, "_MOST_LISTED", 0)
+    patch.setattr(grammar, "_PAGE", 5)
+    patch.setattr(large, "_WINDOW", 8)
+    for module in (large, samples, tables):
+        patch.setattr(module, "MOST_IN_MEMORY", 8)
+    patch.setattr(samples, "_WINDOW", 16)
+
+
+def read_large(path: Path, piece: int) -> dict[str, Any]:
+    """Return the tables of a file that is read as if it were large."""
+    with pytest.MonkeyPatch.context() as patch:
+        cut_small(patch, piece)
+        (source,) = expand(path, name="a.log")
+        assert isinstance(source, Source)
+        return plain(parse_source(source))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[] if path in USUAL.values() else pytest.mark.slow) for path in LOGS],
+    ids=lambda path: f"{path.parent.name}/{path.name}",
+)
+def test_a_fixture_has_the_same_tables_as_a_large_log(path: Path) -> None:
+    (whole,) = expand(path, name="a.log")
+    assert isinstance(whole, Source)
+    assert read_large(path, 400) == plain(parse_source(whole))
+
+
+@given(piece=st.integers(40, 2000), lost=st.sets(st.integers(1, 150)), late=st.sets(st.integers(2, 150), max_size=4),
+       stamped=st.booleans(), busybox=st.booleans())  # fmt: skip
+def test_pieces_of_any_size_give_the_same_tables(
+    tmp_path_factory: pytest.TempPathFactory, piece: int, lost: set[int], late: set[int], stamped: bool, busybox: bool
+) -> None:
+    order = [number for number in range(1, 151) if number not in lost]
+    for number in late.intersection(order):
+        order.insert(max(order.index(number) - 3, 0), number)
+    stamp = "[1795228093.{:06d}] " if stamped else ""
+    times = ("4.100", "0.301", "12.300") if busybox else ("0.301", "4.10", "31.10")
+    rows = [stamp.format(n) + REPLY.format(n, times[n % 3]) for n in order]
+    summary = SUMMARY.format(150, len(set(order)), round(100 * len(lost) / 150, 3))
+    path = tmp_path_factory.getbasetemp() / "any.log"
+    path.write_text(HEADER + "".join(rows) + summary)
+    (whole,) = expand(path, name="a.log")
+    assert isinstance(whole, Source)
+    assert read_large(path, piece) == plain(parse_source(whole))
+
+
+@pytest.mark.parametrize("packed", ["plain", "gzip", "bzip2", "zstd", "crlf", "crlf gzip", "cut", "accents"])
+def test_a_large_log_in_any_form_is_read_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str
+) -> None:
+    text = HEADER + "".join(REPLY.format(n, f"0.{300 + n}") for n in range(1, 400))
+    if packed == "cut":
+        text = text[:-7]
+    if packed == "accents":
+        text = text.replace("10.0.0.1", "zone-é")
+    raw = text.replace("\n", "\r\n").encode() if "crlf" in packed else text.encode()
+    path = tmp_path / "a.log"
+    zstd = partial(pa.compress, codec="zstd", asbytes=True)
+    compress = {"gzip": gzip.compress, "bzip2": bz2.compress, "zstd": zstd}.get(packed.rsplit(maxsplit=1)[-1], bytes)
+    path.write_bytes(compress(raw))
+    by_whole = plain(parse_source(next(iter(expand(path, name="a.log")))))  # type: ignore[arg-type]
+    assert read_large(path, 100) == by_whole
+    cut_small(monkeypatch, 100)
+    (source,) = expand(path)
+    assert isinstance(source, Source)
+    assert isinstance(source.text, FileText)
+    assert source.whole_text == text
+    assert source.size_bytes == len(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b'{"start": {}}\n' * 9, b"\xef\xbb\xbfPING\n", "PING\n".encode("utf-16"), "zone é\n".encode("cp1252"), b"x\ry"],
+)
+def test_what_has_no_lines_in_utf_8_is_read_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes
+) -> None:
+    cut_small(monkeypatch, 100)
+    path = tmp_path / "a.log"
+    path.write_bytes(raw)
+    (source,) = expand(path)
+    assert isinstance(source, Source)
+    assert source == source_from_bytes(raw, path.as_posix())
+
+
+def test_a_damaged_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_small(monkeypatch, 100)
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(b"PING 1\n" * 1000)[:-9])
+    (error,) = expand(tmp_path)
+    assert isinstance(error, SourceError)
+    assert "damaged compressed file" in str(error)
+
+
+def test_a_wrapped_large_log_is_unwrapped(tmp_path: Path) -> None:
+    rows = [
+        HEADER,
+        *(REPLY.format(n, f"0.{300 + n}") for n in range(1, 60)),
+        *SUMMARY.format(59, 59, 0).splitlines(True),
+    ]
+    path = tmp_path / "a.log"
+    path.write_text("".join(f"> {row}" for row in rows))
+    found = read_large(path, 200)
+    assert len(found["samples"]) == 59
+    assert [event["code"] for event in found["events"]] == ["unwrapped", "truncated"]
+
+
+VALUES = st.one_of(st.integers(-(10**15), 10**15), st.just(NULL))
+
+
+@given(st.lists(st.lists(VALUES, max_size=12), max_size=6), st.data())
+def test_a_column_in_a_file_is_like_an_array(batches: list[list[int]], data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large, "MOST_IN_MEMORY", 5)
+        expected, column = array("q"), Integers()
+        for index, batch in enumerate(batches):
+            if index % 2:
+                column.extend(array("q", batch))
+            else:
+                for value in batch:
+                    column.append(value)
+            expected.extend(batch)
+        for _ in range(3 if expected else 0):
+            at, value = data.draw(st.integers(0, len(expected) - 1)), data.draw(VALUES)
+            expected[at] = column[at] = value
+        assert len(column) == len(expected)
+        assert list(column) == [None if value == NULL else value for value in expected]
+        assert [column[at] for at in range(len(column))] == list(column)
+        assert column[1:7].tolist() == list(expected[1:7])
+        assert column.count(NULL) == expected.count(NULL)
+        assert (7 in column) == (7 in expected)
+        assert list(pickle.loads(pickle.dumps(column))) == list(column)
+        assert frequencies(column) == frequencies(expected)
+        assert list(column.map(lambda values: values + 1)) == [None if v == NULL else v + 1 for v in expected]
+        if expected and NULL not in expected:
+            assert extremes(column) == extremes(expected)
+
+
+def test_columns_of_text() -> None:
+    codes = Integers(bytearray([0, 1, 1]))
+    labels = Labels(codes, ("ok", "lost"))
+    assert (list(labels), labels[1], labels[1:], len(labels)) == (["ok", "lost", "lost"], "lost", ["lost", "lost"], 3)
+    same = Repeated("ok", 5)
+    assert (list(same), len(same[1:3]), same[-1]) == (["ok"] * 5, 2, "ok")
+
+
+def test_a_column_moves_into_a_file_when_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    monkeypatch.setattr(large, "MOST_IN_MEMORY", 5)
+    short = grown(array("q"), np.arange(5))
+    assert isinstance(short, array)
+    assert list(grown(short, np.arange(2))) == [0, 1, 2, 3, 4, 0, 1]
+    assert isinstance(grown(short, np.arange(2)), Integers)
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40), st.sampled_from([BLANK, DATA, UNKNOWN])), max_size=9))
+def test_kinds_of_many_lines_are_like_those_of_few(marks: list[tuple[int, int, int]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        few = LineAccounting(40)
+        patch.setattr(grammar, "_MOST_LISTED", 0)
+        patch.setattr(grammar, "_PAGE", 7)
+        many = LineAccounting(40)
+        for accounting in (few, many):
+            for index, (first, last, kind) in enumerate(marks):
+                if first > last:
+                    accounting.mark(first, kind)
+                elif index % 2:
+                    accounting.mark_range(first, last, kind)
+                else:
+                    accounting.raise_range(first, last, kind)
+        assert many.counts() == few.counts()
+        assert [many.kind_of(line) for line in range(1, 41)] == [few.kind_of(line) for line in range(1, 41)]
+        for kind in range(6):
+            assert many.numbers(kind) == few.numbers(kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["ping", "sockperf", "ping gzip"])
+def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
+    """Peak memory of the whole process in megabytes for 1, 3 and 9 times the lines."""
+    peaks = []
+    for times in (1, 3, 9):
+        path = tmp_path / "a.log"
+        with gzip.open(path, "wt", compresslevel=1) if "gzip" in kind else path.open("w") as stream:
+            stream.write(HEADER if "ping" in kind else "packet, txTime(sec), rxTime(sec), latency(usec)\n")
+            for start in range(0, times * 700_000, 10_000):
+                numbers = range(start, start + 10_000)
+                if "ping" in kind:
+                    stream.write("".join(REPLY.format(n % 65536, f"0.{300 + n % 97}") for n in numbers))
+                else:
+                    stream.write("".join(f"{n}, {2 + n}.000000000, {2 + n}.000{n % 97:06d}, 25.000\n" for n in numbers))
+        code = (
+            "import resource, sys, azlatency as az\n"
+            f"logs = az.parse({str(path)!r}, tool='ping')\n"
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+        peaks.append(int(done.stdout))
+    assert max(peaks) <= 300
+    assert peaks[-1] <= 1.25 * peaks[0]
