@@ -83,6 +83,7 @@ def _tools() -> dict[str, tuple[str, str]]:
 
 @cache
 def _foreign_hints(tool: str) -> list[str]:
-    """Return the literals of foreign tools that print some of the same lines."""
+    """Return the literals in the JSON of foreign tools that print some of the same lines."""
     foreign = [name for name in FOREIGN_TOOLS if tool in FOREIGN_TOOLS[name].shares]
-    return [signature.hint for name in foreign for signature in FOREIGN_TOOLS[name].signatures]
+    hints = [signature.hint for name in foreign for signature in FOREIGN_TOOLS[name].signatures]
+    return [hint for hint in hints if hint.startswith('"')]
