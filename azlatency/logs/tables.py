@@ -13,12 +13,16 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs import schema
-from azlatency.logs.large import MOST_IN_MEMORY, NULL, Repeated
+from azlatency.logs.large import NULL, Repeated
 from azlatency.logs.record import Row, SampleBlock
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+
+#: Rows of a part of the table ``samples``.
+_PART = 2**18
 
 
 class TableSet(ABC):
@@ -224,13 +228,13 @@ def _count(number: int, noun: str) -> str:
 
 
 def sample_tables(blocks: Iterable[SampleBlock]) -> Iterator[pa.Table]:
-    """Yield the table ``samples`` in parts of at most a million rows, in the order of the rows."""
+    """Yield the table ``samples`` in parts, in the order of the rows."""
     import pyarrow as pa
 
     table_schema = schema.arrow_schema("samples")
     for block in blocks:
-        for start in range(0, len(block.seq), MOST_IN_MEMORY):
-            part = slice(start, min(start + MOST_IN_MEMORY, len(block.seq)))
+        for start in range(0, len(block.seq), _PART):
+            part = slice(start, min(start + _PART, len(block.seq)))
             count = part.stop - start
             status = block.status[part]
             columns = {

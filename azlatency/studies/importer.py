@@ -43,12 +43,13 @@ from azlatency.studies.store import (
     data_folder,
     data_version,
     digest,
+    large_sources,
     list_studies,
     read_stamp,
     read_table,
     recover,
 )
-from azlatency.studies.writer import write_study
+from azlatency.studies.writer import LargeSamples, write_study
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,6 +62,8 @@ _PARSED_FROM = ("sha256", "tool")
 _JOINED = ("sources", "runs", "events")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
+#: The samples of a log with more of them have a file of their own and never are in memory together.
+_MOST_SAMPLES = 2**20
 #: A worker parses this many files, or this many bytes, at a time: its answer costs a few milliseconds to send.
 _BATCH_FILES, _BATCH_BYTES = 64, 4 * 1024**2
 _CHANGED = "changed while it was read; import it again"
@@ -212,7 +215,10 @@ def _import(
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
     if summary.usable:
-        write_study(folder, tables, stamp, manifest, kept)
+        large: dict[str, LargeSamples | None] = dict.fromkeys(sorted(large_sources(folder) & stored_ids))
+        for batch in parsed:
+            large |= {source_id: samples for source_id, samples in batch.large.items() if source_id in paths}
+        write_study(folder, tables, stamp, manifest, kept, large)
     return summary
 
 
@@ -275,11 +281,15 @@ class ParsedFile(NamedTuple):
 
 
 class ParsedBatch(NamedTuple):
-    """What a worker returns: files, and the tables of their sources, each source once."""
+    """What a worker returns: files, and the tables of their sources, each source once.
+
+    The samples of large logs, by source, are not in the table ``samples``.
+    """
 
     parser_version: str
     files: list[ParsedFile]
     tables: dict[str, pa.Table]
+    large: dict[str, LargeSamples]
 
 
 def _parse(
@@ -339,6 +349,7 @@ def _split(files: dict[str, Path | RemoteFile], marks: dict[str, Any]) -> Iterat
 def _parse_batch(batch: Sequence[tuple[str, Path | RemoteFile, str | None]]) -> ParsedBatch:
     """Parse files, here or in a worker."""
     logs, files, seen = Logs(), [], set()
+    large = {}
     for path, file, tool in batch:
         try:
             sha256, parts = _parse_file(path, file, tool)
@@ -361,9 +372,12 @@ def _parse_batch(batch: Sequence[tuple[str, Path | RemoteFile, str | None]]) -> 
             sources.append([row["source_id"], row["path"]])
             if row["source_id"] not in seen:
                 seen.add(row["source_id"])
+                if sum(len(block.seq) for block in part.sample_blocks) > _MOST_SAMPLES:
+                    large[row["source_id"]] = LargeSamples.write(part.sample_blocks)
+                    part.sample_blocks.clear()
                 logs.extend(part)
         files.append(ParsedFile(sha256, sources, [part for part in parts if isinstance(part, str)]))
-    return ParsedBatch(parser_version(), files, {name: logs.to_arrow(name) for name in schema.TABLES})
+    return ParsedBatch(parser_version(), files, {name: logs.to_arrow(name) for name in schema.TABLES}, large)
 
 
 def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
@@ -416,7 +430,7 @@ def _assemble(
             continue
         parts = [schema.arrow_schema(name).empty_table()]
         if stored_ids:
-            stored = read_table(folder, PARSED_RUNS if name == "runs" else name)
+            stored = read_table(folder, PARSED_RUNS if name == "runs" else name, large=False)
             if name == "events":
                 stored = stored.filter(pc.invert(pc.starts_with(stored["code"], "manifest_")))
             parts.append(_of_sources(stored, stored_ids))

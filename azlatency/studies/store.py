@@ -278,8 +278,13 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
 
 
-def read_table(folder: Path, name: str) -> pa.Table:
-    """Read one table of an imported study."""
+def large_sources(folder: Path) -> set[str]:
+    """Return the sources of an imported study whose samples have files of their own."""
+    return {path.stem.removeprefix("source-") for path in (folder / "samples").glob("tool=*/source-*.parquet")}
+
+
+def read_table(folder: Path, name: str, *, large: bool = True) -> pa.Table:
+    """Read one table of an imported study; ``large=False`` leaves out samples that have files of their own."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -293,7 +298,7 @@ def read_table(folder: Path, name: str) -> pa.Table:
     if name != "samples":
         return pq.read_table(folder / f"{name}.parquet").cast(table_schema)
     parts = []
-    for path in sorted((folder / name).glob("tool=*/*.parquet")):
+    for path in sorted((folder / name).glob(f"tool=*/{'*' if large else 'part-*'}.parquet")):
         part = pq.read_table(path, partitioning=None)
         tool = pa.repeat(pa.scalar(path.parent.name.removeprefix("tool=")), part.num_rows)
         parts.append(part.append_column("tool", tool).select(table_schema.names).cast(table_schema))

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from azlatency.logs.record import SampleBlock
+from azlatency.logs.tables import sample_tables
 from azlatency.studies.manifest import Manifest, read_baseline, read_reported
 from azlatency.studies.store import PARSED_RUNS, STAMP_FILE, Stamp
 
@@ -24,9 +28,17 @@ CSV_ROWS = 10_000
 
 
 def write_study(
-    folder: Path, tables: Mapping[str, pa.Table], stamp: Stamp, manifest: Manifest, kept: Iterable[str] = ()
+    folder: Path,
+    tables: Mapping[str, pa.Table],
+    stamp: Stamp,
+    manifest: Manifest,
+    kept: Iterable[str] = (),
+    large: Mapping[str, LargeSamples | None] | None = None,
 ) -> None:
-    """Write all files of a study, then replace its folder. The tables named in `kept` are those of the old folder."""
+    """Write all files of a study, then replace its folder. The tables named in `kept` are those of the old folder.
+
+    ``large`` are the samples of large logs by source; None if they are in the old folder.
+    """
     staging = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
@@ -43,6 +55,11 @@ def write_study(
         for name, table in tables.items():
             if name == "samples":
                 _write_samples(staging / name, table)
+                for source_id, samples in (large or {}).items():
+                    if samples is None:
+                        _link(folder, staging, (folder / name).glob(f"tool=*/{_large_file(source_id)}"))
+                    else:
+                        samples.save(staging / name, _large_file(source_id))
             elif name == "sources":
                 position = table.schema.get_field_index("imported_at")
                 _write_table(staging / "sources.parquet", table.remove_column(position))
@@ -67,15 +84,19 @@ def _replace(folder: Path, staging: Path) -> None:
 
 def _link_table(folder: Path, staging: Path, name: str) -> None:
     """Take the files of a table over from the old folder; they are never written again."""
-    for file in (*folder.glob(f"{name}.*"), *(folder / name).rglob("*.parquet")):
+    _link(folder, staging, (*folder.glob(f"{name}.*"), *(folder / name).rglob("*.parquet")))
+    if name == "samples":
+        (staging / name).mkdir(exist_ok=True)
+
+
+def _link(folder: Path, staging: Path, files: Iterable[Path]) -> None:
+    for file in files:
         target = staging / file.relative_to(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.link(file, target)
         except OSError:  # a file system without hard links
             shutil.copy2(file, target)
-    if name == "samples":
-        (staging / name).mkdir(exist_ok=True)
 
 
 def _write_table(path: Path, table: pa.Table, *, with_csv: bool = True) -> None:
@@ -108,22 +129,74 @@ def _escape_formulas(table: pa.Table) -> pa.Table:
     return table
 
 
+#: How samples are written: about 4 bytes each.
+_SAMPLES: dict[str, Any] = {
+    "compression": "zstd",
+    "use_dictionary": ["run_id", "status"],
+    "column_encoding": dict.fromkeys(("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns"), "DELTA_BINARY_PACKED"),
+}
+
+
+def _large_file(source_id: str) -> str:
+    return f"source-{source_id}.parquet"
+
+
+class LargeSamples:
+    """The samples of one large log in temporary files, one per tool, which travel between processes as their bytes."""
+
+    def __init__(self, content: Mapping[str, bytes] | None = None) -> None:
+        self._files: dict[str, IO[bytes]] = {}
+        for tool, raw in (content or {}).items():
+            self._open(tool).write(raw)
+
+    def _open(self, tool: str) -> IO[bytes]:
+        return self._files.setdefault(tool, tempfile.TemporaryFile(prefix="azlatency-"))
+
+    @classmethod
+    def write(cls, blocks: Iterable[SampleBlock]) -> LargeSamples:
+        """Write the samples of a log, part by part."""
+        import pyarrow.parquet as pq
+
+        samples = cls()
+        with ExitStack() as stack:
+            writers: dict[str, Any] = {}
+            for table in sample_tables(blocks):
+                tool = table["tool"][0].as_py()
+                part = table.drop_columns(["tool"])
+                if tool not in writers:
+                    writers[tool] = stack.enter_context(pq.ParquetWriter(samples._open(tool), part.schema, **_SAMPLES))
+                writers[tool].write_table(part)
+        return samples
+
+    def save(self, folder: Path, name: str) -> None:
+        """Copy the files to the folders of their tools."""
+        for tool, file in self._files.items():
+            (folder / f"tool={tool}").mkdir(exist_ok=True)
+            file.seek(0)
+            with (folder / f"tool={tool}" / name).open("wb") as target:
+                shutil.copyfileobj(file, target)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        content = {}
+        for tool, file in self._files.items():
+            file.seek(0)
+            content[tool] = file.read()
+        return LargeSamples, (content,)
+
+
 def _write_samples(folder: Path, table: pa.Table) -> None:
-    """Write one file per tool with delta-encoded integers: about 4 bytes per sample."""
+    """Write one file per tool with the samples of all logs that are not large."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     folder.mkdir()
-    integers = ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns")
     for tool in pc.unique(table["tool"]).to_pylist():
         part = table.filter(pc.equal(table["tool"], tool))
         (folder / f"tool={tool}").mkdir()
         pq.write_table(
             part.drop_columns(["tool"]).combine_chunks(),
             folder / f"tool={tool}" / "part-0.parquet",
-            compression="zstd",
-            use_dictionary=["run_id", "status"],
-            column_encoding=dict.fromkeys(integers, "DELTA_BINARY_PACKED"),
+            **_SAMPLES,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import shutil
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -60,6 +61,33 @@ def test_incremental_and_fresh_imports_are_equal(study: Path, out: Path, tmp_pat
     assert grown.data_version == fresh.data_version
     tables = tables_of(out / "cni")
     assert tables == tables_of(tmp_path / "fresh" / "cni") and len(tables) > len(schema.TABLES)
+
+
+def test_samples_of_large_logs_have_files_of_their_own(
+    study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n" + "".join(
+        f"64 bytes from 10.0.0.1: icmp_seq={n} ttl=64 time=0.{300 + n} ms\n" for n in range(1, 50)
+    )
+    (study / "az1-az1" / "ping.log").write_text(log, "utf-8")
+    (study / "az1-az2" / "short-ping.log").write_text(log[:200], "utf-8")
+    import_study("cni", [study], out=tmp_path / "together")
+    monkeypatch.setattr(importer, "_MOST_SAMPLES", 40)
+    import_study("cni", [study], out=out)
+    (study / "az1-az3" / "ping.log").write_text(log.replace("0.3", "0.4"), "utf-8")
+    import_study("cni", [study], out=out)
+    assert len(list((out / "cni" / "samples").glob("tool=ping/source-*.parquet"))) == 2
+    parse_batch = importer._parse_batch  # its answer travels between processes
+    monkeypatch.setattr(importer, "_parse_batch", lambda batch: pickle.loads(pickle.dumps(parse_batch(batch))))
+    import_study("cni", [study], out=tmp_path / "fresh")
+    assert tables_of(out / "cni") == tables_of(tmp_path / "fresh" / "cni")
+    apart, together = (load("cni", processed=folder).samples for folder in (out, tmp_path / "together"))
+    for run_id, rows in together.groupby("run_id"):
+        assert apart[apart["run_id"] == run_id].reset_index(drop=True).equals(rows.reset_index(drop=True))
+    assert len(apart) == len(together) + 49
+    (study / "az1-az3" / "ping.log").unlink()
+    import_study("cni", [study], out=out)
+    assert len(list((out / "cni" / "samples").glob("tool=ping/source-*.parquet"))) == 1
 
 
 def test_a_changed_manifest_is_applied(study: Path, out: Path) -> None:
