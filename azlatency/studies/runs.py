@@ -255,9 +255,36 @@ def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The rows of clients and senders, and those of receivers and servers without such a row.
+        The rows of clients and senders, and those of receivers and servers without such a row, with a column ``name``:
+        path and method and, where several runs share them, the round, the repeat or the file.
     """
-    return runs[runs["counted"]]
+    counted = runs[runs["counted"]]
+    return counted.assign(name=_names(counted))
+
+
+def _names(runs: pd.DataFrame) -> list[str]:
+    """Name each run by its path and method, and by what tells it from the others of the same path and method."""
+    which = dict.fromkeys(runs.index, "")
+    for _, group in runs.groupby(["path", "method"], sort=False):
+        if len(group) > 1:
+            which.update(_which(group))
+    ends = zip(runs.index, runs["path"], runs["method"], strict=True)
+    return [f"{path}, {method}{which[run_id]}" for run_id, path, method in ends]
+
+
+def _which(group: pd.DataFrame) -> dict[str, str]:
+    """Return the round, the repeat, the file or the line of each run, whichever differs between all of them."""
+    for column in ("round", "repeat", "file"):
+        if group[column].notna().all() and group[column].is_unique:
+            word = "" if column == "file" else f"{column} "
+            return {str(run_id): f", {word}{value}" for run_id, value in group[column].items()}
+    places = zip(group.index, group["file"], group["first_line"], strict=True)
+    return {str(run_id): f", {file}:{line}" for run_id, file, line in places}
+
+
+def name_of(run: pd.Series) -> str:
+    """Return the name of a run as `client_side_runs` gives it, else its path and method."""
+    return str(run.get("name", f"{run['path']}, {run['method']}"))
 
 
 def of_whole_runs(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -82,8 +82,8 @@ def from_run(value: str) -> Callable[[Any], Iterable[Ref]]:
     return lambda row: [RunsRef((row.run_id,), value)]
 
 
-#: The run of a row that has a ``path`` and a ``method``, and the flags of a row that has ``codes``.
-RUN: Column[Any] = Column("run", lambda row: f"{row.path}, {row.method}")
+#: The run of a row that has its ``name``, and the flags of a row that has ``codes``.
+RUN: Column[Any] = Column("run", attrgetter("name"))
 PATH: Column[Any] = Column("path", attrgetter("path"), names_row=True)
 METHOD: Column[Any] = Column("method", attrgetter("method"), names_row=True)
 LABELLED_PATH: Column[Any] = Column("path", lambda row: row.labels.get("path"), names_row=True)

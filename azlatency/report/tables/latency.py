@@ -49,6 +49,7 @@ class PrintedRun(NamedTuple):
     unit: str
     n: float | None
     tokens: Mapping[str, Token]
+    maxima: str
 
 
 def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
@@ -59,17 +60,19 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
     quantiles = study.quantiles[study.quantiles["run_id"].isin(runs.index) & (study.quantiles["metric"] == "rtt")]
     tokens: dict[str, dict[str, Token]] = {str(run_id): {} for run_id in runs.index}
     units: dict[str, str] = {}
+    maxima: dict[str, list[str]] = {str(run_id): [] for run_id in runs.index}
     for metric in metrics.itertuples(index=False):
         if metric.metric == "rtt_mean":
             units.setdefault(metric.run_id, text(metric.printed_unit))
         tokens[metric.run_id].setdefault(metric.metric, _token(metric.printed, metric.line))
     for quantile in quantiles.itertuples(index=False):
-        mark = "†" if text(quantile.resolved) == "no" else ""
-        tokens[quantile.run_id][_percentile(quantile.q)] = _token(f"{quantile.printed}{mark}", quantile.line)
+        tokens[quantile.run_id][_percentile(quantile.q)] = _token(quantile.printed, quantile.line)
+        if text(quantile.resolved) == "no":
+            maxima[quantile.run_id].append(_percentile(quantile.q))
     rows = [
         PrintedRun(
-            run_id, f"{run['path']}, {run['method']}", text(run["printed_as"]), units.get(run_id, ""), run["n"],
-            tokens[run_id],
+            run_id, text(run["name"]), text(run["printed_as"]), units.get(run_id, ""), run["n"], tokens[run_id],
+            ", ".join(maxima[run_id]),
         )
         for run_id, run in runs.iterrows()
     ]  # fmt: skip
@@ -85,8 +88,12 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
         _token_column("max", "rtt_max"),
     ]
     notes = ["Tokens as the tool printed them, in the unit that it printed."]
-    if any("†" in token.text for row in rows for token in row.tokens.values()):
-        notes.append("† not a percentile: the run has too few observations, so the tool prints its maximum.")
+    if any(row.maxima for row in rows):
+        columns.append(Column("maximum, not percentile", attrgetter("maxima")))
+        notes.append(
+            "Maximum, not percentile: the run has too few observations for these percentiles, so the tool prints its "
+            "maximum."
+        )
     return Table("Every printed latency", columns, rows, notes, lambda row: [RunsRef((row.run_id,), "run")])
 
 
@@ -187,7 +194,7 @@ def unresolved(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
 
 
 _PERCENTILE: list[Column[Estimate]] = [
-    Column("run", lambda row: f"{row.labels['path']}, {row.labels['method']}"),
+    Column("run", lambda row: row.labels.get("name") or f"{row.labels['path']}, {row.labels['method']}"),
     Column("percentile", attrgetter("what")),
     Column("n", attrgetter("n"), COUNT),
 ]

@@ -78,8 +78,8 @@ def shifts(results: Sequence[RunTimeSeries]) -> Table[ShiftRow] | Note:
         tried = sum(run.stability.stable is not None for run in results)
         return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
     columns: list[Column[ShiftRow]] = [
-        Column("run", lambda row: f"{row.run.path}, {row.run.method}"),
-        Column("after (interval)", _moment, Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False)),
+        Column("run", attrgetter("run.name")),
+        Column("after", _moment, _MOMENT),
         Column("change", attrgetter("shift.change.estimate"), TENTHS, MICROSECONDS),
         Column("interval", lambda row: (row.shift.change.low, row.shift.change.high), interval(",.1f"), MICROSECONDS),
         Column("relative", attrgetter("shift.relative"), words(lambda share: f"{100 * share:+.1f} %"), align="right"),
@@ -92,6 +92,14 @@ def shifts(results: Sequence[RunTimeSeries]) -> Table[ShiftRow] | Note:
 def _moment_text(value: tuple[float, float, float, str], scale: float) -> str:
     moment, low, high, unit = value
     return f"{moment:,.1f} ({low:,.1f} – {high:,.1f}) {unit}"
+
+
+def _moments(value: tuple[float, float, float, str], scale: float) -> tuple[str, ...]:
+    *numbers, unit = value
+    return *(f"{number:,.1f}" for number in numbers), unit
+
+
+_MOMENT = Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False, pieces=_moments)
 
 
 def _moment(row: ShiftRow) -> tuple[float, float, float, str]:

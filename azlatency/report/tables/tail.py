@@ -68,9 +68,8 @@ def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
         ),
     ]
     notes = [
-        "In parentheses: the interval, where it is valid; –: the run has too few packets. Effective: the effective "
-        "sample "
-        "size, which accounts for autocorrelation; the smallest over the percentiles.",
+        "Low and high: the interval, where it is valid; –: the run has too few packets. Effective: the effective "
+        "sample size, which accounts for autocorrelation; the smallest over the percentiles.",
         *explain(codes_of(quantile for tail in tails for quantile in tail.quantiles)),
     ]
     return Table("Percentiles from samples (scope: within run)", columns, tails, notes, from_run("samples"))
@@ -116,8 +115,7 @@ def fits(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
 class Exceedance(NamedTuple):
     """The share of a run's packets above a limit, counted from ``samples`` or bounded by a printed table."""
 
-    path: str
-    method: str
+    name: str
     run_id: str
     origin: str
     share: Estimate
@@ -127,13 +125,16 @@ def above_limit(
     tails: Sequence[RunTail], printed: Sequence[Estimate], limit_us: float
 ) -> Table[Exceedance] | Note:  # fmt: skip
     """Return how often a round trip took longer than ``limit_us`` (µs), from samples and from printed tables."""
-    rows = [Exceedance(tail.path, tail.method, tail.run_id, "samples", tail.slower) for tail in tails]
+    rows = [Exceedance(tail.name, tail.run_id, "samples", tail.slower) for tail in tails]
     worst: dict[tuple[str, str], Estimate] = {}
     for share in printed:
         key = share.labels["path"], share.labels["method"]
         if key not in worst or (share.high or 0) > (worst[key].high or 0):
             worst[key] = share
-    rows += [Exceedance(*key, share.labels["run_id"], "printed table", share) for key, share in worst.items()]
+    rows += [
+        Exceedance(str(share.labels["name"]), str(share.labels["run_id"]), "printed table", share)
+        for share in worst.values()
+    ]
     if not rows:
         return Note("No log of this study has samples or printed percentiles, so no limit can be checked.")
     notes = explain(codes_of([*(tail.slower for tail in tails), *printed]))

@@ -30,8 +30,7 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
     goodput = _at_line(lambda run: lines.get((run["run_id"], "throughput", text(run["side"]))))
     retransmits = _at_line(lambda run: lines.get((run["run_id"], "retransmits", "")))
     columns: list[Column[Any]] = [
-        Column("run", lambda run: f"{run['path']}, {run['method']}"),
-        Column("repeat", itemgetter("repeat")),
+        Column("run", itemgetter("name")),
         Column("as printed", _as_printed, align="right", source=goodput),
         Column("goodput", itemgetter("throughput"), number(",.3f"), GIGABITS, source=goodput),
         Column("counted by", itemgetter("side")),

@@ -298,15 +298,19 @@ def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
         Column("rounds or runs", attrgetter("level.n"), COUNT),
         Column("RTT", attrgetter("level.estimate"), TENTHS, MICROSECONDS),
         ends,
-        Column("rank, 1 = shortest", lambda row: (row.low, row.high), _RANKS),
+        Column("rank", lambda row: (row.low, row.high), _RANKS),
         FLAGS,
     ]
-    notes = [f"The ranks of one method are simultaneous, at {confidence} confidence.", *explain(codes_of(rows))]
+    notes = [
+        f"Rank 1 is the shortest. The ranks of one method are simultaneous, at {confidence} confidence.",
+        *explain(codes_of(rows)),
+    ]
     return Table("Ranks of the pairs (scope: across runs)", columns, rows, notes, from_runs("typical"))
 
 
 _RANKS = Format(
-    lambda value, scale: " to ".join(dict.fromkeys(map(str, value))), ("low", "high"), tuple, right=False
+    lambda value, scale: " to ".join(dict.fromkeys(map(str, value))), ("low", "high"), tuple, right=False,
+    pieces=lambda value, scale: tuple(map(str, value)),
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.stats.within_run.remaining_wait import remaining_wait
 from azlatency.stats.within_run.return_levels import return_level
 from azlatency.stats.within_run.tail import TailFit, fit_tail
+from azlatency.studies.runs import name_of
 from azlatency.studies.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class RunTail:
 
     Attributes
     ----------
-    run_id, path, method : str
-        The run, and how it was measured.
+    run_id, name, path, method : str
+        The run, and how it was measured; the name also says which of several runs of a path it is.
     rtt : ndarray of float64, shape (n,)
         Round-trip times in ns in the order of sending; ``inf`` for lost probes.
     quantiles : tuple of Estimate
@@ -57,6 +58,7 @@ class RunTail:
     """
 
     run_id: str
+    name: str
     path: str
     method: str
     rtt: FloatArray
@@ -111,7 +113,7 @@ def fit_tails(
         closed = str(run["closed_loop"]) == "True"
         tails.append(
             RunTail(
-                run_id=run_id, path=str(run["path"]), method=str(run["method"]), rtt=rtt,
+                run_id=run_id, name=name_of(run), path=str(run["path"]), method=str(run["method"]), rtt=rtt,
                 quantiles=tuple(quantiles(rtt, LEVELS, confidence)), fit=fit,
                 own_level=None if fit.refused else return_level(fit, float(len(rtt)), confidence=confidence),
                 million=None if fit.refused else return_level(fit, 1e6, confidence=confidence),
@@ -171,13 +173,13 @@ def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confi
     Returns
     -------
     list of Estimate
-        Shares, labelled with run_id, path and method.
+        Shares, labelled with run_id, name, path and method.
     """
     tables = {table.run_id: table for table in percentile_tables(study.quantiles, study.metrics)}
     shares = []
     for run_id, run in runs[runs.index.isin(set(tables))].iterrows():
         table = tables[str(run_id)]
-        labels = {"run_id": str(run_id), "path": str(run["path"]), "method": str(run["method"])}
+        labels = {"run_id": str(run_id), "name": name_of(run), "path": str(run["path"]), "method": str(run["method"])}
         shares.append(table_exceedance(limit, table.n, table.ranks, table.values, confidence=confidence, labels=labels))
     return shares
 

@@ -15,6 +15,7 @@ from azlatency.stats.within_run.stability import Stability, stability
 from azlatency.stats.within_run.throttling import Throttling, throttling
 from azlatency.stats.within_run.throughput_intervals import interval_mean
 from azlatency.stats.within_run.trend import Trend, trend
+from azlatency.studies.runs import name_of
 from azlatency.studies.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class RunTimeSeries:
 
     Attributes
     ----------
-    run_id, path, method, status : str
-        The run, how it was measured and how it ended.
+    run_id, name, path, method, status : str
+        The run, how it was measured and how it ended; the name also says which of several runs of a path it is.
     sent : ndarray of float64 or None
         Send times in s; None if the log has none.
     rtt : ndarray of float64, shape (n,)
@@ -55,6 +56,7 @@ class RunTimeSeries:
     """
 
     run_id: str
+    name: str
     path: str
     method: str
     status: str
@@ -103,8 +105,9 @@ def run_time_series(
         duration = run["duration_ns"]
         series.append(
             RunTimeSeries(
-                run_id=run_id, path=str(run["path"]), method=str(run["method"]), status=str(run["status"]),
-                sent=None if sent is None else sent / _NS, rtt=rtt, lost=len(rtt) - len(answered),
+                run_id=run_id, name=name_of(run), path=str(run["path"]), method=str(run["method"]),
+                status=str(run["status"]), sent=None if sent is None else sent / _NS, rtt=rtt,
+                lost=len(rtt) - len(answered),
                 jitter=float(np.median(np.abs(np.diff(answered)))) if len(answered) > 1 else None,
                 steps=len(clock_steps(sent, rtt)) if sent is not None else 0,
                 seconds=None if pd.isna(duration) else float(duration) / _NS,
@@ -237,8 +240,8 @@ class ThroughputSeries:
 
     Attributes
     ----------
-    run_id, path, method : str
-        The run, and how it was measured.
+    run_id, name, path, method : str
+        The run, and how it was measured; the name also says which of several runs of a path it is.
     intervals : int
         Number of reporting intervals.
     seconds : float
@@ -252,6 +255,7 @@ class ThroughputSeries:
     """
 
     run_id: str
+    name: str
     path: str
     method: str
     intervals: int
@@ -292,8 +296,9 @@ def throughput_series(
         run = runs.loc[str(run_id)]
         series.append(
             ThroughputSeries(
-                run_id=str(run_id), path=str(run["path"]), method=str(run["method"]), intervals=len(rates),
-                seconds=float(seconds.sum()), mean=interval_mean(rates, list(seconds), confidence=confidence),
+                run_id=str(run_id), name=name_of(run), path=str(run["path"]), method=str(run["method"]),
+                intervals=len(rates), seconds=float(seconds.sum()),
+                mean=interval_mean(rates, list(seconds), confidence=confidence),
                 spread=float(rates.std(ddof=1) / rates.mean()) if len(rates) > 1 and rates.mean() > 0 else None,
                 throttled=throttling(rates, float(seconds.mean())),
             )

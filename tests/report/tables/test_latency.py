@@ -48,3 +48,15 @@ def test_a_study_without_latency_has_notes(echo: Study) -> None:
     runs = az.latency(echo)
     assert isinstance(tables.latency.printed(echo, runs), Note)
     assert isinstance(tables.latency.paths(runs, []), Note) and isinstance(tables.latency.brackets([]), Note)
+
+
+def test_repeats_of_a_path_are_told_apart_and_maxima_have_a_column_of_their_own() -> None:
+    study = az.load("emulated-zones")
+    runs = az.latency(study)
+    table = tables.latency.printed(study, runs[runs["tool"] == "lagscope"])
+    names = [row[0] for row in table.cells]
+    assert len(set(names)) == len(names) == 24 and names[0].endswith(", round 1")
+    maxima = table.headers.index("maximum, not percentile")
+    # lagscope/az1a-az1b round 1: 1,000 pings, so p99.99 and p99.999 are the maximum.
+    assert table.cells[0][maxima] == "p99.99, p99.999"
+    assert not [cell for row in table.cells for cell in row if "†" in cell]

@@ -79,7 +79,7 @@ const NUMBER = /^[+\-−]?[\d,]*\.?\d+(?:e[+-]?\d+)?/i;
 const isNumber = text => (NUMBER.exec(text) || [])[0] === text;
 const number = text => { const found = NUMBER.exec(text); return found ? parseFloat(found[0].replace(/,/g, "").replace("−", "-")) : NaN; };
 // Text after the number: a column with "5 us" and "3 ms" cannot be sorted by a script.
-const unit = text => NUMBER.test(text) ? text.replace(/[+\-−]?[\d,]*\.?\d+(?:e[+-]?\d+)?/gi, "").replace(/[†\s()–]/g, "") : "";
+const unit = text => NUMBER.test(text) ? text.replace(/[+\-−]?[\d,]*\.?\d+(?:e[+-]?\d+)?/gi, "").replace(/[\s()–]/g, "") : "";
 const rowsOf = table => all("tbody tr", table);
 const asNumber = text => text.replace(/,/g, "").replace("−", "-");
 const forCsv = text => {
