@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from azlatency.logs.format import decimals_for, format_number, interval_decimals
 from azlatency.report.objects import Note
 from azlatency.report.table import (
     GIGABITS,
@@ -14,6 +15,7 @@ from azlatency.report.table import (
     PLAIN,
     Column,
     FileRef,
+    Format,
     Ref,
     RunsRef,
     Table,
@@ -144,6 +146,27 @@ def whole_file(source: Any) -> FileRef:
     return FileRef(source.source_id, line=1, last=int(source.lines))
 
 
+def _with_ends(row: Any) -> tuple[float | None, ...]:
+    """Return an estimate with its interval; equal ends show the rounding of the tool and are left out."""
+    return (row.estimate, None, None) if row.low == row.high else (row.estimate, row.low, row.high)
+
+
+def _by_width(value: tuple[float | None, ...], scale: float) -> tuple[str, ...]:
+    """Return an estimate and the ends of its interval with as many digits as the interval supports."""
+    estimate, low, high = value
+    if low is None or high is None:
+        return number(",.5g").text(estimate, scale), "", ""
+    decimals = max(interval_decimals(low, high, scale), decimals_for((estimate or 0.0) / scale, 2))
+    return tuple("" if end is None else format_number(end / scale, decimals) for end in value)
+
+
+_POINT = Format(lambda value, scale: _by_width(value, scale)[0], numbers=lambda value: value[:1])
+_ENDS = Format(
+    lambda value, scale: " – ".join(filter(None, _by_width(value, scale)[1:])), ("low", "high"),
+    numbers=lambda value: value[1:], pieces=lambda value, scale: _by_width(value, scale)[1:],
+)  # fmt: skip
+
+
 def paths_table(
     runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, quantity: str, unit: Unit, caption: str
 ) -> Table[Estimate]:
@@ -160,8 +183,8 @@ def paths_table(
         LABELLED_METHOD,
         Column("runs", attrgetter("n"), COUNT),
         Column(quantity, span, interval(",.5g", join_equal=True), unit),
-        Column("typical run", attrgetter("estimate"), number(",.5g"), unit),
-        interval_column(f"{level(estimates[0].confidence)} interval", ",.5g", unit),
+        Column("typical run", _with_ends, _POINT, unit),
+        Column(f"{level(estimates[0].confidence)} interval", _with_ends, _ENDS, unit),
         FLAGS,
     ]
     return Table(f"{caption} (scope: across runs)", columns, estimates, explain(codes_of(estimates)), from_runs(value))
