@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.fan_out import fan_out
     from azlatency.stats.within_run.histograms import histogram_quantiles
     from azlatency.stats.within_run.lifetimes import lifetimes
+    from azlatency.stats.within_run.log_histograms import log_histograms
     from azlatency.stats.within_run.means import mean, mean_from_summary
     from azlatency.stats.within_run.printed_quantiles import printed_quantiles
     from azlatency.stats.within_run.quantiles import quantiles
@@ -116,6 +117,7 @@ _HOMES = {
     "within_run.fan_out": ("fan_out",),
     "within_run.histograms": ("histogram_quantiles",),
     "within_run.lifetimes": ("lifetimes",),
+    "within_run.log_histograms": ("log_histograms",),
     "within_run.means": (
         "mean",
         "mean_from_summary",
@@ -166,6 +168,7 @@ __all__ = [
     "history",
     "interval_mean",
     "lifetimes",
+    "log_histograms",
     "may_stop",
     "mean",
     "mean_from_summary",

@@ -7,16 +7,17 @@ sample size of the indicator 1{x <= q} (Woodruff, JASA 47:635, 1952; Heidelberge
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Results
-from azlatency.stats.within_run.dependence import dependence, indicator_autocorrelation_time
-from azlatency.stats.within_run.order_statistics import EFFECTIVE, EXACT, MIN_BEYOND, interval_ranks, point_rank
+from azlatency.stats.within_run import large_runs
+from azlatency.stats.within_run.one_run import Options, sort_run
 from azlatency.studies.samples import bounds, counted
+from azlatency.studies.segments import read_bounds, sample_count, segments_by_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,20 +25,8 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray, Values
     from azlatency.studies.store import Study
 
-ASSUMPTIONS = ("stationary during the run", "short memory")
 #: Levels that are estimated by default.
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How the statistics of a run are estimated and labelled."""
-
-    confidence: float
-    independent: bool = False
-    resolution: float = 0.0
-    unit: str = "ns"
-    labels: Mapping[str, object] = field(default_factory=dict)
 
 
 def quantiles(
@@ -50,6 +39,7 @@ def quantiles(
     unit: str = "ns",
     resolution: float = 0.0,
     labels: pd.DataFrame | None = None,
+    executor: Executor | None = None,
 ) -> Results[Estimate]:
     """Estimate quantiles within each run, with intervals that account for the dependence of packets.
 
@@ -74,6 +64,9 @@ def quantiles(
         Step of the printed values. Half a step is added at each end if the interval is not much wider than the step.
     labels : DataFrame, optional
         Runs to use, indexed by run_id; its columns become labels of the estimates.
+    executor : concurrent.futures.Executor, optional
+        Executor that reads the files of runs with more than 2 million samples; its workers must see the study's folder.
+        The result does not depend on it. Default: this process.
 
     Returns
     -------
@@ -94,6 +87,10 @@ def quantiles(
     The ranks come from Wilson's interval at the effective sample size of 1{x <= q} (Woodruff, JASA 47:635, 1952;
     Heidelberger & Lewis, Operations Research 32:185, 1984), with the autocorrelation time of Geyer (1992).
 
+    A run of a study with more than 2 million samples is not loaded but read in three passes over the row groups of its
+    file, in bounded memory. The estimates are the same order statistics; the autocorrelation time is measured with the
+    means of batches of consecutive packets.
+
     Examples
     --------
     >>> import numpy as np
@@ -106,11 +103,14 @@ def quantiles(
     if any(not 0 < level < 1 for level in levels) or not 0 < confidence < 1:
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
     options = Options(confidence=confidence, independent=independent, resolution=resolution, unit=unit)
-    if hasattr(data, "samples"):
+    if hasattr(type(data), "samples"):  # asking the study itself would load them
         from azlatency.studies.runs import latency
 
-        labels = latency(cast("Study", data))[["path", "method"]] if labels is None else labels
-        data = data.samples
+        study = cast("Study", data)
+        if hasattr(study, "folder") and sample_count(study) > large_runs.LARGE:
+            return _of_large_study(study, levels, options, labels, executor)
+        labels = latency(study)[["path", "method"]] if labels is None else labels
+        data = study.samples
     if not hasattr(data, "columns"):
         x, missing = to_array(data)
         return Results(_of_run(x, levels, options, lost=lost, missing=missing))
@@ -118,7 +118,7 @@ def quantiles(
     for run_id, low, high in _bounds_by_run(data, labels):
         own = {"run_id": run_id} | ({} if labels is None else dict(labels.loc[run_id]))
         of_run = replace(options, unit="ns", labels=own)
-        results += _of_run(low, levels, of_run) if low is high else _of_intervals(low, high, levels, of_run)
+        results += _of_bounds(low, high, levels, of_run)
     return results
 
 
@@ -143,154 +143,42 @@ def _of_run(
     return [estimates[level] for level in levels]
 
 
-def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0) -> SortedRun:
-    """Sort the values of one run, count the lost and the missing ones, and measure the dependence."""
-    import numpy as np
+def _of_large_study(
+    study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None, executor: Executor | None
+) -> Results[Estimate]:
+    """Estimate the quantiles of each run of a study from its files."""
+    from azlatency.studies.runs import client_side_runs, run_table
 
-    ordered = np.sort(x)
-    n = len(x) + lost
-    unanswered = lost + len(x) - int(np.searchsorted(ordered, np.inf))
-    diagnostics: dict[str, float | int | str | bool] = {"missing": missing, "lost": unanswered}
-    measured = None if options.independent or len(x) < 4 else dependence(x)
-    codes: tuple[str, ...] = ("missing",) if missing else ()
-    if measured is not None:
-        diagnostics["reach"] = measured.reach
-        if measured.memory is not None:
-            diagnostics["memory_d"] = measured.memory
-        codes += measured.codes
-    return SortedRun(
-        x=x, ordered=ordered, n=n, rank_tau=1.0 if measured is None else measured.rank_tau, codes=codes,
-        diagnostics=diagnostics, options=options,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SortedRun:
-    """One run's values, in the order of sending and sorted. ``n`` includes lost probes without a known position."""
-
-    x: FloatArray
-    ordered: FloatArray
-    n: int
-    rank_tau: float
-    codes: tuple[str, ...]
-    diagnostics: dict[str, float | int | str | bool]
-    options: Options
-    taus: dict[float, float] = field(default_factory=dict)
-
-    def tau(self, p: float) -> float:
-        """Return the autocorrelation time of the indicator of the p-quantile; 1 if the quantile is refused."""
-        if p not in self.taus:
-            value = None if self.options.independent else self.point(p)[1]
-            self.taus[p] = 1.0 if value is None else indicator_autocorrelation_time(self.x, value)
-        return self.taus[p]
-
-    def cautious_tau(self, p: float) -> float:
-        """Return the larger tau of the quantile itself and of a tail ten times as wide.
-
-        A few exceedances estimate their own dependence badly. Judged by its own tau alone, a quantile would count as
-        resolved just when tau came out too small: the intervals that remained covered 62 % (p99.9, rho = 0.95,
-        n = 40,000).
-        """
-        if self.options.independent:
-            return 1.0
-        return max(self.tau(p), self.wider_tau(p))
-
-    def wider_tau(self, p: float) -> float:
-        """Return the autocorrelation time of a tail ten times as wide; that of the ranks beyond the median."""
-        wider = 10 * min(p, 1 - p)
-        return self.rank_tau if wider >= 0.5 - 1e-9 else self.tau(round(wider if p < 0.5 else 1 - wider, 12))
-
-    def point(self, p: float) -> tuple[tuple[str, ...], float | None]:
-        """Return the order statistic of rank ceil(n p), or the code of the reason why there is none."""
-        if not self.n:
-            return ("no_values",), None
-        rank = point_rank(self.n, p)
-        if rank > len(self.ordered) or not math.isfinite(self.ordered[rank - 1]):
-            return ("loss_censored",), None
-        if self.n * (1 - p) < 1 - 1e-9 and p > 0.5:
-            return ("tail_unresolved",), None
-        return (), float(self.ordered[rank - 1])
-
-    def steps(self) -> tuple[str, ...]:
-        """Return ``constant`` or ``quantised`` if the answered values are equal or take fewer than twenty levels."""
-        import numpy as np
-
-        ordered = self.ordered
-        if not len(ordered) or not math.isfinite(ordered[0]):
-            return ()
-        if self.n > 1 and self.n == len(ordered) and ordered[0] == ordered[-1]:
-            return ("constant",)
-        # A first look at a thousand evenly spaced values avoids the full count for most runs.
-        if len(np.unique(ordered[:: max(len(ordered) // 1000, 1)])) >= 20:
-            return ()
-        return ("quantised",) if len(np.unique(ordered)) < min(20, len(ordered) / 2) else ()
-
-    def estimate(self, p: float) -> Estimate:
-        """Estimate the p-quantile, with the ends of its interval that the run can support."""
-        n, independent = self.n, self.options.independent
-        refusal, value = self.point(p)
-        tau, cautious = self.tau(p), self.cautious_tau(p)
-        resolved = n * min(p, 1 - p) / cautious >= MIN_BEYOND
-        # If the quantile is not resolved, its remaining end rests on the larger tau.
-        confidence = self.options.confidence
-        ranks = interval_ranks(n, p, tau if resolved else cautious, confidence, independent=independent)
-        low, high = _value_at(self.ordered, ranks.low), _value_at(self.ordered, ranks.high)
-        codes = [*refusal, *self.codes, *self.steps()]
-        if n and not independent and n * (1 - p) / cautious < MIN_BEYOND:
-            codes, high = [*codes, "tail_unresolved"], None
-        if n and not independent and n * p / cautious < MIN_BEYOND:
-            codes, low = [*codes, "tail_unresolved"], None
-        if "long_memory" in codes or "few_clusters" in codes:
-            low = high = None
-        elif n and high is None:
-            codes.append("unbounded_upper")
-        step = 0.0 if "constant" in codes else _step(self.ordered, low, high, self.options.resolution)
-        if step and low is not None and high is not None:
-            codes.append("quantised")
-            low, high = low - step / 2, high + step / 2
-        return Estimate(
-            what=f"p{100 * p:g}", estimate=value, low=low, high=high, unit=self.options.unit, n=n, scope="within_run",
-            confidence=confidence, method=EXACT if independent else EFFECTIVE, codes=tuple(dict.fromkeys(codes)),
-            labels={**self.options.labels, "q": p}, n_effective=ranks.n_effective,
-            assumptions=("independent values",) if independent else ASSUMPTIONS,
-            diagnostics={**self.diagnostics, "tau": ranks.tau, "exceedances_effective": ranks.exceedances},
-        )  # fmt: skip
+    segments = segments_by_run(study)
+    chosen = client_side_runs(run_table(study))[["path", "method"]] if labels is None else labels
+    results = Results[Estimate]()
+    for run_id in map(str, chosen.index):
+        if not (of_this := segments.get(run_id)):
+            continue
+        of_run = replace(options, unit="ns", labels={"run_id": run_id, **dict(chosen.loc[run_id])})
+        if sum(segment.stop - segment.start for segment in of_this) > large_runs.LARGE:
+            lower, upper = large_runs.estimate_large_run(of_this, levels, of_run, executor)
+            results += upper if lower is upper else _joined(lower, upper)
+        else:
+            results += _of_bounds(*read_bounds(of_this), levels, of_run)
+    return results
 
 
-def _value_at(ordered: FloatArray, rank: int) -> float | None:
-    """Return the order statistic of a 1-based rank; None beyond the values or if it is a lost probe."""
-    value = float(ordered[rank - 1]) if 1 <= rank <= len(ordered) else math.inf
-    return value if math.isfinite(value) else None
+def _of_bounds(low: FloatArray, high: FloatArray, levels: Sequence[float], options: Options) -> list[Estimate]:
+    """Estimate quantiles of one run, whose values may be interval-censored."""
+    if low is high:
+        return _of_run(low, levels, options)
+    return _joined(_of_run(low, levels, options), _of_run(high, levels, options))
 
 
-def _step(ordered: FloatArray, low: float | None, high: float | None, resolution: float) -> float:
-    """Return the step of the values if it exceeds half the interval [low, high], else 0.
-
-    The step is the given resolution, or the gap between neighbouring values if the interval contains many equal values.
-    """
-    import numpy as np
-
-    if low is None or high is None:
-        return 0.0
-    if resolution:
-        return resolution if resolution > (high - low) / 2 else 0.0
-    first, last = int(np.searchsorted(ordered, low)), int(np.searchsorted(ordered, high, "right"))
-    inside = np.unique(ordered[max(first - 1, 0) : min(last + 1, len(ordered))])
-    inside = inside[np.isfinite(inside)]
-    if len(inside) > 5 or len(inside) < 2 or last - first < 4 * len(inside):
-        return 0.0
-    step = float(np.diff(inside).min())
-    return step if step > (high - low) / 2 else 0.0
-
-
-def _of_intervals(low: FloatArray, high: FloatArray, levels: Sequence[float], options: Options) -> list[Estimate]:
-    """Estimate quantiles of interval-censored values.
+def _joined(of_low: Sequence[Estimate], of_high: Sequence[Estimate]) -> list[Estimate]:
+    """Join the quantiles of the lower and of the upper bounds of interval-censored values.
 
     An order statistic of the unknown values lies between the same order statistics of ``low`` and of ``high``. The
     interval joins the lower end of the one with the upper end of the other; the estimate is the middle.
     """
     results = []
-    for lower, upper in zip(_of_run(low, levels, options), _of_run(high, levels, options), strict=True):
+    for lower, upper in zip(of_low, of_high, strict=True):
         estimate, diagnostics = None, upper.diagnostics
         if lower.estimate is not None and upper.estimate is not None:
             estimate = (lower.estimate + upper.estimate) / 2
