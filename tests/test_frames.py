@@ -19,9 +19,13 @@ def study() -> az.Study:
 
 
 @pytest.fixture(scope="module")
-def runs(study: az.Study) -> pd.DataFrame:
-    frame = az.latency(study)
-    return frame[frame["tool"] == "sockperf"]
+def latency(study: az.Study) -> pd.DataFrame:
+    return az.latency(study)
+
+
+@pytest.fixture(scope="module")
+def runs(latency: pd.DataFrame) -> pd.DataFrame:
+    return latency[latency["tool"] == "sockperf"]
 
 
 @pytest.fixture(autouse=True)
@@ -30,15 +34,19 @@ def close_figures() -> object:
     plt.close("all")
 
 
-def test_types_of_columns(study: az.Study) -> None:
-    latency, throughput = az.latency(study), az.throughput(study)
+def test_types_of_columns(study: az.Study, latency: pd.DataFrame) -> None:
+    throughput = az.throughput(study)
     for column in ("mean_ns", "median_ns", "p99_ns", "max_ns", "n"):
         assert latency[column].dtype == np.float64, column
     assert throughput["throughput"].dtype == throughput["retransmits"].dtype == np.float64
     assert study.metrics["value"].dtype == study.quantiles["value_ns"].dtype == np.float64
-    assert study.samples["rtt_ns"].dtype == "Int64"
+    for name in az.schema.TABLES:
+        types = set(map(str, study.table(name).dtypes))
+        assert types <= {"str", "float64", "int64", "boolean", "datetime64[us, UTC]"}, name
+    assert study.samples["rtt_ns"].dtype == study.samples["sent_ns"].dtype == np.float64
+    assert study.samples["seq"].dtype == study.metrics["line"].dtype == np.int64
     assert isinstance(latency["started_at"].dtype, pd.DatetimeTZDtype)
-    assert all(latency[column].dtype == "str" for column in ("run_id", "tool", "method", "zone", "median_from"))
+    assert all(latency[column].dtype == "str" for column in ("tool", "method", "zone", "median_from"))
 
 
 def test_logs_and_studies_have_the_same_types(study: az.Study) -> None:
@@ -49,15 +57,22 @@ def test_logs_and_studies_have_the_same_types(study: az.Study) -> None:
     assert len(az.latency(logs)) and az.latency(logs)["mean_ns"].dtype == np.float64
 
 
-def test_missing_values_stay_missing(study: az.Study) -> None:
+def test_missing_values_stay_missing(latency: pd.DataFrame) -> None:
     samples = az.parse(FIXTURES / "ping").samples
     assert samples["rtt_ns"].isna().any() and not (samples["rtt_ns"] == 0).any()
-    latency = az.latency(study)
     assert latency["median_ns"].isna().any() and not (latency["median_ns"] == 0).any()
 
 
-def test_p99(study: az.Study) -> None:
-    runs = az.latency(study)
+def test_run_id_is_the_index_only(study: az.Study, latency: pd.DataFrame) -> None:
+    for frame in (latency, az.throughput(study), az.studies.run_table(study)):
+        assert frame.index.name == "run_id" and frame.index.is_unique and "run_id" not in frame
+        assert len(frame.groupby("run_id")) == len(frame) == len(frame.reset_index())
+    assert study.metrics.join(latency[["path"]], on="run_id", how="inner")["path"].notna().all()
+    assert study.metrics.merge(latency, on="run_id")["run_id"].isin(latency.index).all()
+
+
+def test_p99(study: az.Study, latency: pd.DataFrame) -> None:
+    runs = latency
     for metric, column in ((0.5, "median_ns"), (0.99, "p99_ns")):
         printed = study.quantiles[(study.quantiles["metric"] == "rtt") & (study.quantiles["q"] == metric)]
         values = printed[~(printed["beyond"] < 1)].set_index("run_id")["value_ns"]
@@ -85,7 +100,8 @@ def test_numpy(study: az.Study, runs: pd.DataFrame) -> None:
     rtt = study.samples["rtt_ns"].dropna()
     assert 0 < np.percentile(rtt, 50) < np.percentile(rtt, 99)
     assert np.isfinite(np.log(rtt)).all() and np.isfinite(np.log(runs["mean_ns"])).all()
-    assert np.asarray(rtt).dtype == np.int64
+    wide = study.samples[study.samples["tool"] == "ping"].pivot(index="seq", columns="run_id", values="rtt_ns").to_numpy()
+    assert wide.dtype == np.float64 and np.isfinite(np.nanmax(wide))
 
 
 def test_scipy(study: az.Study, runs: pd.DataFrame) -> None:
@@ -99,19 +115,25 @@ def test_scipy(study: az.Study, runs: pd.DataFrame) -> None:
 
 
 def test_seaborn(study: az.Study, runs: pd.DataFrame) -> None:
-    figure, axes = plt.subplots(5)
+    figure, axes = plt.subplots(7)
     sns.stripplot(runs, x="path", y="median_ns", hue="method", ax=axes[0])
     sns.stripplot(runs, x="median_ns", y="method", hue="path", ax=axes[1])
     sns.ecdfplot(study.samples, x="rtt_ns", hue="tool", ax=axes[2])
     sns.heatmap(runs.pivot_table(index="path", columns="method", values="median_ns"), ax=axes[3])
+    probes = study.samples[study.samples["tool"] == "ping"]
+    sns.heatmap(probes.pivot(index="run_id", columns="seq", values="rtt_ns"), ax=axes[5])
+    sns.lineplot(probes.head(400), x="seq", y="rtt_ns", hue="run_id", ax=axes[6])
     sns.scatterplot(runs, x="started_at", y="mean_ns", hue="path", ax=axes[4])
     figure.canvas.draw()
     assert [label.get_text() for label in axes[0].get_xticklabels()] == [str(path) for path in runs["path"].unique()]
 
 
-def test_matplotlib(runs: pd.DataFrame) -> None:
+def test_matplotlib(study: az.Study, runs: pd.DataFrame) -> None:
     assert runs.plot(x="started_at", y="mean_ns", style=".").lines
     assert runs.set_index("path")["mean_ns"].plot.bar().patches
     _, axis = plt.subplots()
     axis.plot(runs["started_at"], runs["median_ns"], ".")
     axis.hist(runs["n"])
+    samples = study.samples[study.samples["run_id"].isin(runs.index)]
+    assert samples.plot(x="sent_ns", y="rtt_ns").lines and samples["rtt_ns"].plot.hist().patches
+    assert study.intervals.plot.scatter(x="start_ns", y="retransmits").collections

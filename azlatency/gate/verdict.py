@@ -255,12 +255,12 @@ def judge(
         after, before, value = _frames(candidate, base, metric)
         after, before = align_paths(after, before, maps, scenarios=scenarios)
         after, before = (_select(frame, tool, path) for frame in (after, before))
-        key = "source_id" if scenarios else "run_id"
-        shared = set(after[key]) & set(before[key])
+        after_keys, before_keys = ((frame["source_id"] if scenarios else frame.index) for frame in (after, before))
+        shared = set(after_keys) & set(before_keys)
         if shared:
             logs = "1 log is" if len(shared) == 1 else f"{len(shared)} logs are"
             remarks[f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence"] = None
-            after, before = (frame[~frame[key].isin(shared)] for frame in (after, before))
+            after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
         if len(after) and len(before) and elsewhere(after, before):
             remarks["The two sides are in different regions and are not compared"] = None
         matched = pairings(after, before)

@@ -30,8 +30,9 @@ class TableSet(ABC):
 
     Each frame is built on first use and kept. Times are in nanoseconds, sizes in bytes, rates in bit/s; latencies are
     round-trip times. A missing value is never 0: it is NaN in columns of ``float64`` and ``str``, NaT in
-    ``datetime64[us, UTC]``, and ``<NA>`` in ``Int64`` and ``boolean``. Integers are ``Int64`` so that nanoseconds stay
-    exact beside missing values; after ``dropna`` such a column is an ordinary array of integers for numpy and scipy.
+    ``datetime64[us, UTC]``, and ``<NA>`` in ``boolean``. Integers that can be missing are ``float64``, which is exact
+    for times below 104 days; those that cannot, such as ``line`` and ``seq``, are ``int64``. The type of a column does
+    not depend on the data.
     """
 
     @abstractmethod
@@ -216,7 +217,11 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
     import pandas as pd
     import pyarrow as pa
 
-    types: dict[pa.DataType, Any] = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    types: dict[pa.DataType, Any] = {pa.bool_(): pd.BooleanDtype()}
+    for position, column in enumerate(table.schema):
+        if column.type == pa.int64() and column.name not in schema.NEVER_MISSING:
+            numbers = table[column.name].cast(pa.float64(), safe=False)
+            table = table.set_column(position, column.name, numbers)
     if not table.num_rows:
         # pandas cannot join two empty columns of text that Arrow stores.
         types[pa.string()] = pd.StringDtype("python", na_value=float("nan"))

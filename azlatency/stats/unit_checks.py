@@ -59,7 +59,7 @@ def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
     for (method, printed_as), group in runs.groupby(["method", "printed_as"], sort=False):
         of_group = shares.loc[group.index].dropna()
         low, high = (of_group.min(), of_group.max()) if len(of_group) else (None, None)
-        rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, of_group), tuple(group["run_id"])))
+        rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, of_group), tuple(group.index)))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
@@ -93,8 +93,9 @@ def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
     metrics = study.metrics[study.metrics["metric"].isin(["rtt_mean", "throughput"]) & study.metrics["stream"].isna()]
     rank = metrics["side"].map({"receiver": 0, "sender": 1}).fillna(0).astype(int)
     metrics = metrics.assign(rank=rank).sort_values("rank", kind="stable").drop_duplicates("run_id").set_index("run_id")
-    metrics = metrics.reindex(runs["run_id"])
-    frame = runs[["path", "method", "run_id"]].assign(
+    metrics = metrics.reindex(runs.index)
+    frame = runs[["path", "method"]].assign(
+        run_id=runs.index,
         quantity=metrics["metric"].map({"rtt_mean": "mean", "throughput": "goodput"}).to_numpy(),
         printed=(metrics["printed"] + " " + metrics["printed_unit"].fillna("")).to_numpy(),
         line=metrics["line"].to_numpy(),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -184,7 +183,7 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     position = {scenario: index for index, scenario in enumerate(scenarios)}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs = runs.sort_values(["order", "file", "first_line"], kind="stable")
-    return runs.drop(columns="order").set_index("run_id", drop=False)
+    return runs.drop(columns="order").set_index("run_id")
 
 
 def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
@@ -221,7 +220,7 @@ def frequency_tables(study: Study | Logs) -> pd.DataFrame:
     """
     classes = study.histograms
     classes = classes[(classes["metric"] == "rtt") & classes["stream"].isna()]
-    return classes.replace({"run_id": _tables_of_logs(run_table(study))}) if len(classes) else classes
+    return classes.replace({"run_id": _tables_of_logs(run_table(study).reset_index())}) if len(classes) else classes
 
 
 def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
@@ -312,7 +311,7 @@ def latency(study: Study | Logs) -> pd.DataFrame:
         - ``received``: printed number of replies;
         - ``mean_ns_resolution``, ``median_ns_resolution``, ``p99_ns_resolution``: step of the printed value, in ns.
 
-        Columns of integers such as ``message_bytes`` are ``Int64``, because values can be missing.
+        The column types are those of `azlatency.Study`: numbers are ``float64`` if they can be missing.
 
     Notes
     -----
@@ -503,7 +502,7 @@ def _method(row: object) -> str:
         parts.append(test)
     if isinstance(protocol, str) and protocol != "icmp" and protocol not in parts[-1]:
         parts.append(protocol.upper())
-    size = getattr(row, "message_bytes", None)
-    if isinstance(size, Integral) and parts[0] in ("sockperf", "ping"):
-        parts.append(f"{size} B")
+    size = getattr(row, "message_bytes", math.nan)
+    if math.isfinite(size) and parts[0] in ("sockperf", "ping"):
+        parts.append(f"{size:.0f} B")
     return " ".join(parts)

@@ -27,14 +27,14 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
     if not len(runs):
         return Note("No log of this study prints a throughput.")
     lines = _lines(study)
-    goodput = _at_line(lambda run: lines.get((run["run_id"], "throughput", text(run["side"]))))
-    retransmits = _at_line(lambda run: lines.get((run["run_id"], "retransmits", "")))
+    goodput = _at_line(lambda run: lines.get((str(run.name), "throughput", text(run["side"]))))
+    retransmits = _at_line(lambda run: lines.get((str(run.name), "retransmits", "")))
     columns: list[Column[Any]] = [
         Column("run", itemgetter("name")),
         Column("as printed", _as_printed, align="right", source=goodput),
         Column("goodput", itemgetter("throughput"), number(",.3f"), GIGABITS, source=goodput),
         Column("counted by", itemgetter("side")),
-        Column("connections", itemgetter("connections"), align="right"),
+        Column("connections", itemgetter("connections"), COUNT, align="right"),
         Column("duration", itemgetter("duration_ns"), number(".2f"), SECONDS),
         Column("retransmits", itemgetter("retransmits"), COUNT, source=retransmits),
         Column("counted on", lambda run: _COUNTED_ON.get(text(run["retransmits_scope"]))),
@@ -44,7 +44,7 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
         "not added."
     )
     rows = [run for _, run in runs.iterrows()]
-    return Table("Every goodput", columns, rows, [note], lambda run: [RunsRef((run["run_id"],), "run")])
+    return Table("Every goodput", columns, rows, [note], lambda run: [RunsRef((str(run.name),), "run")])
 
 
 def _as_printed(run: Any) -> str:
@@ -62,7 +62,7 @@ def _lines(study: Study) -> dict[tuple[str, str, str], Any]:
 
 
 def _at_line(line: Callable[[Any], Any]) -> Callable[[Any], list[Ref]]:
-    return lambda run: [] if text(line(run)) == "" else [RunsRef((run["run_id"],), "printed", int(line(run)))]
+    return lambda run: [] if text(line(run)) == "" else [RunsRef((str(run.name),), "printed", int(line(run)))]
 
 
 def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:

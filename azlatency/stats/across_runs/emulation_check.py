@@ -127,11 +127,11 @@ def _pairs(
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
     """Yield each path with its runs and the mean runs of the reference, both indexed by the rounds that they share."""
     values = [column for column in ("median_ns", "mean_ns", "recorded") if column in rounds.columns]
-    near = rounds[rounds["path"].astype(str).isin(reference)].reset_index(drop=True).groupby("round")
+    near = rounds[rounds["path"].astype(str).isin(reference)].reset_index().groupby("round")
     if not len(near):
         return
     mean = near[values].mean().assign(run_ids=near["run_id"].agg(list))
     for path, of_path in rounds[rounds["path"].astype(str).isin(paths)].groupby("path", sort=True):
-        far = of_path.reset_index(drop=True).drop_duplicates("round").set_index("round")
+        far = of_path.reset_index().drop_duplicates("round").set_index("round")
         shared = far.index.intersection(mean.index)
         yield str(path), far.loc[shared], mean.loc[shared]
