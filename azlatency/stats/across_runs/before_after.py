@@ -234,8 +234,9 @@ def compare_rounds_of(
         column = value_column(of_method)
         first, last = (of_method[of_method["round"] == key].assign(round=lambda frame: frame["path"]) for key in
                        (rounds[0], rounds[-1]))  # fmt: skip
-        labels = {"path": "all paths", "method": str(method), "first": rounds[0], "last": rounds[-1]}
-        what = f"{method}, round {rounds[-1]} over round {rounds[0]}"
+        names = [int(key) if isinstance(key, float) else key for key in (rounds[0], rounds[-1])]
+        labels = {"path": "all paths", "method": str(method), "first": names[0], "last": names[1]}
+        what = f"{method}, round {names[1]} over round {names[0]}"
         comparisons.append(
             compare(
                 last, first, margin=margin, confidence=confidence, paired=True, value=column, what=what, labels=labels,
