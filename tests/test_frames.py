@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -71,6 +73,31 @@ def test_run_id_is_the_index_only(study: az.Study, latency: pd.DataFrame) -> Non
     assert study.metrics.merge(latency, on="run_id")["run_id"].isin(latency.index).all()
 
 
+@pytest.mark.parametrize(
+    ("use", "error", "message"),
+    [
+        (
+            lambda runs: az.summarize(runs, "medain_ns"),
+            KeyError,
+            "no column 'medain_ns'; did you mean 'median_ns'? Co",
+        ),
+        (lambda runs: az.summarize(runs, by="zome"), KeyError, "no column 'zome'; did you mean 'zone'? Columns: "),
+        (lambda runs: az.summarize(runs.drop(columns="path")), KeyError, "no column 'path'. Columns: source_id, first"),
+        (lambda runs: az.compare(runs, runs, value="p99"), KeyError, "no column 'p99'. Columns: source_id, first_line"),
+        (lambda runs: az.plan(runs.drop(columns="method")), KeyError, "no column 'method'. Columns: source_id, first_"),
+        (lambda runs: az.plan(runs[["path", "method"]]), KeyError, "no value in any of median_ns, mean_ns, throughput"),
+        (lambda runs: az.summarize([1.0]), TypeError, "list is not a frame of runs; pass az.latency(study) or az.thr"),
+        (lambda runs: az.latency("mine"), TypeError, "'mine' is neither a study nor logs; pass az.load(NAME) or az.p"),
+    ],
+)
+def test_a_wrong_name_or_type_is_answered_by_what_there_is(
+    runs: pd.DataFrame, use: Callable[[pd.DataFrame], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as raised:
+        use(runs)
+    assert str(raised.value.args[0]).startswith(message)
+
+
 def test_p99(study: az.Study, latency: pd.DataFrame) -> None:
     runs = latency
     for metric, column in ((0.5, "median_ns"), (0.99, "p99_ns")):
@@ -100,7 +127,9 @@ def test_numpy(study: az.Study, runs: pd.DataFrame) -> None:
     rtt = study.samples["rtt_ns"].dropna()
     assert 0 < np.percentile(rtt, 50) < np.percentile(rtt, 99)
     assert np.isfinite(np.log(rtt)).all() and np.isfinite(np.log(runs["mean_ns"])).all()
-    wide = study.samples[study.samples["tool"] == "ping"].pivot(index="seq", columns="run_id", values="rtt_ns").to_numpy()
+    wide = (
+        study.samples[study.samples["tool"] == "ping"].pivot(index="seq", columns="run_id", values="rtt_ns").to_numpy()
+    )
     assert wide.dtype == np.float64 and np.isfinite(np.nanmax(wide))
 
 

@@ -189,10 +189,10 @@ TABLES: dict[str, tuple[Column, ...]] = {
 
 
 #: Columns of integers that have a value in every row.
-NEVER_MISSING = frozenset(
-    ("first_line", "last_line", "line", "size_bytes", "seq", "count", "start_ns", "end_ns")
-    + tuple(column.name for column in TABLES["sources"] if column.name.startswith("lines"))
-)
+NEVER_MISSING = {
+    *(column.name for column in TABLES["sources"] if column.name.startswith("lines")),
+    *("size_bytes", "first_line", "last_line", "line", "seq", "start_ns", "end_ns", "count"),
+}
 #: Statuses of samples that no statistic counts, neither as a time nor as a loss.
 UNCOUNTED = ("warmup", "duplicate", "void")
 

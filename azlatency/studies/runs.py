@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
-from azlatency.logs.tables import Logs
+from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.both_ends import is_far_end, pair_ends
 from azlatency.studies.path import Endpoint, Path, name_paths
 from azlatency.studies.samples import bounded, bounds, by_run, median, order_statistic
@@ -170,6 +170,8 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     """
     import pandas as pd
 
+    if not isinstance(study, TableSet):
+        raise TypeError(f"{study!r:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs["method"] = pd.Series([_method(row) for row in runs.itertuples(index=False)], runs.index, dtype="str")
     for column, unit in (("message_bytes", "B"), ("connections", "connections")):

@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.logs.format import count_of, format_estimate, format_interval, join_words
-from azlatency.stats.across_runs.run_values import is_frame, parse_margin, run_ids_of
+from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, run_ids_of
 from azlatency.stats.across_runs.two_groups import summary, tost
 from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, verdict_of
 
@@ -234,6 +234,7 @@ def agreement(
         from azlatency.studies.runs import latency
 
         runs = latency(data)
+    check_columns(runs, value, "path", "method")
     runs = runs[runs[value].notna()]
     groups = {str(method): group for method, group in runs.groupby("method", sort=False)}
     results = []

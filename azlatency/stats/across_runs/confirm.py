@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.across_runs.planning import Plan
-from azlatency.stats.across_runs.run_values import refusals, run_values, value_column
+from azlatency.stats.across_runs.run_values import check_columns, refusals, run_values, value_column
 from azlatency.stats.result import Results
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 
@@ -153,6 +153,7 @@ def confirm_by_path(
     -----
     See `confirm`.
     """
+    check_columns(runs, "path", "method")
     plans = []
     for method, of_method in runs.groupby("method", sort=False) if len(runs) else ():
         column = value_column(of_method, value)

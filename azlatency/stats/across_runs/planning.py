@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
-from azlatency.stats.across_runs.run_values import refusals, run_values, value_column
+from azlatency.stats.across_runs.run_values import check_columns, refusals, run_values, value_column
 from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.result import Result, Results, Row, Scope
@@ -366,6 +366,7 @@ def plan(
     >>> print(plan(pilot, 0.01))
     runs for ±1 %: 29 runs, 24 more than measured
     """
+    check_columns(runs, "path", "method")
     plans = []
     for method, of_method in runs.groupby("method", sort=False) if len(runs) else ():
         column = value_column(of_method, value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.logs.format import count_of, format_estimate, format_value
-from azlatency.stats.across_runs.run_values import floats, refusals, run_values
+from azlatency.stats.across_runs.run_values import check_columns, floats, refusals, run_values
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.result import Result, Results, Row, Scope
 
@@ -212,6 +212,7 @@ def repeats_by_path(runs: pd.DataFrame, value: str, *, confidence: float = 0.95)
     Results[Repeats]
         One result per path and method, in order of appearance.
     """
+    check_columns(runs, value, "path", "method")
     return Results(
         repeats(group, value=value, confidence=confidence, what=f"{path}, {method}",
                 labels={"path": path, "method": method})

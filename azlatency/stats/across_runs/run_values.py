@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from azlatency.studies.path import Path
@@ -101,22 +102,42 @@ def floats(data: Iterable[float] | pd.Series) -> FloatArray:
     return array.ravel()
 
 
+def check_columns(runs: object, *names: str) -> None:
+    """Raise an error if the runs are not a frame with these columns; a frame without rows needs none.
+
+    Raises
+    ------
+    TypeError
+        If the runs are not a frame.
+    KeyError
+        If a column is missing. The message contains the most similar name and all columns.
+    """
+    if not is_frame(runs):
+        raise TypeError(f"{type(runs).__name__} is not a frame of runs; pass az.latency(study) or az.throughput(study)")
+    columns = [str(column) for column in runs.columns]
+    for name in names:
+        if name not in columns and len(runs):
+            alike = get_close_matches(name, columns, n=1, cutoff=0.7)
+            hint = f"; did you mean {alike[0]!r}?" if alike else "."
+            raise KeyError(f"no column {name!r}{hint} Columns: {', '.join(columns)}")
+
+
 def value_column(frame: pd.DataFrame, value: str | None = None) -> str:
     """Return the column with one number per run: ``value``, else the first of `VALUE_COLUMNS` that has any number.
 
     Raises
     ------
     KeyError
-        If there is no such column. The message lists the columns.
+        If there is no such column. The message contains the most similar name and all columns.
     """
     if value is not None:
-        if value not in frame.columns:
-            raise KeyError(f"no column {value!r}; columns: {', '.join(map(str, frame.columns))}")
+        check_columns(frame, value)
         return value
     for column in VALUE_COLUMNS:
         if column in frame.columns and (frame[column].notna().any() or not len(frame)):
             return column
-    raise KeyError(f"name the column of run values (value=…); columns: {', '.join(map(str, frame.columns))}")
+    columns = ", ".join(map(str, frame.columns))
+    raise KeyError(f"no value in any of {', '.join(VALUE_COLUMNS)}; name a column (value=…) of: {columns}")
 
 
 def unit_of(column: str | None) -> str:
@@ -142,6 +163,8 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         array = floats(data[column])
         rounds = _rounds(data)
         column_unit = unit_of(column)
+    elif hasattr(data, "to_arrow"):  # a study or logs
+        raise TypeError(f"{type(data).__name__} is not a frame of runs; pass az.latency(study) or az.throughput(study)")
     else:
         array, column = floats(data), None
         rounds = tuple(range(len(array)))

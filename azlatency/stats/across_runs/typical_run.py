@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.stats.across_runs.run_order import UNTESTED, run_order
-from azlatency.stats.across_runs.run_values import RunValues, refusals, run_values, unit_of, value_column
+from azlatency.stats.across_runs.run_values import RunValues, check_columns, refusals, run_values, unit_of, value_column
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 
@@ -260,7 +260,7 @@ def summarize(
     Raises
     ------
     KeyError
-        If a column does not exist. The message lists the columns.
+        If a column does not exist. The message contains the most similar name and all columns.
 
     Notes
     -----
@@ -274,6 +274,7 @@ def summarize(
     a → b, ping: 451 µs, 95 % CI 440–460 µs, 6 runs
     """
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
+    check_columns(runs, *keys)
     if value is not None:
         runs = runs[runs[value_column(runs, value)].notna()]
     columns = {method: value_column(group, value) for method, group in runs.groupby("method", sort=False)}

@@ -191,7 +191,8 @@ def shift_functions(
         )
         functions.append(
             ShiftFunction(
-                path=str(path), method=str(method), first=f"round {first['round']:.0f}", last=f"round {last['round']:.0f}",
+                path=str(path), method=str(method), first=f"round {first['round']:.0f}",
+                last=f"round {last['round']:.0f}",
                 sizes=(before[0].n, after[0].n), levels=tuple(shift_function(after, before, margin=margin)),
                 run_ids=(str(first.name), str(last.name)),
             )
