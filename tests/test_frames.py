@@ -40,7 +40,7 @@ def test_types_of_columns(study: az.Study, latency: pd.DataFrame) -> None:
     throughput = az.throughput(study)
     for column in ("mean_ns", "median_ns", "p99_ns", "max_ns", "n"):
         assert latency[column].dtype == np.float64, column
-    assert throughput["throughput"].dtype == throughput["retransmits"].dtype == np.float64
+    assert throughput["throughput_bit_s"].dtype == throughput["retransmits"].dtype == np.float64
     assert study.metrics["value"].dtype == study.quantiles["value_ns"].dtype == np.float64
     for name in az.schema.TABLES:
         types = set(map(str, study.table(name).dtypes))

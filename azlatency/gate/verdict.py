@@ -333,7 +333,7 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
 def _frames(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.DataFrame, str | None]:
     """Return the runs of both sides and the column of the metric (None: the default of the comparison)."""
     if metric == "throughput":
-        return throughput(after), throughput(before), "throughput"
+        return throughput(after), throughput(before), "throughput_bit_s"
     column = _column(metric)
     frames = [latency(study) for study in (after, before)]
     if (match := _PERCENTILE.fullmatch(metric)) is not None:
@@ -345,7 +345,7 @@ def _frames(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.
 
 def _column(metric: str) -> str | None:
     """Return the column of a metric."""
-    columns = {"latency": None, "median": "median_ns", "mean": "mean_ns", "throughput": "throughput"}
+    columns = {"latency": None, "median": "median_ns", "mean": "mean_ns", "throughput": "throughput_bit_s"}
     if metric in columns:
         return columns[metric]
     if _PERCENTILE.fullmatch(metric) is None:

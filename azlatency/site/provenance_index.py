@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"name\s*=\s*[\"'](.{1,300})[\"']")
 #: Begins the source of a place in the study that the manifest calls ``before``.
 BEFORE = "before:"
-_METRICS = {"mean_ns": "rtt_mean", "n": "observations"}
+_METRICS = {"mean_ns": "rtt_mean", "n": "observations", "throughput_bit_s": "throughput"}
 #: What stands for each run of a reference by its value: the first of these that the run has.
 _FIRST_OF = {
     "": ("throughput", "mean_ns", "median_ns"),

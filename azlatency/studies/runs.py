@@ -414,10 +414,10 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     DataFrame
         The columns of `azlatency.studies.run_table`, and for each run:
 
-        - ``throughput``: goodput in bit/s, ``float64``;
+        - ``throughput_bit_s``: goodput in bit/s, ``float64``;
         - ``side``: ``"receiver"`` or ``"sender"``, the end that counted it;
         - ``printed``, ``printed_unit``: the value as printed;
-        - ``throughput_resolution``: step of the printed value, in bit/s;
+        - ``throughput_bit_s_resolution``: step of the printed value, in bit/s;
         - ``retransmits``, ``retransmits_scope``: number of retransmitted segments, and what it covers.
 
     Notes
@@ -444,18 +444,18 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     own = by_side["receiver"].reindex(runs["other_end"]).set_index(runs.index)
     receiver = own.where(own["value"].notna(), receiver)
     sides = pd.Series("receiver", runs.index, dtype="str")
-    runs["throughput"] = receiver["value"].fillna(sender["value"])
+    runs["throughput_bit_s"] = receiver["value"].fillna(sender["value"])
     runs["side"] = sides.where(receiver["value"].notna(), "sender")
     for column, source in (
         ("printed", "printed"),
         ("printed_unit", "printed_unit"),
-        ("throughput_resolution", "resolution"),
+        ("throughput_bit_s_resolution", "resolution"),
     ):
         runs[column] = receiver[source].fillna(sender[source])
     retransmits = of_whole_runs(study.metrics, "retransmits").reindex(runs.index)
     runs["retransmits"] = retransmits["value"]
     runs["retransmits_scope"] = retransmits["scope"]
-    return runs[runs["throughput"].notna()]
+    return runs[runs["throughput_bit_s"].notna()]
 
 
 _END_COLUMNS = (

@@ -110,7 +110,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "means": lambda: charts.latency_forest(of.runs, az.summarize(of.runs, "mean_ns"), value="mean_ns"),
         "goodput": lambda: charts.throughput_forest(
             of.streams,
-            az.summarize(of.streams, "throughput", unit="bit/s"),
+            az.summarize(of.streams, "throughput_bit_s"),
             expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
         "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
@@ -164,6 +164,6 @@ def study_of(samples: dict[str, np.ndarray]) -> tuple[Any, pd.DataFrame]:
             for name in samples
             for number in (1, 2)
         ]
-    ).set_index("run_id", drop=False)
+    ).set_index("run_id")
     no_classes = pd.DataFrame(columns=["run_id", "metric", "stream"])
     return SimpleNamespace(samples=pd.concat(frames, ignore_index=True), histograms=no_classes), runs

@@ -26,4 +26,4 @@ def round_runs() -> pd.DataFrame:
         for at, path in enumerate(PATHS)
         for round_ in (1, 2, 3)
     ]
-    return pd.DataFrame(rows).set_index("run_id", drop=False)
+    return pd.DataFrame(rows).set_index("run_id")

@@ -94,7 +94,7 @@ def test_unusable_frames_are_errors_that_name_the_fix() -> None:
         az.stats.mean(samples(2))
     with pytest.raises(ValueError, match="rtt_ns"):
         az.stats.fit_tail(pd.DataFrame({"x": [1.0]}))
-    with pytest.raises(KeyError, match="columns"):
+    with pytest.raises(KeyError, match="Columns"):
         az.compare(runs(), runs(), value="p50")
 
 

@@ -60,8 +60,8 @@ def test_iperf3_ends_are_paired_by_their_ports(iperf3_ends: list[Path]) -> None:
     assert list(clients["test_id"]) == list(runs.loc[clients["other_end"], "test_id"]) and len(clients) == 2
     counted = az.throughput(logs)
     # Read by hand: 637 MBytes in 2.02 s; the receiver of the reverse test is the client; one test's client is missing.
-    assert sorted(counted["throughput"]) == [20e6, 2.61e9, 2.64e9] and set(counted["side"]) == {"receiver"}
-    forward = next(each for each in az.summarize(counted, "throughput") if each.labels["method"] == "iperf3 TCP")
+    assert sorted(counted["throughput_bit_s"]) == [20e6, 2.61e9, 2.64e9] and set(counted["side"]) == {"receiver"}
+    forward = next(each for each in az.summarize(counted, "throughput_bit_s") if each.labels["method"] == "iperf3 TCP")
     assert forward.n == 1 and len(forward.run_ids) == 2, "both logs stay in the provenance"
 
 
@@ -77,7 +77,7 @@ def test_ntttcp_ends_are_paired_by_their_names(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((FIXTURES / "ntttcp" / fixture).read_bytes())
     (run,) = az.throughput(az.parse(tmp_path)).to_dict("records")
-    assert (run["throughput"], run["side"], run["dialect"]) == (3.76e9, "receiver", "ntttcp-linux-console-sender")
+    assert (run["throughput_bit_s"], run["side"], run["dialect"]) == (3.76e9, "receiver", "ntttcp-linux-console-sender")
 
 
 def test_a_receiver_that_may_be_of_a_sender_is_not_counted() -> None:
@@ -100,9 +100,10 @@ def test_servers_of_sockperf_measure_nothing() -> None:
     ],
 )
 def test_contradicting_ends_are_two_tests(field: str, near: object, far: object) -> None:
-    runs = runs_of(*(FIXTURES / "ntttcp" / name for name in ("1.4.0-receiver.txt", "1.4.0-sender.txt")))
     from azlatency.studies.both_ends import pair_ends
 
+    logs = (FIXTURES / "ntttcp" / name for name in ("1.4.0-receiver.txt", "1.4.0-sender.txt"))
+    runs = runs_of(*logs).reset_index()
     for wrong, pairs in ((False, 1), (True, 0)):
         runs["file"] = ["receiver.txt" if "receiver" in file else "sender.txt" for file in runs["file"]]
         values = [far if wrong and file == "receiver.txt" else near for file in runs["file"]]

@@ -75,7 +75,7 @@ def test_four_connections_are_no_repeat_of_one(tmp_path: Path) -> None:
     az.import_study("mine", logs, out=tmp_path)
     runs = az.throughput(az.load("mine", processed=tmp_path))
     assert sorted(runs["method"]) == ["iperf3 TCP 1 connection", "iperf3 TCP 4 connections"]
-    assert [each.codes for each in az.summarize(runs, "throughput", unit="bit/s")] == [("no_replication",)] * 2
+    assert [each.codes for each in az.summarize(runs, "throughput_bit_s")] == [("no_replication",)] * 2
 
 
 def test_methods_keep_their_names_where_nothing_divides_them(tmp_path: Path) -> None:

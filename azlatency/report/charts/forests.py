@@ -76,7 +76,7 @@ def throughput_forest(
     Parameters
     ----------
     runs : DataFrame
-        One row per run with the columns ``path``, ``method`` and ``throughput`` (bit/s).
+        One row per run with the columns ``path``, ``method`` and ``throughput_bit_s``.
     estimates : sequence of Estimate
         Typical goodput across runs (bit/s), one per path and method.
     expected : float or None
@@ -88,7 +88,7 @@ def throughput_forest(
         The chart, or a note with the reason where there is nothing to draw.
     """
     return _forest(
-        runs, estimates, "throughput", scale=GIGABIT, axis_label="goodput per run, Gbit/s", unit="Gbit/s",
+        runs, estimates, "throughput_bit_s", scale=GIGABIT, axis_label="goodput per run, Gbit/s", unit="Gbit/s",
         what="goodput", expected=expected,
     )  # fmt: skip
 

@@ -547,7 +547,7 @@ def _goodputs(data: _Data) -> Answer | None:
     if not len(runs):
         return None
     method = runs["method"].value_counts().index[0]
-    groups = runs[runs["method"] == method].groupby("path", sort=False)["throughput"]
+    groups = runs[runs["method"] == method].groupby("path", sort=False)["throughput_bit_s"]
     dots = tuple(dot(str(path), values.astype(float), "bit/s") for path, values in groups)
     return Answer(
         badge="replicated" if all(groups.count() > 1) else "indicative",

@@ -31,11 +31,11 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
     """
     if not len(runs):
         return Findings.of([info("No log of this study contains a throughput.")])
-    streams = runs[runs["throughput"].astype(float) > 0]
-    findings = values_by_path(streams, "throughput", "bit/s", "goodput") + _nothing_arrived(runs)
+    streams = runs[runs["throughput_bit_s"].astype(float) > 0]
+    findings = values_by_path(streams, "throughput_bit_s", "bit/s", "goodput") + _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):
-        rates = span(inside["throughput"].astype(float), "bit/s")
+        rates = span(inside["throughput_bit_s"].astype(float), "bit/s")
         names = join(map(str, inside["path"]))
         text = f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
         findings.append(act(text))
@@ -50,7 +50,7 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
 
 def _nothing_arrived(runs: pd.DataFrame) -> list[Finding]:
     """Name the paths on which nothing arrived: that is a loss of all packets, not a rate of zero."""
-    silent = runs[runs["throughput"].astype(float) == 0]
+    silent = runs[runs["throughput_bit_s"].astype(float) == 0]
     if not len(silent):
         return []
     names = join(f"{path} ({method})" for path, method in zip(silent["path"], silent["method"], strict=True))

@@ -32,7 +32,7 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
     columns: list[Column[Any]] = [
         Column("run", itemgetter("name")),
         Column("as printed", _as_printed, align="right", source=goodput),
-        Column("goodput", itemgetter("throughput"), number(",.3f"), GIGABITS, source=goodput),
+        Column("goodput", itemgetter("throughput_bit_s"), number(",.3f"), GIGABITS, source=goodput),
         Column("counted by", itemgetter("side")),
         Column("connections", itemgetter("connections"), COUNT, align="right"),
         Column("duration", itemgetter("duration_ns"), number(".2f"), SECONDS),
@@ -69,4 +69,4 @@ def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] 
     """Return the typical goodput of each path and method, its interval, and the range of the runs."""
     if not estimates:
         return Note("No log of this study prints a throughput.")
-    return paths_table(runs, estimates, "throughput", "goodput per run", GIGABITS, "Goodput by path")
+    return paths_table(runs, estimates, "throughput_bit_s", "goodput per run", GIGABITS, "Goodput by path")

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 METHOD = "log ratios of both directions by round, beside the spread between machines (studentized maximum modulus)"
 #: Added to a count of retransmits before the logarithm: a round without any is a value, too.
 COUNT_OFFSET = 0.5
+#: What a column measures, if not latency.
+_METRIC_OF: dict[str, Metric] = {"throughput_bit_s": "throughput", "retransmits": "retransmits"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -256,7 +258,7 @@ def _frames(
     """Yield (metric, runs, column); the column of latencies is chosen for each method."""
     if is_frame(data):
         column = value_column(data, value)
-        of_column: Metric = column if column in ("throughput", "retransmits") else "latency"  # type: ignore[assignment]
+        of_column: Metric = _METRIC_OF.get(column, "latency")
         yield metric or of_column, data, value
         return
     from azlatency.studies.runs import latency, throughput
@@ -266,7 +268,7 @@ def _frames(
     if metric in (None, "throughput", "retransmits"):
         streams = throughput(data)
         if metric != "retransmits":
-            yield "throughput", streams, "throughput"
+            yield "throughput", streams, "throughput_bit_s"
         if metric != "throughput":
             yield "retransmits", streams[streams["retransmits"].notna()], "retransmits"
 

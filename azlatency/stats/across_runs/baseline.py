@@ -490,7 +490,8 @@ def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _named(metric: str, expectation: Expectation) -> str:
     """Return a column name that implies the unit, so that the checks of units apply."""
-    return f"{metric}_ns" if expectation.get("unit") == "ns" else metric if unit_of(metric) else f"{metric}_value"
+    named = metric + {"ns": "_ns", "bit/s": "_bit_s"}.get(str(expectation.get("unit")), "")
+    return named if unit_of(named) else f"{metric}_value"
 
 
 def _metrics(study: Study) -> pd.DataFrame:

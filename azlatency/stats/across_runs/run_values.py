@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     #: One number per run, or one row per run of `azlatency.latency` or `azlatency.throughput`.
     RunData: TypeAlias = Iterable[float] | NDArray[np.number] | pd.Series | pd.DataFrame
 
-#: Columns of a run table with one number per run and their units, in the order of preference.
-VALUE_COLUMNS = {"median_ns": "ns", "mean_ns": "ns", "throughput": "bit/s", "retransmits": "count"}
+#: Columns of a run table with one number per run, in the order of preference.
+VALUE_COLUMNS = ("median_ns", "mean_ns", "throughput_bit_s", "retransmits")
+_UNITS = {"_ns": "ns", "_bit_s": "bit/s", "_bytes": "bytes", "n": "count", "received": "count", "retransmits": "count"}
 #: Columns that must be equal for latencies of the same kind of packet (Type-P, RFC 2681) and the same test.
 TYPE_P = ("tool", "test", "protocol", "message_bytes", "connections")
 #: 1 µs: a smaller difference has no practical effect, even if it is a large percentage.
@@ -144,7 +145,8 @@ def unit_of(column: str | None) -> str:
     """Return the canonical unit that a column name implies; empty if it implies none."""
     if column is None:
         return ""
-    return VALUE_COLUMNS.get(column, "ns" if column.endswith("_ns") else "")
+    suffixes = (unit for suffix, unit in _UNITS.items() if suffix.startswith("_") and column.endswith(suffix))
+    return _UNITS.get(column) or next(suffixes, "")
 
 
 def run_values(data: RunData, value: str | None = None, unit: str | None = None) -> RunValues:

@@ -145,7 +145,7 @@ def typical_run(
         estimate=None,
         low=None,
         high=None,
-        unit=run_set.unit or "ns",
+        unit=run_set.unit or ("" if run_set.column else "ns"),
         # A run that lost most of its probes counts as a run, although its value is infinite.
         n=runs + run_set.endless if codes else runs,
         scope="across_runs",
@@ -248,7 +248,8 @@ def summarize(
     by : str or sequence of str
         Columns to group by. Runs of different methods are never pooled, so ``method`` is always added.
     unit : str, optional
-        Canonical unit of the column; by default the unit of a known column, else ``"ns"``.
+        Canonical unit of the column; by default the one that its name implies, such as ``"bit/s"`` for
+        ``throughput_bit_s``, otherwise none.
     confidence : float
         Level of the intervals, between 0 and 1.
 
@@ -289,7 +290,7 @@ def summarize(
             labels["placement"] = measured["placement"].iloc[0]
         estimates.append(
             typical_run(
-                measured, value=column, unit=unit or unit_of(column) or "ns", confidence=confidence,
+                measured, value=column, unit=unit or unit_of(column), confidence=confidence,
                 what=", ".join(map(str, group_keys)), labels=labels,
             )
         )  # fmt: skip

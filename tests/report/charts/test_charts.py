@@ -96,7 +96,7 @@ def test_three_files_of_one_chart(tmp_path: Path) -> None:
 
 
 def test_a_chart_without_data_is_a_note() -> None:
-    runs = pd.DataFrame({"path": [], "method": [], "median_ns": [], "throughput": []})
+    runs = pd.DataFrame({"path": [], "method": [], "median_ns": [], "throughput_bit_s": []})
     intervals = pd.DataFrame({"run_id": [], "stream": [], "throughput": [], "retransmits": [], "omitted": []})
     for chart in (
         charts.percentile_curves([]),
@@ -116,9 +116,9 @@ def test_a_chart_without_data_is_a_note() -> None:
 @pytest.mark.parametrize("values", [[5.0, 5.0], [0.0, 0.0], [0.0, 3e9], [1.0, 1e12]])
 def test_few_equal_and_zero_values(values: list[float]) -> None:
     runs = pd.DataFrame(
-        {"path": "A → B", "method": "iperf3 TCP", "throughput": values, "placement": "cross_zone"}
+        {"path": "A → B", "method": "iperf3 TCP", "throughput_bit_s": values, "placement": "cross_zone"}
     ).convert_dtypes()
-    estimates = az.summarize(runs, "throughput", unit="bit/s")
+    estimates = az.summarize(runs, "throughput_bit_s")
     chart = charts.throughput_forest(runs, estimates, expected=4e9)
     assert isinstance(chart, Chart)
     assert chart.svg()

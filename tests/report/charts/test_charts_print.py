@@ -57,12 +57,12 @@ def test_a_width_that_no_journal_has_is_refused() -> None:
 
 def test_charts_are_saved_where_that_is_wanted(tmp_path: Path) -> None:
     runs = pd.DataFrame(
-        {"path": "A → B", "method": "iperf3 TCP", "throughput": [4e9, 5e9], "placement": "cross_zone"}
+        {"path": "A → B", "method": "iperf3 TCP", "throughput_bit_s": [4e9, 5e9], "placement": "cross_zone"}
     ).convert_dtypes()
     charts.export("pdf, png", tmp_path / "figures")
     try:
         for _ in range(2):
-            charts.throughput_forest(runs, az.summarize(runs, "throughput", unit="bit/s"))
+            charts.throughput_forest(runs, az.summarize(runs, "throughput_bit_s"))
     finally:
         charts.export("", tmp_path)
     charts.throughput_forest(runs, [])

@@ -15,6 +15,6 @@ def test_medians_are_named_with_their_paths(cni_latency: pd.DataFrame) -> None:
 
 
 def test_goodput_is_drawn_with_the_expected_bandwidth(cni_throughput: pd.DataFrame) -> None:
-    typical = az.summarize(cni_throughput, "throughput", unit="bit/s")
+    typical = az.summarize(cni_throughput, "throughput_bit_s")
     chart = charts.throughput_forest(cni_throughput, typical, expected=4e9)
     assert "AZ1 - AZ3, iperf3 TCP: 7.91 Gbit/s" in chart.alt and "4 Gbit/s" in chart.caption

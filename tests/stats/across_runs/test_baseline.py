@@ -46,12 +46,12 @@ def runs(method: str, values: list[float], **columns: Any) -> pd.DataFrame:
 
 def test_equal_runs_are_decided_within_their_resolution() -> None:
     """Five runs of 11.0 printed in steps of 0.1 against "at least 10"; without the resolution nothing is known."""
-    frame = pd.DataFrame({"throughput": [11.0e9] * 5, "throughput_resolution": 0.1e9, "duration_ns": 120e9})
+    frame = pd.DataFrame({"throughput_bit_s": [11.0e9] * 5, "throughput_bit_s_resolution": 0.1e9, "duration_ns": 120e9})
     wanted = {"relation": "at_least", "low": 10e9, "unit": "bit/s"}
     result = check_expectation(frame, wanted)
     assert result.status == "meets" and result.low is not None and 10.9e9 < result.low < 10.95e9
     assert check_expectation(frame, {**wanted, "low": 10.97e9}).status == "inconclusive"
-    assert check_expectation(frame.drop(columns="throughput_resolution"), wanted).status == "inconclusive"
+    assert check_expectation(frame.drop(columns="throughput_bit_s_resolution"), wanted).status == "inconclusive"
 
 
 def test_from_six_runs_the_median_run_is_checked() -> None:
@@ -100,7 +100,7 @@ def test_an_unknown_unit_is_judged_only_where_half_and_full_round_trips_agree() 
 
 def test_short_tests_show_the_burst() -> None:
     wanted = {"relation": "at_least", "low": 4e9, "unit": "bit/s", "name": "bandwidth"}
-    frame = pd.DataFrame({"throughput": [11.8e9, 11.7e9, 11.9e9], "duration_ns": [10e9, 10e9, 10e9]})
+    frame = pd.DataFrame({"throughput_bit_s": [11.8e9, 11.7e9, 11.9e9], "duration_ns": [10e9, 10e9, 10e9]})
     result = check_expectation(frame, wanted)
     assert result.status == "meets" and result.ratio == pytest.approx(2.95) and "burst_test" in result.codes
     assert "burst_test" not in check_expectation(frame.assign(duration_ns=120e9), wanted).codes

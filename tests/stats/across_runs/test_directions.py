@@ -29,7 +29,7 @@ def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
         # The same client runs both: forward and with -R.
         for test, rate in (("stream", 4e9), ("stream-reverse", 2e9)):
             rows.append({"path": "az1a → az2a", "zone": "1", "peer_zone": "2", "round": each, "test": test,
-                         "throughput": rate * math.exp(random.normal(0, 0.02))})  # fmt: skip
+                         "throughput_bit_s": rate * math.exp(random.normal(0, 0.02))})  # fmt: skip
     frame = pd.DataFrame(rows)
     result = one(
         asymmetry(

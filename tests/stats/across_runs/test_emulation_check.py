@@ -33,7 +33,7 @@ def measured(seed: int, *, host_ns: float = 50e3, rounds: int = 8) -> tuple[pd.D
     frame["median_ns"] = frame["recorded"] + host_ns + generator.normal(0, 2e3, len(frame))
     frame["run_id"] = [f"{row}-01" for row in range(len(frame))]
     records = pd.DataFrame({"median_ns": frame.pop("recorded")}).set_index(frame["run_id"])
-    return frame.set_index("run_id", drop=False), records
+    return frame.set_index("run_id"), records
 
 
 def differences(seed: int, **choices: float) -> list[EmulatedDifference]:
