@@ -429,10 +429,10 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     --------
     >>> import azlatency as az
     >>> runs = az.throughput(az.load("westeurope-azure-cni"))
-    >>> print(runs[["path", "method", "throughput", "side"]].head(2).to_string(index=False))
-           path     method   throughput     side
-    Single node iperf3 TCP 2.570000e+10 receiver
-    Single node     ntttcp 9.839000e+10   sender
+    >>> print(runs[["path", "method", "throughput_bit_s", "side"]].head(2).to_string(index=False))
+           path     method  throughput_bit_s     side
+    Single node iperf3 TCP      2.570000e+10 receiver
+    Single node     ntttcp      9.839000e+10   sender
     """
     import pandas as pd
 
