@@ -188,7 +188,7 @@ def test_a_microsecond_is_never_a_practical_difference() -> None:
 
 
 def test_wrong_arguments_are_errors() -> None:
-    with pytest.raises(KeyError, match="columns"):
+    with pytest.raises(KeyError, match="Columns"):
         compare(frame(SLOW), frame(FAST), value="nothing")
     with pytest.raises(ValueError, match="confidence"):
         compare(SLOW, FAST, confidence=95)
