@@ -277,8 +277,10 @@ def _which(group: pd.DataFrame) -> dict[str, str]:
     """Return the round, the repeat, the file or the line of each run, whichever differs between all of them."""
     for column in ("round", "repeat", "file"):
         if group[column].notna().all() and group[column].is_unique:
-            word = "" if column == "file" else f"{column} "
-            return {str(run_id): f", {word}{value}" for run_id, value in group[column].items()}
+            return {
+                str(run_id): f", {value}" if column == "file" else f", {column} {value:.0f}"
+                for run_id, value in group[column].items()
+            }
     places = zip(group.index, group["file"], group["first_line"], strict=True)
     return {str(run_id): f", {file}:{line}" for run_id, file, line in places}
 
