@@ -131,13 +131,7 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
             _line("#bytes", r"#bytes {1,8}#iterations {1,8}(?:t_min|BW peak).{1,300}"),
         )
     ),
-    "k8s-netperf": ForeignTool((_line("RESULT TYPE", r"\|? {0,4}RESULT TYPE.{1,200}DRIVER.{1,300}"),)),
-    "cilium connectivity perf": ForeignTool(
-        (
-            _line("Network Performance Test Summary", r".{0,8}Network Performance Test Summary.{0,40}"),
-            _line("Scenario", r".{0,8}Scenario {1,40}\| Node {1,40}\| Test .{1,400}"),
-        )
-    ),
+    "k8s-netperf --csv": ForeignTool((_line("Driver,Profile,", r"Driver,Profile,Same node,Host Network,.{1,600}"),)),
     "wrk": ForeignTool((_line("test @ ", r"Running [\d.]{1,9}[smh] test @ \S{1,300}"),)),
     "ApacheBench": ForeignTool((_line("ApacheBench", r"This is ApacheBench, Version .{1,80}"),)),
     "speedtest": ForeignTool(

@@ -68,7 +68,7 @@ avg-cpu:  %user   %nice %system %iowait  %steal   %idle
 
 
 #: Tools of that folder that have a parser by now.
-_READ_SINCE = {"hping3", "mtr", "ncps", "uperf"}
+_READ_SINCE = {"cilium", "hping3", "k8s_netperf", "mtr", "ncps", "uperf"}
 
 
 def read(text: str) -> Logs:

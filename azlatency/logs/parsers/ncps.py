@@ -55,6 +55,8 @@ _QUANTILES["P99.99"] = 0.9999
 _LABELS = {"25": "P25", "75": "P75", "90": "P90", "95": "P95", "99": "P99", "99.9": "P99.9", "99.99": "P99.99"}
 _LONGEST_US = 10_000_000
 _DEFAULT_BYTES = 1000
+#: A longer value is no number of these options.
+_LONGEST_OPTION = 10
 
 
 class _Ncps(LineLog):
@@ -103,20 +105,20 @@ class _Ncps(LineLog):
             self._begin(line.number)
         self.has_command = True
         words = match[1].split()
-        options = dict(pairwise(words))
+        options = {word: value for word, value in pairwise(words) if len(value) < _LONGEST_OPTION}
         is_server = "-s" in words
         program = "ncps" if "ncps" in words[0] else "cps"
         self.run.set(command=match[1], dialect=f"{program}-{'server' if is_server else 'client'}")
         for option, column in (("-t", "requested_duration_ns"), ("-wt", "warmup_ns")):
-            if options.get(option, "").isdigit():
+            if options.get(option, "").isdecimal():
                 self.run.set(**{column: int(quantity(options[option], "s").value)})
-        if options.get("-N", "").isdigit():
+        if options.get("-N", "").isdecimal():
             self.run.set(connections=int(options["-N"]))
         if program == "ncps" and options.get("-M") != "0":
             size = options.get("-len", "")
-            self.run.set(message_bytes=int(size) if size.isdigit() else _DEFAULT_BYTES)
+            self.run.set(message_bytes=int(size) if size.isdecimal() else _DEFAULT_BYTES)
         if program == "ncps" and not is_server:
-            self.run.set(server=options.get("-c"))
+            self.run.set(server=words[words.index("-c") + 1] if "-c" in words[:-1] else None)
         # cps -c local,port,remote,port,…
         for word in words if program == "cps" else ():
             if word.count(",") >= 3:

@@ -54,11 +54,12 @@ _SIZE = rf"({_NUMBER}|0)([KMGTPEZ]?B?)"
 _RATE = rf"({_NUMBER}(?=[KMGTPEZ]?b/s)|0)([KMGTPEZ]?b/s|)"
 _TIME = r"(\d{1,12}(?:\.\d\d)?)(ns|us|ms|s)"
 _NAME = r"[A-Za-z]\w{1,30}"
-_SUMMARY = rf"({_NAME}) {{1,20}}{_SIZE} ?/ {{0,10}}({_NUMBER})\(s\) = {{1,20}}{_RATE} {{1,20}}(\d{{1,18}})op/s"
+_SUMMARY = rf"({_NAME}) {{1,20}}{_SIZE} ?/ {{0,10}}(\d{{1,8}}\.\d\d)\(s\) = {{1,20}}{_RATE} {{1,20}}(\d{{1,18}})op/s"
 _SENT, _RECEIVED = {"write", "sendto", "sendfile", "sendfilev"}, {"read", "recv"}
 _WITHOUT_DATA = {"connect", "accept", "disconnect"}
 _LATE_NS, _LATE_MATTERS_NS = 200_000_000, 20_000_000_000
 _RAW_TICK_NS = 100
+_LONGEST_NS = 10**17
 _CHECKED_NS = 500_000_000
 _NEARLY_ALL = 0.99
 _COLUMNS = ("mean", "cpu", "max", "min")
@@ -106,7 +107,7 @@ class _Uperf(LineLog):
         )
         self._add(name, row)
 
-    @data(r"timestamp_ms:(\d{1,15})\.(\d{4}) name:(\w{1,31}) nr_bytes:(\d{1,18}) nr_ops:(\d{1,18})", hint="nr_bytes:")
+    @data(r"timestamp_ms:(\d{1,13})\.(\d{4}) name:(\w{1,31}) nr_bytes:(\d{1,18}) nr_ops:(\d{1,18})", hint="nr_bytes:")
     def raw_row(self, line: Line, match: re.Match[str]) -> None:
         self.has_row = True
         if self.section == "Group Details":
@@ -120,7 +121,7 @@ class _Uperf(LineLog):
             self.run.add_metric("operations", count(match[5]), line.number, stream=name, scope="stream")
             self._add(name, _Moved(count(match[4])._replace(unit="bytes"), None, count(match[5]), 0, line.number))
             return
-        time_ns = rows[-1][0] - rows[0][0]
+        time_ns = min(rows[-1][0] - rows[0][0], _LONGEST_NS)
         rate = Quantity((size - rows[0][1]) * 8e9 / time_ns, "bit/s", None, None) if time_ns > 0 else None
         per_second = Quantity(1e9 * (operations - rows[0][2]) / time_ns if time_ns > 0 else 0.0, "1/s", None, None)
         self._add(name, _Moved(count(match[4])._replace(unit="bytes"), rate, per_second, time_ns, line.number))

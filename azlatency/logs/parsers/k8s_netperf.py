@@ -1,0 +1,188 @@
+"""k8s-netperf: the tables that it prints after netperf, iperf3 and uperf between pods of a Kubernetes cluster.
+
+::
+
+    +-------------------+---------+------------+-------------+--------------+- … -+---------+--------------------+
+    |    RESULT TYPE    | DRIVER  |  SCENARIO  | PARALLELISM | HOST NETWORK |  …  | SAMPLES |     AVG VALUE      |
+    +-------------------+---------+------------+-------------+--------------+- … -+---------+--------------------+
+    | 📊 Stream Results | netperf | TCP_STREAM | 1           | true         |  …  | 3       | 2661.006667 (Mb/s) |
+
+*Runs.* Rows of several tables that have the same configuration are one run: its rate, its latency, its retransmissions.
+What is true of the configuration is part of its ``test``: ``tcp_stream host-network``.
+
+*Means.* A value is the mean of ``SAMPLES`` tests (``mean_of_runs``). A mean of 99th percentiles is not a percentile, so
+it is ``rtt_p99_mean``; with one sample it is a quantile. The confidence interval is that of the means (t distribution);
+with one sample it is printed as 0 and left out. netperf's percentiles come from buckets of two significant digits.
+
+*Drivers.* Only netperf prints latencies: of iperf3 they are 0, and of uperf a percentile of means of seconds; both are
+left out. Transactions of uperf were Mb/s under the name OP/s until June 2024, and operations until September 2025, so
+they are left out too (``driver_misreports``). Retransmissions of uperf are not measured.
+
+*Not stored.* Utilization of CPU and memory, whose rows have another configuration.
+"""
+
+from __future__ import annotations
+
+import re
+
+from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.common import end_run
+from azlatency.logs.record import Recorder, Run
+from azlatency.logs.units import Quantity, quantity
+
+_HEADER = r"\| {1,40}(?:RESULT )?TYPE {1,40}\| {1,12}DRIVER {1,12}\|.{1,1200}\|"
+_BORDER = r"\+(?:-{3,120}\+){5,40}"
+_ROW = r"\|.{20,1500}\|"
+_VALUE = re.compile(r"(\d{1,12}\.\d{6})(?: \((Mb/s|OP/s|usec)\))?")
+_INTERVAL = re.compile(r"(-?\d{1,12}\.\d{6})-(-?\d{1,12}\.\d{6}) \((Mb/s|OP/s)\)")
+_COUNT, _COUNTS = re.compile(r"\d{1,9}"), ("DURATION", "SAMPLES", "PARALLELISM", "MESSAGE SIZE")
+_UNITS = {"Mb/s": "Mbits/sec", "OP/s": "/s", "usec": "us"}
+_IDENTITY = ("DRIVER", "SCENARIO", "PARALLELISM", "HOST NETWORK", "SERVICE", "MESSAGE SIZE", "BURST", "SAME NODE")
+_CONTEXT = ("VIRT MODE", "EXTERNAL SERVER", "UDN INFO", "BRIDGE INFO", "SR-IOV INFO", "MACVLAN INFO", "LOCALNET INFO")
+_MICROSECOND_NS = 1000.0
+_LATENCIES = {"99%TILE VALUE": "p99", "AVG 99%TILE VALUE": "p99", "AVG 50%TILE VALUE": "p50", "AVG LATENCY": "mean"}
+
+
+class _K8sNetperf(LineLog):
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.columns: list[str] = []
+        self.runs: dict[tuple[str, ...], Run] = {}
+        self.results: set[tuple[str, ...]] = set()
+
+    @data(_HEADER, hint="DRIVER")
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        self.columns = _cells(match[0])
+        self.results = set()
+
+    @data(_ROW, hint="|")
+    def row(self, line: Line, match: re.Match[str]) -> None:
+        cells = _cells(match[0])
+        if len(cells) != len(self.columns):
+            raise ValueError("not the columns of the header")
+        row = dict(zip(self.columns, cells, strict=True))
+        if "ROLE" in row:
+            return
+        kind = re.sub(r"^[^\w]{1,4}", "", row.get("RESULT TYPE") or row["TYPE"])
+        if not all(_COUNT.fullmatch(row.get(name, "")) for name in _COUNTS):
+            raise ValueError("a row without its counts")
+        if not row.get("DRIVER") or not re.fullmatch(r"[A-Z]{2,8}_[A-Z_]{2,30}", row.get("SCENARIO", "")):
+            raise ValueError("a row without its test")
+        values = {name: _VALUE.fullmatch(row[name]) for name in ("AVG VALUE", *_LATENCIES) if name in row}
+        if not values or None in values.values():
+            raise ValueError("not the values of the table")
+        run = self._run(row, kind, line)
+        for name, value in values.items():
+            if value is not None:
+                self._store(run, kind, name, quantity(value[1], _UNITS.get(value[2], "1")), row, line)
+        run.set(last_line=max(line.number, run.row["last_line"]))
+
+    def _run(self, row: dict[str, str], kind: str, line: Line) -> Run:
+        """Return the run of this configuration; a second row of a table is the next run."""
+        key = tuple(row.get(name, "") for name in (*_IDENTITY, *_CONTEXT, "DURATION", "SAMPLES"))
+        if (kind, *key) in self.results:
+            self.runs.pop(key)
+        self.results.add((kind, *key))
+        if key in self.runs:
+            return self.runs[key]
+        protocol, test = row["SCENARIO"].lower().split("_", 1)
+        places = [name.lower().replace(" ", "-") for name in (*_IDENTITY, *_CONTEXT) if row.get(name) == "true"]
+        burst = row.get("BURST", "0")
+        places += [f"burst-{burst}"] if burst not in ("", "0") else []
+        places += [row[name] for name in _CONTEXT if row.get(name) not in (None, "", "true", "false")]
+        run = self.runs[key] = self.recorder.start_run(
+            "k8s_netperf",
+            line.number,
+            protocol=protocol,
+            test=" ".join([row["SCENARIO"].lower(), *places]),
+            dialect=row["DRIVER"],
+            connections=int(row["PARALLELISM"]),
+            message_bytes=int(row["MESSAGE SIZE"]),
+            requested_duration_ns=int(quantity(row["DURATION"], "s").value),
+        )
+        if test in ("rr", "crr"):
+            run.set(closed_loop=burst in ("", "0"), printed_as="round_trip" if test == "rr" else None)
+        if int(row["SAMPLES"]) > 1:
+            text = f"the numbers are means of {row['SAMPLES']} tests, and count as one run"
+            run.add_event("mean_of_runs", "info", text, line.number)
+        return run
+
+    def _store(self, run: Run, kind: str, name: str, value: Quantity, row: dict[str, str], line: Line) -> None:
+        driver, scenario = row["DRIVER"], row["SCENARIO"]
+        if name in _LATENCIES:
+            self._store_latency(run, name, value, row, line)
+        elif kind == "TCP Retransmissions":
+            if driver != "uperf":
+                run.add_metric("retransmits", value._replace(unit="count", printed_unit=None), line.number)
+        elif kind == "UDP Loss Percent":
+            if driver != "uperf":
+                run.add_metric("loss", quantity(value.printed or "", "%"), line.number)
+        elif driver == "uperf" and scenario.endswith("RR"):
+            text = "k8s-netperf printed Mb/s or operations of uperf as transactions per second; they are left out"
+            run.add_event("driver_misreports", "warning", text, line.number)
+        else:
+            metric, side = ("transaction_rate", None) if value.unit == "1/s" else ("throughput", "receiver")
+            run.add_metric(metric, value, line.number, side=side)
+            interval = _INTERVAL.fullmatch(row.get("95% CONFIDENCE INTERVAL", ""))
+            if interval is not None and int(row["SAMPLES"]) > 1:
+                for ending, bound in (("ci_low", interval[1]), ("ci_high", interval[2])):
+                    limit = quantity(bound, _UNITS[interval[3]])
+                    run.add_metric(f"{metric}_{ending}", limit, line.number, side=side)
+
+    def _store_latency(self, run: Run, name: str, value: Quantity, row: dict[str, str], line: Line) -> None:
+        kind = row["SCENARIO"].split("_", 1)[1]
+        prefix = {"RR": "rtt", "CRR": "transaction"}.get(kind, "send_call")
+        if row["DRIVER"] != "netperf":
+            if value.value:
+                text = f"the latency of {row['DRIVER']} is not that of single messages; it is left out"
+                run.add_event("driver_misreports", "warning", text, line.number)
+            return
+        level = _LATENCIES[name]
+        if level == "mean":
+            run.add_metric(f"{prefix}_mean", value, line.number)
+        elif int(row["SAMPLES"]) == 1:
+            digits = max(len(str(int(value.value / _MICROSECOND_NS))) - 2, 0)
+            value = value.with_resolution(_MICROSECOND_NS * 10**digits)
+            run.add_quantile(int(level[1:]) / 100, value, line.number, metric=prefix, origin="histogram")
+        else:
+            run.add_metric(f"{prefix}_{level}_mean", value, line.number)
+
+    known = known(
+        ("+---", _BORDER),
+        ("percent", r"(?:\S{1,4} )?TCP Stream percent difference .{1,300}"),
+        *((f"{level}[", rf"{level}\[\d{{4}}-\d\d-\d\d [\d:]{{8}}\] .{{1,2000}}") for level in ("INFO", "DEBU", "WARN")),
+    )
+
+    def finish(self) -> None:
+        """Complete the runs."""
+        rows = {row["run_id"]: row for row in self.recorder.rows["runs"]}
+        for run in self.runs.values():
+            end_run(run, has_numbers=True, ended=True, last_line=rows[run.run_id]["last_line"])
+
+
+def _cells(text: str) -> list[str]:
+    return [cell.strip() for cell in text.strip("|").split("|")]
+
+
+class K8sNetperfParser(Parser):
+    """Reads k8s-netperf; see `azlatency.logs.parsers.k8s_netperf`."""
+
+    tool = "k8s_netperf"
+    commands = ("k8s-netperf",)
+    signatures = (
+        Signature("+---", re.compile(_BORDER), weak=True, then=re.compile(_HEADER)),
+        Signature("DRIVER", re.compile(_HEADER), weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log."""
+        reader = _K8sNetperf(recorder)
+        reader.feed(log.lines, recorder.accounting)
+        reader.finish()
+        if not reader.runs:
+            run = recorder.start_run("k8s_netperf", log.first_line, status="no_data", last_line=log.last_line)
+            run.add_event("no_data", "error", "the log has no row of results; copy the whole table", log.first_line)
+
+
+PARSER = K8sNetperfParser()
