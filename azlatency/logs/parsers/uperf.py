@@ -28,6 +28,9 @@ narrow: ``196.66M`` has lost its B, and ``1000.00`` has lost MB too and is left 
 *Two ends.* ``Run Statistics`` repeats the totals and has those of the slave; a sender counts what it has written, which
 may be more than the slave has read: ``ends_disagree`` above 1 %.
 
+*Repetitions.* If an operation is repeated (``count=16``), the mean in the table ``Flowop`` is that of one repetition,
+and the extremes are those of all; the extremes are left out (``repeated_operation``).
+
 *Not stored.* ``Group Details`` counts the bytes of an operation once however often it is repeated, and once more for
 each table that is printed. A minimum of ``0.00ns`` is that of a thread without iterations. A maximum such as
 ``184467440ms`` is a clock that was set back, as a number of 64 bits (``clock_step``).
@@ -60,6 +63,7 @@ _WITHOUT_DATA = {"connect", "accept", "disconnect"}
 _LATE_NS, _LATE_MATTERS_NS = 200_000_000, 20_000_000_000
 _RAW_TICK_NS = 100
 _LONGEST_NS = 10**17
+_REPEATED = 1.5
 _CHECKED_NS = 500_000_000
 _NEARLY_ALL = 0.99
 _COLUMNS = ("mean", "cpu", "max", "min")
@@ -257,13 +261,12 @@ class _Uperf(LineLog):
             self._store_step(name, rows)
         for name, (number, times, line) in self.times.items():
             run.add_metric("executions", Quantity(float(number), "count", str(number), None), line, stream=name)
-            mean, minimum = times[0], times[-1]
-            is_misleading = minimum.value - mean.value > (minimum.resolution or 0.0) + (mean.resolution or 0.0)
-            if is_misleading:
-                text = f"the minimum of {name} is above its mean (a bug of uperf with several threads); it is left out"
-                run.add_event("minimum_above_mean", "warning", text, line)
+            repeated = self._is_repeated(name)
+            if repeated:
+                text = f"the extremes of {name} are those of all repetitions, the mean that of one; they are left out"
+                run.add_event("repeated_operation", "info", text, line)
             for column, value in zip(_COLUMNS, times, strict=True):
-                if value.value and not (is_misleading and column == "min"):
+                if value.value and not (repeated and column in ("min", "max")):
                     run.add_metric(f"execution_time_{column}", value, line, stream=name, scope="stream")
         self._store_throughput()
         self._store_round_trip()
@@ -325,6 +328,15 @@ class _Uperf(LineLog):
             if name.startswith("Txn") and (rows[-1].size is None or rows[-1].size.value)
         ]
         return steps[0] if len(steps) == 1 else None
+
+    def _is_repeated(self, name: str) -> bool:
+        """Return whether an operation is repeated (``count=16``): uperf divides only its mean by the repetitions."""
+        number, (mean, _, _, shortest), _ = self.times[name]
+        step = self._data_step()
+        iterations = self.times.get(step[0]) if step is not None else None
+        if name.startswith("Txn") or name in _WITHOUT_DATA:
+            return False
+        return bool(iterations and number > _REPEATED * iterations[0]) or shortest.value > mean.value
 
     def _store_throughput(self) -> None:
         """Store the rate of the only transaction with data as that of the run, with its direction."""
