@@ -44,10 +44,13 @@ def conclude(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Seq
     if sizes and sizes[0].runs:
         in_every_run = [size for size in sizes if size.enough == size.runs]
         in_some_runs = [size for size in sizes if size.enough]
-        deepest = f"p{100 * in_every_run[-1].q:.6g}" if in_every_run else "no percentile"
-        reach = f"the longest reach p{100 * in_some_runs[-1].q:.6g}" if in_some_runs else "none reaches any"
-        text = f"Every run has enough observations for {deepest} with both bounds, if independent; {reach}."
-        findings.append(info(text))
+        if in_some_runs:
+            every = f"every run up to p{100 * in_every_run[-1].q:.6g}, " if in_every_run else ""
+            text = (
+                f"Percentiles with both bounds, if packets are independent: {every}the longest runs up to "
+                f"p{100 * in_some_runs[-1].q:.6g}."
+            )
+            findings.append(info(text))
     for plan in rounds:
         if plan.zones == 3:
             text = f"An exact test needs {plan.rounds} rounds to distinguish the pairs of three zones."

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
-from azlatency.studies.runs import of_whole_runs
+from azlatency.studies.runs import of_whole_runs, run_table
 from azlatency.studies.samples import bounded, counted
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def conclude(study: Study, printed: pd.DataFrame) -> Findings:
-    """Summarize a study's logs: size, RTT/2, unknown lines, errors, packet loss, censored values.
+    """Summarize a study's logs: tools and paths, RTT/2, unknown lines, errors, packet loss, censored values.
 
     Parameters
     ----------
@@ -36,19 +37,27 @@ def conclude(study: Study, printed: pd.DataFrame) -> Findings:
         return Findings.of(
             [info(f"This study has no logs, only {contents}. You can quote its numbers but not test them.")]
         )
+    runs = run_table(study)
     tools = ", ".join(sorted(set(study.runs["tool"])))
-    lines = int(study.sources["lines"].sum())
-    findings = [info(f"{len(study.runs)} runs of {tools} in {len(study.sources)} files, {lines:,} lines.")]
+    findings = [info(f"Measured with {tools}: {join(runs['path'].astype(str))}.")]
     findings += _printed_quantities(printed)
-    unknown = int(study.sources["lines_unknown"].sum())
-    if unknown:
-        findings.append(act(f"{unknown} lines were not recognised; see the events of the parsers."))
+    unread = study.events[study.events["code"] == "unknown_line"]
+    if len(unread):
+        findings.append(act(f"Not every line was recognised, first {_place(study, unread)}"))
     else:
         findings.append(info("Every line of every file was recognised."))
-    errors = int((study.events["severity"] == "error").sum())
-    if errors:
-        findings.append(act(f"{errors} errors in the logs; see the events of the parsers."))
+    errors = study.events[study.events["severity"] == "error"]
+    if len(errors):
+        findings.append(act(f"A log reports an error: {_place(study, errors)}"))
     return Findings.of(findings + _lost(study) + _censored(study))
+
+
+def _place(study: Study, events: pd.DataFrame) -> str:
+    """Return place and text of the first of some events, and that there are others."""
+    first = events.iloc[0]
+    file = study.sources.set_index("source_id")["path"].get(first["source_id"], "")
+    others = "; the page lists the others" if len(events) > 1 else ""
+    return f"`{file}:{first['line']}`: {first['text']}{others}."
 
 
 def _printed_quantities(printed: pd.DataFrame) -> list[Finding]:
@@ -57,13 +66,17 @@ def _printed_quantities(printed: pd.DataFrame) -> list[Finding]:
     wholes = printed.loc[printed["printed_as"] == "round_trip", "method"]
     if len(halves) and len(wholes):
         text = (
-            f"{join(halves)} print RTT/2 and {join(wholes)} print round-trip times. Compare the tables here, not the "
-            "numbers in the logs."
+            f"{join(halves)} {_verb(halves)} RTT/2 and {join(wholes)} {_verb(wholes)} round-trip times. Compare the "
+            "tables here, not the numbers in the logs."
         )
         return [act(text)]
     if len(halves):
-        return [act(f"{join(halves)} print RTT/2; every table and chart here shows round-trip times.")]
-    return [info(f"{join(wholes)} print round-trip times.")] if len(wholes) else []
+        return [act(f"{join(halves)} {_verb(halves)} RTT/2; every table and chart here shows round-trip times.")]
+    return [info(f"{join(wholes)} {_verb(wholes)} round-trip times.")] if len(wholes) else []
+
+
+def _verb(methods: Sequence[object]) -> str:
+    return "prints" if len(methods) == 1 else "print"
 
 
 def _lost(study: Study) -> list[Finding]:

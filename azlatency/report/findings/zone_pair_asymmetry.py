@@ -11,6 +11,9 @@ from azlatency.report.objects import Finding, Findings
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.path import Path
 
+#: Most methods whose ratios are said, and most pairs of a method; the tables list all.
+_MOST_METHODS, _MOST_PAIRS = 2, 4
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -67,7 +70,7 @@ def conclude(
         for detour in asymmetry.detours
         if detour.diagnostics["violated"]
     ]
-    findings += [info(_agreement(asymmetry, pair)) for asymmetry, pair in pairs if asymmetry.metric == "latency"][:12]
+    findings += _agreements(asymmetries)
     alone = [pair for _, pair in pairs if "one_machine_pair" in pair.codes]
     if alone:
         text = (
@@ -92,12 +95,31 @@ def _pair(pair: Comparison) -> str:
     return f"{pair.labels['from']} ↔ {pair.labels['to']}"
 
 
-def _agreement(asymmetry: Asymmetry, pair: Comparison) -> str:
-    """Say how the round trips of both initiators compare in these runs."""
-    ratio = pair.ratio
-    interval = "" if ratio.low is None else f" ({100 * ratio.confidence:g} % CI {ratio.low:.3f} to {ratio.high:.3f})"
-    value = "not estimable" if ratio.estimate is None else f"**{ratio.estimate:.3f}**{interval}"
-    return f"{_pair(pair)} ({asymmetry.labels['method']}): ratio of the round trips of both initiators {value}."
+def _agreements(asymmetries: Sequence[Asymmetry]) -> list[Finding]:
+    """Say how the round trips of both initiators compare, for the methods that measured them most precisely."""
+    measured = [asymmetry for asymmetry in asymmetries if asymmetry.metric == "latency" and asymmetry.pairs]
+    precise = [asymmetry for asymmetry in measured if any(pair.ratio.low is not None for pair in asymmetry.pairs)]
+    chosen = sorted(precise or measured, key=_widest)[:_MOST_METHODS]
+    return [info(_agreement(asymmetry)) for asymmetry in chosen]
+
+
+def _widest(asymmetry: Asymmetry) -> float:
+    """Return the largest ratio of the ends of an interval of a pair."""
+    ratios = [pair.ratio for pair in asymmetry.pairs]
+    return max((ratio.high / ratio.low for ratio in ratios if ratio.low and ratio.high is not None), default=math.inf)
+
+
+def _agreement(asymmetry: Asymmetry) -> str:
+    """Say the ratio of each pair, or of the closest and the most different one, and the range of their intervals."""
+    pairs = [pair for pair in asymmetry.pairs if pair.ratio.estimate]
+    pairs.sort(key=lambda pair: abs(math.log(pair.ratio.estimate or 1.0)))
+    shown = pairs if len(pairs) <= _MOST_PAIRS else [pairs[0], pairs[-1]]
+    ratios = ", ".join(f"{_pair(pair)} **{pair.ratio.estimate:.3f}**" for pair in shown)
+    which = "" if shown == pairs else f", least and most of {len(pairs)} pairs"
+    lows = [pair.ratio.low for pair in pairs if pair.ratio.low is not None]
+    highs = [pair.ratio.high for pair in pairs if pair.ratio.high is not None]
+    ends = f"; {100 * asymmetry.confidence:g} % intervals from {min(lows):.2f} to {max(highs):.2f}" if lows else ""
+    return f"Round trip from one end over that from the other ({asymmetry.labels['method']}{which}): {ratios}{ends}."
 
 
 def _recovered(differences: Sequence[EmulatedDifference]) -> list[Finding]:

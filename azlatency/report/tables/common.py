@@ -156,7 +156,7 @@ def _by_width(value: tuple[float | None, ...], scale: float) -> tuple[str, ...]:
     estimate, low, high = value
     if low is None or high is None:
         return number(",.5g").text(estimate, scale), "", ""
-    decimals = max(interval_decimals(low, high, scale), decimals_for((estimate or 0.0) / scale, 2))
+    decimals = max(interval_decimals(low, high, scale), decimals_for((estimate or 0.0) / scale))
     return tuple("" if end is None else format_number(end / scale, decimals) for end in value)
 
 

@@ -185,7 +185,7 @@ def unresolved(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
     columns: list[Column[Estimate]] = [
         *_PERCENTILE,
         Column("observations above it", lambda row: row.n * (1 - row.labels["q"]), number(".3g")),
-        Column("printed as", attrgetter("estimate"), number(",.3f"), MICROSECONDS),
+        Column("RTT", attrgetter("estimate"), number(",.3f"), MICROSECONDS),
         Column("at least", attrgetter("low"), number(",.3f", missing="0"), MICROSECONDS),
         FLAGS,
     ]

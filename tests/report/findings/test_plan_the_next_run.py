@@ -16,7 +16,7 @@ def test_runs_without_spread_ask_for_repeats(cni_latency: pd.DataFrame) -> None:
     assert (
         conclusion.findings[0].kind == "act"
         and "no spread: Single node" in text
-        and "p99.9 " in text
+        and "every run up to p99.9," in text
         and "p99.99." in text
     )
     assert "7 rounds" in text

@@ -11,4 +11,4 @@ from azlatency.studies.store import Study
 
 def test_what_the_tools_print_is_proven_by_their_durations(cni: Study, cni_latency: pd.DataFrame) -> None:
     conclusion = findings.what_was_measured.conclude(cni, az.stats.unit_checks.printed_quantities(cni_latency))
-    assert "sockperf" in str(conclusion) and "25" in str(conclusion)
+    assert "qperf tcp_lat and sockperf TCP 14 B print RTT/2" in str(conclusion)

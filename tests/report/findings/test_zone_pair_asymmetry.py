@@ -10,3 +10,10 @@ from azlatency.studies.store import Study
 def test_one_way_measurements_ask_for_the_other_direction(cni: Study) -> None:
     (finding,) = findings.zone_pair_asymmetry.conclude(az.asymmetry(cni), az.studies.configured_links(cni)).findings
     assert finding.kind == "act" and "both" in finding.text
+
+
+def test_the_two_most_precise_methods_are_said_with_the_range_of_their_intervals() -> None:
+    study = az.load("emulated-cloud")
+    conclusion = findings.zone_pair_asymmetry.conclude(az.asymmetry(study), az.studies.configured_links(study))
+    ratios = [finding.text for finding in conclusion.findings if "from one end over" in finding.text]
+    assert len(ratios) == 1 and "least and most of 6 pairs" in ratios[0] and "95 % intervals from" in ratios[0]

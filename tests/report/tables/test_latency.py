@@ -41,7 +41,7 @@ def test_a_path_without_medians_has_an_empty_range(cni: Study, cni_latency: pd.D
 def test_a_percentile_that_is_the_maximum_is_not_supported(cni: Study, cni_latency: pd.DataFrame) -> None:
     # 6,829 observations: "percentile 99.999 = 1862.908" is also "<MAX> observation = 1862.908"
     curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=cni_latency[["path", "method"]])
-    assert cell(tables.latency.unresolved(curves), f"{RUN}, p99.999", "printed as, µs") == "3,725.816"
+    assert cell(tables.latency.unresolved(curves), f"{RUN}, p99.999", "RTT, µs") == "3,725.816"
 
 
 def test_a_study_without_latency_has_notes(echo: Study) -> None:

@@ -1,0 +1,145 @@
+"""One number has one definition: what the pages of each study show must not contradict itself."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pytest
+
+import azlatency as az
+from azlatency.report import findings, tables
+from azlatency.report.objects import Note
+from azlatency.report.table import Table
+from azlatency.studies.store import Study
+
+STUDIES = (
+    "aws-euwest1-lagscope", "canadacentral-proximity-placement", "cassandra-vm-baseline", "ec2-token-buckets",
+    "emulated-cloud", pytest.param("emulated-zones", marks=pytest.mark.slow), "uksouth-echo-latency",
+    "westeurope-availability-set-vs-zones", "westeurope-azure-cni", "westeurope-psping",
+)  # fmt: skip
+of_each_study = pytest.mark.parametrize("name", STUDIES)
+
+
+class Pages(NamedTuple):
+    """A study with the results that its pages on latency, throughput, tails, directions and the baseline show."""
+
+    study: Study
+    runs: pd.DataFrame
+    streams: pd.DataFrame
+    typical: Any
+    curves: Any
+    directions: Any
+
+    def tables(self) -> list[Table[Any]]:
+        """The tables with numbers that several pages show."""
+        goodput = az.summarize(self.streams, "throughput", unit="bit/s") if len(self.streams) else []
+        everything = [
+            tables.latency.printed(self.study, self.runs),
+            tables.latency.brackets(self.curves, (0.5, 0.99, 0.999, 0.9999, 0.99999)),
+            tables.latency.paths(self.runs, self.typical),
+            tables.throughput.paths(self.streams, goodput),
+            *(tables.zone_pair_asymmetry.both_ways(self.directions, metric) for metric in ("latency", "throughput")),
+            tables.zone_pair_asymmetry.both_ways(self.directions, "retransmits"),
+            tables.vm_baseline.conformance(az.baseline(self.study)) if self.study.expectations else Note(""),
+        ]
+        return [table for table in everything if isinstance(table, Table)]
+
+
+@lru_cache(maxsize=1)
+def pages_of(name: str) -> Pages:
+    study = az.load(name)
+    runs, streams = az.latency(study), az.throughput(study)
+    labels = runs[["path", "method", "name"]]
+    curves = az.stats.printed_quantiles(
+        study.quantiles, study.metrics, az.studies.frequency_tables(study), labels=labels
+    )
+    typical = az.summarize(runs, "median_ns") if len(runs) else []
+    return Pages(study, runs, streams, typical, curves, az.asymmetry(study))
+
+
+def rows_of(table: Table[Any]) -> list[dict[str, str]]:
+    record = table.record()
+    headers = [column["header"] for column in record["columns"]]
+    return [dict(zip(headers, row["cells"], strict=True)) for row in record["rows"]]
+
+
+@of_each_study
+def test_a_typical_run_is_the_median_run_of_the_path_on_every_page(name: str) -> None:
+    pages = pages_of(name)
+    values = {key: group for key, group in pages.runs.groupby(["path", "method"])["median_ns"]}
+    typical = {}
+    for estimate in pages.typical:
+        key = estimate.labels["path"], estimate.labels["method"]
+        if estimate.estimate is not None:
+            typical[str(key[0]), key[1]] = estimate.estimate
+            assert estimate.estimate == pytest.approx(values[key].median())
+    shown = 0
+    for result in pages.directions:
+        if result.metric != "latency":
+            continue
+        matrix = result.matrix()
+        for start in matrix.index:
+            for end in matrix.columns:
+                value = typical.get((f"{start} → {end}", str(result.labels["method"])))
+                if value is not None and not math.isnan(matrix.loc[start, end]):
+                    assert matrix.loc[start, end] == pytest.approx(value), (start, end)
+                    shown += 1
+    assert shown or name != "emulated-cloud"
+
+
+@of_each_study
+def test_a_typical_rate_lies_among_the_rates_of_its_runs(name: str) -> None:
+    pages = pages_of(name)
+    for table in pages.tables():
+        for row in rows_of(table):
+            for header in [header for header in row if header.startswith("typical run,") and row[header]]:
+                ends = [float(row[end].replace(",", "")) for end in row if " per run " in end]
+                value = float(row[header].replace(",", ""))
+                assert not ends or min(ends) * 0.995 <= value <= max(ends) * 1.005, row
+
+
+@of_each_study
+def test_no_interval_has_equal_ends_and_no_verdict_contradicts_its_flags(name: str) -> None:
+    for table in pages_of(name).tables():
+        for row in rows_of(table):
+            for low in [header for header in row if "interval low" in header and row[header]]:
+                assert row[low] != row[low.replace("interval low", "interval high")], (table.caption, row)
+            verdict, flags = row.get("verdict", ""), row.get("flags", "")
+            if verdict.startswith("different"):
+                assert "one run" not in flags and "one pair of machines" not in flags, row
+            if "rounds" in row and verdict:
+                assert (verdict == "one round") == (row["rounds"] == "1"), row
+
+
+@of_each_study
+def test_a_percentile_is_the_printed_one_in_every_table_and_its_bracket_is_not_an_interval(name: str) -> None:
+    pages = pages_of(name)
+    printed = pages.study.quantiles
+    values = {(row.run_id, row.q): row.value_ns for row in printed[printed["metric"] == "rtt"].itertuples()}
+    shown = {(str(curve.labels["run_id"]), curve.labels["q"]): curve for curve in pages.curves}
+    for key, value in values.items():
+        # A "percentile" that is the maximum has the digits of the maximum.
+        if key[0] in pages.runs.index and "maximum_in_disguise" not in shown[key].codes:
+            assert shown[key].estimate == pytest.approx(value), key
+    bracket = tables.latency.brackets(pages.curves)
+    if isinstance(bracket, Table):
+        assert not [header for header in bracket.headers if "interval" in header or "%" in header]
+
+
+def test_pages_02_and_06_judge_the_bandwidth_of_a_vm_once() -> None:
+    pages = pages_of("westeurope-azure-cni")
+    typical = az.summarize(pages.streams, "throughput", unit="bit/s")
+    assert "expected" not in str(findings.throughput.conclude(pages.streams, typical))
+    judged = {result.status for result in az.baseline(pages.study) if result.mean is not None}
+    assert judged == {"inconclusive"}
+
+
+def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() -> None:
+    # az1a ↔ az3a by ping: 919.5 and 967 µs are the median runs, 1.002 is the median of the ratios of the rounds.
+    table = tables.zone_pair_asymmetry.both_ways(pages_of("emulated-cloud").directions)
+    assert isinstance(table, Table)
+    assert any(header.startswith("median ratio of a round") for header in table.headers)
+    assert "ratio of these medians" in " ".join(table.notes)
