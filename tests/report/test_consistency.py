@@ -35,7 +35,7 @@ class Pages(NamedTuple):
 
     def tables(self) -> list[Table[Any]]:
         """The tables with numbers that several pages show."""
-        goodput = az.summarize(self.streams, "throughput", unit="bit/s") if len(self.streams) else []
+        goodput = az.summarize(self.streams, "throughput_bit_s", unit="bit/s") if len(self.streams) else []
         everything = [
             tables.latency.printed(self.study, self.runs),
             tables.latency.brackets(self.curves, (0.5, 0.99, 0.999, 0.9999, 0.99999)),
@@ -131,7 +131,7 @@ def test_a_percentile_is_the_printed_one_in_every_table_and_its_bracket_is_not_a
 
 def test_pages_02_and_06_judge_the_bandwidth_of_a_vm_once() -> None:
     pages = pages_of("westeurope-azure-cni")
-    typical = az.summarize(pages.streams, "throughput", unit="bit/s")
+    typical = az.summarize(pages.streams, "throughput_bit_s", unit="bit/s")
     assert "expected" not in str(findings.throughput.conclude(pages.streams, typical))
     judged = {result.status for result in az.baseline(pages.study) if result.mean is not None}
     assert judged == {"inconclusive"}
