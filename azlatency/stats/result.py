@@ -54,6 +54,11 @@ _CODES = {
         "the same two machines measured every round, so a difference between them cannot be told from a difference "
         "between the directions; add more pairs of machines, or control pairs within one zone",
     ),
+    "one_control_pair": (
+        "one control pair",
+        "one control pair shows only roughly how much machines differ, so the interval describes these machines, and "
+        "only a difference far beyond that of the control pair counts; add more control pairs within one zone",
+    ),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
     "within_run_floor": (
         "lower bound",

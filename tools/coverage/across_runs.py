@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from itertools import permutations
+from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +16,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from table import Answer, Row, simulate
 
+from azlatency import latency, load
+from azlatency.gate.verdict import decide
 from azlatency.stats import asymmetry, compare, history, typical_run
+from azlatency.stats.across_runs.run_values import value_column
 
+#: Apache Otava runs in an environment of its own: it pins versions of numpy and SciPy.
+OTAVA = "apache-otava==0.8.0"
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 
@@ -102,23 +111,26 @@ def comparisons(section: str, share: float) -> Iterator[Row]:
                                seed=runs, truth=factor, answer=answer)  # fmt: skip
 
 
-def rounds(kind: str) -> Callable[[np.random.Generator, int, bool], pd.DataFrame]:
-    """Return a process of round trips between three machines in each of two zones, with control pairs or without."""
+#: Pairs of machines of the two zones, by design; pairs within one zone are control pairs.
+DESIGNS = {
+    "one pair of machines": [("az1a", "az2a")],
+    "one control pair": [("az1a", "az2a"), ("az1a", "az1b")],
+    "3 machines per zone": list(combinations([f"az{zone}{machine}" for zone in "12" for machine in "abc"], 2)),
+}
 
-    def draw(random: np.random.Generator, number: int, control: bool) -> pd.DataFrame:
-        hosts = [f"az{zone}{machine}" for zone in "12" for machine in ("abc" if control else "a")]
-        rows = []
-        for i, j in permutations(hosts, 2):
-            offset = random.normal(0, 0.05) if kind == "sticky" else 0.0
-            noise = autoregressive(0.5)(random, number) if kind == "AR" else 100 * random.lognormal(0, 0.05, number)
-            # The drift of a fixed order: the first direction of a pair is always measured first.
-            drift = 0.02 * (i > j) * np.arange(number) if kind == "drift" else 0.0
-            for at, value in enumerate(noise * np.exp(offset + drift)):
-                rows.append({"path": f"{i} → {j}", "zone": i[:3], "peer_zone": j[:3], "round": at,
-                             "median_ns": 1e4 * value})  # fmt: skip
-        return pd.DataFrame(rows)
 
-    return draw
+def rounds(kind: str, random: np.random.Generator, number: int, pairs: list[tuple[str, str]]) -> pd.DataFrame:
+    """Return round trips in both directions of each pair, all of one length but for what ``kind`` adds."""
+    rows = []
+    for i, j in [way for pair in pairs for way in (pair, pair[::-1])]:
+        offset = random.normal(0, 0.05) if kind == "sticky" else 0.0
+        noise = autoregressive(0.5)(random, number) if kind == "AR" else 100 * random.lognormal(0, 0.05, number)
+        # The drift of a fixed order: the first direction of a pair is always measured first.
+        drift = 0.02 * (i > j) * np.arange(number) if kind == "drift" else 0.0
+        for at, value in enumerate(noise * np.exp(offset + drift)):
+            rows.append({"path": f"{i} → {j}", "zone": i[:3], "peer_zone": j[:3], "round": at,
+                         "median_ns": 1e4 * value})  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def directions(section: str, share: float) -> Iterator[Row]:
@@ -127,39 +139,129 @@ def directions(section: str, share: float) -> Iterator[Row]:
         "independent rounds": "", "offset of 5 % per pair": "sticky", "AR(1), 0.5": "AR", "drift, fixed order": "drift",
     }  # fmt: skip
     for name, kind in kinds.items():
-        for control in (False, True):
+        for design, pairs in DESIGNS.items():
 
-            def answer(random: np.random.Generator, kind: str = kind, control: bool = control) -> Answer:
-                (result,) = asymmetry(rounds(kind)(random, 8, control))
-                flagged = any("one_machine_pair" in pair.codes for pair in result.pairs)
-                return Answer(flagged=flagged, alarm=bool(result.different))
+            def answer(random: np.random.Generator, kind: str = kind, pairs: list[tuple[str, str]] = pairs) -> Answer:
+                (result,) = asymmetry(rounds(kind, random, 8, pairs))
+                codes = {code for pair in result.pairs for code in pair.codes}
+                return Answer(flagged=bool(codes & {"one_machine_pair", "one_control_pair"}),
+                              alarm=bool(result.different))  # fmt: skip
 
-            routine = "asymmetry, " + ("3 machines per zone" if control else "one pair of machines")
-            yield simulate(section, name, routine, "8 rounds", repetitions=round(60 * share), seed=8, truth=None,
-                           answer=answer)  # fmt: skip
+            repetitions = round((60 if len(pairs) > 2 else 200) * share)
+            yield simulate(section, name, f"asymmetry, {design}", "8 rounds", repetitions=repetitions, seed=8,
+                           truth=None, answer=answer)  # fmt: skip
+
+
+def series_of(process: Process, runs: int, step: float, repetitions: int) -> list[NDArray[np.float64]]:
+    """Return series of runs whose second half is ``step`` times slower."""
+    random = np.random.default_rng(runs)
+    factors = np.where(np.arange(runs) < runs // 2, 1.0, step)
+    return [process.draw(random, runs) * factors for _ in range(repetitions)]
+
+
+def otava(series: list[NDArray[np.float64]]) -> list[tuple[list[int], list[int]]]:
+    """Return the changes that Apache Otava finds in each series: with its defaults, and at a level of 5 %."""
+    command = [sys.executable, "-m", "uv", "run", "--quiet", "--no-project", "--with", OTAVA, "python"]
+    answer = subprocess.run(
+        [*command, str(Path(__file__).with_name("otava_changes.py"))], check=True, capture_output=True, text=True,
+        input=json.dumps([values.tolist() for values in series]),
+    )  # fmt: skip
+    return [(defaults, liberal) for defaults, liberal in json.loads(answer.stdout)]
 
 
 def histories(section: str, share: float) -> Iterator[Row]:
-    """Yield how often a change is found in a history without one, and in one with a step of 10 %."""
+    """Yield how often a change is found in a history without one, and in one with a step of 20 %."""
+    repetitions = round(100 * share)
     for process in (*INDEPENDENT[:3], *DEPENDENT):
-        for runs in (40,):
-            for step in (1.0, 1.2):
+        for step in (1.0, 1.2):
+            series = series_of(process, 40, step, repetitions)
+            what = "no change" if step == 1.0 else "20 % slower from the middle (share found)"
+            results = [history(values, permutations=99) for values in series]
+            flagged = sum(bool(result.codes) for result in results) / repetitions
+            found = sum(bool(result.changes) for result in results) / repetitions
+            yield Row(section, process.name, f"history, {what}", "R = 40", repetitions, flagged=flagged, alarms=found)
+            yield from beside(section, process, what, "R = 40", series)
 
-                def answer(
-                    random: np.random.Generator, process: Process = process, runs: int = runs, step: float = step
-                ) -> Answer:
-                    values = process.draw(random, runs) * np.where(np.arange(runs) < runs // 2, 1.0, step)
-                    result = history(values, permutations=99)
-                    return Answer(flagged=bool(result.codes), alarm=bool(result.changes))
 
-                routine = "history, no change" if step == 1.0 else "history, 20 % slower from the middle (share found)"
-                yield simulate(section, process.name, routine, f"R = {runs}", repetitions=round(80 * share), seed=runs,
-                               truth=None, answer=answer)  # fmt: skip
+def beside(section: str, process: Process, what: str, size: str, series: list[NDArray[np.float64]]) -> Iterator[Row]:
+    """Yield how often Apache Otava finds a change in the same series."""
+    answers = otava(series)
+    for at, level in enumerate(("p ≤ 0.001, its default", "p ≤ 0.05")):
+        found = sum(bool(changes[at]) for changes in answers) / len(series)
+        yield Row(section, process.name, f"Apache Otava ({level}), {what}", size, len(series), alarms=found)
+
+
+def beside_otava(section: str, share: float) -> Iterator[Row]:
+    """Yield how often `compare` and Apache Otava find a change from the first half of a series to the second."""
+    repetitions = round(200 * share)
+    for process in (INDEPENDENT[0], INDEPENDENT[2], DEPENDENT[1]):
+        for runs in (10, 20):
+            for step in (1.0, 1.1, 1.2):
+                series = series_of(process, 2 * runs, step, repetitions)
+                what = "no change" if step == 1.0 else f"{100 * step - 100:.0f} % slower (share found)"
+                results = [compare(values[runs:], values[:runs]) for values in series]
+                different = sum(result.verdict.startswith("different") for result in results) / repetitions
+                flagged = sum(bool(result.codes) for result in results) / repetitions
+                size = f"{runs} v. {runs}"
+                yield Row(section, process.name, f"compare, {what}", size, repetitions, flagged=flagged,
+                          alarms=different)  # fmt: skip
+                yield from beside(section, process, what, size, series)
+
+
+#: Rows of one `azlatency compare`, and the questions about its exit code: change, what counts, and its name.
+PATHS = 4
+EXITS = (
+    (1.0, "beyond", "exit 1, no change"),
+    (1.05, "within", "a row “no change”, changed by the margin of 5 %"),
+    (1.1, "beyond", "a row “changed”, 10 % slower"),
+    (1.2, "beyond", "a row “changed”, 20 % slower"),
+)
+
+
+def exit_codes(section: str, share: float) -> Iterator[Row]:
+    """Yield how often `azlatency compare` of four paths with a margin of 5 % is wrong or finds a change."""
+    repetitions = round(150 * share)
+    for process in (*INDEPENDENT[:3], *DEPENDENT[:2]):
+        for runs in (6, 10, 20):
+            for factor, verdict, what in EXITS:
+                random = np.random.default_rng(runs)
+                judged = [
+                    decide([compare(factor * process.draw(random, runs), process.draw(random, runs))
+                            for _ in range(PATHS)], 0.95)
+                    for _ in range(repetitions)
+                ]  # fmt: skip
+                hits = [[row == verdict for row, _ in rows] for rows in judged]
+                found = np.any(hits, axis=1) if what.startswith("exit") else np.ravel(hits)
+                yield Row(section, process.name, what, f"{runs} v. {runs}", len(found), alarms=float(np.mean(found)))
+
+
+def real_halves(section: str, share: float) -> Iterator[Row]:
+    """Yield what `azlatency compare` says about two random halves of the rounds of a real recording."""
+    for name in ("emulated-zones", "emulated-cloud"):
+        runs = latency(load(name))
+        for method, group in runs.groupby("method", sort=False):
+            column = value_column(group)
+            repeated = [path for _, path in group.groupby("path") if path[column].notna().sum() >= 12]
+            rounds = sorted(set(group["round"]))
+            repetitions = round(100 * share)
+            random = np.random.default_rng(1)
+            codes = []
+            for _ in range(repetitions if repeated else 0):
+                half = set(random.permutation(rounds)[: len(rounds) // 2])
+                sides = [(path[path["round"].isin(half)], path[~path["round"].isin(half)]) for path in repeated]
+                rows = [row for row, _ in decide([compare(a, b, value=column) for a, b in sides], 0.95)]
+                codes.append(1 if "beyond" in rows else 0 if set(rows) == {"within"} else 3)
+            for code in (0, 1, 3) if codes else ():
+                yield Row(section, f"{name}, {method}", f"exit {code}, halves of the rounds of {len(repeated)} paths",
+                          "6 v. 6", repetitions, alarms=codes.count(code) / repetitions)  # fmt: skip
 
 
 SECTIONS: dict[str, Callable[[str, float], Iterator[Row]]] = {
     "Typical run: coverage of the 95 % interval": typical_runs,
     "Comparison of two sets of runs": comparisons,
+    "Exit codes of azlatency compare": exit_codes,
+    "Exit codes of azlatency compare for halves of real runs": real_halves,
+    "compare beside Apache Otava": beside_otava,
     "Directions of a pair": directions,
-    "History of runs": histories,
+    "History of runs, beside Apache Otava": histories,
 }

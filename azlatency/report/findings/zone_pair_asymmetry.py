@@ -78,6 +78,13 @@ def conclude(
             f"{join(map(_pair, alone))}. Measure control pairs within a zone or several pairs of machines."
         )
         findings.append(act(text))
+    rough = [pair for _, pair in pairs if "one_control_pair" in pair.codes and not _differs(pair)]
+    if rough:
+        text = (
+            "One control pair shows only roughly how much machines differ, so the intervals describe these machines "
+            f"and small differences stay inconclusive: {join(map(_pair, rough))}. Measure two or more control pairs."
+        )
+        findings.append(act(text))
     single = [pair for _, pair in pairs if "no_replication" in pair.codes]
     if single:
         findings.append(act(f"Measured in one round only, so not testable: {join(map(_pair, single))}."))

@@ -227,7 +227,8 @@ def asymmetry(
     -----
     Round trips compare initiators, not one-way delays (flag ``initiator_only``). Rounds of one pair of machines cannot
     tell the directions from the machines (flag ``one_machine_pair``): name the machines in the paths, state their
-    zones, and measure control pairs within a zone or several pairs of machines between two zones.
+    zones, and measure control pairs within a zone or several pairs of machines between two zones. With a single control
+    pair (``one_control_pair``), intervals describe these machines; the verdicts still allow for others.
 
     Examples
     --------

@@ -153,13 +153,25 @@ def _of_family(result: Comparison, yardstick: Yardstick | None, family: int, set
             p_machines = yardstick.p(math.log(estimate), family)
             p = max(float(result.ratio.diagnostics.get("p", 1.0)), p_machines)
             labels.update(p_machines=p_machines, machine_spread=yardstick.spread)
-            result = _widen(result, yardstick, setting)
+            widened = _widen(result, yardstick, setting)
+            if yardstick.df > 1 or _log_width(widened) <= _WIDER * _log_width(result):
+                result = widened
+            else:
+                # With one degree of freedom, t is 12.7: only the verdict uses an interval of a fifth to five times.
+                result = with_codes(replace(result, verdict=widened.verdict), ("one_control_pair",))
     verdict = result.verdict
     if p is None or p >= 1 - setting.confidence:
         verdict = _WITHOUT_DIFFERENCE.get(verdict, verdict)
     return replace(result, verdict=verdict, labels=labels)
 
 
+def _log_width(result: Comparison) -> float:
+    low, high = result.ratio.low, result.ratio.high
+    return math.log(high / low) if low and high else math.inf
+
+
+#: With one control pair, intervals that get this much wider for other machines say nothing about them.
+_WIDER = 2
 #: Verdicts without the difference, if it does not hold for the whole family.
 _WITHOUT_DIFFERENCE: dict[str, Verdict] = {"different": "undetermined", "different_within_margin": "equivalent"}
 

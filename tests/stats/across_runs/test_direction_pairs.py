@@ -12,6 +12,7 @@ from helpers.directed_rounds import NO_COST, ONE_WAY, rounds_of
 
 from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
 from azlatency.stats.across_runs.direction_pairs import Yardstick
+from azlatency.stats.result import Comparison
 
 
 def one(found: list[Asymmetry]) -> Asymmetry:
@@ -55,6 +56,20 @@ def test_one_pair_of_machines_does_not_show_a_direction() -> None:
     assert pair.labels["verdict_alone"].startswith("different") and pair.verdict == "undetermined"
     assert "one_machine_pair" in pair.codes and not alone.different
     assert "two machines" in str(pair)
+
+
+def test_one_control_pair_leaves_the_interval_of_these_machines_and_decides_large_differences_only() -> None:
+    pairs = ["az1a → az2a", "az2a → az1a", "az1a → az1b", "az1b → az1a"]
+
+    def of(slow: float, offset: float) -> Comparison:
+        frame = machines(offset, 1, slow=slow)
+        return one(asymmetry(frame[frame["path"].isin(pairs)])).pairs[0]
+
+    small, large = of(0.05, 0.02), of(1.0, 0.002)
+    assert "one_control_pair" in small.codes and small.ratio.low is not None and small.ratio.high is not None
+    assert small.ratio.high / small.ratio.low < 1.05
+    assert small.verdict == "undetermined" and small.labels["verdict_alone"].startswith("different")
+    assert large.verdict == "different" and large.labels["p_machines"] < 0.05
 
 
 def test_several_machines_are_the_yardstick_of_a_direction() -> None:
