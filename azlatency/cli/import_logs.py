@@ -12,6 +12,9 @@ from azlatency.cli.common import command, folder_name, print_error, progress, re
 from azlatency.cli.completion import complete_path, complete_study
 from azlatency.logs.format import count_of
 
+#: More files with the same message than this are counted, not listed.
+_ALIKE = 4
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
@@ -139,6 +142,19 @@ def _draft_manifest(name: str, folder: Path, out: str | None) -> None:
     print(f"  azlatency report --study {name}")
 
 
+def _shortened(lines: list[str]) -> list[str]:
+    """Return the lines, but only two of those that give the same reason for different files."""
+    by_reason: dict[str, list[str]] = {}
+    for line in lines:
+        by_reason.setdefault(line.partition(": ")[2], []).append(line)
+    shortened = []
+    for same in by_reason.values():
+        shortened += same if len(same) <= _ALIKE else same[:2]
+        if len(same) > _ALIKE:
+            shortened.append(f"{len(same) - 2} more files for the same reason; azlatency check lists them")
+    return shortened
+
+
 def _print_summary(summary: ImportSummary, folder: Path) -> None:
     """Print what was imported, what was not, and which metadata is missing."""
     from azlatency.studies.manifest import FILE_NAME
@@ -155,7 +171,7 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
         ("skipped", summary.duplicates + summary.ignored),
         ("note", summary.notes),
     ):
-        for line in lines:
+        for line in _shortened(lines):
             print_error(f"  {title}: {line}")
     keys_by_count: dict[int, list[str]] = {}
     for key, count in summary.missing.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeVar, overload
 
-from azlatency.logs.format import count_of, decimals_for, format_estimate, format_number, format_value
+from azlatency.logs.format import count_of, decimals_for, format_estimate, format_interval, format_number, format_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -307,9 +307,21 @@ class Estimate(Result):
         """Whether there is no estimate."""
         return self.estimate is None
 
+    @property
+    def _description(self) -> str:
+        """The values of runs from which nothing can be estimated, as the continuation of a sentence."""
+        ends = [self.diagnostics.get(name) for name in ("lowest", "highest")]
+        low, high = (end if isinstance(end, float) else None for end in ends)
+        if low is None or high is None:
+            return ""
+        runs = "the run" if self.n == 1 else count_of(self.n, "run")
+        return f"; {runs} measured " + (
+            format_value(low, self.unit) if low == high else format_interval(low, high, self.unit)
+        )
+
     def __str__(self) -> str:
         if self.estimate is None:
-            return f"{self.what}: not estimable{self.flag_note}"
+            return f"{self.what}: not estimable{self._description}{self.flag_note}"
         value = format_estimate(self.estimate, self.low, self.high, self.unit, confidence=self.confidence)
         size = count_of(self.n, "run") if self.scope == "across_runs" else f"n = {self.n:,} in one run"
         return f"{self.what}: {value}, {size}{self.flag_note}"

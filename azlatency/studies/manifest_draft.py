@@ -105,7 +105,10 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
             f'{_GAP}zone = "1"            (the client\'s)',
             f'{_GAP}peer_zone = "2"       (the server\'s)',
         ]
-    unknown = [f"# not recognised: {printable(path)}" for path in paths if path not in tools]
+    others = [printable(path) for path in paths if path not in tools]
+    unknown = [f"# not recognised: {path}" for path in others[:_EXAMPLES]]
+    if len(others) > _EXAMPLES:
+        unknown.append(f"# … and {count_of(len(others) - _EXAMPLES, 'more file')}")
     return "\n".join([*lines, *([""] if unknown else []), *unknown]) + "\n"
 
 

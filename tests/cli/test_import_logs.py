@@ -146,3 +146,18 @@ def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, log: Path, n
     found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("study.toml"))
     assert all(path.startswith("inner/data/") for path in found), found
     assert not list((tmp_path / "inner" / "data").rglob("s.zip.toml"))
+
+
+def test_many_files_that_are_no_logs_are_counted(tmp_path: Path, log: Path) -> None:
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    shutil.copy(log, dump)
+    for number in range(7):
+        (dump / f"{number}.c").write_text(f"int main() {{ return {number}; }}\n", "utf-8")
+    result = azlatency("import", "dump", "--study", "mine", cwd=tmp_path)
+    assert result.returncode == 0
+    lines = [line for line in result.stderr.splitlines() if "not recognised" in line]
+    assert len(lines) == 3 and "0.c:1: no log of a known tool" in lines[0]
+    assert lines[2] == "  not recognised: 5 more files for the same reason; azlatency check lists them"
+    draft = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
+    assert draft.count("# not recognised: ") == 3 and draft.endswith("# … and 4 more files\n")

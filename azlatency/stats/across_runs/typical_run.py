@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_values import RunData
     from azlatency.stats.arrays import FloatArray
 
+#: Reasons against an estimate that leave the values of the runs comparable: their range describes them.
+_DESCRIBED = frozenset({"no_replication", "path_unknown", "end_unknown"})
 RANK_METHOD = "median run; interval of order statistics (Le Boudec 2010, thm 2.1)"
 INTERPOLATED_METHOD = "median run; interval of interpolated order statistics (Hettmansperger & Sheather 1986)"
 T_METHOD = "median run; Student t on the logarithms of run values"
@@ -115,7 +117,8 @@ def typical_run(
         pooled (``unit_conflict``, ``type_p_mismatch`` …). Two to five runs are flagged ``few_runs``, a run far from the
         others ``outlying_run``, and runs that resemble their neighbours in time ``dependent_runs``. Equal values
         (``constant``) have an interval only if their resolution is known. ``diagnostics``: the lag-1 autocorrelation
-        and its p-value, and the confidence that the ranks ``attained``.
+        and its p-value, and the confidence that the ranks ``attained``; for one run or an unknown path the ``lowest``
+        and ``highest`` value, which describe these runs and not the path.
 
     Notes
     -----
@@ -140,6 +143,9 @@ def typical_run(
     elif not codes and runs == 1:
         codes = ("no_replication",)
     missing = ("missing",) if run_set.missing and "loss_censored" not in codes else ()
+    diagnostics: dict[str, float | int | str | bool] = {"missing": run_set.missing}
+    if runs and codes and not run_set.endless and _DESCRIBED.issuperset(codes):
+        diagnostics.update(lowest=float(run_set.values.min()), highest=float(run_set.values.max()))
     empty = Estimate(
         what=what,
         estimate=None,
@@ -155,7 +161,7 @@ def typical_run(
         labels=dict(labels or {}),
         n_effective=float(runs),
         assumptions=(_INDEPENDENT,),
-        diagnostics={"missing": run_set.missing},
+        diagnostics=diagnostics,
         run_ids=run_set.run_ids,
     )
     return empty if codes else _estimate(run_set, empty, confidence)
