@@ -60,6 +60,7 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
         (
             _line("hops max", r"traceroute6? to \S{1,253}.{0,120}, \d{1,3} hops max.{0,60}"),
             _line("Tracing route to", r"Tracing route to \S{1,253}.{0,200}"),
+            _line(" ms", r"1 {1,3}\S{1,253} \(\d{1,3}(?:\.\d{1,3}){3}\)(?: {1,2}[\d.]{1,9} ms){3}"),
         )
     ),
     "owping or twping": ForeignTool(

@@ -87,6 +87,7 @@ def foreign_lines(logs: Logs) -> list[tuple[int, str]]:
         (MPSTAT, 3, "mpstat"),
         (CIFSIOSTAT_JSON, 8, "cifsiostat"),
         (TCPING, 1, "tcping"),
+        (" 1  192.168.0.1 (192.168.0.1)  7.689 ms  4.747 ms  5.933 ms\n", 1, "traceroute"),
     ],
 )
 def test_foreign_output_is_named_and_not_read(text: str, line: int, tool: str) -> None:

@@ -33,7 +33,7 @@ from azlatency.logs.units import Quantity, quantity
 
 _HEADER = r"\| {1,40}(?:RESULT )?TYPE {1,40}\| {1,12}DRIVER {1,12}\|.{1,1200}\|"
 _BORDER = r"\+(?:-{3,120}\+){5,40}"
-_ROW = r"\|.{20,1500}\|"
+_ROW = r"\|[^|]{3,40}(?:Results|Retransmissions|Percent|Utilization) {1,40}\| {1,12}\w{3,20} {1,12}\|.{20,1500}\|"
 _VALUE = re.compile(r"(\d{1,12}\.\d{6})(?: \((Mb/s|OP/s|usec)\))?")
 _INTERVAL = re.compile(r"(-?\d{1,12}\.\d{6})-(-?\d{1,12}\.\d{6}) \((Mb/s|OP/s)\)")
 _COUNT, _COUNTS = re.compile(r"\d{1,9}"), ("DURATION", "SAMPLES", "PARALLELISM", "MESSAGE SIZE")

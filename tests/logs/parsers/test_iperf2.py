@@ -420,3 +420,25 @@ def test_a_row_that_somebody_marked_with_number_signs() -> None:
     tables = read_text(f"{CLIENT}{rows}[  3] 0.0-4.0 sec  4.00 MBytes  8.39 Mbits/sec\n")
     assert len(tables.rows["intervals"]) == 4
     assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def test_totals_of_several_tests_without_their_heads_are_runs(read) -> None:
+    rows = (
+        "[SUM]  0.0-10.1 sec  1.10 GBytes   934 Mbits/sec\n[SUM]  0.0-10.1 sec  1.10 GBytes   934 Mbits/sec\n",
+        "[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n[  3]  0.0-10.0 sec  1.05 GBytes   902 Mbits/sec\n",
+        "[  3]  0.0-10.0 sec  1.05 GBytes   902 Mbits/sec\n[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n",
+        "[  3]  0.0-30.0 sec  3.15 GBytes   902 Mbits/sec\n[  3]  0.0-10.0 sec  1.10 GBytes   944 Mbits/sec\n",
+    )
+    for text in rows:
+        log = read(text)
+        assert len(log.runs) == 2, text
+        assert [log.value("throughput", run) for run in (0, 1)] == [
+            float(line.split()[-2]) * 1e6 for line in text.splitlines()
+        ]
+
+
+def test_an_interval_and_a_total_of_the_same_time_are_one_run(read) -> None:
+    text = "[  3]  0.0- 1.0 sec  1.05 GBytes   9.02 Gbits/sec\n[  3]  0.0- 1.1 sec  1.06 GBytes   8.32 Gbits/sec\n"
+    log = read(text)
+    assert len(log.runs) == 1
+    assert log.value("throughput") == 8.32e9

@@ -435,3 +435,7 @@ def test_server_output_may_begin_with_the_banner_of_the_server(read) -> None:
     with_banner = read(text.replace("Server output:\n", f"Server output:\n{banner}"))
     assert with_banner.runs[0]["status"] == "complete"
     assert len(with_banner.runs) == 1
+
+
+def test_a_sentence_about_errors_is_not_a_run(read) -> None:
+    assert not read("# Changes\n- Errors print the shape of iperf3 (`riperf3: error - ...`,\n  exit 1)\n", "a.md").runs

@@ -49,7 +49,8 @@ def test_the_same_row_twice_in_a_table_is_a_second_run(read) -> None:
 
 
 def test_utilization_is_not_stored(read) -> None:
-    text = "| RESULT TYPE | DRIVER | ROLE | IDLE CPU |\n| Node CPU Utilization | netperf | Client | 99.1 |\n"
+    header = "| RESULT TYPE | DRIVER | ROLE | SCENARIO | CPU |\n"
+    text = header + "| Node CPU Utilization | netperf | Client | TCP_RR | 99.1 |\n"
     log = read(TABLES + text)
     assert (len(log.runs), log.unknown()) == (6, 0)
 

@@ -110,8 +110,16 @@ class Test:
             self._last[row.stream] = row
             self._counts[row.stream] += 1
 
-    def over(self, stream: str, *, starts: float | None = None, report: str | None = None) -> bool:
-        """Whether a connection, or a row that starts at that second, belongs to the next test."""
+    def over(
+        self,
+        stream: str,
+        *,
+        starts: float | None = None,
+        report: str | None = None,
+        end: Quantity | None = None,
+        size: Quantity | None = None,
+    ) -> bool:
+        """Whether a connection, or a row with that start (s), end and size, belongs to the next test."""
         last = self._last
         if not last:
             return False
@@ -121,7 +129,19 @@ class Test:
         # After a total, unless the server reports, only the rows of another test begin at 0 again.
         if previous is None or report == stream or starts > 0 or previous.start_ns > 0:
             return False
-        return self._counts[stream] > 1
+        return self._counts[stream] > 1 or self._excludes(previous, end, size)
+
+    def _excludes(self, row: Row, end: Quantity | None, size: Quantity | None) -> bool:
+        """Whether a row cannot be the total of ``row``, the only one so far: somebody kept only the totals of tests."""
+        if self.connections or end is None or size is None or row.bytes is None:
+            return False
+        if row.is_sum and not all(other.is_sum for other in self.rows):
+            return False
+        if row.end_ns > _SECOND_NS and row.end_ns % _SECOND_NS:
+            return True  # an interval ends on a whole second
+        later, more = end.value - row.end_ns, size.value - row.bytes.value
+        tick, rounding = 2 * (end.resolution or 0.0), (size.resolution or 0.0) + (row.bytes.resolution or 0.0)
+        return later < -tick or more < -1.01 * rounding or (later <= tick and more > 1.01 * rounding)
 
     # --- at the end
 

@@ -217,17 +217,20 @@ class Iperf2Text(LineLog):
     def _add_row(self, line: Line, match: re.Match[str]) -> Row | None:
         if match["id"].startswith("FD"):
             return None
-        if self.test is not None and self.test.over(match["id"], starts=float(match["start"]), report=self.report_of):
+        start, end = quantity(match["start"], "sec"), quantity(match["end"], "sec")
+        size = quantity(match["bytes"], match["byte_unit"])
+        if self.test is not None and self.test.over(
+            match["id"], starts=float(match["start"]), report=self.report_of, end=end, size=size
+        ):
             self.close()
         test = self._open(line)
-        start, end = quantity(match["start"], "sec"), quantity(match["end"], "sec")
         row = Row(
             line=line.number,
             stream=match["id"],
             start_ns=nanoseconds(match["start"], "sec"),
             end_ns=nanoseconds(match["end"], "sec"),
             slack_ns=(start.resolution or 0.0) + (end.resolution or 0.0),
-            bytes=quantity(match["bytes"], match["byte_unit"]),
+            bytes=size,
             rate=quantity(match["rate"], match["rate_unit"]),
         )
         ends_with_unit = match[0].endswith(("/sec", "%)", " us", " pps", " rps"))
