@@ -439,3 +439,8 @@ def test_server_output_may_begin_with_the_banner_of_the_server(read) -> None:
 
 def test_a_sentence_about_errors_is_not_a_run(read) -> None:
     assert not read("# Changes\n- Errors print the shape of iperf3 (`riperf3: error - ...`,\n  exit 1)\n", "a.md").runs
+
+
+def test_a_wrong_option_is_a_failed_run(read) -> None:
+    log = read("iperf3: parameter error - must either be a client (-c) or server (-s)\n")
+    assert (log.runs[0]["status"], log.unknown()) == ("failed", 0)

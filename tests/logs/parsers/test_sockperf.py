@@ -225,3 +225,15 @@ def test_the_summary_of_a_throughput_test_alone_and_in_a_page(read, start: str) 
     log = read(f"{start}{text}{end}\n")
     assert log.value("message_rate") == 430_240
     assert log.value("throughput", side="sender") == 26.259 * 8 * 2**20
+
+
+def test_a_rate_that_is_not_reached_is_reported(read) -> None:
+    text = (
+        "sockperf: == version #3.7-no.git ==\nsockperf: Test ended\n"
+        "sockperf: [Total Run] RunTime=60.000 sec; Warm up time=400 msec; SentMessages=53899; ReceivedMessages=53898\n"
+        "sockperf: ====> avg-latency=554.898 (std-dev=51.029)\n"
+        "sockperf: Info: The requested message-per-second rate is too high. Try tuning --mps or --burst arguments\n"
+    )
+    log = read(text)
+    assert "rate_not_reached" in log.codes("warning")
+    assert log.unknown() == 0

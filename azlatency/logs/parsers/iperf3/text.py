@@ -38,7 +38,7 @@ CONNECTED = r"\[ *(\d{1,5})\] local (\S{1,253}) port (\d{1,5}) connected to (\S{
 _OUT_OF_ORDER = r"\[ *(\d{1,5}|SUM)\] +\d{1,9}\.\d- *\d{1,9}\.\d +sec +(\d{1,15}) datagrams received out-of-order"
 _NOT_AVAILABLE = r"\[ *\d{1,5}\](?:\[[TR]X-[CS]\])? \((?:sender|receiver) statistics not available\)"
 _TITLE = r"(?:Retr(?:ansmits)?|Cwnd|RTT|Jitter|Lost/Total|Total|Datagrams)"
-STOPPED = r"iperf3: (?:error - [a-zA-Z]|interrupt - |the client has terminated|the server has terminated).{0,300}"
+STOPPED = r"iperf3: (?:(?:parameter )?error - [a-zA-Z]|interrupt - |the (?:client|server) has terminated).{0,300}"
 # The half-widths of two times with the two decimals that `ROW` asks for.
 _SLACK_NS = 2 * (quantity("0.00", "sec").resolution or 0.0)
 _DATE = "%a, %d %b %Y %H:%M:%S"
@@ -347,7 +347,7 @@ class Iperf3Text(LineLog):
         test.run.set(status="interrupted")
         test.run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", number)
 
-    @data(r"iperf3: error - (.{1,300})", hint="iperf3: error - ")
+    @data(r"iperf3: (?:parameter )?error - (.{1,300})", hint="error - ")
     @data(r"iperf3: (the (?:client|server) has unexpectedly closed the connection)", hint="unexpectedly closed")
     def failed(self, line: Line, match: re.Match[str]) -> None:
         """Read an error message."""

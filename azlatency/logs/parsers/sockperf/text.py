@@ -364,6 +364,12 @@ class SockperfText(LineLog):
         self.run.add_event("failed", "error", "sockperf printed its usage text; check the options", line.number)
         self.ended = True
 
+    @data(r"Info: (The requested message-per-second rate is too high)\. .{0,120}", hint="rate is too high")
+    def rate_too_high(self, line: Line, match: re.Match[str]) -> None:
+        """Read that messages were sent later than ``--mps`` asks for."""
+        text = f"sockperf reported: {match[1]}; messages were sent later than planned"
+        self.run.add_event("rate_not_reached", "warning", text, line.number)
+
     known = known(
         ("send on:", r"sockperf\[CLIENT\] send on:.{0,200}"),
         ("using ", r"(?:\[tid \d+\] )?using \w+\(\) to block on socket\(s\)"),
