@@ -295,7 +295,7 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
     manifest.name = manifest.name or study.get("name") or folder.resolve().name
     lines = [number for number, line in enumerate(text.splitlines(), start=1) if _RUN_TABLE.match(line)]
     for number, run in zip(lines + [1] * len(runs), runs, strict=False):
-        manifest.entries.append(_entry(f"{path}:{number}", run))
+        manifest.entries += _entries(f"{path}:{number}", run)
     manifest.conclusions = [_conclusion(path, *numbered) for numbered in enumerate(stated, start=1)]
     if "runs" in study:
         manifest.entries += _csv_entries(folder / study["runs"])
@@ -354,6 +354,14 @@ def _conclusion(path: Path, number: int, stated: dict[str, Any]) -> dict[str, An
 def _csv_entries(path: Path) -> Iterable[Entry]:
     for line, row in read_own_csv(path):
         yield _entry(f"{path}:{line}", {key: value for key, value in row.items() if value})
+
+
+def _entries(place: str, raw: dict[str, Any]) -> list[Entry]:
+    """Return an entry for each log and pattern of a table, which may be lists."""
+    for key in ("log", "pattern"):
+        if isinstance(items := raw.get(key), list) and items:
+            return [entry for item in items for entry in _entries(place, {**raw, key: item})]
+    return [_entry(place, raw)]
 
 
 def _entry(place: str, raw: dict[str, Any]) -> Entry:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -163,7 +164,14 @@ def metadata_service(namespace: str, cloud: str, answers: dict[str, tuple[str, s
 
 
 def left_running(names: tuple[str, str]) -> set[str]:
-    """The tools that still run in the namespaces; other tests have namespaces of their own."""
+    """The tools that still run in the namespaces a while later; other tests have namespaces of their own."""
+    deadline = time.monotonic() + 10
+    while (tools := running_in(names)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return tools
+
+
+def running_in(names: tuple[str, str]) -> set[str]:
     found = set()
     for name in names:
         pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=True).stdout.split()
@@ -287,7 +295,11 @@ def test_an_interrupted_script_stops_its_servers_and_can_continue(tmp_path: Path
     assert plan(*ends, *options, cwd=tmp_path).returncode == 0
     with joined(names, ("10.231.10.1", "10.231.10.2")):
         words = ["sh", "measure.sh", "logs"]
-        with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True) as running:
+        # In a background job, SIGINT is ignored, and a shell cannot change that for a signal ignored from its start.
+        with subprocess.Popen(
+            words, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        ) as running:  # fmt: skip
             assert running.stderr is not None
             while b"1 of 2" not in running.stderr.readline():
                 pass

@@ -85,6 +85,12 @@ def test_a_log_matched_twice_with_equal_values_is_fine(tmp_path: Path) -> None:
     assert manifest(tmp_path, text).describe({"heading": None}, "a.log") == []
 
 
+def test_an_entry_may_list_its_logs(tmp_path: Path) -> None:
+    toy = manifest(tmp_path, STUDY + '[[run]]\nlog = ["*.md", "*.html"]\nignore = "text"\n[[run]]\nlog = "*.json"\n')
+    assert [toy.ignored(path) for path in ("a.md", "b.html", "c.json")] == ["text", "text", None]
+    assert {entry.place.rpartition(":")[2] for entry in toy.entries} == {"5", "8"}
+
+
 def test_the_log_is_never_overruled(tmp_path: Path) -> None:
     toy = manifest(tmp_path, STUDY + '[[run]]\nlog = "*"\nmessage_bytes = 350\n')
     run: dict[str, object] = {"heading": None, "message_bytes": 1400}
@@ -105,6 +111,8 @@ def test_the_log_is_never_overruled(tmp_path: Path) -> None:
         (STUDY + '[[run]]\nzone = "1"\n', "study.toml:5: the entry has neither log, pattern nor transcript"),
         (STUDY + '[[run]]\nlog = "*"\nplacement = "near"\n', "placement 'near'"),
         (STUDY + '[[run]]\nlog = "*"\nrepeat = "often"\n', "repeat = 'often' is not of type int64"),
+        (STUDY + "[[run]]\nlog = []\n", "log = [] is not of type string"),
+        (STUDY + '[[run]]\nlog = ["*", 3.5]\n', "log = 3.5 is not of type string"),
         (STUDY + "[other]\n", "unknown table [other]"),
         (STUDY + 'runs = "missing.csv"\n', "missing.csv: No such file"),
         ('[study]\ncolour = "red"\n', "unknown key 'colour'"),
