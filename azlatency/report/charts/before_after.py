@@ -21,6 +21,7 @@ from azlatency.report.charts.base import (
 )
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Comparison
 from azlatency.stats.within_run.distribution_shape import ShiftFunction
@@ -118,7 +119,9 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
         f"connections only{'' if all(bounded) else '; hollow: no valid interval'}. Band: practically equivalent. A "
         "flat line means that the whole distribution shifted; a line that rises at its right end means that only the "
         "tail did. "
-        f"{sizes((size for shift in shown for size in shift.sizes), 'packets per run')}." + left
+        f"{sizes((size for shift in shown for size in shift.sizes), 'packets per run')}."
+        + (f" {configured().caption('recorded ratio')}" if any(map(_recorded, shown)) else "")
+        + left
     )
     return Chart(figure, caption, "\n".join(_shift_words(shift) for shift in shown), title=title)
 
@@ -127,6 +130,8 @@ def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
     margin = shift.levels[0].margin
     axis.axhspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
     axis.axhline(1, color=INK, linewidth=0.8, zorder=1)
+    if (truth := _recorded(shift)) is not None:
+        axis.axhline(truth, color=INK, linewidth=1, linestyle="--", zorder=1)
     known = [(x, level.ratio) for x, level in enumerate(shift.levels) if level.ratio.estimate is not None]
     axis.plot([x for x, _ in known], [ratio.estimate or 1.0 for _, ratio in known], color=GREY, linewidth=0.8, zorder=2)
     for x, ratio in known:
@@ -142,6 +147,13 @@ def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
     axis.set_xticks(range(0, len(names), 2), names[::2])
     axis.set_xlim(-0.5, len(names) - 0.5)
     axis.set_title(f"{shift.path}, {shift.method}", fontsize=9)
+
+
+def _recorded(shift: ShiftFunction) -> float | None:
+    """Return the ratio of the delays that the emulator recorded in the last and the first run."""
+    recorded = [configured().recorded.get(run_id) for run_id in shift.levels[0].run_ids]
+    first, last = recorded if len(recorded) == 2 else (None, None)
+    return last / first if first and last else None
 
 
 def _shift_words(shift: ShiftFunction) -> str:

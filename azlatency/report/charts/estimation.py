@@ -20,6 +20,7 @@ from azlatency.report.charts.base import (
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
 from azlatency.report.charts.rows import dots
 from azlatency.report.charts.titles import is_sparse
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import Change, Condition
 
@@ -73,6 +74,10 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         + ("" if all(map(_known, changes)) else " Hollow: no interval, valid for these connections only.")
         + f" {_runs(shown)}."
     )
+    if any(configured().rtt.get(condition.path) for group in shown for condition in _rows(group)):
+        caption += (
+            " ×: configured round-trip delays of the emulated links and their ratio, without the time of the hosts."
+        )
     caption += left_out(len(shown), len(groups), "references")
     told = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
     far = max(told, key=lambda change: _effect(change)[2][0])
@@ -109,6 +114,7 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
         for value in condition.values
     ]
     everything = [value / MICROSECOND for condition in rows for value in condition.values]
+    everything += [truth / MICROSECOND for row in rows if (truth := configured().rtt.get(row.path))]
     if max(everything) > 4 * min(everything):
         axis.set_xscale("log")
         axis.set_xlim(min(everything) / 1.3, max(everything) * 1.3)
@@ -119,6 +125,9 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
     axis.set_yticks(range(len(rows)), names)
     dots(axis, [place for _, place in logged], [x for x, _ in logged],
          [f"{rows[place].path}: {x:,.5g} µs" for x, place in logged])  # fmt: skip
+    for place, condition in enumerate(rows):
+        if truth := configured().rtt.get(condition.path):
+            axis.plot([truth / MICROSECOND], [place], "x", color=INK, markersize=5, zorder=5)
     axis.grid(axis="y", visible=False)
 
 
@@ -145,6 +154,9 @@ def _effects(axis: Axes, group: Sequence[Change], names: Sequence[str] | None) -
         axis.annotate(f"{points[0]:.3g}×", (1, row), (3, 0), xycoords=("axes fraction", "data"), va="center",
                       textcoords="offset points", fontsize=7.5, annotation_clip=False)  # fmt: skip
         ends += points
+        if truth := configured().rtt_ratio(change.other.path, change.base.path):
+            axis.plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
+            ends.append(truth)
     times_axis(axis, [0.9, 1.1, *ends])
     axis.set_yticks(range(len(group) + 1), names or [""] * (len(group) + 1))
     axis.grid(axis="y", visible=False)

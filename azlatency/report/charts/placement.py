@@ -216,6 +216,9 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
             outer += ends
         tip(mark, alt)
         alts.append(alt)
+        if truth := configured().rtt_ratio(change.other.path, change.base.path):
+            axis.plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
+            outer.append(truth)
         axis.annotate(f"{_ratio(change):.3g}×", (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
                       textcoords="offset points", fontsize=7.5, annotation_clip=False)  # fmt: skip
     axis.axvline(1, color=INK, linewidth=1)
@@ -228,6 +231,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         "Ratio of the round-trip times after and before one change, smallest first; right: the ratio. "
         + _change_caption(changes)
         + " Do not generalise from a point without an interval."
+        + (f" {configured().caption('rtt ratio')}" if configured().rtt else "")
         + left
     )
     far = max(changes, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))

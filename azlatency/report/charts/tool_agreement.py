@@ -19,6 +19,7 @@ from azlatency.report.charts.base import (
 )
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
 from azlatency.report.charts.rows import dots
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.agreement import Agreement, Pair
 
@@ -91,6 +92,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
         + " "
         + f"{sizes((agreement.pairs for agreement in shown), 'pairs per comparison')}."
     )
+    caption += f" {configured().caption('alike')}" if any(not a.differs_in for a in shown) and configured().rtt else ""
     caption += left_out(len(shown), len(drawn), "comparisons")
     # Tools that send the same kind of packet should agree; others measure different things.
     alike = [agreement for agreement in shown if not agreement.differs_in and agreement.pairs > 1] or shown
@@ -124,6 +126,8 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
     if agreement.ratio.low is not None and agreement.ratio.high is not None:
         axis.plot([agreement.ratio.low, agreement.ratio.high], [mean, mean], color=colour, linewidth=2.4, zorder=2)
     axis.plot([agreement.ratio.estimate], [mean], "|", color=colour, markersize=11, markeredgewidth=2.4, zorder=3)
+    if configured().rtt and not agreement.differs_in:
+        axis.plot([1], [mean], "x", color=INK, markersize=5, zorder=4)
     if agreement.prediction is not None:
         axis.plot(agreement.prediction, [more, more], color=colour, linewidth=1.4, linestyle="--", zorder=2)
     names = [f"{path} ({size:,.3g} µs)" if size < 1000 else f"{path} ({size:,.0f} µs)" for path, size, _ in groups]
