@@ -119,3 +119,17 @@ def test_the_pages_show_what_the_authors_could_not_see() -> None:
     assert "1862.908" in latency and "1149.838" in latency
     assert "RTT/2" in latency
     assert "between programs on one host. It never crossed the network" in throughput
+
+
+def test_a_code_host_shows_the_caption_of_each_figure_and_the_study(notebook: Any) -> None:
+    """A code host runs no script and shows one form of each output."""
+    outputs = [output for cell in code_cells(notebook) for output in cell.outputs]
+    kinds = [output.get("metadata", {}).get("azlatency", {}).get("kind") for output in outputs]
+    for figure, output in enumerate(outputs):
+        if kinds[figure] == "figure":
+            assert kinds[figure + 1] == "caption"
+            assert outputs[figure + 1].data["text/markdown"].startswith("**Figure.** ")
+            assert outputs[figure + 1].data["text/plain"] == f"Figure. {output.metadata['azlatency']['caption']}"
+    (parameters,) = (cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
+    (study,) = (line for line in parameters.source.splitlines() if line.startswith("study:"))
+    assert f"(`{study.split(chr(34))[1]}`).*" in notebook.cells[0].source

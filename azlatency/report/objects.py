@@ -124,6 +124,21 @@ class Chart:
         record = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
         return data, {"azlatency": {"kind": "figure", **record}}
 
+    def _ipython_display_(self) -> None:
+        """Show the figure and, as Markdown, its caption: a code host shows one form of each output."""
+        from IPython.display import display
+
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        text = f"**Figure.** {escape_markdown(self.caption)}"
+        caption = {"text/markdown": text, "text/plain": f"Figure. {self.caption}"}
+        display(caption, metadata={"azlatency": {"kind": "caption"}}, raw=True)
+
+
+def escape_markdown(text: str) -> str:
+    """Escape what Markdown reads as markup: names of hosts and files may contain it."""
+    return re.sub(r"([\\`*_\[\]<>$|#])", r"\\\1", text)
+
 
 def _with_tips(source: str, tips: Mapping[str, Sequence[str]]) -> str:
     """Add the texts of ``tips`` to their marks as titles, which browsers show under the pointer."""

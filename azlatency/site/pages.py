@@ -20,7 +20,7 @@ from azlatency.site.outputs import Finding, Outputs, Shown
 from azlatency.site.provenance import Trail
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
-from azlatency.site.sections import Section, sections, split_question
+from azlatency.site.sections import Section, kind_of, sections, split_question
 from azlatency.studies.changes import changed_since_import
 from azlatency.studies.store import load
 
@@ -200,7 +200,7 @@ class PageView:
 
     def groups(self, cell: Any) -> list[tuple[bool, list[Shown]]]:
         """Prepare the outputs of a cell, and say which ones stand side by side: figures, never a table."""
-        shown = [self.outputs.show(output) for output in cell.outputs]
+        shown = [self.outputs.show(output) for output in cell.outputs if kind_of(output) != "caption"]
         for output in shown:
             self.texts.output(output)
         groups = [list(group) for _, group in groupby(shown, key=lambda output: output.kind == "figure")]

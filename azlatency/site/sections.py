@@ -13,6 +13,8 @@ from typing import Any
 
 #: The section that a page folds as a whole: sources of the methods, and the list of files.
 METHOD = "Method and provenance"
+#: Beginning of the paragraph that names the study whose outputs a notebook has stored.
+STORED = "*Stored with the study"
 _FINDINGS = "## Findings"
 _HEADING = re.compile(r"\A\s*(#{1,6} .+)\n*")
 _SENTENCE = re.compile(r"(.+?[.:?!])(?=\s+[A-Z*`]|\s*\Z)", re.S)
@@ -64,17 +66,24 @@ class Section:
         return " ".join(dict.fromkeys(map(str, reasons))) if self.title and reasons and all(reasons) else ""
 
 
+def kind_of(output: Any) -> str:
+    """Return what one of our outputs is: "table", "figure", "caption", "note"; empty for any other."""
+    return str(output.get("metadata", {}).get("azlatency", {}).get("kind", ""))
+
+
 def _note(output: Any) -> str:
     """Return the sentence of a `Note`, else an empty text."""
-    is_note = output.get("metadata", {}).get("azlatency", {}).get("kind") == "note"
-    return str(output["data"].get("text/plain", "")) if is_note else ""
+    return str(output["data"].get("text/plain", "")) if kind_of(output) == "note" else ""
 
 
 def split_question(source: str) -> tuple[str, str]:
-    """Split the first text of a page after the paragraph with the question."""
+    """Split the first text of a page after the paragraph with the question.
+
+    The paragraph that names the study of the stored outputs is left out: a page has a study of its own.
+    """
     head, question, rest = source.partition("**Question:**")
-    asked, _, rest = rest.partition("\n\n")
-    return f"{head}{question}{asked}", rest
+    asked, *others = rest.split("\n\n")
+    return f"{head}{question}{asked}", "\n\n".join(text for text in others if not text.startswith(STORED))
 
 
 def split_lead(source: str) -> tuple[str, str]:
