@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import overload
+from typing import Any, overload
 
 import msgspec
 
-from azlatency.logs.decode import Source, has_control
+from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
 from azlatency.logs.large import FileText
 from azlatency.logs.lines import Line
@@ -53,7 +53,8 @@ class SourceLines(Sequence[Line]):
         if index == 0:
             return Line(1, self.text.partition("\n")[0])
         if index in (-1, self._count - 1):
-            return Line(self._count, self.text.removesuffix("\n").rpartition("\n")[2])
+            end = len(self.text) - self.text.endswith("\n")
+            return Line(self._count, self.text[self.text.rfind("\n", 0, end) + 1 : end])
         return self._lines[index]
 
 
@@ -65,13 +66,22 @@ def find_document(source: Source) -> Log | None:
     tool, value = _tools().get(first[1], ("", ""))
     if not tool or not text.startswith(value, first.end()):
         return None
-    if has_control(text) or any(hint in text for hint in _foreign_hints(tool)):
+    if "\r" in text or any(hint in text for hint in _foreign_hints(tool)):
         return None
-    try:
-        _SYNTAX.decode(text)
+    document = None
+    try:  # no other character that `decode` removes is valid
+        try:
+            document = _decoder(tool).decode(text)
+        except msgspec.ValidationError:
+            _SYNTAX.decode(text)
     except (msgspec.DecodeError, UnicodeError):
         return None
-    return Log(source, tool, SourceLines(source))
+    return Log(source, tool, SourceLines(source), document=document)
+
+
+@cache
+def _decoder(tool: str) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(load_parsers()[tool].document_type)
 
 
 @cache

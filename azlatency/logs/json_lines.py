@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from azlatency.logs import json_tokens
 from azlatency.logs.documents import SourceLines
@@ -11,6 +13,13 @@ from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.record import Recorder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Positions in texts of so many characters are looked up if they are far from the last one, and else counted.
+_LONG, _FAR = 2**15, 2**12
 
 
 class JsonLineMap:
@@ -34,6 +43,28 @@ class JsonLineMap:
             return self.log.lines.text.removesuffix("\n") + end
         return "\n".join([line.text for line in self.log.lines]) + end
 
+    @cached_property
+    def _bytes(self) -> NDArray[np.uint8] | None:
+        """The bytes of a long text; None for a short one, and where positions are not those of bytes."""
+        if len(self.text) < _LONG or not self.text.isascii():
+            return None
+        import numpy as np
+
+        return np.frombuffer(self.text.encode(), dtype=np.uint8)
+
+    @cached_property
+    def _line_feeds(self) -> NDArray[np.intp]:
+        """The positions of all line feeds of a long text."""
+        assert self._bytes is not None
+        return (self._bytes == ord("\n")).nonzero()[0]
+
+    def find_all(self, character: str, start: int, stop: int) -> list[int]:
+        """Return the positions of a character from ``start`` up to ``stop``."""
+        if self._bytes is None:
+            return [match.start() + start for match in re.finditer(re.escape(character), self.text[start:stop])]
+        positions: list[int] = ((self._bytes[start:stop] == ord(character)).nonzero()[0] + start).tolist()
+        return positions
+
     def line_start(self, index: int) -> int:
         """Return the position at which the line with this index starts, or the end of the text."""
         at, place = self._start if self._start[0] <= index else (0, 0)
@@ -44,8 +75,12 @@ class JsonLineMap:
 
     def line_index(self, position: int) -> int:
         """Return the index in ``log.lines`` of the line at a position."""
-        # Most positions lie shortly after the one before: count the line feeds between the two.
-        if position >= self._place:
+        # Most positions lie shortly after the one before, or at an end of the text: count the line feeds between.
+        if abs(position - self._place) > _FAR and self._bytes is not None:
+            self._index = int(self._line_feeds.searchsorted(position))
+        elif position < self._place - position:
+            self._index = self.text.count("\n", 0, position)
+        elif position >= self._place:
             self._index += self.text.count("\n", self._place, position)
         else:
             self._index -= self.text.count("\n", position, self._place)
@@ -56,6 +91,13 @@ class JsonLineMap:
         """Return the number of the line at a position."""
         index = self.line_index(position)
         return index + 1 if isinstance(self.log.lines, SourceLines) else self.log.lines[index].number
+
+    def line_numbers(self, positions: list[int]) -> list[int]:
+        """Return the numbers of the lines at ascending positions."""
+        if self._bytes is None or not isinstance(self.log.lines, SourceLines):
+            return list(map(self.line_number, positions))
+        numbers: list[int] = (self._line_feeds.searchsorted(positions) + 1).tolist()
+        return numbers
 
     def mark_between(self, start: int, end: int, kind: int) -> None:
         """Mark every line between two positions, except lines with a kind of higher priority."""

@@ -248,8 +248,11 @@ def _truncate_last_run(recorder: Recorder) -> None:
 
     It is not whole if it is unknown, or known and ends with a colon.
     """
-    number = recorder.source.line_count
-    kind, text = recorder.accounting.kind_of(number), recorder.source.lines[-1].text.rstrip()
+    source, number = recorder.source, recorder.source.line_count
+    kind = recorder.accounting.kind_of(number)
+    if kind == KNOWN and ":" not in source.text[source.text.rfind("\n", 0, len(source.text)) + 1 :]:
+        return  # without building the lines of a JSON document
+    text = source.lines[-1].text.rstrip()
     if not (kind == UNKNOWN or (kind == KNOWN and text.endswith(":"))):
         return
     run = max(recorder.rows["runs"], key=lambda run: run["last_line"], default=None)

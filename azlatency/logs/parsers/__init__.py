@@ -17,11 +17,13 @@ import shlex
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
 
 from azlatency import __version__
 from azlatency.logs.units import UnitDefinition, register_units
@@ -79,6 +81,9 @@ class Log:
         Command line of the prompt above the log, if it runs the tool.
     host : str or None
         Host name in that prompt.
+    document : object
+        If the log is a file with one JSON document, the document as the parser's ``document_type``; None if it has
+        members of another type.
     """
 
     source: Source
@@ -87,6 +92,7 @@ class Log:
     headings: tuple[str, ...] = ()
     command: str | None = None
     host: str | None = None
+    document: Any = field(default=None, repr=False)
 
     @property
     def first_line(self) -> int:
@@ -157,6 +163,8 @@ class Parser(ABC):
     document_keys : mapping of str to str
         First keys of the JSON documents that the tool writes, each with the beginning of its value. A file that is one
         such document is read without a search for logs in it.
+    document_type : type
+        What ``msgspec`` decodes such a document to. The default only checks its syntax.
     units : mapping of str to tuple
         Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
     code_page_phrases : mapping of str to sequence of str
@@ -170,6 +178,7 @@ class Parser(ABC):
     commands: ClassVar[Sequence[str]] = ()
     shares: ClassVar[Sequence[str]] = ()
     document_keys: ClassVar[Mapping[str, str]] = {}
+    document_type: ClassVar[Any] = msgspec.Raw
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
 

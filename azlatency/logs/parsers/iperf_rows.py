@@ -10,6 +10,8 @@ from azlatency.logs.units import Quantity
 SUM = "SUM"
 #: Omitted seconds end within this share of an interval; a larger shift is not a matter of ``-O``.
 LONGEST_SHIFT = 0.05
+#: A last interval below this share of the usual length is reported, and a gap above it.
+SHORT_TAIL = 0.5
 
 
 class RowArithmetic:
@@ -124,25 +126,66 @@ class Row(RowArithmetic):
 
     def to_interval(self, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
         """Return the row of the table ``intervals``."""
-        return {
-            "run_id": run_id,
-            "side": self.side,
-            "stream": stream,
-            "start_ns": self.start_ns,
-            "end_ns": self.end_ns,
-            "bytes": None if self.bytes is None else self.bytes.value,
-            "bytes_resolution": None if self.bytes is None else self.bytes.resolution,
-            "throughput": throughput,
-            "throughput_printed": None if self.rate is None else self.rate.value,
-            "retransmits": _whole(self.retransmits),
-            "cwnd_bytes": None if self.cwnd is None else self.cwnd.value,
-            "rtt_ns": self.rtt_ns,
-            "jitter_ns": _whole(self.jitter),
-            "lost": _whole(self.lost),
-            "datagrams": _whole(self.datagrams),
-            "omitted": self.omitted,
-            "line": self.line,
-        }
+        return interval_row(
+            run_id,
+            self.side,
+            stream,
+            self.start_ns,
+            self.end_ns,
+            None if self.bytes is None else self.bytes.value,
+            None if self.bytes is None else self.bytes.resolution,
+            throughput,
+            None if self.rate is None else self.rate.value,
+            _whole(self.retransmits),
+            None if self.cwnd is None else self.cwnd.value,
+            self.rtt_ns,
+            _whole(self.jitter),
+            _whole(self.lost),
+            _whole(self.datagrams),
+            self.omitted,
+            self.line,
+        )
+
+
+def interval_row(
+    run_id: str,
+    side: str | None,
+    stream: str | None,
+    start_ns: int,
+    end_ns: int,
+    size: float | None,
+    size_resolution: float | None,
+    throughput: float | None,
+    throughput_printed: float | None,
+    retransmits: int | None,
+    cwnd: float | None,
+    rtt_ns: int | None,
+    jitter_ns: int | None,
+    lost: int | None,
+    datagrams: int | None,
+    omitted: bool,
+    line: int,
+) -> dict[str, Any]:
+    """Return a row of the table ``intervals``; the arguments are its columns."""
+    return {
+        "run_id": run_id,
+        "side": side,
+        "stream": stream,
+        "start_ns": start_ns,
+        "end_ns": end_ns,
+        "bytes": size,
+        "bytes_resolution": size_resolution,
+        "throughput": throughput,
+        "throughput_printed": throughput_printed,
+        "retransmits": retransmits,
+        "cwnd_bytes": cwnd,
+        "rtt_ns": rtt_ns,
+        "jitter_ns": jitter_ns,
+        "lost": lost,
+        "datagrams": datagrams,
+        "omitted": omitted,
+        "line": line,
+    }
 
 
 @dataclass(slots=True)

@@ -12,8 +12,9 @@ from helpers.logs import event_codes, first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs import json_tokens
+from azlatency.logs import json_lines, json_tokens
 from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parsers.iperf3 import json_output
 
 FIXTURES = FIXTURES / "iperf3"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -444,3 +445,87 @@ def test_a_sentence_about_errors_is_not_a_run(read) -> None:
 def test_a_wrong_option_is_a_failed_run(read) -> None:
     log = read("iperf3: parameter error - must either be a client (-c) or server (-s)\n")
     assert (log.runs[0]["status"], log.unknown()) == ("failed", 0)
+
+
+def _document(intervals: int) -> dict[str, Any]:
+    """Return a document with two streams and their sum."""
+
+    def row(k: int, size: int, **more: Any) -> dict[str, Any]:
+        times = {"start": k, "end": k + 1.000068, "seconds": 1.000068}
+        return {
+            **times,
+            "bytes": size,
+            "bits_per_second": 8 * size / 1.000068,
+            "omitted": False,
+            "sender": True,
+            **more,
+        }
+
+    def interval(k: int) -> dict[str, Any]:
+        streams = [row(k, 49_204_428 + i, socket=5 + 2 * i, retransmits=i, snd_cwnd=774126, rtt=1603) for i in (0, 1)]
+        return {"streams": streams, "sum": row(k, 98_408_857, retransmits=1)}
+
+    start = {
+        "connected": [{"socket": socket, "local_host": "10.0.0.1", "local_port": 40_000 + socket,
+                       "remote_host": "10.0.0.2", "remote_port": 5201} for socket in (5, 7)],
+        "version": "iperf 3.16",
+        "connecting_to": {"host": "10.0.0.2", "port": 5201},
+        "test_start": {"protocol": "TCP", "num_streams": 2, "blksize": 131072, "omit": 0, "duration": intervals},
+    }  # fmt: skip
+    total = {**row(0, intervals * 98_408_857), "end": intervals + 0.01, "seconds": intervals + 0.01}
+    return {
+        "start": start,
+        "intervals": list(map(interval, range(intervals))),
+        "end": {"streams": [], "sum_sent": total, "sum_received": total},
+    }
+
+
+def _edit(document: dict[str, Any], edit: str) -> None:
+    """Change the middle of a document so that its rows need an event, or another way of reading."""
+    intervals = document["intervals"]
+    middle = intervals[len(intervals) // 2]
+    row = middle["streams"][0]
+    edits: dict[str, Any] = {
+        "usual": lambda: None,
+        "missing": lambda: intervals.remove(middle),
+        "twice": lambda: intervals.insert(1, intervals[0]),
+        "wrong rate": lambda: row.update(bits_per_second=row["bits_per_second"] * 1.2),
+        "no bytes": lambda: row.update(bytes=None),
+        "no time": lambda: row.pop("start"),
+        "zero": lambda: row.update(bytes=0, bits_per_second=0),
+        "text": lambda: row.update(rtt="7"),
+        "short end": lambda: [row.update(end=row["end"] - 0.7) for row in intervals[-1]["streams"]],
+        "omitted": lambda: row.update(omitted=True),
+        "other stream": lambda: row.update(socket=99),
+        "fewer streams": middle["streams"].pop,
+        "no sum": lambda: middle.pop("sum", None),
+        "both ways": lambda: row.update(sender=not row.get("sender")),
+        "jitter": lambda: row.update(jitter_ms=0.5, lost_packets=3, packets=7),
+        "more": lambda: row.update(deeper={"a": [{}]}),
+        "no protocol": lambda: document["start"]["test_start"].pop("protocol", None),
+        "again": lambda: document.update(more={"intervals": []}),
+        "in words": lambda: document.update(title='"intervals" {'),
+    }
+    edits[edit]()
+
+
+@pytest.mark.parametrize("edit", [
+    "usual", "missing", "twice", "wrong rate", "no bytes", "no time", "zero", "text", "short end", "omitted",
+    "other stream", "fewer streams", "no sum", "both ways", "jitter", "more", "no protocol", "again", "in words",
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["made", "3.12-tcp.json", "3.12-udp-reverse.json"])
+def test_columns_give_the_same_tables_as_rows(monkeypatch: pytest.MonkeyPatch, name: str, edit: str) -> None:
+    path = FIXTURES / name
+    document = json.loads(path.read_text("utf-8")) if path.is_file() else _document(12)
+    _edit(document, edit)
+    tables = []
+    for fewest, long in ((10**9, 10**9), (1, 1), (1, 10**9)):
+        monkeypatch.setattr(json_output, "_FEWEST_COLUMNS", fewest)
+        monkeypatch.setattr(json_lines, "_LONG", long)
+        read = read_text(json.dumps(document, indent="\t") + "\n")
+        tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
+    monkeypatch.setattr(json_output, "decode_intervals", lambda line_map, place: None)
+    read = read_text(json.dumps(document, indent="\t") + "\n")
+    tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
+    assert tables[0] == tables[1] == tables[2] == tables[3]
+    assert tables[0]["intervals"]

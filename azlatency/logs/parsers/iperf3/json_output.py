@@ -36,7 +36,7 @@ from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.iperf3.json_rows import Element, JsonRow, decode_intervals
+from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, Series, decode_intervals
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
@@ -47,6 +47,8 @@ _SECOND, _MICROSECOND = scale("sec"), scale("us")
 # Times have six decimals, in 3.0 six significant digits.
 _FIVE_DIGITS = 1e-5 * _SECOND
 _FORWARD, _REVERSE = 0, 1
+#: Fewer rows are faster to check one by one.
+_FEWEST_COLUMNS = 64
 
 
 class Documents:
@@ -257,12 +259,15 @@ class Documents:
     # --- intervals
 
     def _intervals(self, place: int, test: Test) -> int:
-        decoded = decode_intervals(self.line_map.text, place)
+        decoded = decode_intervals(self.line_map, place)
         if decoded is not None:
-            elements, end = decoded
-            for element in elements:
-                self._decoded_interval(element, test)
-            return end
+            lines, last_lines = map(self.line_map.line_numbers, (decoded.begins, decoded.lasts))
+            for first, last in zip(lines, last_lines, strict=True):
+                self.recorder.accounting.mark_range(first, last, DATA)
+            test.series = self._find_series(decoded.elements, lines, test)
+            for interval, line in zip(decoded.elements[: None if test.series is None else 1], lines, strict=False):
+                self._decoded_interval(interval, line, test)
+            return decoded.stop
         end = place
         for value, begin, end in json_tokens.iter_elements(self.line_map.text, place):
             if value is None:
@@ -270,10 +275,31 @@ class Documents:
             self._interval(value, begin, end, test)
         return end
 
-    def _decoded_interval(self, element: Element, test: Test) -> None:
-        interval, begin, end = element
-        number = self.line_map.line_number(begin)
-        self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
+    def _find_series(self, intervals: list[Interval], numbers: list[int], test: Test) -> Series | None:
+        """Return the rows as a series if all intervals have the same streams and the test has one direction."""
+        sockets = [row.socket for row in intervals[0].streams or []] if intervals else []
+        names = [str(socket) for socket in sockets] + [SUM] * (len(sockets) > 1)
+        unusual = test.bidir or test.intervals or test.run.row.get("protocol") is None
+        if unusual or not names or len(set(names)) < len(names):
+            return None
+        rows: list[JsonRow] = []
+        lines: list[int] = []
+        for interval, number in zip(intervals, numbers, strict=True):
+            streams, total = interval.streams or [], interval.sum
+            if [row.socket for row in streams] != sockets:
+                return None
+            rows += streams
+            if len(streams) > 1:
+                if total is None or interval.sum_bidir_reverse is not None:
+                    return None
+                rows.append(total)
+            lines += [number] * len(names)
+        if len(rows) < _FEWEST_COLUMNS or len({row.sender for row in rows}) > 1 or any([row.omitted for row in rows]):
+            return None
+        _, side = self._ends(rows[0], test)
+        return None if side is None else Series(rows, lines, names, side)
+
+    def _decoded_interval(self, interval: Interval, number: int, test: Test) -> None:
         streams = interval.streams or []
         test.bidir = test.bidir or len({bool(row.sender) for row in streams if row.sender is not UNSET}) > 1
         ends = {row.sender: self._ends(row, test) for row in streams}

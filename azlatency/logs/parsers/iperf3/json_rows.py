@@ -6,20 +6,27 @@ type, and keys that occur twice.
 
 from __future__ import annotations
 
-import re
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, cycle, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, RowArithmetic
+from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, RowArithmetic, interval_row
 from azlatency.logs.units import Quantity, scale
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
 
 _LONGEST_TEST = 1e9
 _SECOND, _MICROSECOND, _MILLISECOND = scale("sec"), scale("us"), scale("ms")
 # Times have six decimals, in 3.0 six significant digits.
 _FIVE_DIGITS = 1e-5 * _SECOND
-_END = re.compile(r'\]\s{0,100},\s{0,100}"end"\s{0,100}:\s{0,100}\{')
 _RENAMED = {
     "size": "bytes",
     "speed": "bits_per_second",
@@ -129,26 +136,28 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
 
     def to_interval(self, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
         """Return the row of the table ``intervals``."""
-        rtt, jitter = self.rtt, self.jitter_ms
-        return {
-            "run_id": run_id,
-            "side": self.side,
-            "stream": stream,
-            "start_ns": self.start_ns,
-            "end_ns": self.end_ns,
-            "bytes": None if self.size is None else float(self.size),
-            "bytes_resolution": None,
-            "throughput": throughput,
-            "throughput_printed": None if self.speed is None else float(self.speed),
-            "retransmits": None if self.resent is None else round(self.resent),
-            "cwnd_bytes": None if self.window is None else float(self.window),
-            "rtt_ns": round(rtt * _MICROSECOND) if rtt is not None and 0 < rtt < _LONGEST_TEST else None,
-            "jitter_ns": None if jitter is None else round(jitter * _MILLISECOND),
-            "lost": None if self.lost_packets is None else round(self.lost_packets),
-            "datagrams": None if self.packets is None else round(self.packets),
-            "omitted": self.omitted,
-            "line": self.line,
-        }
+        jitter, lost, retransmits, datagrams = _whole(
+            (self.jitter_ms and self.jitter_ms * _MILLISECOND, self.lost_packets, self.resent, self.packets)
+        )
+        return interval_row(
+            run_id,
+            self.side,
+            stream,
+            self.start_ns,
+            self.end_ns,
+            None if self.size is None else float(self.size),
+            None,
+            throughput,
+            None if self.speed is None else float(self.speed),
+            retransmits,
+            None if self.window is None else float(self.window),
+            _round_trip(self.rtt),
+            jitter,
+            lost,
+            datagrams,
+            self.omitted,
+            self.line,
+        )
 
 
 class Interval(Struct, gc=False):
@@ -159,45 +168,162 @@ class Interval(Struct, gc=False):
     sum_bidir_reverse: JsonRow | None = None
 
 
-class Element(NamedTuple):
-    """An interval with the positions of its first character and of the one after its last."""
+class Document(Struct):
+    """The part of a document that is large."""
 
-    interval: Interval
-    begin: int
-    end: int
+    intervals: list[Interval] | None = None
 
 
 _DECODER = msgspec.json.Decoder(list[Interval])
+_KEY = '"intervals"'
 
 
-def decode_intervals(text: str, place: int) -> tuple[list[Element], int] | None:
-    """Return the elements of the list at ``place`` and its end; None if the generic reader must read it."""
-    closing = _END.search(text, place)
-    if closing is None:
+class Intervals(NamedTuple):
+    """The elements of a list, the positions of their first and last characters, and the end of the list."""
+
+    elements: list[Interval]
+    begins: list[int]
+    lasts: list[int]
+    stop: int
+
+
+def decode_intervals(line_map: JsonLineMap, place: int) -> Intervals | None:
+    """Return the elements of the list at ``place``; None if the generic reader must read it."""
+    stop = _find_end(line_map.text, place)
+    if stop is None:
         return None
-    stop = closing.start() + 1
-    part = text[place:stop]
-    try:
-        intervals = _DECODER.decode(part)
-    except (msgspec.DecodeError, UnicodeError):
-        return None
-    # Up to 3.10, "sum" occurs twice in a test of both directions.
-    if part.count('"streams"') != len(intervals) or part.count('"sum"') > len(intervals):
-        return None
-    elements: list[Element] = []
-    at = place + 1
-    for interval in intervals:
-        key = text.find('"streams"', at)
-        begin = text.rfind("{", at, key)
-        if begin < 0 or text[begin + 1 : key].strip():
+    text, document = line_map.text, line_map.log.document
+    if document is not None and text.find(_KEY, stop) < 0 and text.rfind(_KEY, 0, text.rfind(_KEY, 0, place)) < 0:
+        intervals = document.intervals or []
+    else:
+        try:
+            intervals = _DECODER.decode(text[place:stop])
+        except (msgspec.DecodeError, UnicodeError):
             return None
-        if elements:
-            elements[-1] = elements[-1]._replace(end=text.rfind("}", at, begin) + 1)
-        elements.append(Element(interval, begin, 0))
-        at = key + 1
-    if elements:
-        elements[-1] = elements[-1]._replace(end=text.rfind("}", at, stop) + 1)
-    return elements, stop
+    opening, closing = (line_map.find_all(brace, place, stop) for brace in "{}")
+    objects = (
+        1 + len(interval.streams or ()) + (interval.sum is not None) + (interval.sum_bidir_reverse is not None)
+        for interval in intervals
+    )
+    ends = list(accumulate(objects, initial=0))
+    # Up to 3.10, "sum" occurs twice in a test of both directions: then an object of the text was not decoded.
+    if not len(opening) == len(closing) == ends[-1]:
+        return None
+    return Intervals(intervals, [opening[end] for end in ends[:-1]], [closing[end - 1] for end in ends[1:]], stop)
+
+
+def _find_end(text: str, place: int) -> int | None:
+    """Return the end of the list of intervals: the member ``end`` of the document follows it."""
+    key = len(text)
+    while (key := text.rfind('"end"', place, key)) >= 0:
+        before = text[max(key - 100, place) : key].rstrip()
+        if before.endswith(",") and (list_end := before[:-1].rstrip()).endswith("]"):
+            return max(key - 100, place) + len(list_end)
+    return None
+
+
+class Series(NamedTuple):
+    """The rows of a test of one direction: in each interval the same streams, then their sum if there are several."""
+
+    rows: list[JsonRow]
+    lines: list[int]
+    streams: list[str]
+    side: str
+
+    def place(self) -> list[JsonRow]:
+        """Complete the rows; return those with times."""
+        places = zip(self.rows, self.lines, cycle(self.streams), strict=False)
+        return [row for row, line, stream in places if row.place(line, stream, None, self.side)]
+
+    def to_intervals(self, run_id: str, names: Mapping[str, str | None]) -> list[dict[str, Any]] | None:
+        """Return the rows of the table ``intervals``; ``names`` are the names of the streams in it.
+
+        None if a row may need an event: its rate contradicts its bytes and times, an interval is missing or printed
+        twice, or the last one is shorter than the others.
+        """
+        import numpy as np
+
+        rows, width, labels = self.rows, len(self.streams), [names.get(stream) for stream in self.streams]
+        # A missing value becomes NaN, and no comparison with it is true.
+        start, end, seconds, size, speed = (
+            np.array(column, dtype=np.float64)
+            for column in (
+                [row.start for row in rows],
+                [row.end for row in rows],
+                [row.seconds for row in rows],
+                [row.size for row in rows],
+                [row.speed for row in rows],
+            )
+        )
+        starts, ends = np.rint(start * _SECOND), np.rint(end * _SECOND)
+        if len(set(labels)) < width or not (start >= 0).all() or not (end < _LONGEST_TEST).all():
+            return None
+        if not _agree(size, speed, seconds * _SECOND, ends - starts, end) or not _are_regular(starts, ends, width):
+            return None
+        rates = speed.tolist()
+        jitter, lost = [row.jitter_ms for row in rows], [row.lost_packets for row in rows]
+        if self.side == "sender":
+            lost = [count if time is None else None for count, time in zip(lost, jitter, strict=True)]
+            jitter = [None] * len(rows)
+        columns = (
+            cycle(labels),
+            starts.astype(np.int64).tolist(),
+            ends.astype(np.int64).tolist(),
+            size.tolist(),
+            repeat(None),
+            rates,
+            rates,
+            _whole([row.resent for row in rows]),
+            [None if row.window is None else float(row.window) for row in rows],
+            [_round_trip(row.rtt) for row in rows],
+            _whole(jitter, _MILLISECOND),
+            _whole(lost),
+            _whole([row.packets for row in rows]),
+            repeat(False),
+            self.lines,
+        )
+        return list(map(interval_row, repeat(run_id), repeat(self.side), *columns))
+
+
+def _agree(size: Column, speed: Column, measured: Column, length: Column, end: Column) -> bool:
+    """Return whether `JsonRow.agreed_throughput` gives the rate of every row."""
+    if not ((speed > 0) & (size >= 0)).all():
+        return False
+    slack = _MICROSECOND + _FIVE_DIGITS * end
+    if not ((measured > slack) & (abs(measured - length) <= LONGEST_SHIFT * measured)).all():
+        return False
+    bits, half = 8e9 * size, 1e-6 * speed
+    implied = bits / speed
+    return bool(
+        (
+            (bits / (measured + slack) <= speed + half)
+            & (speed - half <= bits / (measured - slack))
+            & (abs(implied - length) <= slack + 1e-3 * implied)
+        ).all()
+    )
+
+
+def _are_regular(starts: Column, ends: Column, width: int) -> bool:
+    """Return whether no interval of ``width`` rows is missing, none is printed twice, and the last one is not short."""
+    import numpy as np
+
+    shortest = SHORT_TAIL * np.median(ends - starts)
+    starts, ends = starts.reshape(-1, width), ends.reshape(-1, width)
+    first_starts, last_starts, first_ends = starts.min(axis=1), starts.max(axis=1), ends.min(axis=1)
+    return bool(
+        (ends[-1] - starts[-1] >= shortest).all()
+        and (last_starts[:-1] < first_starts[1:]).all()
+        and (last_starts[1:] - first_ends[:-1] <= shortest).all()
+        and (last_starts - first_ends <= shortest).all()
+    )
+
+
+def _whole(values: Sequence[_Number], factor: float = 1) -> Sequence[int | None]:
+    return [None if value is None else round(value * factor) for value in values]
+
+
+def _round_trip(printed: _Number) -> int | None:
+    return round(printed * _MICROSECOND) if printed is not None and 0 < printed < _LONGEST_TEST else None
 
 
 def _quantity(value: int | float | None, unit: str, factor: float = 1.0) -> Quantity | None:

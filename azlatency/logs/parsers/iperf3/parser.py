@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.iperf3.json_output import Documents
+from azlatency.logs.parsers.iperf3.json_rows import Document
 from azlatency.logs.parsers.iperf3.text import CONNECTED, ROW, STOPPED, Iperf3Text
 from azlatency.logs.record import Recorder
 
@@ -22,6 +23,7 @@ class Iperf3Parser(Parser):
     tool = "iperf3"
     commands = ("iperf3",)
     document_keys: ClassVar = {"start": "{"}
+    document_type = Document
     signatures = (
         _weak("Connecting to host ", r"Connecting to host \S{1,253}, port \d{1,5}"),
         _weak("iperf 3.", r"iperf 3\.[\w.+-]{1,40}(?: \(cJSON [\w.]{1,20}\))?"),

@@ -21,8 +21,8 @@ from statistics import median
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
-from azlatency.logs.parsers.iperf3.json_rows import JsonRow
-from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SUM, Connection, Row
+from azlatency.logs.parsers.iperf3.json_rows import JsonRow, Series
+from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, SUM, Connection, Row
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
@@ -30,7 +30,6 @@ IntervalRow = Row | JsonRow
 _LONGEST_OVERRUN = 1.05
 _DEFAULT_SECONDS = "10"
 _DEFAULT_PORT = "5201"
-_SHORT_TAIL = 0.5
 _BOUNDARY_NS = 20_000_000
 
 
@@ -51,6 +50,8 @@ class Test:
     streams: int | None = None
     connections: list[Connection] = field(default_factory=list)
     intervals: list[IntervalRow] = field(default_factory=list)
+    series: Series | None = None
+    """All intervals of JSON, of which the first one is in ``intervals`` too."""
     summary: list[Row] = field(default_factory=list)
     sent: list[tuple[int, str, Quantity]] = field(default_factory=list)
     """Datagrams sent, which 3.1 and older print in a separate line: line, stream, count."""
@@ -327,6 +328,13 @@ class Test:
         seen: dict[tuple[object, ...], IntervalRow] = {}
         names: dict[tuple[str | None, str], str | None] = {}
         table = self.run.recorder.rows["intervals"]
+        if self.series is not None:
+            interval_names = {row.stream: self._stream_name(row) for row in self.intervals}
+            rows = self.series.to_intervals(self.run.run_id, interval_names)
+            if rows is not None:
+                table += rows
+                return
+            self.intervals = [*self.series.place()]
         for row in self.intervals:
             stream = row.role, row.stream
             if stream not in names:
@@ -373,11 +381,11 @@ class Test:
                 continue
             series.sort(key=lambda row: (row.start_ns, row.line))
             usual, last = median(row.length_ns for row in series), series[-1]
-            if last.length_ns < _SHORT_TAIL * usual:
+            if last.length_ns < SHORT_TAIL * usual:
                 text = f"the last interval is only {last.length_ns / 1e9:g} s long; weight intervals by their length"
                 self.run.add_event("tail_interval", "info", text, last.line)
             for previous, following in pairwise(series):
-                if following.start_ns - previous.end_ns > _SHORT_TAIL * usual:
+                if following.start_ns - previous.end_ns > SHORT_TAIL * usual:
                     gap = f"{previous.end_ns / 1e9:g} s to {following.start_ns / 1e9:g} s"
                     text = f"no interval from {gap}; rows are missing"
                     self.run.add_event("interval_gap", "warning", text, following.line)
