@@ -101,7 +101,7 @@ if not TYPE_CHECKING:  # the type checker would take this function for any attri
             moved = next((f"{space}.{name}" for space in spaces if name in __getattr__(space).__all__), None)
         if moved is not None:
             raise AttributeError(f"azlatency.{name} is now azlatency.{moved}")
-        raise AttributeError(f"module 'azlatency' has no attribute {name!r}")
+        raise AttributeError(f"module 'azlatency' has no attribute {name!r}; names: {', '.join(_HOMES)}")
 
 
 def __dir__() -> list[str]:

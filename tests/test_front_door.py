@@ -56,8 +56,9 @@ def test_a_former_name_names_its_successor(name: str) -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="module 'azlatency' has no attribute 'doesnotexist'"):
+    with pytest.raises(AttributeError, match="module 'azlatency' has no attribute 'doesnotexist'; names: parse, load"):
         _ = az.doesnotexist
+    assert not hasattr(az, "__wrapped__")
 
 
 def test_importing_the_package_loads_no_data_library() -> None:
@@ -94,3 +95,28 @@ def test_the_example_of_every_function_prints_what_it_shows(
     (test,) = doctest.DocTestFinder(recurse=False).find(function, name, globs=function.__globals__)
     assert test.examples
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(test).failed == 0
+
+
+@pytest.mark.slow
+def test_a_users_script_is_checked_strictly(tmp_path: Path) -> None:
+    script = """
+import azlatency as az
+study = az.load("mine")
+results = az.summarize(az.latency(az.parse("results/")), by="path")
+reveal_type(results)
+reveal_type(az.compare([1.0], [2.0]).verdict)
+reveal_type(az.stats.typical_run([1.0]).estimate)
+reveal_type(az.latency)
+az.load(42)
+az.doesnotexist()
+az.charts.doesnotexist()
+study.doesnotexist
+az.compare([1.0], [2.0], statistic="mode")
+"""
+    (tmp_path / "script.py").write_text(script, "utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "script.py"]
+    lines = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout.splitlines()
+    revealed = ["Results[azlatency.stats.result.Estimate]", "Literal['different']", "float | None", "def (study: azlat"]
+    errors = ["[arg-type]", "[attr-defined]", "[attr-defined]", "[attr-defined]", "[arg-type]"]
+    assert len(lines) == len(revealed) + len(errors), lines
+    assert all(part in line for part, line in zip([*revealed, *errors], lines, strict=True)), lines
