@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from azlatency.studies.importer import ImportSummary
+    from azlatency.studies.ingest import CopiedFiles
 
 
 @command(
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     "azlatency import notes.md logs/ --study mine",
     "ping -c 100 host | azlatency import - --study mine",
     "azlatency import s3://bucket/dump --study mine --dask tcp://10.0.0.4:8786",
+    "azlatency import ~/dump.zip --study public --pseudonymise ~/names.json",
     "azlatency import --all",
 )
 def import_(
@@ -46,6 +49,14 @@ def import_(
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Parse on the workers of the Dask cluster at this address.")
     ] = None,
+    pseudonymise: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEYFILE",
+            help="Copy the sources with pseudonyms for addresses, hosts, users and subscriptions. This file keeps the "
+            "names; do not publish it.",
+        ),
+    ] = None,
 ) -> None:
     """Import logs into data/processed.
 
@@ -58,12 +69,14 @@ def import_(
 
     if all_studies == (study is not None) or (all_studies and sources):
         raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
+    if pseudonymise is not None and (not sources or any("://" in source for source in sources)):
+        raise typer.BadParameter("--pseudonymise needs the files to copy; for a study in data/raw, name its folder")
     names = list_studies() if study is None else [folder_name(study)]
     if not names:
         raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
     with _executor(dask) as executor:
         if study is not None:
-            usable = _import_study(names[0], sources or [], out, executor)
+            usable = _import_study(names[0], sources or [], out, executor, pseudonymise)
         else:
             usable = all([_import_or_report(name, out, executor) for name in names])
     if not usable:
@@ -91,7 +104,9 @@ def _import_or_report(name: str, out: str | None, executor: Executor | None) -> 
         return False
 
 
-def _import_study(name: str, sources: list[str], out: str | None, executor: Executor | None) -> bool:
+def _import_study(
+    name: str, sources: list[str], out: str | None, executor: Executor | None, key: Path | None = None
+) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
     from azlatency.studies.importer import import_study
     from azlatency.studies.ingest import copy_sources
@@ -100,7 +115,11 @@ def _import_study(name: str, sources: list[str], out: str | None, executor: Exec
 
     folder = data_folder("raw") / name
     in_place = sources if any(map(is_url, sources)) else None
-    copied = copy_sources([Path(source) for source in sources], folder) if sources and not in_place else None
+    copied = None
+    if key is not None:
+        copied = _copy_pseudonymised(sources, folder, key)
+    elif sources and not in_place:
+        copied = copy_sources([Path(source) for source in sources], folder)
     try:
         with progress(name) as bar:
             summary = import_study(name, in_place, out=out, executor=executor, progress=bar)
@@ -120,6 +139,19 @@ def _import_study(name: str, sources: list[str], out: str | None, executor: Exec
         return False
     _draft_manifest(name, folder, out)
     return whole
+
+
+def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFiles:
+    """Copy the sources with pseudonyms into the folder of a study."""
+    from azlatency.studies.ingest import copy_sources
+    from azlatency.studies.pseudonyms import write_pseudonymised
+
+    with TemporaryDirectory() as temporary:
+        refused = write_pseudonymised([Path(source) for source in sources], Path(temporary), key)
+        copied = copy_sources([Path(temporary) / "copy"], folder)
+    copied.refused += refused
+    print_error(f"  {key} has the names; keep it, and do not publish it")
+    return copied
 
 
 def _draft_manifest(name: str, folder: Path, out: str | None) -> None:
