@@ -211,8 +211,23 @@ class _Site:
         )
 
     def _absolute(self, read: list[str]) -> list[str]:
-        """Return files that a notebook read; a published record names no folder of this machine."""
-        return [os.path.normpath(self._notebooks.absolute() / name) for name in read]
+        """Return the files that a record names."""
+        return [self._place(name, back=True) for name in read]
+
+    def _place(self, name: str, *, back: bool) -> str:
+        """Name a file that a notebook read by its place in the project, or back: a record names no absolute path."""
+        listing = LISTING if name.startswith(LISTING) else ""
+        name = name.removeprefix(LISTING)
+        folders = {"{raw}": data_folder("raw"), "{processed}": data_folder("processed"), "{notebooks}": self._notebooks}
+        for mark, folder in folders.items():
+            old, new = (mark, str(folder.absolute())) if back else (str(folder.absolute()), mark)
+            if name == old or name.startswith((f"{old}/", f"{old}{os.sep}")):
+                return f"{listing}{new}{name[len(old) :]}"
+        return listing + (
+            os.path.normpath(self._notebooks.absolute() / name)
+            if back
+            else os.path.relpath(name, self._notebooks.absolute())
+        )
 
     def _look(self, job: Job) -> str:
         """Hash everything that the page shows besides the outputs of its notebook."""
@@ -248,7 +263,7 @@ class _Site:
             return
         digests = {name: freshness.file_digest(self._out / name) for name in (page, executed)}
         run = self._run_key(made.job, read)
-        portable = [os.path.relpath(name, self._notebooks.absolute()) for name in read]
+        portable = [self._place(name, back=False) for name in read]
         card = made.card.record() if made.card else None
         says = {"findings": [asdict(finding) for finding in made.findings], "card": card}
         self._pages[page] = {

@@ -183,3 +183,10 @@ def test_a_failed_page_is_never_kept(project: Project) -> None:
     failing.unlink()
     assert project.build() == []
     assert not (project.site / "a" / "02.html").exists() and "02.html" not in project.text("index.html")
+
+
+def test_the_record_names_no_absolute_path(project: Project) -> None:
+    project.build()
+    record = project.text(freshness.Record.FILE)
+    assert "{processed}/a/import.json" in record
+    assert str(project.root) not in record
