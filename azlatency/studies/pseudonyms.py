@@ -214,7 +214,7 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
             if value := values.get(column):
                 pseudonyms.add_host(value) if kind == "host" else pseudonyms.add(kind, str(value))
     for source, logs in _parsed(original, refused):
-        pseudonyms.collect(f"{source.path}\n{source.text}")
+        pseudonyms.collect(f"{source.path}\n{source.text[:]}")
         for run in logs.rows["runs"]:
             pseudonyms.add_host(run.get("client"))
             pseudonyms.add_host(run.get("server"))
@@ -222,7 +222,7 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
     copy = folder / "copy"
     copy.mkdir()
     for source, logs in _parsed(original, []):
-        text = pseudonyms.replace(source.text)
+        text = pseudonyms.replace(source.text[:])
         name = pseudonyms.replace(_file_name(source.path))
         if _numbers(parse_source(source_from_bytes(text.encode(errors="replace"), name))) != _numbers(logs):
             refused.append(
