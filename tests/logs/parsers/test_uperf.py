@@ -123,3 +123,9 @@ def test_the_extremes_of_a_repeated_operation_are_left_out(read) -> None:
 
 def test_a_table_that_ends_with_a_row_is_cut(read) -> None:
     assert read(text() + exchange().rstrip() + "\n").runs[0]["status"] == "truncated"
+
+
+def test_a_mean_outside_its_range_contradicts(read) -> None:
+    log = read(text() + exchange().replace("239.25us      0.00ns", "  9.25us      0.00ns"))
+    assert log.runs[0]["status"] == "failed"
+    assert "impossible_spread" in log.codes()
