@@ -34,8 +34,8 @@ def read_json(log: Log, recorder: Recorder) -> None:
             reader.feed_line(line, recorder.accounting)
             continue
         recorder.accounting.mark(line.number, DATA)
-        reader.last_line = line.number
-    reader.finish(log.last_line)
+        reader.ping.last_line = line.number
+    reader.ping.finish(log.last_line)
 
 
 def _read_object(reader: PingText, line: Line, members: dict[str, object], stamp: str | None) -> bool:
@@ -49,7 +49,7 @@ def _read_object(reader: PingText, line: Line, members: dict[str, object], stamp
     if not _is_count(sent) or not _is_count(received):
         return False
     run = reader.run
-    reader.summary = line
+    reader.ping.summary = line
     if isinstance(members.get("host"), str):
         run.set(server=members["host"])
     if _is_count(time):
@@ -66,7 +66,7 @@ def _read_object(reader: PingText, line: Line, members: dict[str, object], stamp
         minimum, mean, maximum, deviation = (
             token if _is_decimal(token := times.get(key)) else None for key in ("min", "avg", "max", "mdev")
         )
-        reader.has_times = True
+        reader.ping.has_times = True
         record_times(run, line.number, minimum=minimum, mean=mean, maximum=maximum)
         if deviation is not None:
             record_deviation(run, deviation, line.number)

@@ -74,7 +74,7 @@ class PingParser(Parser):
             return
         reader = PingText(log, recorder)
         reader.feed(log.lines, recorder.accounting)
-        reader.finish(log.last_line)
+        reader.ping.finish(log.last_line)
 
 
 PARSER = PingParser()

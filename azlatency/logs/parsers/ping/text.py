@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
-from azlatency.logs.large import NULL, Column, Integers, Labels, Repeated, extremes, frequencies
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.parsers.ping.languages import (
     DUPLICATE,
     MILLISECONDS,
@@ -24,24 +19,19 @@ from azlatency.logs.parsers.ping.languages import (
     WINDOWS_TIMES,
     WINDOWS_UNREACHABLE,
 )
-from azlatency.logs.parsers.ping.samples import SEQUENCE_NUMBERS, STATUSES, ProbeSamples, nullable
+from azlatency.logs.parsers.ping.run import CARRY_WIDTH, MILLISECOND, VOID_TIME, PingRun, may_lack_carry
+from azlatency.logs.parsers.ping.samples import SEQUENCE_NUMBERS
 from azlatency.logs.parsers.ping.summary import (
     check_label,
     check_order,
-    excess_of_cut_mean,
-    milliseconds,
     record_counts,
     record_deviation,
     record_extra_count,
     record_times,
     to_point,
 )
-from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, nanoseconds, quantity
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import nanoseconds, quantity
 
 DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
 STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{6})\] )?"
@@ -49,20 +39,7 @@ STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{6})\] )?"
 _PLAIN = str.maketrans(
     {"\u00a0": " ", "\u202f": " ", "\u3000": " ", "：": ":", "，": ",", "、": ",", "（": "(", "）": ")"}
 )
-_MILLISECOND = 10**6
-# A smaller payload has no room for the send time, so such replies print no time.
-_TIMED_PAYLOAD = 16
-# If more probes than this have no line, they are counted but not stored one by one.
-_MOST_FILLED = 10**7
-# iputils prints this if the clock was set back while the probe was under way.
-_VOID_TIME = "0.000"
-# iputils s20180629 to s20190709 rounds the fraction to 10 tenths or 100 hundredths and prints them without a carry:
-# "31.10" is 32.0 and "4.100" is 5.00 (ping_common.c, ``gather_statistics``). Both have this width and this excess.
-_CARRY_WIDTH, _UNCARRIED, _CARRY = 5, 100_000, 900_000
 _POWERS_OF_TEN = tuple(10**power for power in range(7, 19))
-_COUNT_FROM_ZERO = ("bsd", "busybox", "inetutils")
-# Replies have three significant digits, which old versions cut instead of rounding, and steps of a microsecond.
-_REPLY_DIGITS, _REPLY_STEP = 0.0101, 1_001
 
 
 class PingText(LineLog):
@@ -73,23 +50,11 @@ class PingText(LineLog):
         self._open(log.first_line)
 
     def _open(self, number: int) -> None:
-        self.run: Run = self.recorder.start_run(
-            "ping", number, test="echo", protocol="icmp", printed_as="round_trip", closed_loop=False
-        )
-        self.samples = ProbeSamples()
-        self.windows = False
-        self.summary: Line | None = None
-        self.has_times = False
+        self.ping = PingRun(self.log, self.recorder, number)
+        self.run, self.samples = self.ping.run, self.ping.samples
         self.header_line: Line | None = None
         self.unreachable = 0
-        self.first_stamp: int | None = None
-        self.last_line = number
-        self.failed = False
         self.printed_loss: str | None = None
-        self.carried: list[int] = []
-        # The digits of the replies: as iputils prints them, or three decimals at 1 ms and above.
-        self.iputils = self.three_decimals = False
-        self.old_mdev = False
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Replace full-width and non-breaking characters by plain ones, then apply the rules."""
@@ -98,7 +63,7 @@ class PingText(LineLog):
         if "\a" in line.text:
             line = line._replace(text=line.text.replace("\a", ""))  # -a rings the bell at each reply
         if super().read(line, accounting):
-            self.last_line = line.number
+            self.ping.last_line = line.number
             return True
         return False
 
@@ -122,34 +87,34 @@ class PingText(LineLog):
         seq = samples.unwrap(printed)
         rtt = None if time is None else nanoseconds(to_point(time), "ms")
         sent = None if arrival is None else arrival - (rtt or 0)
-        if sent is not None and self.first_stamp is None:
-            self.first_stamp = sent
+        if sent is not None and self.ping.first_stamp is None:
+            self.ping.first_stamp = sent
         if rtt is None or time is None:
             return
         status = "duplicate" if duplicate else "ok"
-        if to_point(time) == _VOID_TIME:
+        if to_point(time) == VOID_TIME:
             rtt, status = None, "void"
             text = f"the reply to probe {seq} shows {time} ms: the clock was set back; the sample has no time"
             self.run.add_event("clock_step", "warning", text, line.number)
         index = samples.add(seq, rtt, status, sent)
-        if len(time) == _CARRY_WIDTH and rtt is not None and _may_lack_carry(rtt):
+        if len(time) == CARRY_WIDTH and rtt is not None and may_lack_carry(rtt):
             if index is not None:
-                self.carried.append(index)
-        elif rtt is not None and rtt >= _MILLISECOND:
+                self.ping.carried.append(index)
+        elif rtt is not None and rtt >= MILLISECOND:
             decimals = len(to_point(time).partition(".")[2])
-            self.three_decimals |= decimals > 2
-            self.iputils |= decimals in (1, 2)
+            self.ping.three_decimals |= decimals > 2
+            self.ping.iputils |= decimals in (1, 2)
 
     @bulk(reply)
     def replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
         """Read many replies at once; those out of order, duplicated or of 0 ms are read one by one."""
         import numpy as np
 
-        if match["time"] is None or match["dup"] or self.windows or self.summary is not None:
+        if match["time"] is None or match["dup"] or self.ping.windows or self.ping.summary is not None:
             return False
         columns = rows.columns(match, widths=("time",), stamp=9, bytes=0, seq=0, ttl=0, time=6)
         stamped = match["stamp"] is not None
-        if columns is None or (self.samples.seq and stamped != (self.first_stamp is not None)):
+        if columns is None or (self.samples.seq and stamped != (self.ping.first_stamp is not None)):
             return False
         printed, rtt = columns["seq"], columns["time"]
         if printed.max() >= SEQUENCE_NUMBERS or columns["ttl"].max() >= 1000 or columns["bytes"].max() >= 10**6:
@@ -161,24 +126,24 @@ class PingText(LineLog):
         in_order = (seq > highest_before) & (rtt > 0)
         sent = columns["stamp"] - rtt if stamped else None
         width = columns["time width"]
-        carried = (width == _CARRY_WIDTH) & _may_lack_carry(rtt)
-        above = (rtt >= _MILLISECOND) & ~carried
+        carried = (width == CARRY_WIDTH) & may_lack_carry(rtt)
+        above = (rtt >= MILLISECOND) & ~carried
         three_decimals = width - len(".000") > np.searchsorted(_POWERS_OF_TEN, rtt, side="right")
-        self.three_decimals |= bool((above & three_decimals).any())
-        self.iputils |= bool((above & (rtt < 100 * _MILLISECOND) & (width == len("1.00"))).any())
-        if stamped and self.first_stamp is None:
-            self.first_stamp = int(columns["stamp"][0] - rtt[0])
+        self.ping.three_decimals |= bool((above & three_decimals).any())
+        self.ping.iputils |= bool((above & (rtt < 100 * MILLISECOND) & (width == len("1.00"))).any())
+        if stamped and self.ping.first_stamp is None:
+            self.ping.first_stamp = int(columns["stamp"][0] - rtt[0])
         edges = [0, *(np.flatnonzero(np.diff(in_order)) + 1).tolist(), len(rows)]
         for start, stop in pairwise(edges):
             if in_order[start]:
                 part = slice(start, stop)
-                self.carried += (np.flatnonzero(carried[part]) + len(self.samples.seq)).tolist()
+                self.ping.carried += (np.flatnonzero(carried[part]) + len(self.samples.seq)).tolist()
                 self.samples.extend(seq[part], None if sent is None else sent[part], rtt[part])
                 continue
             for line in (rows[index] for index in range(start, stop)):
                 if (single := match.re.fullmatch(line.text)) is not None:
                     self.reply(line, single)
-        self.last_line = rows.last
+        self.ping.last_line = rows.last
         return True
 
     @data(r"(?:\S{1,40}: )?Warning: time of day goes back \((-?\d{1,19})us\), taking countermeasures", hint="goes back")
@@ -239,7 +204,7 @@ class PingText(LineLog):
     def windows_header(self, line: Line, match: re.Match[str]) -> None:
         """Read the first line of Windows in any language."""
         self._begin(line)
-        self.windows = True
+        self.ping.windows = True
         language = next(name for name in WINDOWS_HEADERS if match[name] is not None)
         # The three groups of a language follow the group that is named after it.
         index = match.re.groupindex[language]
@@ -260,7 +225,7 @@ class PingText(LineLog):
     def windows_statistics(self, line: Line, match: re.Match[str]) -> None:
         """Read the line above the summary of Windows."""
         self._summary_begins(line)
-        self.windows = True
+        self.ping.windows = True
         host = next((group for group in match.groups() if group), None)
         if host and self.run.row.get("server") is None:
             self.run.set(server=host)
@@ -308,8 +273,8 @@ class PingText(LineLog):
     def times(self, line: Line, match: re.Match[str]) -> None:
         """Read minimum, mean, maximum and deviation; ``ipg/ewma`` is printed by adaptive and flood pings only."""
         run = self.run
-        self.has_times = True
-        self.old_mdev = match[0].startswith("rtt")
+        self.ping.has_times = True
+        self.ping.old_mdev = match[0].startswith("rtt")
         if match[6]:
             run.set(closed_loop=True)
         if match[5] is not None:
@@ -323,7 +288,7 @@ class PingText(LineLog):
         if run.row.get("dialect") is None:
             run.set(dialect=dialect)
         if match[5] is not None and not match[5].endswith("nan"):
-            record_deviation(run, match[5], line.number, cut_mean=self.old_mdev)
+            record_deviation(run, match[5], line.number, cut_mean=self.ping.old_mdev)
         check_order(run, line.number)
 
     @data(
@@ -334,8 +299,8 @@ class PingText(LineLog):
     def windows_counts(self, line: Line, match: re.Match[str]) -> None:
         """Read the counts of Windows, which counts the answer of a router as a reply."""
         self._summary_begins(line)
-        self.summary = line
-        self.windows = True
+        self.ping.summary = line
+        self.ping.windows = True
         sent, received = int(match[1]), int(match[2])
         if sent - received != int(match[3]):
             text = f"sent {sent}, received {received} and lost {match[3]} do not add up: the log is edited"
@@ -359,13 +324,13 @@ class PingText(LineLog):
     )
     def windows_times(self, line: Line, match: re.Match[str]) -> None:
         """Read minimum, maximum and mean of Windows, truncated to whole milliseconds."""
-        self.has_times = True
+        self.ping.has_times = True
         zeros = []
         for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
             if int(token) == 0:
                 zeros.append(name)
                 continue
-            self.run.add_metric(name, quantity(token, "ms").with_resolution(float(_MILLISECOND)), line.number)
+            self.run.add_metric(name, quantity(token, "ms").with_resolution(float(MILLISECOND)), line.number)
         if zeros:
             text = f"{', '.join(zeros)} printed as 0ms: below 1 ms, the resolution of Windows ping; left out"
             self.run.add_event("below_resolution", "info", text, line.number)
@@ -381,22 +346,22 @@ class PingText(LineLog):
     )
     def windows_reply(self, line: Line, match: re.Match[str]) -> None:
         """Read a reply of Windows as the interval that its truncated time stands for."""
-        self.windows = True
-        rtt = int(match[2]) * _MILLISECOND
+        self.ping.windows = True
+        rtt = int(match[2]) * MILLISECOND
         below = match[1] == "<"
-        bounds = (0, rtt) if below else (rtt, rtt + _MILLISECOND)
+        bounds = (0, rtt) if below else (rtt, rtt + MILLISECOND)
         self.samples.add(len(self.samples.seq), None if below else rtt, "ok", bounds=bounds)
 
     @data(WINDOWS_TIMEOUT, hint="")
     def windows_timeout(self, line: Line, match: re.Match[str]) -> None:
         """Read a lost probe of Windows."""
-        self.windows = True
+        self.ping.windows = True
         self.samples.add(len(self.samples.seq), None, "lost")
 
     @data(WINDOWS_UNREACHABLE, hint=":")
     def windows_unreachable(self, line: Line, match: re.Match[str]) -> None:
         """Read the answer of a router that the host is unreachable."""
-        self.windows = True
+        self.ping.windows = True
         self.unreachable += 1
         self.samples.add(len(self.samples.seq), None, "unreachable")
 
@@ -410,7 +375,7 @@ class PingText(LineLog):
         if self.samples.seq or self.header_line is not None:
             self.run.add_event("send_failed", "warning", match[1], line.number)
             return
-        self.failed = True
+        self.ping.failed = True
         self.run.set(status="failed")
         self.run.add_event("failed", "error", f"ping measured nothing: {match[1]}", line.number)
 
@@ -447,15 +412,15 @@ class PingText(LineLog):
 
     def _begin(self, line: Line) -> None:
         """Open another run where this is not the first line of the log."""
-        if self.header_line is not None or self.summary is not None or self.samples.seq:
-            self.finish(line.number - 1)
+        if self.header_line is not None or self.ping.summary is not None or self.samples.seq:
+            self.ping.finish(line.number - 1)
             self._open(line.number)
         self.header_line = line
 
     def _summary_begins(self, line: Line) -> None:
         """Open another run at a second summary without a header in between."""
-        if self.summary is not None:
-            self.finish(line.number - 1)
+        if self.ping.summary is not None:
+            self.ping.finish(line.number - 1)
             self._open(line.number)
 
     def _record_summary(
@@ -469,189 +434,10 @@ class PingText(LineLog):
         duration_ms: str | None,
     ) -> None:
         self._summary_begins(line)
-        self.summary = line
+        self.ping.summary = line
         if duration_ms is not None:
             self.run.set(duration_ns=nanoseconds(duration_ms, "ms"), dialect="iputils")
         for text in extra_counts:
             record_extra_count(self.run, text, line.number)
         self.printed_loss = percent
         record_counts(self.run, line.number, sent_token=sent, received_token=received, percent=percent)
-
-    # --- the end
-
-    def finish(self, last_line: int) -> None:
-        """Complete the run: the options of its command, its samples and its status."""
-        run = self.run
-        self._read_options()
-        self._restore_carry()
-        self._fill_lost()
-        self._leave_out_void()
-        self._store_samples()
-        received = run.value("received")
-        if received is not None:
-            n = int(received + (run.value("duplicates") or 0))
-            number = self.summary.number if self.summary else last_line
-            if self.has_times:
-                run.add_metric("observations", Quantity(float(n), "count", str(n), None), number)
-            self._check_replies(n, number)
-        payload = run.row.get("message_bytes") or _TIMED_PAYLOAD
-        untimed = payload < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
-        complete = self.summary is not None and (self.has_times or not received or untimed)
-        has_numbers = bool(self.samples.seq) or self.summary is not None
-        end_run(run, has_numbers=has_numbers, ended=complete or self.failed, last_line=self.last_line)
-
-    def _restore_carry(self) -> None:
-        """Correct the replies that an iputils without a carry has printed, as far as the log proves such an iputils."""
-        samples, run = self.samples, self.run
-        dialect = run.row.get("dialect")
-        if not self.carried or self.three_decimals or dialect not in (None, "iputils"):
-            return
-        if (
-            dialect is None
-            and not self.iputils
-            and all(samples.rtt[index] < 10 * _MILLISECOND for index in self.carried)
-        ):
-            return
-        for index in self.carried:
-            unit = _MILLISECOND // (10 if samples.rtt[index] >= 10 * _MILLISECOND else 100)
-            samples.rtt[index] += _CARRY
-            samples.low[index], samples.high[index] = samples.rtt[index] - unit // 2, samples.rtt[index]
-            if (sent := samples.sent[index]) not in (NULL, None):
-                samples.sent[index] = sent - _CARRY
-        text = (
-            f"{len(self.carried)} times lack the carry of the rounding (31.10 is 32.0 ms, 4.100 is 5.00 ms); corrected"
-        )
-        run.add_event("carry_restored", "info", text, run.row["first_line"])
-
-    def _check_replies(self, n: int, number: int) -> None:
-        """Compare the summary with the replies: their number, and their statistics if every reply is in the log."""
-        samples, run = self.samples, self.run
-        replies = samples.count("ok", "duplicate", "void")
-        if replies > n:
-            text = f"the log has {replies} replies, but the summary counts {n}; it mixes several runs or is edited"
-            contradict(run, "count_mismatch", text, number)
-            return
-        if self.windows or not n or len(samples.rtt) != n or NULL in samples.rtt:
-            return
-        for name, extreme in zip(("min", "max"), extremes(samples.rtt), strict=True):
-            printed = run.value(f"rtt_{name}")
-            if printed is not None and abs(extreme - printed) > _REPLY_DIGITS * extreme + _REPLY_STEP:
-                self._report_mismatch(name, printed, n, extreme, number)
-        if "clock_step" not in run.codes:
-            self._check_mean_and_deviation(n, number)
-
-    def _check_mean_and_deviation(self, n: int, number: int) -> None:
-        """Compare the summary's mean and deviation with the replies, which are rounded or truncated to three digits."""
-        run = self.run
-        counts = frequencies(self.samples.rtt)
-        steps = {rtt: 1000 if self.three_decimals else _printed_step(rtt) for rtt in counts}
-        average = sum(rtt * count for rtt, count in counts.items()) / n
-        mean, row = run.value("rtt_mean"), run.row_of("rtt_sd")
-        if mean is None:
-            return
-        if abs(mean - average) > sum(steps[rtt] * count for rtt, count in counts.items()) / n + _REPLY_STEP:
-            self._report_mismatch("avg", mean, n, average, number)
-            return
-        if row is None:
-            return
-        printed = milliseconds(row["printed"]).value
-        expected = math.sqrt(math.fsum(count * (rtt - average) ** 2 for rtt, count in counts.items()) / n)
-        slack = math.sqrt(sum(count * steps[rtt] ** 2 for rtt, count in counts.items()) / n) + _REPLY_STEP
-        most = math.sqrt((expected + slack) ** 2 + excess_of_cut_mean(mean)) + _REPLY_STEP
-        if printed < expected - slack or printed > (most if self.old_mdev else expected + slack):
-            self._report_mismatch("deviation", printed, n, expected, number)
-        elif printed > expected + slack:
-            text = (
-                f"mdev is {printed / 1e6:g} ms, the replies give {expected / 1e6:.3f}: old iputils truncates the mean"
-            )
-            run.add_event("mdev_overstated", "info", text, number)
-        elif row["resolution"] is not None:
-            bound = math.sqrt(n / (n - 1)) * max(printed - expected + slack, expected + slack - printed)
-            row["resolution"] = min(row["resolution"], max(bound, milliseconds(row["printed"]).resolution or 0.0))
-
-    def _report_mismatch(self, name: str, printed: float, n: int, computed: float, number: int) -> None:
-        text = f"the summary prints {name} = {printed / 1e6:g} ms; the {n} replies give {computed / 1e6:.6g} ms"
-        contradict(self.run, "summary_mismatch", text, number)
-
-    def _read_options(self) -> None:
-        row, log = self.run.row, self.log
-        row["client"] = row.get("client") or log.host
-        flags = "".join(word[1:] for word in log.arguments if re.fullmatch(r"-[A-Za-z]{1,6}", word))
-        if "f" in flags or "A" in flags:
-            row["closed_loop"] = True
-        seconds = log.option("-w")
-        if seconds and seconds.isdigit() and not self.windows:
-            row["requested_duration_ns"] = nanoseconds(seconds, "sec")
-
-    def _fill_lost(self) -> None:
-        """Add the probes without a line as lost, where the counts confirm that exactly those got no answer."""
-        samples, run = self.samples, self.run
-        sent, lost = run.value("sent"), run.value("lost")
-        if self.windows or not samples.seq or not sent or lost is None:
-            return
-        start = 0 if extremes(samples.seq)[0] == 0 or run.row.get("dialect") in _COUNT_FROM_ZERO else 1
-        stop = start + int(sent)
-        missing = stop - start - samples.count_present(start, stop)
-        if not missing:
-            return
-        unlisted = int(lost) - samples.count("lost", "unreachable")
-        if missing == unlisted and missing <= _MOST_FILLED:
-            for seq in samples.missing(start, stop):
-                samples.add(seq, None, "lost")
-        else:
-            text = f"{missing} probes have no line, but the counts leave {unlisted} lost; lines are missing"
-            run.add_event("lines_missing", "info", text, run.row["first_line"])
-
-    def _leave_out_void(self) -> None:
-        """Remove minimum, mean and deviation of a summary that includes replies of 0 ms."""
-        run, low = self.run, self.run.row_of("rtt_min")
-        void = self.samples.count("void")
-        if low is None or (not void and to_point(low["printed"] or "") != _VOID_TIME):
-            return
-        for name in ("rtt_min", "rtt_mean", "rtt_sd"):
-            run.remove_metric(name)
-        replies = f"{void} replies" if void > 1 else "a reply"
-        text = f"the summary includes {replies} of 0 ms from a clock step; minimum, mean and deviation are left out"
-        run.add_event("clock_step", "warning", text, low["line"])
-
-    def _store_samples(self) -> None:
-        samples, run = self.samples, self.run
-        if not samples.seq:
-            return
-        sent: Sequence[int | None] = nullable(samples.sent)
-        if self.first_stamp is not None:
-            first = min(value for value in samples.sent if value is not None and value != NULL)
-            sent = _linear(samples.sent, first, 1)
-            run.set(started_at=utc(first))
-        elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
-            sent = _linear(samples.seq, extremes(samples.seq)[0], nanoseconds(interval, "sec"))
-        has_bounds = self.windows or "carry_restored" in run.codes
-        bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if has_bounds else {}
-        status: Sequence[str] = Repeated("ok", len(samples.seq))
-        if samples.count("ok") < len(samples.status):
-            known = samples.status
-            status = Labels(known, STATUSES) if isinstance(known, Integers) else [STATUSES[index] for index in known]
-        run.add_samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
-
-
-def _linear(column: Column, first: int, step: int) -> Sequence[int | None]:
-    """Return ``(value - first) * step`` of each value that is not missing."""
-    if isinstance(column, Integers):
-        return column.map(lambda values: (values - first) * step)
-    return [None if value == NULL else (value - first) * step for value in column]
-
-
-@overload
-def _may_lack_carry(rtt: int) -> bool: ...
-@overload
-def _may_lack_carry(rtt: NDArray[np.int64]) -> NDArray[np.bool_]: ...
-def _may_lack_carry(rtt: int | NDArray[np.int64]) -> bool | NDArray[np.bool_]:
-    """Return whether a time (ns), or each of several, ends like one that lacks its carry."""
-    return (rtt % _MILLISECOND == _UNCARRIED) & (rtt >= _MILLISECOND) & (rtt < 100 * _MILLISECOND)
-
-
-def _printed_step(rtt: int) -> int:
-    """Return the step (ns) in which iputils prints a time: three digits, from 1 us to 1 ms."""
-    if rtt < _MILLISECOND:
-        return 1000
-    return 10_000 if rtt < 10 * _MILLISECOND else 100_000 if rtt < 100 * _MILLISECOND else _MILLISECOND

@@ -1,0 +1,233 @@
+"""One run of ping: its samples, its status, and the comparison of its summary with its replies."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
+from azlatency.logs.grammar import Line
+from azlatency.logs.large import NULL, Column, Integers, Labels, Repeated, extremes, frequencies
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import contradict, end_run, utc
+from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples, nullable
+from azlatency.logs.parsers.ping.summary import excess_of_cut_mean, milliseconds, to_point
+from azlatency.logs.record import Recorder
+from azlatency.logs.units import Quantity, nanoseconds
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MILLISECOND = 10**6
+# A smaller payload has no room for the send time, so such replies print no time.
+_TIMED_PAYLOAD = 16
+# If more probes than this have no line, they are counted but not stored one by one.
+_MOST_FILLED = 10**7
+# iputils prints this if the clock was set back while the probe was under way.
+VOID_TIME = "0.000"
+# iputils s20180629 to s20190709 rounds the fraction to 10 tenths or 100 hundredths and prints them without a carry:
+# "31.10" is 32.0 and "4.100" is 5.00 (ping_common.c, ``gather_statistics``). Both have this width and this excess.
+CARRY_WIDTH, _UNCARRIED, _CARRY = 5, 100_000, 900_000
+_COUNT_FROM_ZERO = ("bsd", "busybox", "inetutils")
+# Replies have three significant digits, which old versions cut instead of rounding, and steps of a microsecond.
+_REPLY_DIGITS, _REPLY_STEP = 0.0101, 1_001
+
+
+class PingRun:
+    """What the lines of one run have said so far; `finish` completes the run."""
+
+    def __init__(self, log: Log, recorder: Recorder, number: int) -> None:
+        self.log = log
+        self.run = recorder.start_run(
+            "ping", number, test="echo", protocol="icmp", printed_as="round_trip", closed_loop=False
+        )
+        self.samples = ProbeSamples()
+        self.windows = False
+        self.summary: Line | None = None
+        self.has_times = False
+        self.first_stamp: int | None = None
+        self.last_line = number
+        self.failed = False
+        self.carried: list[int] = []
+        # The digits of the replies: as iputils prints them, or three decimals at 1 ms and above.
+        self.iputils = self.three_decimals = False
+        self.old_mdev = False
+
+    def finish(self, last_line: int) -> None:
+        """Complete the run: the options of its command, its samples and its status."""
+        run = self.run
+        self._read_options()
+        self._restore_carry()
+        self._fill_lost()
+        self._leave_out_void()
+        self._store_samples()
+        received = run.value("received")
+        if received is not None:
+            n = int(received + (run.value("duplicates") or 0))
+            number = self.summary.number if self.summary else last_line
+            if self.has_times:
+                run.add_metric("observations", Quantity(float(n), "count", str(n), None), number)
+            self._check_replies(n, number)
+        payload = run.row.get("message_bytes") or _TIMED_PAYLOAD
+        untimed = payload < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
+        complete = self.summary is not None and (self.has_times or not received or untimed)
+        has_numbers = bool(self.samples.seq) or self.summary is not None
+        end_run(run, has_numbers=has_numbers, ended=complete or self.failed, last_line=self.last_line)
+
+    def _restore_carry(self) -> None:
+        """Correct the replies that an iputils without a carry has printed, as far as the log proves such an iputils."""
+        samples, run = self.samples, self.run
+        dialect = run.row.get("dialect")
+        if not self.carried or self.three_decimals or dialect not in (None, "iputils"):
+            return
+        if (
+            dialect is None
+            and not self.iputils
+            and all(samples.rtt[index] < 10 * MILLISECOND for index in self.carried)
+        ):
+            return
+        for index in self.carried:
+            unit = MILLISECOND // (10 if samples.rtt[index] >= 10 * MILLISECOND else 100)
+            samples.rtt[index] += _CARRY
+            samples.low[index], samples.high[index] = samples.rtt[index] - unit // 2, samples.rtt[index]
+            if (sent := samples.sent[index]) not in (NULL, None):
+                samples.sent[index] = sent - _CARRY
+        text = (
+            f"{len(self.carried)} times lack the carry of the rounding (31.10 is 32.0 ms, 4.100 is 5.00 ms); corrected"
+        )
+        run.add_event("carry_restored", "info", text, run.row["first_line"])
+
+    def _check_replies(self, n: int, number: int) -> None:
+        """Compare the summary with the replies: their number, and their statistics if every reply is in the log."""
+        samples, run = self.samples, self.run
+        replies = samples.count("ok", "duplicate", "void")
+        if replies > n:
+            text = f"the log has {replies} replies, but the summary counts {n}; it mixes several runs or is edited"
+            contradict(run, "count_mismatch", text, number)
+            return
+        if self.windows or not n or len(samples.rtt) != n or NULL in samples.rtt:
+            return
+        for name, extreme in zip(("min", "max"), extremes(samples.rtt), strict=True):
+            printed = run.value(f"rtt_{name}")
+            if printed is not None and abs(extreme - printed) > _REPLY_DIGITS * extreme + _REPLY_STEP:
+                self._report_mismatch(name, printed, n, extreme, number)
+        if "clock_step" not in run.codes:
+            self._check_mean_and_deviation(n, number)
+
+    def _check_mean_and_deviation(self, n: int, number: int) -> None:
+        """Compare the summary's mean and deviation with the replies, which are rounded or truncated to three digits."""
+        run = self.run
+        counts = frequencies(self.samples.rtt)
+        steps = {rtt: 1000 if self.three_decimals else _printed_step(rtt) for rtt in counts}
+        average = sum(rtt * count for rtt, count in counts.items()) / n
+        mean, row = run.value("rtt_mean"), run.row_of("rtt_sd")
+        if mean is None:
+            return
+        if abs(mean - average) > sum(steps[rtt] * count for rtt, count in counts.items()) / n + _REPLY_STEP:
+            self._report_mismatch("avg", mean, n, average, number)
+            return
+        if row is None:
+            return
+        printed = milliseconds(row["printed"]).value
+        expected = math.sqrt(math.fsum(count * (rtt - average) ** 2 for rtt, count in counts.items()) / n)
+        slack = math.sqrt(sum(count * steps[rtt] ** 2 for rtt, count in counts.items()) / n) + _REPLY_STEP
+        most = math.sqrt((expected + slack) ** 2 + excess_of_cut_mean(mean)) + _REPLY_STEP
+        if printed < expected - slack or printed > (most if self.old_mdev else expected + slack):
+            self._report_mismatch("deviation", printed, n, expected, number)
+        elif printed > expected + slack:
+            text = (
+                f"mdev is {printed / 1e6:g} ms, the replies give {expected / 1e6:.3f}: old iputils truncates the mean"
+            )
+            run.add_event("mdev_overstated", "info", text, number)
+        elif row["resolution"] is not None:
+            bound = math.sqrt(n / (n - 1)) * max(printed - expected + slack, expected + slack - printed)
+            row["resolution"] = min(row["resolution"], max(bound, milliseconds(row["printed"]).resolution or 0.0))
+
+    def _report_mismatch(self, name: str, printed: float, n: int, computed: float, number: int) -> None:
+        text = f"the summary prints {name} = {printed / 1e6:g} ms; the {n} replies give {computed / 1e6:.6g} ms"
+        contradict(self.run, "summary_mismatch", text, number)
+
+    def _read_options(self) -> None:
+        row, log = self.run.row, self.log
+        row["client"] = row.get("client") or log.host
+        flags = "".join(word[1:] for word in log.arguments if re.fullmatch(r"-[A-Za-z]{1,6}", word))
+        if "f" in flags or "A" in flags:
+            row["closed_loop"] = True
+        seconds = log.option("-w")
+        if seconds and seconds.isdigit() and not self.windows:
+            row["requested_duration_ns"] = nanoseconds(seconds, "sec")
+
+    def _fill_lost(self) -> None:
+        """Add the probes without a line as lost, where the counts confirm that exactly those got no answer."""
+        samples, run = self.samples, self.run
+        sent, lost = run.value("sent"), run.value("lost")
+        if self.windows or not samples.seq or not sent or lost is None:
+            return
+        start = 0 if extremes(samples.seq)[0] == 0 or run.row.get("dialect") in _COUNT_FROM_ZERO else 1
+        stop = start + int(sent)
+        missing = stop - start - samples.count_present(start, stop)
+        if not missing:
+            return
+        unlisted = int(lost) - samples.count("lost", "unreachable")
+        if missing == unlisted and missing <= _MOST_FILLED:
+            for seq in samples.missing(start, stop):
+                samples.add(seq, None, "lost")
+        else:
+            text = f"{missing} probes have no line, but the counts leave {unlisted} lost; lines are missing"
+            run.add_event("lines_missing", "info", text, run.row["first_line"])
+
+    def _leave_out_void(self) -> None:
+        """Remove minimum, mean and deviation of a summary that includes replies of 0 ms."""
+        run, low = self.run, self.run.row_of("rtt_min")
+        void = self.samples.count("void")
+        if low is None or (not void and to_point(low["printed"] or "") != VOID_TIME):
+            return
+        for name in ("rtt_min", "rtt_mean", "rtt_sd"):
+            run.remove_metric(name)
+        replies = f"{void} replies" if void > 1 else "a reply"
+        text = f"the summary includes {replies} of 0 ms from a clock step; minimum, mean and deviation are left out"
+        run.add_event("clock_step", "warning", text, low["line"])
+
+    def _store_samples(self) -> None:
+        samples, run = self.samples, self.run
+        if not samples.seq:
+            return
+        sent: Sequence[int | None] = nullable(samples.sent)
+        if self.first_stamp is not None:
+            first = min(value for value in samples.sent if value is not None and value != NULL)
+            sent = _linear(samples.sent, first, 1)
+            run.set(started_at=utc(first))
+        elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
+            sent = _linear(samples.seq, extremes(samples.seq)[0], nanoseconds(interval, "sec"))
+        has_bounds = self.windows or "carry_restored" in run.codes
+        bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if has_bounds else {}
+        status: Sequence[str] = Repeated("ok", len(samples.seq))
+        if samples.count("ok") < len(samples.status):
+            known = samples.status
+            status = Labels(known, STATUSES) if isinstance(known, Integers) else [STATUSES[index] for index in known]
+        run.add_samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
+
+
+def _linear(column: Column, first: int, step: int) -> Sequence[int | None]:
+    """Return ``(value - first) * step`` of each value that is not missing."""
+    if isinstance(column, Integers):
+        return column.map(lambda values: (values - first) * step)
+    return [None if value == NULL else (value - first) * step for value in column]
+
+
+@overload
+def may_lack_carry(rtt: int) -> bool: ...
+@overload
+def may_lack_carry(rtt: NDArray[np.int64]) -> NDArray[np.bool_]: ...
+def may_lack_carry(rtt: int | NDArray[np.int64]) -> bool | NDArray[np.bool_]:
+    """Return whether a time (ns), or each of several, ends like one that lacks its carry."""
+    return (rtt % MILLISECOND == _UNCARRIED) & (rtt >= MILLISECOND) & (rtt < 100 * MILLISECOND)
+
+
+def _printed_step(rtt: int) -> int:
+    """Return the step (ns) in which iputils prints a time: three digits, from 1 us to 1 ms."""
+    if rtt < MILLISECOND:
+        return 1000
+    return 10_000 if rtt < 10 * MILLISECOND else 100_000 if rtt < 100 * MILLISECOND else MILLISECOND
