@@ -1,9 +1,11 @@
-"""The same mutants as in ``make fuzz``, but few, and the cuts that it found."""
+"""The same mutants as in ``make fuzz``, but few, and the cuts and joins that it found."""
 
 from __future__ import annotations
 
+import random
+
 import pytest
-from helpers.fuzz import classify_many, read
+from helpers.fuzz import BAD, classify, classify_many, join, originals, read
 from helpers.places import FIXTURES
 
 
@@ -59,3 +61,15 @@ def test_a_cut_that_the_text_shows_truncates_the_last_run(name: str, end: str) -
     assert whole is not None and cut is not None
     assert whole.rows["runs"][-1]["status"] == "complete"
     assert cut.rows["runs"][-1]["status"] == "truncated"
+
+
+def test_no_two_logs_of_fping_mix() -> None:
+    """Two sessions of one host in one file: nothing of the second one is counted in the first."""
+    logs = [log for log in originals() if log[0].startswith("fping/")]
+    draw = random.Random(0)
+    classes = {
+        (before, name): classify(join, [*facts, *facts_before], join(raw, draw, raw_before), raw, facts)
+        for name, raw, facts in logs
+        for before, raw_before, facts_before in logs
+    }
+    assert [names for names, found in classes.items() if found in BAD] == []

@@ -46,7 +46,7 @@ class FpingText(LineLog):
         self.hosts: dict[str, Host] = {}
         self.clock: int | None = None
         self.in_block: set[str] = set()
-        self.summaries = False
+        self.summaries = self.verdicts = False
         self.over = False
         self.in_totals = False
         """The totals of all hosts (``-s``) have begun, and their last line was not read."""
@@ -138,7 +138,9 @@ class FpingText(LineLog):
         hint="duplicate for",
     )
     def duplicate(self, line: Line, match: re.Match[str]) -> None:
-        """Read a second reply to a probe."""
+        """Read a second reply to a probe; behind the summaries it belongs to another session."""
+        if self.summaries or self.verdicts:
+            self._close_session(line.number - 1)
         host = self._host(line, match["host"])
         host.duplicates += 1
         host.add(int(match["seq"]), nanoseconds(match["time"], "ms"), "duplicate")
@@ -148,7 +150,9 @@ class FpingText(LineLog):
         hint="for ICMP Echo sent to",
     )
     def icmp_error(self, line: Line, match: re.Match[str]) -> None:
-        """Read an ICMP error about a host."""
+        """Read an ICMP error about a host; behind the summaries it belongs to another session."""
+        if self.summaries:
+            self._close_session(line.number - 1)
         if not self._report_unfinished(line):
             self._host(line, match["host"]).errors += 1
 
@@ -156,7 +160,7 @@ class FpingText(LineLog):
     def alive(self, line: Line, match: re.Match[str]) -> None:
         """Read the verdict that a host is alive."""
         host = self._host(line, match["host"], fresh=True)
-        host.whole = True
+        host.whole = self.verdicts = True
         if match["time"] is not None:
             host.add(0, nanoseconds(match["time"], "ms"), "ok")
 
@@ -164,7 +168,7 @@ class FpingText(LineLog):
     def unreachable(self, line: Line, match: re.Match[str]) -> None:
         """Read the verdict that a host is unreachable."""
         host = self._host(line, match["host"], fresh=True)
-        host.whole = True
+        host.whole = self.verdicts = True
         host.run.set(status="no_data")
         host.run.add_event("no_data", "warning", f"{match['host']} did not answer", line.number)
 
@@ -173,7 +177,7 @@ class FpingText(LineLog):
     @data(r"\[(\d\d):(\d\d):(\d\d)\]", hint=":")
     def clock_time(self, line: Line, match: re.Match[str]) -> None:
         """Read the time of day above a ``-Q`` block."""
-        if self.summaries or self.over:
+        if self.summaries or self.verdicts or self.over:
             self._close_session(line.number - 1)
         hours, minutes, seconds = (int(group) for group in match.groups())
         self.clock = 3600 * hours + 60 * minutes + seconds
@@ -286,14 +290,14 @@ class FpingText(LineLog):
     def _probe(self, line: Line, name: str, seq: int) -> Host:
         """Return the host of a probe; a probe after a summary, or a lower number, begins another session."""
         host = self.hosts.get(name)
-        if self.summaries or (host is not None and seq <= host.highest):
+        if self.summaries or self.verdicts or (host is not None and seq <= host.highest):
             self._close_session(line.number - 1)
         return self._host(line, name)
 
     def _end_host(self, line: Line, name: str) -> Host:
         """Return the host that this line ends; a second such line begins another session."""
         known_host = self.hosts.get(name)
-        if known_host is not None and known_host.final:
+        if self.verdicts or (known_host is not None and known_host.final):
             self._close_session(line.number - 1)
         self.summaries = True
         host = self._host(line, name)
