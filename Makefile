@@ -104,7 +104,11 @@ test-slow: data ## run the tests that take long (installs more: a Dask cluster a
 .PHONY: bench
 bench: data ## compare the cost of parsing and statistics with other libraries (takes minutes)
 	@$(MAKE) setup EXTRAS=test,dask,bench
-	@$(PY) -m benchmarks
+	@$(PY) -m benchmarks $(PARTS)
+
+.PHONY: bench-store
+bench-store: ## show the last result of make bench in docs/benchmarks.md, and compare later ones with it
+	@$(PY) -m benchmarks.results
 
 .PHONY: coverage
 coverage: setup ## simulate how often intervals and verdicts are right; update docs/questions/truth.md (takes minutes)

@@ -1,13 +1,14 @@
 """``python -m benchmarks``: compare the CPU time of the project with that of another library.
 
-Each row runs both in one process, alternately, and prints the ratio of the smallest CPU times and the goal. On a busy
-machine a ratio varies by about ten per cent. The rows are kept in ``build/bench.json``, with the cost of logs of 1e3 to
-1e6 lines, which ``build/bench.svg`` shows.
+Each row runs both alternately, in one process or in one new process each, and prints the ratio of the medians and the
+goal. On a busy machine a ratio varies by about ten per cent. The rows are kept in ``build/bench.json``, with the cost
+of data of 1e3 to 1e7 lines or values, which ``build/bench.svg`` shows. Names of parts (`PARTS`) run only these.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -16,12 +17,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.results import COSTS, row, save
+from benchmarks.results import COSTS, keep, pair, save, value
 from benchmarks.statistics import cpu, peak_megabytes, statistics
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
-PING_LINES, FPING_LINES, ROWS, SMALL_LOGS, JSON_FILES, TURNS = 1_000_000, 500_000, 2_000_000, 10_000, 100, 3
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
+PING_LINES, FPING_LINES, FULL_LOG_ROWS, SMALL_LOGS, JSON_FILES = 1_000_000, 500_000, 2_000_000, 10_000, 300
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 FULL_LOG_HEAD = (
     "test was performed using the following parameters: --mps=600000 --burst=1 --reply-every=1 --msg-size=14\n"
     "packet, txTime(sec), rxTime(sec), latency(usec)\n"
@@ -29,18 +30,12 @@ FULL_LOG_HEAD = (
 FULL_LOG_END = "-" * 30 + "\n"
 
 
-def both(own: Callable[[], object], peer: Callable[[], object], turns: int = TURNS) -> tuple[float, float]:
-    """Run both functions alternately; return the smallest CPU time of each in seconds."""
-    times = [(cpu(own), cpu(peer)) for _ in range(turns)]
-    return min(own for own, _ in times), min(peer for _, peer in times)
-
-
 def child(code: str) -> float:
     """Return the CPU seconds of a new interpreter that runs ``code``."""
     import resource
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -92,59 +87,65 @@ def json_document(intervals: int) -> bytes:
     return json.dumps({"start": start, "intervals": rows, "end": end}, indent="\t").encode()
 
 
-def iperf3_json() -> None:
-    """Parse JSON of iperf3 with every interval and its line; compare with the standard library's decoder alone."""
+def iperf3_json(folder: Path) -> None:
+    """Parse JSON of iperf3 with every interval and its line; compare with decoders alone."""
+    import msgspec
+
     from azlatency.logs.decode import source_from_bytes
     from azlatency.logs.parse import parse_source
 
     raw = json_document(60)
-    own, peer = both(
-        lambda: [parse_source(source_from_bytes(raw, "a.json")) for _ in range(JSON_FILES)],
-        lambda: [json.loads(raw) for _ in range(JSON_FILES)],
-    )
-    row(f"iperf3 JSON, {JSON_FILES} files of {len(raw) // 1000} kB", own, peer, "json.loads", "<= 1.5x")
 
+    def times(parse: Callable[[bytes], object]) -> Callable[[], float]:
+        return lambda: cpu(lambda: [parse(raw) for _ in range(JSON_FILES)])
 
-def sizes(folder: Path) -> None:
-    """Measure the cost of logs of rising size; it must grow in proportion."""
-    import azlatency as az
-
-    makers: dict[str, Callable[[int], str | bytes]] = {
-        "ping, lines": lambda size: ping_log(folder, size).read_bytes(),
-        "sockperf full log, rows": lambda size: (
-            "packet, txTime(sec), rxTime(sec), latency(usec)\n" + full_log_body(size)
-        ),
-        "iperf3 JSON, rows of intervals": lambda size: json_document(size // 9),
-    }
-    path = folder / "sized.log"
-    for kind, make in makers.items():
-        COSTS[kind] = {}
-        for size in SIZES[:-1] if "JSON" in kind else SIZES:  # a million rows of JSON are 400 MB
-            content = make(size)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-            COSTS[kind][size] = min(cpu(lambda: az.parse(path)) for _ in range(TURNS))
-        shown = "   ".join(f"{size:.0e}: {seconds:.3f} s" for size, seconds in COSTS[kind].items())
-        print(f"{kind:44} {shown}", flush=True)
-    code = f"import azlatency as az; az.parse({str(ping_log(folder, PING_LINES))!r})"
-    print(f"{'ping, 1e6 replies: peak memory':44} {peak_megabytes(code):8.0f} MB{'':59} goal <= 300 MB")
+    pair(
+        f"iperf3 JSON, {JSON_FILES} files of {len(raw) // 1000} kB",
+        times(lambda raw: parse_source(source_from_bytes(raw, "a.json"))),
+        {"json.loads": times(json.loads), "msgspec.json.decode": times(msgspec.json.decode)}, [1.5], turns=3,
+    )  # fmt: skip
 
 
 def ping(folder: Path) -> None:
-    """Parse a ping log with a million replies; compare with a loop over one compiled regular expression."""
-    import numpy  # noqa: F401
-    import pyarrow.csv  # noqa: F401
+    """Parse a ping log with a million replies."""
+    import polars as pl
+    import pyarrow.compute as pc
+    from pyarrow import csv
 
     import azlatency as az
 
     path = ping_log(folder, PING_LINES)
     pattern = re.compile(r"(\d+) bytes from (\S+): icmp_seq=(\d+) ttl=(\d+) time=([\d.]+) ms")
 
-    def naive() -> list[float]:
+    def loop() -> None:
         with path.open() as stream:
-            return [float(match[5]) for line in stream if (match := pattern.match(line))]
+            [float(match[5]) for line in stream if (match := pattern.match(line))]
 
-    own, peer = both(lambda: az.parse(path), naive)
-    row("ping, 1e6 replies, every line accounted for", own, peer, "regex loop", "faster")
+    def arrow() -> None:
+        options = csv.ReadOptions(column_names=["line"], skip_rows=1)
+        lines = csv.read_csv(path, options, csv.ParseOptions(delimiter="\x01"))["line"]
+        for part in (4, 6):
+            text = pc.list_element(pc.split_pattern(lines, " "), part)
+            pc.cast(pc.utf8_slice_codeunits(text, 9 if part == 4 else 5, None), "float64")
+
+    def split() -> None:
+        frame = pl.scan_csv(path, has_header=False, separator="\x01", skip_lines=1, quote_char=None)
+        words = pl.col("column_1").str.split(" ")
+        numbers = [words.list.get(at).str.slice(start).cast(pl.Float64).alias(name)
+                   for name, at, start in (("seq", 4, 9), ("time", 6, 5))]  # fmt: skip
+        frame.select(numbers).collect(engine="streaming")
+
+    peers = {"regex loop, times only": loop, "pyarrow compute, split": arrow, "polars, split": split}
+    pair(
+        "ping, 1e6 replies, every line accounted for", lambda: cpu(lambda: az.parse(path)),
+        {name: lambda peer=peer: cpu(peer) for name, peer in peers.items()}, [1.0], turns=3,
+    )  # fmt: skip
+    whole = f"import azlatency as az; az.import_study('x', [{str(path)!r}], out={str(folder / 'whole')!r})"
+    jc = f"import jc; jc.parse('ping', open({str(path)!r}).read())"
+    keep("ping, 1e6 replies, to Parquet, whole process", [child(whole)], "jc, whole process", [child(jc)], 1 / 15)
+    value("ping, 1e6 replies, to Parquet: peak memory", peak_megabytes(whole), "MB", 300)
+    ten = whole.replace(str(path), str(ping_log(folder, 10 * PING_LINES))).replace("'x'", "'ten'")
+    value("ping, 1e7 replies, to Parquet: peak memory", peak_megabytes(ten), "MB", 300)
 
 
 def fping(folder: Path) -> None:
@@ -161,93 +162,202 @@ def fping(folder: Path) -> None:
         stream.write(f"\n10.0.0.1 : xmt/rcv/%loss = {FPING_LINES}/{FPING_LINES}/0%, min/avg/max = 0.200/0.450/0.700\n")
     pattern = re.compile(r"(\S+) +: \[(\d+)\], (\d+) bytes, ([\d.]+) ms")
 
-    def naive() -> list[float]:
+    def loop() -> None:
         with path.open() as stream:
-            return [float(match[4]) for line in stream if (match := pattern.match(line))]
+            [float(match[4]) for line in stream if (match := pattern.match(line))]
 
-    own, peer = both(lambda: az.parse(path), naive)
-    row("fping, 5e5 replies, every line accounted for", own, peer, "regex loop", "faster")
+    pair("fping, 5e5 replies, every line accounted for", lambda: cpu(lambda: az.parse(path)),
+         {"regex loop, times only": lambda: cpu(loop)}, [1.0], turns=3)  # fmt: skip
 
 
 def full_log(folder: Path) -> None:
-    """Parse a sockperf full log, exact to the nanosecond; compare with pyarrow, which reads floats."""
+    """Parse a sockperf full log, exact to the nanosecond; pyarrow and pandas read floats."""
+    import pandas as pd
     from pyarrow import csv
 
     import azlatency as az
 
     path, body = folder / "full.csv", folder / "body.csv"
-    rows = full_log_body(ROWS)
+    rows = full_log_body(FULL_LOG_ROWS)
     body.write_text(rows)
     path.write_text(FULL_LOG_HEAD + rows + FULL_LOG_END)
-    own, peer = both(lambda: az.parse(path), lambda: csv.read_csv(body))
-    row("sockperf full log, 2e6 rows, exact", own, peer, "pyarrow.csv, floats", "<= 1.5x")
+    pair(
+        "sockperf full log, 2e6 rows, exact", lambda: cpu(lambda: az.parse(path)),
+        {"pyarrow.csv, floats": lambda: cpu(lambda: csv.read_csv(body)),
+         "pandas.read_csv, floats": lambda: cpu(lambda: pd.read_csv(body, header=None))}, [1.5], turns=3,
+    )  # fmt: skip
+    code = f"import azlatency as az; az.import_study('full', [{str(path)!r}], out={str(folder / 'full')!r})"
+    value("sockperf full log, 2e6 rows, to Parquet: peak memory", peak_megabytes(code), "MB", 300)
 
 
-def small_logs() -> None:
-    """Parse many small logs of all tools; compare with one regular expression per line."""
+def fixture_logs() -> dict[str, list[bytes]]:
+    """Return the small logs of the tests by tool."""
+    logs: dict[str, list[bytes]] = {}
+    for path in sorted(FIXTURES.glob("*/*")):
+        if path.is_file() and path.stat().st_size <= 5_000 and path.suffix not in (".json", ".md", ".gz"):
+            logs.setdefault(path.parent.name, []).append(path.read_bytes())
+    return logs
+
+
+def small_logs(folder: Path) -> None:
+    """Parse and import many small logs of all tools."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+    from time import perf_counter
+
+    import pandas as pd
+
     from azlatency.logs.decode import source_from_bytes
     from azlatency.logs.parse import parse_source
+    from azlatency.studies.importer import import_study
 
     def parse(logs: list[bytes]) -> None:
         for raw in logs:
             parse_source(source_from_bytes(raw, "x"))
 
-    logs_by_tool: dict[str, list[bytes]] = {}
-    for path in sorted(FIXTURES.glob("*/*")):
-        if path.stat().st_size <= 5_000 and not path.name.endswith((".expected.json", ".md", ".gz")):
-            logs_by_tool.setdefault(path.parent.name, []).append(path.read_bytes())
+    logs_by_tool = fixture_logs()
     logs = [raw for tool_logs in logs_by_tool.values() for raw in tool_logs]
     parse(logs)
-    many = [logs[index % len(logs)] for index in range(SMALL_LOGS)]
+    many = [logs[index % len(logs)] + b"\n" * (index // len(logs)) for index in range(SMALL_LOGS)]
     number = re.compile(r"([\d.]+) ?(us|ms|usec|sec|Gbits/sec|Gbps)")
-    own, peer = both(
-        lambda: parse(many),
-        lambda: [number.findall(line) for raw in many for line in raw.decode("latin-1").splitlines()],
-        turns=1,  # the number of logs already averages
-    )
-    row(f"{SMALL_LOGS} small logs, parse only", own, peer, "one regex per line", "<= 0.5 ms per log")
-    print(f"{'':44} {own / SMALL_LOGS * 1e3:8.3f} ms CPU per log, by tool:")
+    texts = [raw.decode("latin-1") for raw in many]
+
+    def lines() -> None:
+        for text in texts:
+            for line in text.splitlines():
+                number.findall(line)
+
+    def frames() -> None:
+        for text in texts[: SMALL_LOGS // 10]:
+            pd.DataFrame([number.findall(line)[:1] for line in text.splitlines()])
+
+    pair(
+        f"{SMALL_LOGS:,} small logs of all tools, parse only", lambda: cpu(lambda: parse(many)),
+        {"one regex per line": lambda: cpu(lines),
+         "a DataFrame per file (a tenth, scaled)": lambda: 10 * cpu(frames)}, [None, None], turns=3,
+    )  # fmt: skip
     for tool, tool_logs in logs_by_tool.items():
-        times = max(200 // len(tool_logs), 1)
-        least = min(cpu(lambda tool_logs=tool_logs, times=times: parse(tool_logs * times)) for _ in range(TURNS))
-        print(f"{'':34} {tool:9} {least / times / len(tool_logs) * 1e3:8.3f}")
+        times = max(100 // len(tool_logs), 1)
+        least = min(cpu(lambda tool_logs=tool_logs, times=times: parse(tool_logs * times)) for _ in range(3))
+        value(f"a small log of {tool}: CPU", least / times / len(tool_logs) * 1e3, "ms", 0.5)
+    value("a small log, all tools: CPU", min(cpu(lambda: parse(many)) for _ in range(2)) / SMALL_LOGS * 1e3, "ms", 0.3)
+    source = folder / "small"
+    source.mkdir()
+    for index, raw in enumerate(many):
+        (source / f"{index:05}.log").write_bytes(raw)
+
+    def imported(name: str = "small", **options: object) -> float:
+        return cpu(lambda: import_study(name, [source], out=folder / "out", **options))
+
+    first = imported()
+    value(f"import of {SMALL_LOGS:,} small logs to Parquet: CPU per log", first / SMALL_LOGS * 1e3, "ms", 0.6)
+    value("import again, nothing changed", 100 * imported() / first, "% of the first import", 10)
+    (source / "new.log").write_bytes(logs[0] + b"\n" * 9_999)
+    value("import again, one log added", 100 * imported() / first, "% of the first import", 10)
+    (source / "study.toml").write_text('[study]\nregion = "westeurope"\n')
+    value("import again, a line of study.toml changed", 100 * imported() / first, "% of the first import", 10)
+
+    def wall(**options: object) -> float:
+        begin = perf_counter()
+        import_study("wall", [source], out=folder / f"wall-{perf_counter()}", **options)
+        return perf_counter() - begin
+
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        list(executor.map(parse, [logs, logs]))  # starts the workers
+        pair("import of small logs by two processes, wall time", lambda: wall(executor=executor),
+             {"by this process alone": wall}, [1.0], turns=3)  # fmt: skip
 
 
-def imports(folder: Path) -> None:
-    """Import all studies, then import them again without changes."""
-    from azlatency.studies.importer import import_study
-    from azlatency.studies.store import list_studies
+def check(folder: Path) -> None:
+    """Check a folder of logs on the command line; the time must grow in proportion."""
+    logs = [raw for tool_logs in fixture_logs().values() for raw in tool_logs]
+    seconds = {}
+    for count in (1_000, 2_000):
+        source = folder / f"check-{count}"
+        source.mkdir()
+        for index in range(count):
+            (source / f"{index:05}.log").write_bytes(logs[index % len(logs)] + b"\n" * (index // len(logs)))
+        command = f"from azlatency.cli import app; app(['--no-cache', 'check', {str(source)!r}], standalone_mode=False)"
+        seconds[count] = child(command)
+    os.environ["AZLATENCY_CACHE"] = str(folder / "cache")
+    filling, again = (child(command.replace("'--no-cache', ", "")) for _ in range(2))
+    parse = child(f"import azlatency as az; az.parse({str(folder / 'check-2000')!r})")
+    keep("azlatency check of 2,000 logs", [seconds[2_000]], "az.parse of the same", [parse], 1.5)
+    keep("azlatency check of 2,000 logs, filling the cache", [filling], "without the cache", [seconds[2_000]], 1.25)
+    keep("azlatency check of 2,000 logs, again", [again], "without the cache", [seconds[2_000]], 0.5)
+    value("azlatency check, 2,000 over 1,000 logs", seconds[2_000] / seconds[1_000], "times the CPU", 2.2)
 
-    first = cpu(lambda: [import_study(name, out=folder / "out") for name in list_studies()])
-    again = cpu(lambda: [import_study(name, out=folder / "out") for name in list_studies()])
-    print(f"{'re-import of unchanged studies':44} {again:8.2f} s   {'first import':34} {first:8.2f} s   "
-          f"{100 * again / first:13.0f} %   goal <= 10 %")  # fmt: skip
+
+def sizes(folder: Path) -> None:
+    """Measure the cost of logs of rising size; it must grow in proportion."""
+    import azlatency as az
+
+    def full(size: int) -> Path:
+        path = folder / "sized.csv"
+        path.write_text(FULL_LOG_HEAD + full_log_body(size) + FULL_LOG_END)
+        return path
+
+    def document(size: int) -> Path:
+        path = folder / "sized.json"
+        path.write_bytes(json_document(size // 9))
+        return path
+
+    makers: dict[str, Callable[[int], Path]] = {
+        "ping, lines": lambda size: ping_log(folder, size),
+        "sockperf full log, rows": full,
+        "iperf3 JSON, rows of intervals": document,
+    }
+    for kind, make in makers.items():
+        COSTS[kind] = {}
+        for size in SIZES[:-2] if "JSON" in kind else SIZES:  # a million rows of JSON are 400 MB
+            path = make(size)
+            COSTS[kind][size] = min(cpu(lambda path=path: az.parse(path)) for _ in range(3 if size < 10**6 else 1))
+        if 10**7 in COSTS[kind]:
+            value(f"{kind}: 1e7 over 1e6", COSTS[kind][10**7] / COSTS[kind][10**6], "times the CPU", 12)
 
 
-def start() -> None:
+def start(folder: Path) -> None:
     """Measure `import azlatency` and ``--help``."""
-    own, peer = child("import azlatency"), child("import numpy")
-    row("import azlatency", own, peer, "import numpy", "<= 1.3x")
-    quiet = "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    "
-    help_ = child(quiet + "from azlatency.cli import app; app(['--help'], standalone_mode=False)")
-    row("azlatency --help", help_, peer, "import numpy", "without pandas")
+    numpy = {"import numpy": lambda: child("import numpy")}
+    pair("import azlatency", lambda: child("import azlatency"), numpy, [1.3])
+    code = "from azlatency.cli import app; app(['--help'], standalone_mode=False)"
+    pair("azlatency --help", lambda: child(code), numpy)
 
 
-def main() -> None:
-    """Run all benchmarks."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        start()
-        small_logs()
-        imports(folder)
-        ping(folder)
-        fping(folder)
-        full_log(folder)
-        iperf3_json()
-        sizes(folder)
-    statistics()
+def report(folder: Path) -> None:
+    """Build the report of two studies; compare with the code of its notebooks as one script."""
+    import nbformat
+
+    names = ("emulated-zones", "westeurope-azure-cni")
+    code = ["import matplotlib, os", "matplotlib.use('agg')", "get = lambda value: None", f"os.chdir({str(folder)!r})"]
+    for name in names:
+        for path in sorted((FIXTURES.parents[1] / "notebooks").glob("*.ipynb")):
+            for cell in nbformat.read(path, 4).cells:
+                if cell.cell_type == "code":
+                    # A notebook shows the value of the last line.
+                    code.append(cell.source)
+                    if "parameters" in cell.metadata.get("tags", []):
+                        code.append(f"study = {name!r}")
+    script = folder / "script.py"
+    script.write_text("\n".join(code))
+    os.environ["AZLATENCY_DATA"] = str(FIXTURES.parents[1] / "data")
+    out = f"'report', '--force', '--out', {str(folder / 'site')!r}"
+    site = f"from azlatency.cli import app; app([{out}, {', '.join(f'{w!r}' for n in names for w in ('--study', n))}])"
+    keep("report of two studies, executed and rendered", [child(site)], "the notebooks' code as one script",
+         [child(f"exec(compile(open({str(script)!r}).read(), 'script', 'exec'))")], 2.0)  # fmt: skip
+
+
+PARTS = (start, small_logs, check, ping, fping, full_log, iperf3_json, sizes, statistics, report)
+
+
+def main(names: list[str]) -> None:
+    """Run the benchmarks of these names, by default all."""
+    for part in PARTS:
+        if not names or part.__name__ in names:
+            with tempfile.TemporaryDirectory() as folder:
+                part(Path(folder))
     save()
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,7 +1,4 @@
-"""Measure the statistics: CPU time relative to a sort of the same values, and peak memory.
-
-``python -m benchmarks.statistics`` runs only these rows.
-"""
+"""Measure the statistics: CPU time relative to other libraries, and peak memory."""
 
 from __future__ import annotations
 
@@ -9,12 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.results import COSTS, ROWS, pair, value
 
 #: Packets of a long run; resamples of the bootstrap used for comparison, and how many of them are timed.
 N, RESAMPLES, TIMED = 1_000_000, 9_999, 20
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
+#: Samples in files, and of a row group; values that hdrhistogram counts.
+LARGE, GROUP, HDR = 10_000_000, 2**18, 1_000_000
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -93,14 +97,98 @@ def peak_megabytes(code: str) -> float:
     return float(done.stdout.split()[-1])
 
 
-def print_row(what: str, own: float, peer: float, goal: str) -> None:
-    """Print one row: CPU seconds, and the ratio to a sort of a million values."""
-    print(
-        f"{what:44} {own:8.3f} s   {'np.sort of 1e6':34} {peer:8.3f} s   {own / peer:14.1f}x   goal {goal}", flush=True
+def packets_table(n: int, run_id: str, start: int, seed: int) -> pa.Table:
+    """Return samples of a run as the importer writes them."""
+    columns = {
+        "run_id": pa.repeat(pa.scalar(run_id), n), "seq": pa.array(np.arange(start, start + n)),
+        "sent_ns": pa.array(np.arange(start, start + n) * 100_000),
+        "rtt_ns": pa.array(packets(n, seed).astype("int64")),
+        "status": pa.repeat(pa.scalar("ok"), n), "low_ns": pa.nulls(n, pa.int64()), "high_ns": pa.nulls(n, pa.int64()),
+    }  # fmt: skip
+    return pa.table(columns)
+
+
+def large_study(folder: Path, n: int) -> Path:
+    """Write a study with one run of ``n`` samples; return the file of its samples."""
+    import azlatency as az
+    from azlatency.studies.importer import import_study
+
+    log = folder / "source" / "a.log"
+    log.parent.mkdir(exist_ok=True)
+    log.write_text("".join(f"64 bytes from 10.0.0.1: icmp_seq={i} ttl=64 time=0.3{i} ms\n" for i in range(1, 9)))
+    import_study("large", [log.parent], out=folder)
+    study = az.load("large", processed=folder)
+    (run_id,) = study.runs["run_id"]
+    (file,) = (folder / "large" / "samples").rglob("*.parquet")
+    schema = pq.read_schema(file)
+    options = {"compression": "zstd", "use_dictionary": ["run_id", "status"],
+               "column_encoding": dict.fromkeys(("seq", "sent_ns", "rtt_ns"), "DELTA_BINARY_PACKED")}  # fmt: skip
+    with pq.ParquetWriter(file, schema, **options) as writer:
+        for start in range(0, n, GROUP):
+            size = min(GROUP, n - start)
+            writer.write_table(packets_table(size, run_id, start, start).select(schema.names).cast(schema))
+    return file
+
+
+def in_files(folder: Path) -> None:
+    """Estimate the quantiles of a run in Parquet files, exactly and by a histogram."""
+    import duckdb
+
+    import azlatency as az
+
+    file = large_study(folder, LARGE)
+    study = az.load("large", processed=folder)
+    values = pq.read_table(file, columns=["rtt_ns"], partitioning=None)["rtt_ns"].to_numpy()
+    ranks = [int(np.ceil(LARGE * q)) - 1 for q in LEVELS]
+
+    def read() -> None:
+        parquet = pq.ParquetFile(file)
+        for group in range(parquet.num_row_groups):
+            parquet.read_row_group(group, columns=["rtt_ns"])
+
+    def exact_duckdb() -> None:
+        duckdb.sql(f"SELECT quantile_disc(rtt_ns, {list(LEVELS)}) FROM '{file}'").fetchall()
+
+    pair(
+        "five quantiles with intervals of 1e7 samples in Parquet",
+        lambda: cpu(lambda: az.quantiles(study, LEVELS)),
+        {
+            "DuckDB, exact quantiles alone": lambda: cpu(exact_duckdb),
+            "np.partition in memory, alone": lambda: cpu(lambda: np.partition(values, ranks)),
+        },
+        turns=3,
     )
+    pair(
+        "log-linear histogram of 1e7 samples in Parquet", lambda: cpu(lambda: az.stats.log_histograms(study)),
+        {"reading the column": lambda: cpu(read)}, turns=3,
+    )  # fmt: skip
+    from hdrh.histogram import HdrHistogram
+
+    from azlatency.stats.within_run.log_histograms import log_histogram
+
+    some = values[:HDR].astype("float64")
+
+    def hdr() -> None:
+        histogram = HdrHistogram(1, 10**12, 3)
+        for number in some.astype("int64").tolist():
+            histogram.record_value(number)
+
+    pair(f"log-linear histogram of {HDR:.0e} values", lambda: cpu(lambda: log_histogram(some)),
+         {"hdrhistogram": lambda: cpu(hdr)}, turns=3)  # fmt: skip
+    file = large_study(folder, 10 * LARGE)
+    code = f"import azlatency as az; from pathlib import Path; s = az.load('large', processed=Path({str(folder)!r}))\n"
+    value("five quantiles of 1e8 samples in Parquet: peak memory", peak_megabytes(code + "az.quantiles(s)"), "MB", 500)
+    value("histogram of 1e8 samples in Parquet: peak memory", peak_megabytes(code + "az.stats.log_histograms(s)"),
+          "MB", 500)  # fmt: skip
+    COSTS["quantiles of samples in Parquet"] = {}
+    for size in (10 * LARGE, LARGE, LARGE // 10, LARGE // 100):
+        large_study(folder, size)
+        study = az.load("large", processed=folder)
+        COSTS["quantiles of samples in Parquet"][size] = cpu(lambda study=study: az.quantiles(study, LEVELS))
+    COSTS["quantiles of samples in Parquet"] = dict(reversed(COSTS["quantiles of samples in Parquet"].items()))
 
 
-def statistics() -> None:
+def statistics(folder: Path) -> None:
     """Run all benchmarks of statistics."""
     from scipy.stats import bootstrap
 
@@ -110,25 +198,28 @@ def statistics() -> None:
     whole_report(x[:20_000])  # loads the modules
     compared(x[:20_000], y[:20_000])
     matrix()
-    sort = least(lambda: np.sort(x))
-    report = least(lambda: whole_report(x))
-    print_row("whole report of a run of 1e6", report, sort, "<= 2 s CPU")
+
+    def resample() -> float:
+        once = cpu(lambda: bootstrap((x,), lambda v, axis: np.quantile(v, 0.99, axis=axis), n_resamples=TIMED, batch=1,
+                                     method="percentile", random_state=1))  # fmt: skip
+        return once / TIMED * RESAMPLES
+
+    sort = {"np.sort of 1e6": lambda: cpu(lambda: np.sort(x))}
+    pair("statistics of a run of 1e6", lambda: cpu(lambda: whole_report(x)), sort)
+    pair("two runs of 1e6, quantile by quantile", lambda: cpu(lambda: compared(x, y)), sort)
+    pair("three zones, eight rounds, exact max-T", lambda: cpu(matrix), sort)
+    pair("p99 of 1e6 with its interval, dependence included", lambda: cpu(lambda: az.quantiles(x, 0.99)),
+         {f"scipy bootstrap, {RESAMPLES} (of {TIMED})": resample}, [1 / 200], turns=3)  # fmt: skip
+    for row, most in zip(ROWS[-4:-1], (2, 4, 0.2), strict=True):
+        value(f"{row['what']}: CPU", min(row["own_s"]), "s", most)
     peak = peak_megabytes("from benchmarks.statistics import N, packets, whole_report; whole_report(packets(N))")
-    print(f"{'  its peak memory, imports included':44} {peak:8.0f} MB{'':59} goal <= 300 MB")
-    print_row("two runs of 1e6, level by level", least(lambda: compared(x, y)), sort, "<= 4 s CPU")
-    print_row("three zones, eight rounds, exact max-T", least(matrix), sort, "<= 0.2 s")
-    own = least(lambda: az.quantiles(x, 0.99))
-    one = cpu(lambda: bootstrap((x,), lambda v, axis: np.quantile(v, 0.99, axis=axis), n_resamples=TIMED, batch=1,
-                                method="percentile", random_state=1)) / TIMED  # fmt: skip
-    print(f"{'p99 of 1e6, dependence included':44} {own:8.3f} s   "
-          f"{f'scipy bootstrap, {RESAMPLES} (of {TIMED})':34} {one * RESAMPLES:8.1f} s   "
-          f"{one * RESAMPLES / own:8.0f}x faster   goal >= 200x")  # fmt: skip
+    value("statistics of a run of 1e6: peak memory, imports included", peak, "MB", 300)
     seconds, off = histogram(x)
-    print(f"{'five quantiles of a histogram':44} {1000 * seconds:8.2f} ms   ends up to p99 off by {off:.1e}"
-          f"{'':28} goal <= 5 ms, 4e-4")  # fmt: skip
-    more = packets(10 * N)
-    print(f"{'whole report, 1e7 over 1e6':44} {cpu(lambda: whole_report(more)) / report:8.1f}x  {'':60} goal <= 12x")
-
-
-if __name__ == "__main__":
-    statistics()
+    value("five quantiles of a histogram: CPU", 1000 * seconds, "ms", 5)
+    value("five quantiles of a histogram: largest error of an end", 1e4 * off, "e-4", 4)
+    COSTS["statistics of a run in memory"] = {
+        size: cpu(lambda size=size: whole_report(packets(size))) for size in (10**3, 10**4, 10**5, 10**6, 10**7)
+    }
+    costs = COSTS["statistics of a run in memory"]
+    value("statistics, 1e7 over 1e6 values", costs[10**7] / costs[10**6], "times the CPU", 12)
+    in_files(folder)

@@ -28,6 +28,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return OneWorkerForCharts(config, log) if config.getoption("dist") == "loadfile" else None
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Commands that the tests start must not use or change the cache of the person who runs them."""
+    os.environ["AZLATENCY_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def raw() -> Path:
     """The studies of the project."""

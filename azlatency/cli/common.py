@@ -104,6 +104,7 @@ def read(files: list[str], explain: bool = False, tool: str | None = None) -> tu
 
 def read_each(files: list[str], explain: bool = False, tool: str | None = None) -> Iterator[Logs | str]:
     """Yield the contents of each source, or a message if it cannot be read; see `read`."""
+    from azlatency.logs.cache import parse_cached
     from azlatency.logs.decode import SourceError, expand, expand_bytes
     from azlatency.logs.parse import parse_source
 
@@ -115,8 +116,10 @@ def read_each(files: list[str], explain: bool = False, tool: str | None = None) 
                 yield str(source)
             elif (first := path_by_id.setdefault(source.source_id, source.path)) != source.path:
                 print_error(f"{source.path}: identical to {first}; skipped")
+            elif explain:
+                yield parse_source(source, explain=print_error, tool=tool)
             else:
-                yield parse_source(source, explain=print_error if explain else None, tool=tool)
+                yield parse_cached(source, tool)
 
 
 def folder_name(study: str) -> str:

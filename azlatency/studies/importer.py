@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs import schema
+from azlatency.logs.cache import parse_cached
 from azlatency.logs.decode import SourceError, expand
 from azlatency.logs.format import count_of
-from azlatency.logs.parse import LogError, parse_source
+from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
@@ -388,7 +389,7 @@ def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[s
     with file.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     return sha256, [
-        str(source) if isinstance(source, SourceError) else parse_source(source, tool=tool)
+        str(source) if isinstance(source, SourceError) else parse_cached(source, tool)
         for source in expand(file, name=path)
     ]
 
