@@ -77,15 +77,13 @@ def matrix() -> None:
 def histogram(x: np.ndarray) -> tuple[float, float]:
     """Return the CPU seconds of five quantiles of a histogram, and the largest relative error of an interval end."""
     import azlatency as az
+    from azlatency.stats.within_run.log_histograms import log_histogram
 
-    bins, counts = np.unique(np.floor(np.log2(x) * 1024), return_counts=True)
-    low, high = 2 ** (bins / 1024), 2 ** ((bins + 1) / 1024)
-    found = az.stats.histogram_quantiles(low, high, counts, LEVELS, smooth=True)
+    counted = log_histogram(x)
     exact = az.quantiles(x, LEVELS, independent=True)
-    ends = [(a, b) for own, due in zip(found[:3], exact[:3], strict=True)
+    ends = [(a, b) for own, due in zip(counted.quantiles(LEVELS), exact, strict=True)
             for a, b in ((own.low, due.low), (own.high, due.high)) if a is not None and b is not None]  # fmt: skip
-    off = max(abs(a / b - 1) for a, b in ends)
-    return least(lambda: az.stats.histogram_quantiles(low, high, counts, LEVELS, smooth=True)), off
+    return least(lambda: counted.quantiles(LEVELS)), max(abs(a / b - 1) for a, b in ends)
 
 
 def peak_megabytes(code: str) -> float:
