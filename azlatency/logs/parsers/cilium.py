@@ -26,7 +26,7 @@ from typing import ClassVar
 
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run
+from azlatency.logs.parsers.common import contradict, end_run, record_no_data
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, quantity
 
@@ -160,8 +160,7 @@ class CiliumParser(Parser):
         reader = _Cilium(log, recorder)
         reader.feed(log.lines, recorder.accounting)
         if not reader.runs:
-            run = recorder.start_run("cilium", log.first_line, status="no_data", last_line=log.last_line)
-            run.add_event("no_data", "error", "the log has no row of results; copy the whole table", log.first_line)
+            record_no_data(recorder, log, "the log has no row of results; copy the whole table")
 
 
 PARSER = CiliumParser()

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 from azlatency.logs.parsers import Log
-from azlatency.logs.record import Row, Run
+from azlatency.logs.record import Recorder, Row, Run
 
 
 def printed_rank(q: float, n: int) -> int:
@@ -66,6 +66,15 @@ def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None
         severity = "warning" if has_numbers else "error"
         what = "the tool finished; the results up to here are kept" if has_numbers else "any result; copy the whole log"
         run.add_event("truncated", severity, f"the log ends before {what}", last_line)
+
+
+def record_no_data(
+    recorder: Recorder, log: Log, text: str, *, severity: str = "error", tool_version: str | None = None
+) -> None:
+    """Record a run without numbers for a log that has none; ``text`` says why."""
+    run = recorder.start_run(log.tool, log.first_line, last_line=log.last_line, status="no_data")
+    run.set(tool_version=tool_version)
+    run.add_event("no_data", severity, text, log.first_line)
 
 
 def contradict(run: Run, code: str, text: str, line: int) -> None:

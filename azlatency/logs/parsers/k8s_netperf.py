@@ -27,7 +27,7 @@ import re
 
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import end_run, record_no_data
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, quantity
 
@@ -181,8 +181,7 @@ class K8sNetperfParser(Parser):
         reader.feed(log.lines, recorder.accounting)
         reader.finish()
         if not reader.runs:
-            run = recorder.start_run("k8s_netperf", log.first_line, status="no_data", last_line=log.last_line)
-            run.add_event("no_data", "error", "the log has no row of results; copy the whole table", log.first_line)
+            record_no_data(recorder, log, "the log has no row of results; copy the whole table")
 
 
 PARSER = K8sNetperfParser()

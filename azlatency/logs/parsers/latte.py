@@ -44,7 +44,7 @@ import re
 
 from azlatency.logs.grammar import BLANK, DATA, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.parsers.common import end_run, record_no_data, unfinished_line
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
@@ -319,8 +319,7 @@ class LatteParser(Parser):
         reader.feed(log.lines, recorder.accounting)
         reader.finish(log.last_line)
         if len(recorder.rows["runs"]) == runs_before:
-            run = recorder.start_run("latte", log.first_line, last_line=log.last_line, status="no_data")
-            run.add_event("no_data", "warning", "the file has a header but no rows", log.first_line)
+            record_no_data(recorder, log, "the file has a header but no rows", severity="warning")
 
 
 PARSER = LatteParser()

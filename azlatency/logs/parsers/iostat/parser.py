@@ -6,6 +6,7 @@ import re
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iostat.columns import COLUMNS
 from azlatency.logs.parsers.iostat.json_output import IostatJson
 from azlatency.logs.parsers.iostat.reports import Reports
@@ -52,9 +53,8 @@ class IostatParser(Parser):
                 index += 1
         reports.close()
         if not reports.count:
-            run = recorder.start_run("iostat", log.first_line, last_line=log.last_line, status="no_data")
             reason = "the log contains no iostat report; check that it is the output of iostat"
-            run.add_event("no_data", "error", reason, log.first_line)
+            record_no_data(recorder, log, reason)
 
 
 PARSER = IostatParser()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
+from azlatency.logs.parsers.common import record_no_data, unfinished_line
 from azlatency.logs.parsers.iperf2.run import Connection, Histogram, Row, Test
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import count, nanoseconds, quantity
@@ -328,11 +328,8 @@ class Iperf2Text(LineLog):
             test.finish()
             self.tests += 1
         elif not self.tests:
-            run = self.recorder.start_run(
-                "iperf2", self.log.first_line, last_line=self.log.last_line, status="no_data", tool_version=self.version
-            )
             text = "the log contains no iperf test"
-            run.add_event("no_data", "error", text, self.log.first_line)
+            record_no_data(self.recorder, self.log, text, tool_version=self.version)
 
     known = known(
         ("-----", r"-{20,80}"),

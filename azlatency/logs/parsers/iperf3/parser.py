@@ -6,6 +6,7 @@ import re
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.json_rows import Document
 from azlatency.logs.parsers.iperf3.text import CONNECTED, ROW, STOPPED, Iperf3Text
@@ -59,9 +60,7 @@ class Iperf3Parser(Parser):
         documents.close(log.last_line)
         if not reader.tests and not documents.tests:
             # A server without a client, a version, or an error in the options.
-            run = recorder.start_run("iperf3", log.first_line, last_line=log.last_line, status="no_data")
-            run.set(tool_version=reader.version)
-            run.add_event("no_data", "error", "the log contains no iperf3 test", log.first_line)
+            record_no_data(recorder, log, "the log contains no iperf3 test", tool_version=reader.version)
 
 
 PARSER = Iperf3Parser()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.mtr import csv_output
 from azlatency.logs.parsers.mtr.json_output import read_json
 from azlatency.logs.parsers.mtr.text import HEADER, START, MtrText, is_continued
@@ -41,8 +42,7 @@ class MtrParser(Parser):
             reader.feed(log.lines, recorder.accounting)
             reader.close(log.last_line)
             if not recorder.rows["runs"] or recorder.rows["runs"][-1]["last_line"] < log.first_line:
-                run = recorder.start_run("mtr", log.first_line, last_line=log.last_line, status="no_data")
-                run.add_event("no_data", "error", "rows without the header of their columns", log.first_line)
+                record_no_data(recorder, log, "rows without the header of their columns")
 
     def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
         """Return the headers that follow their own line ``Start:``, or the title of a screen."""

@@ -25,12 +25,12 @@ def read_json(log: Log, recorder: Recorder) -> None:
     for line in log.lines:
         # A duplicate is marked in front of its object; before "pipe" was mended, its comma was the last of the object.
         text = re.sub(r", ?\}$", "}", _DUPLICATE.sub("", line.text.strip(), count=1))
-        found = _OBJECT.fullmatch(text) if len(text) < _LONGEST else None
+        match = _OBJECT.fullmatch(text) if len(text) < _LONGEST else None
         try:
-            members = json.loads(found[2]) if found else None
+            members = json.loads(match[2]) if match else None
         except ValueError:
             members = None
-        if found is None or not isinstance(members, dict) or not _read_object(reader, line, members, found["stamp"]):
+        if match is None or not isinstance(members, dict) or not _read_object(reader, line, members, match["stamp"]):
             reader.feed_line(line, recorder.accounting)
             continue
         recorder.accounting.mark(line.number, DATA)

@@ -24,14 +24,14 @@ def find_continued(logs: Sequence[Sequence[Line]]) -> list[int]:
     unfinished: dict[str, int] = {}
     continued: set[int] = set()
     for index, lines in enumerate(logs):
-        own: set[str] = set()
-        for found in _targets(unique_lines(lines)[0]):
-            if found.re is _HEADER:
-                own = _names(found)
-                unfinished[found[1]] = index
+        targets: set[str] = set()
+        for match in _targets(unique_lines(lines)[0]):
+            if match.re is _HEADER:
+                targets = _names(match)
+                unfinished[match[1]] = index
                 continue
-            start = unfinished.pop(found[1], None)
-            if start is not None and found[1] not in own:
+            start = unfinished.pop(match[1], None)
+            if start is not None and match[1] not in targets:
                 continued.update(range(start + 1, index + 1))
     return sorted(continued)
 
@@ -44,35 +44,35 @@ def separate_targets(log: Log) -> list[Log]:
     part_of: dict[str, list[Line]] = {}
     lines = list(log.lines)
     for line in lines:
-        found = _target(line.text.strip())
-        if found is not None:
-            part = next((part_of[name] for name in _names(found) if name in part_of), None)
+        match = _target(line.text.strip())
+        if match is not None:
+            part = next((part_of[name] for name in _names(match) if name in part_of), None)
             if part is None:
                 part = []
                 parts.append(part)
-            part_of.update(dict.fromkeys(_names(found), part))
+            part_of.update(dict.fromkeys(_names(match), part))
     current = parts[0]
     for line in lines:
-        found = _target(line.text.strip()) or _SENDER.fullmatch(line.text.strip())
-        if found is not None:
-            current = next((part_of[name] for name in _names(found) if name in part_of), current)
+        match = _target(line.text.strip()) or _SENDER.fullmatch(line.text.strip())
+        if match is not None:
+            current = next((part_of[name] for name in _names(match) if name in part_of), current)
         current.append(line)
     return [replace(log, lines=part) for part in parts if part]
 
 
 def _is_mixed(lines: Sequence[Line]) -> bool:
     """Return whether a summary names another target than the first line above it, and that target has other lines."""
-    own: set[str] = set()
+    targets: set[str] = set()
     above: set[str] = set()
     strange: set[str] = set()
-    for found in _targets(unique_lines(lines)[0]):
-        if found.re is _HEADER:
-            own = _names(found)
-            above |= own
-        elif own and found[1] not in own:
-            if found[1] in above:
+    for match in _targets(unique_lines(lines)[0]):
+        if match.re is _HEADER:
+            targets = _names(match)
+            above |= targets
+        elif targets and match[1] not in targets:
+            if match[1] in above:
                 return True
-            strange.add(found[1])
+            strange.add(match[1])
     if not strange:
         return False
     senders = (_SENDER.fullmatch(line.text.strip()) for line in lines)
@@ -83,13 +83,13 @@ def _targets(text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of the lines that name a target, in order."""
     rows = text.split("\n")
     for index in sorted({index for hint in _HINTS for index in find_lines_with(hint, text)}):
-        if (found := _target(rows[index].strip())) is not None:
-            yield found
+        if (match := _target(rows[index].strip())) is not None:
+            yield match
 
 
 def _target(row: str) -> re.Match[str] | None:
     return _HEADER.fullmatch(row) or _STATISTICS.fullmatch(row)
 
 
-def _names(found: re.Match[str]) -> set[str]:
-    return {name for name in found.groups() if name}
+def _names(match: re.Match[str]) -> set[str]:
+    return {name for name in match.groups() if name}

@@ -84,14 +84,14 @@ class SockperfText(LineLog):
 
     def _begin_at_repetition(self, line: Line) -> None:
         """Open a run at a line that a run prints once: logs of several runs may lack all lines between them."""
-        found = _ONCE.search(line.text)
-        if found is None:
+        match = _ONCE.search(line.text)
+        if match is None:
             return
-        value = line.text[found.end() :].strip()
-        if self.once.setdefault(found[0].strip(), value) != value:
+        value = line.text[match.end() :].strip()
+        if self.once.setdefault(match[0].strip(), value) != value:
             self._open_run(line)
             self.half, self.ended, self.server_index = True, False, 0
-            self.once = {found[0].strip(): value}
+            self.once = {match[0].strip(): value}
 
     # --- what was run
 
