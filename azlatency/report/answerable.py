@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.parse import LogError
-from azlatency.studies.runs import client_side_runs, run_table
-from azlatency.studies.store import load
+from azlatency.studies.runs import client_side_runs, other_study, run_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,11 +109,8 @@ class _Facts:
         return bool(rounds) or (self.has_repeats and self._has_earlier_repeats())
 
     def _has_earlier_repeats(self) -> bool:
-        try:
-            before = load(str(self.study.info["before"]), processed=self.study.folder.parent)
-        except (KeyError, LogError):
-            return False
-        return _Facts(before).has_repeats
+        before = other_study(self.study, "")
+        return bool(before.info) and _Facts(before).has_repeats
 
 
 @dataclass(frozen=True, kw_only=True)

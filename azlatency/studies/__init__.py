@@ -11,6 +11,7 @@ from azlatency.studies.runs import (
     run_table,
     select,
     throughput,
+    without,
 )
 from azlatency.studies.store import Study, list_studies, load
 
@@ -30,4 +31,5 @@ __all__ = [
     "run_table",
     "select",
     "throughput",
+    "without",
 ]

@@ -39,10 +39,13 @@ class SelectedStudy(Study):
         Runs whose rows remain in the tables. The table ``sources`` remains whole.
     kept_scenarios : frozenset of str
         Scenarios whose reported numbers remain.
+    one_scenario : bool
+        Whether the study is one of the scenarios of a study; its paths are named by their ends alone.
     """
 
     kept_run_ids: frozenset[str]
     kept_scenarios: frozenset[str]
+    one_scenario: bool = False
 
     def to_arrow(self, table: str) -> pa.Table:
         """Return one table with the rows of the selected runs; see `Study.to_arrow`."""
@@ -112,7 +115,8 @@ def of_scenario(study: Study, scenario: str) -> Study:
         known = ", ".join(sorted(study.runs["scenario"].dropna().unique())) or "none"
         raise LogError(f"{study.name} has no scenario {scenario!r}; known: {known}")
     kept = frozenset(map(str, runs["run_id"]))
-    return SelectedStudy(study.name, study.folder, study.info, study.version, kept, frozenset([scenario]))
+    name = f"{study.name}@{scenario}"
+    return SelectedStudy(name, study.folder, study.info, study.version, kept, frozenset([scenario]), True)
 
 
 def other_study(study: Study, name: str) -> Study:
@@ -123,7 +127,8 @@ def other_study(study: Study, name: str) -> Study:
     study : Study
         An imported study.
     name : str
-        Name of the other study. If it is empty, the manifest names it with the key ``before``.
+        Name of the other study, or ``"@SCENARIO"`` for a scenario of this study. If it is empty, the manifest names
+        it with the key ``before``.
 
     Returns
     -------
@@ -135,12 +140,44 @@ def other_study(study: Study, name: str) -> Study:
     LogError
         If there is no study called `name`.
     """
-    if name:
-        return load(name, processed=study.folder.parent)
     try:
-        return load(str(study.info["before"]), processed=study.folder.parent)
+        named = name or study.info["before"]
+        if named.startswith("@"):
+            return of_scenario(load(study.folder.name, processed=study.folder.parent), named[1:])
+        return load(named, processed=study.folder.parent)
     except (KeyError, LogError):
+        if name:
+            raise
         return SelectedStudy("no other study", study.folder, {}, study.version, frozenset(), frozenset())
+
+
+def without(study: Study, before: Study) -> Study:
+    """Return what to compare with `other_study`: the study, or its other scenario if both are of one study.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study, or a selection of its paths.
+    before : Study
+        As returned by `other_study`.
+
+    Returns
+    -------
+    Study
+        The study itself if `before` is another one, else the runs of the only other scenario.
+
+    Raises
+    ------
+    LogError
+        If the study has no other scenario, or several.
+    """
+    if not (isinstance(before, SelectedStudy) and before.one_scenario):
+        return study
+    others = set(study.runs["scenario"].dropna()) - before.kept_scenarios
+    if len(others) != 1:
+        names = ", ".join(sorted(others)) or "none"
+        raise LogError(f"{before.name} is compared with one other scenario; name it in the parameter pairs: {names}")
+    return of_scenario(study, others.pop())
 
 
 def _zones(path: Path) -> tuple[str, ...]:
@@ -176,7 +213,8 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     runs["method"] = pd.Series([_method(row) for row in runs.itertuples(index=False)], runs.index, dtype="str")
     for column, unit in (("message_bytes", "B"), ("connections", "connections")):
         _split_methods(runs, column, unit)
-    runs["path"] = pd.Series(_paths(runs), runs.index, dtype=object)
+    named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
+    runs["path"] = pd.Series(_paths(named), runs.index, dtype=object)
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
     tables = _tables_of_logs(runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.report import tables
+from azlatency.report.answerable import unanswered
 from azlatency.report.objects import Note
 from azlatency.report.table import Table
+from azlatency.studies.runs import of_scenario
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
 
@@ -170,3 +173,44 @@ def test_an_open_class_has_no_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = pd.DataFrame({"median_ns": float("nan"), "p99_ns": float("nan"), "median_from": None}, index=["r"])
     az.studies.runs._fill_from_classes(None, runs)
     assert runs.loc["r"].isna().all()
+
+
+# --- two scenarios of one study
+
+
+def two_scenarios(tmp_path: Path, before: str = "@old") -> az.Study:
+    folder = tmp_path / "raw" / "mine"
+    for scenario, dump in (("old", "base.zip"), ("new", "slower.zip")):
+        with zipfile.ZipFile(ROOT / "tests" / "compare" / dump) as logs:
+            names = [name for name in logs.namelist() if name.endswith("sockperf.log")]
+            logs.extractall(folder / scenario, names)
+    pattern = 'pattern = "{scenario}/zone{zone}-zone{peer_zone}_*/round{round}_*"\n'
+    (folder / "study.toml").write_text(f'[study]\ntitle = "Upgrade"\nbefore = "{before}"\n{pattern}', "utf-8")
+    az.import_study("mine", [folder], out=tmp_path)
+    return az.load("mine", processed=tmp_path)
+
+
+def test_the_page_compares_two_scenarios_of_one_study(tmp_path: Path) -> None:
+    study = two_scenarios(tmp_path)
+    before = az.studies.other_study(study, "")
+    after = az.studies.without(study, before)
+    assert (after.name, before.name) == ("mine@new", "mine@old") and not set(after.runs.run_id) & set(
+        before.runs.run_id
+    )
+    changes = az.stats.compare_imports(az.latency(after), az.latency(before))
+    assert [change.labels["path"] for change in changes] == ["zone 1 → zone 2", "zone 2 → zone 1"]
+    assert all(change.verdict == "different" and 1.2 < change.ratio.estimate < 1.3 for change in changes)
+    settings = tables.before_after.settings(after, before)
+    assert isinstance(settings, Table) and [col.header for col in settings.columns[1:3]] == ["mine@new", "mine@old"]
+    assert "09_before_after" not in {question.page for question in unanswered(study)}
+    assert az.studies.without(study, az.studies.other_study(study, "mine")) is study
+
+
+def test_a_scenario_is_compared_with_one_other(tmp_path: Path) -> None:
+    study = two_scenarios(tmp_path, "@older")
+    assert not az.studies.other_study(study, "").info, "the manifest names no scenario of the study"
+    with pytest.raises(az.LogError, match=r"mine has no scenario 'older'; known: new, old"):
+        az.studies.other_study(study, "@older")
+    old = of_scenario(study, "old")
+    with pytest.raises(az.LogError, match=r"mine@old is compared with one other scenario; .* pairs: none"):
+        az.studies.without(old, old)
