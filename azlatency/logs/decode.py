@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from azlatency.logs.large import FileText
-from azlatency.logs.lines import Line, group_lines
+from azlatency.logs.lines import MOST_ODD, Line, OddLinesError, group_lines
 from azlatency.logs.parsers import code_page_phrases
 
 LARGEST_SOURCE = 2 * 1024**3
@@ -293,7 +293,15 @@ def _open_large(path: Path, shown: str) -> Source | None:
         if kept is None:
             file.seek(0)
             kept = _keep_text(iter(partial(file.read, _PIECE), b""), None)
-    return None if kept is None else Source(shown, digest, kept[1], "utf-8", kept[0])
+    if kept is None:
+        return None
+    source = Source(shown, digest, kept[1], "utf-8", kept[0])
+    try:
+        _ = source.lines
+    except OddLinesError:
+        what = f"{kept[1]} bytes in lines that differ in more than their digits, more than the limit of {MOST_ODD}"
+        raise SourceError(f"{shown}:1: {what}; split it") from None
+    return source
 
 
 def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[FileText, int] | None:

@@ -26,12 +26,18 @@ _DIGITS = b"0123456789."
 _PIECE = 2**20
 #: In a text that stays in its file, no block is much larger.
 _LARGEST_BLOCK = 4 * _PIECE
+#: A text in a file may have so many characters in lines that are not in blocks.
+MOST_ODD = 2 * 1024**3
 #: Shorter blocks are faster to read line by line.
 _FEWEST = 64
 _BETWEEN = b"\x1f"
 _CONTROL = (b"\r", b"\x1b", b"\x08", _BETWEEN)
 #: Below this, the product of a double and a power of ten has an error of less than one half.
 _EXACT = 2**51
+
+
+class OddLinesError(ValueError):
+    """A text in a file has more characters in lines that are not uniform than fit into memory."""
 
 
 class Line(NamedTuple):
@@ -379,10 +385,14 @@ def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -
     """Return the lines of a large text; ``clean(number, raw)`` returns the lines that a physical line shows."""
     parts: list[list[Line] | UniformBlock] = []
     last: bytes | None = None  # shape of the block that is the last part
+    odd = 0
     number, start = 1, 0
     while start < len(text):
         for shape, count, end in _find_uniform(text, start, _piece_end(text, start, len(text))):
             if shape is None:
+                odd += end - start
+                if odd > MOST_ODD and isinstance(text, FileText):
+                    raise OddLinesError
                 texts = text[start:end].split("\n")[:count]
                 parts.append([line for at, raw in enumerate(texts, start=number) for line in clean(at, raw)])
             elif (

@@ -200,7 +200,9 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         text = f"this is output of {claim.tool}, which azlatency does not read"
         recorder.add_event("foreign_tool", "warning", text, claim.line.number)
     _fail_contradicted_runs(recorder)
-    unknown = classify_remaining_lines(source, recorder.accounting, segments)
+    # An event for each line of a text of any size does not fit into memory; without a log, one event says it all.
+    skip = not segments.logs and source.size_bytes > LARGEST_SOURCE
+    unknown = [] if skip else classify_remaining_lines(source, recorder.accounting, segments)
     for line, owner in find_lost_lines(source, recorder.accounting, segments):
         text = (
             f"{line.text.strip()[:120]!r} looks like a result of {owner}, but stands outside a log; copy the whole log"

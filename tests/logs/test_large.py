@@ -18,7 +18,7 @@ from helpers.places import FIXTURES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azlatency.logs import decode, grammar, large, lines, tables
+from azlatency.logs import decode, grammar, large, lines, parse, tables
 from azlatency.logs.decode import Source, SourceError, expand, source_from_bytes
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
 from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extremes, frequencies, grown
@@ -260,3 +260,24 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
         assert int(done.stdout.split()[0]) == times * 700_000
     assert max(peaks) <= 300
     assert peaks[-1] <= 1.25 * peaks[0]
+
+
+def test_a_file_beyond_all_memory_without_a_log_is_one_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_small(monkeypatch, 100)
+    monkeypatch.setattr(parse, "LARGEST_SOURCE", 1000)
+    path = tmp_path / "a.log"
+    path.write_text("".join(f"{n} rows of another program\n" for n in range(100)))
+    (source,) = expand(path)
+    assert isinstance(source, Source)
+    found = plain(parse_source(source))
+    assert [event["code"] for event in found["events"]] == ["not_recognised"]
+    assert found["sources"][0]["lines_unknown"] == 100
+
+
+def test_lines_without_a_pattern_are_refused_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_small(monkeypatch, 100)
+    monkeypatch.setattr(lines, "MOST_ODD", 1000)
+    (tmp_path / "a.log").write_text("".join(f"{'x' * (n % 7)}\n" for n in range(500)))
+    (error,) = expand(tmp_path)
+    assert isinstance(error, SourceError)
+    assert "differ in more than their digits" in str(error)
