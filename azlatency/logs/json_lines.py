@@ -34,6 +34,7 @@ class JsonLineMap:
         # The last answers of `line_index` and `line_start`, from which the next ones are counted.
         self._place, self._index = 0, 0
         self._start = 0, 0
+        self._last, self._plain = len(log.lines) - 1, isinstance(log.lines, SourceLines)
 
     @cached_property
     def text(self) -> str:
@@ -75,26 +76,29 @@ class JsonLineMap:
 
     def line_index(self, position: int) -> int:
         """Return the index in ``log.lines`` of the line at a position."""
-        # Most positions lie shortly after the one before, or at an end of the text: count the line feeds between.
-        if abs(position - self._place) > _FAR and self._bytes is not None:
+        # Most positions lie shortly after the one before: count the line feeds between the two.
+        before, self._place = self._place, position
+        distance = position - before
+        if 0 <= distance <= _FAR:
+            self._index += self.text.count("\n", before, position)
+        elif self._bytes is not None:
             self._index = int(self._line_feeds.searchsorted(position))
-        elif position < self._place - position:
+        elif position < -distance:
             self._index = self.text.count("\n", 0, position)
-        elif position >= self._place:
-            self._index += self.text.count("\n", self._place, position)
+        elif distance < 0:
+            self._index -= self.text.count("\n", position, before)
         else:
-            self._index -= self.text.count("\n", position, self._place)
-        self._place = position
-        return min(self._index, len(self.log.lines) - 1)
+            self._index += self.text.count("\n", before, position)
+        return self._index if self._index <= self._last else self._last
 
     def line_number(self, position: int) -> int:
         """Return the number of the line at a position."""
         index = self.line_index(position)
-        return index + 1 if isinstance(self.log.lines, SourceLines) else self.log.lines[index].number
+        return index + 1 if self._plain else self.log.lines[index].number
 
     def line_numbers(self, positions: list[int]) -> list[int]:
         """Return the numbers of the lines at ascending positions."""
-        if self._bytes is None or not isinstance(self.log.lines, SourceLines):
+        if self._bytes is None or not self._plain:
             return list(map(self.line_number, positions))
         numbers: list[int] = (self._line_feeds.searchsorted(positions) + 1).tolist()
         return numbers
