@@ -133,7 +133,6 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
         )
     ),
     "k8s-netperf --csv": ForeignTool((_line("Driver,Profile,", r"Driver,Profile,Same node,Host Network,.{1,600}"),)),
-    "wrk": ForeignTool((_line("test @ ", r"Running [\d.]{1,9}[smh] test @ \S{1,300}"),)),
     "ApacheBench": ForeignTool((_line("ApacheBench", r"This is ApacheBench, Version .{1,80}"),)),
     "speedtest": ForeignTool(
         (

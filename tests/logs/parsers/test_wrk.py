@@ -1,0 +1,91 @@
+"""wrk, wrk2 and the percentile tables of HdrHistogram."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers.places import FIXTURES
+
+import azlatency as az
+
+TABLE = """\
+       Value     Percentile TotalCount 1/(1-Percentile)
+
+     100.000 0.000000000000          1           1.00
+     200.000 0.500000000000          5           2.00
+     400.000 1.000000000000         10
+#[Mean    =      250.000, StdDeviation   =      100.000]
+#[Max     =      400.000, Total count    =           10]
+#[Buckets =           24, SubBuckets     =         2048]
+"""
+
+
+def test_the_rows_of_a_table_bound_its_classes(tmp_path: Path) -> None:
+    (tmp_path / "client.us.hgrm").write_text(TABLE)
+    logs = az.parse(tmp_path / "client.us.hgrm")
+    classes = [(row["low_ns"], row["high_ns"], row["count"]) for row in logs.records("histograms")]
+    # The first class is one bucket (2/2048) and the last printed digit wide.
+    assert classes == [(99_902, 100_000, 1), (100_000, 200_000, 4), (200_000, 400_000, 5)]
+    (median,) = logs.records("quantiles")
+    assert (median["q"], median["value_ns"], median["rank"], median["n"]) == (0.5, 200_000, 5, 10)
+    (run,) = logs.records("runs")
+    assert run["printed_as"] == "unknown" and run["status"] == "complete"
+
+
+def test_a_table_without_a_unit_has_no_numbers(tmp_path: Path) -> None:
+    (tmp_path / "client.hgrm").write_text(TABLE)
+    logs = az.parse(tmp_path / "client.hgrm")
+    assert not logs.records("metrics") and not logs.records("histograms")
+    assert [event["code"] for event in logs.records("events")] == ["unit_unknown"]
+    assert "client.us.hgrm" in logs.records("events")[0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("     400.000 1.0", "     150.000 1.0", "not_monotone"),
+        ("     400.000 1.000000000000         10\n", "", "count_mismatch"),
+        ("#[Max", "#[max", "unknown_line"),
+    ],
+)
+def test_damaged_tables_are_reported(tmp_path: Path, old: str, new: str, code: str) -> None:
+    (tmp_path / "client.us.hgrm").write_text(TABLE.replace(old, new))
+    logs = az.parse(tmp_path / "client.us.hgrm")
+    assert code in [event["code"] for event in logs.records("events")]
+
+
+def test_quantiles_of_a_histogram_are_those_of_the_recorded_values() -> None:
+    """HdrHistogram itself gave p50 = 4.743 µs and p99 = 16.047 µs, each up to a bucket."""
+    logs = az.parse(FIXTURES / "wrk" / "loopback-echo.us.hgrm")
+    found = az.stats.printed_quantiles(logs.quantiles, logs.metrics, az.studies.frequency_tables(logs))
+    for q, value in ((0.5, 4743), (0.99, 16047)):
+        (estimate,) = [one for one in found if one.labels["q"] == q]
+        assert estimate.low is not None and estimate.high is not None and estimate.low <= value <= estimate.high
+        assert estimate.estimate == pytest.approx(value, rel=0.02)
+
+
+def test_the_second_table_of_wrk2_is_not_read() -> None:
+    logs = az.parse(FIXTURES / "wrk" / "wrk2-U.log")
+    assert sum(row["count"] for row in logs.records("histograms")) == 99
+    assert az.latency(logs)["median_ns"].tolist() == [1_779_000]
+
+
+def test_wrk2_without_requests_has_no_data(tmp_path: Path) -> None:
+    (tmp_path / "wrk.log").write_text(
+        "Running 10s test @ http://127.0.0.1:8080\n  1 threads and 1 connections\n"
+        "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     -nanus    -nanus   0.00us    0.00%\n"
+        "    Req/Sec       -nan      -nan   0.00      0.00%\n"
+        "  Latency Distribution (HdrHistogram - Recorded Latency)\n 50.000%    0.00us\n\n"
+        "  Detailed Percentile spectrum:\n       Value   Percentile   TotalCount 1/(1-Percentile)\n\n"
+        "       0.000     1.000000            0          inf\n"
+        "#[Mean    =         -nan, StdDeviation   =         -nan]\n"
+        "#[Max     =        0.000, Total count    =            0]\n"
+        "#[Buckets =           27, SubBuckets     =         2048]\n" + "-" * 58 + "\n"
+        "  0 requests in 10.00s, 0.00B read\n"
+        "  Socket errors: connect 0, read 92848, write 0, timeout 0\n"
+        "Requests/sec:      0.00\nTransfer/sec:       0.00B\n"
+    )
+    logs = az.parse(tmp_path / "wrk.log")
+    assert logs.records("runs")[0]["status"] == "no_data" and not logs.records("histograms")
+    assert {event["code"] for event in logs.records("events")} == {"tool_error", "no_data"}
