@@ -76,7 +76,7 @@ class _Wrk(LineLog):
         self.run = recorder.start_run("wrk", log.first_line, printed_as="round_trip", test="http", protocol="tcp")
         self.unit: str | None = None
         self.is_table = not log.lines[0].text.strip().startswith("Running")
-        self.is_uncorrected = self.ended = False
+        self.ignored = self.ended = self.has_title = False
         self.summary: tuple[re.Match[str], int] | None = None
         self.quantiles: list[tuple[float, Quantity, int, int | None]] = []
         """Level, value, line and, from the table, rank."""
@@ -98,22 +98,33 @@ class _Wrk(LineLog):
 
     @data(r"Latency Distribution \(HdrHistogram - (Recorded|Uncorrected) .{1,90}", hint="Latency Distribution (")
     def distribution(self, line: Line, match: re.Match[str]) -> None:
-        self.is_uncorrected = match[1] == "Uncorrected"
+        self.ignored = match[1] == "Uncorrected"
 
     @data(rf"(\d{{1,3}}(?:\.\d{{3}})?)%\s{{1,12}}{_TIME}", hint="%")
     def percentile(self, line: Line, match: re.Match[str]) -> None:
         q = quantity(match[1], "%").value
-        if not self.is_uncorrected and 0 < q < 1 and line.number != self.unfinished:
+        if not self.ignored and 0 < q < 1 and line.number != self.unfinished:
             self.quantiles.append((q, _time(match[2], match[3]), line.number, None))
 
     # --- the table of HdrHistogram
+
+    @data(r"Detailed Percentile spectrum:", hint="Percentile spectrum")
+    def title(self, line: Line, match: re.Match[str]) -> None:
+        self.has_title = True
+
+    @data(_HEADER, hint="TotalCount")
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        if not self.is_table and not self.has_title:
+            self.ignored = True
+            text = "the table is not that of the log above it and is left out; put each output in its own file"
+            self.run.add_event("table_without_title", "warning", text, line.number)
 
     @data(
         rf"{_NUMBER}\s{{1,20}}([01]\.\d{{2,15}})\s{{1,20}}(\d{{1,18}})(?:\s{{1,20}}(?:\d{{1,18}}\.\d{{2}}|inf))?",
         hint="",
     )
     def row(self, line: Line, match: re.Match[str]) -> None:
-        if not self.is_uncorrected and line.number != self.unfinished:
+        if not self.ignored and line.number != self.unfinished:
             self.rows.append(_Row(match[1], float(match[2]), int(match[3]), line.number))
 
     @data(rf"#\[Mean\s{{1,8}}=\s{{1,20}}{_NUMBER}, StdDeviation\s{{1,8}}=\s{{1,20}}{_NUMBER}\]", hint="#[Mean")
@@ -134,7 +145,7 @@ class _Wrk(LineLog):
         self._state(line, sub_buckets=match[1])
 
     def _state(self, line: Line, **values: str) -> None:
-        if not self.is_uncorrected:
+        if not self.ignored:
             self.statistics |= {name: (value, line.number) for name, value in values.items()}
 
     # --- the end
@@ -160,8 +171,6 @@ class _Wrk(LineLog):
         ("Req/Sec", r"Req/Sec\s{1,12}.{1,80}"),
         ("Latency Distribution", r"Latency Distribution"),
         ("Latency ", rf"Latency\s{{1,12}}{_NAN}\s{{1,12}}{_NAN}\s{{1,12}}{_NAN}\s{{1,12}}-?[\d.nan]{{1,8}}%"),
-        ("Percentile spectrum", r"Detailed Percentile spectrum:"),
-        ("TotalCount", _HEADER),
         ("-----", r"-{20,80}"),
         ("Requests/sec", r"Requests/sec:\s{1,12}[\d.]{1,15}"),
         ("Initialised", r"Initialised \d{1,6} threads in \d{1,9} ms\."),

@@ -199,3 +199,9 @@ def test_placeholders_in_the_place_of_an_address(host: str) -> None:
     assert [run["server"] for run in tables.rows["runs"]] == [host]
     assert metric_values(tables)["rtt_mean"] == 400_000
     assert list(tables.sample_blocks[0].rtt_ns) == [300_000, 500_000]
+
+
+def test_a_duplicate_after_a_summary_belongs_to_the_next_session(read) -> None:
+    once = "10.9.0.2 : duplicate for [1], 64 bytes, 3.26 ms\n10.9.0.2 : 3.10 2.64\n"
+    log = read(once + once)
+    assert [log.value("duplicates", run) for run in (0, 1)] == [1, 1]

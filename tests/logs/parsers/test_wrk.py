@@ -89,3 +89,12 @@ def test_wrk2_without_requests_has_no_data(tmp_path: Path) -> None:
     logs = az.parse(tmp_path / "wrk.log")
     assert logs.records("runs")[0]["status"] == "no_data" and not logs.records("histograms")
     assert {event["code"] for event in logs.records("events")} == {"tool_error", "no_data"}
+
+
+def test_a_table_below_a_log_of_wrk_is_not_its_table(tmp_path: Path) -> None:
+    text = (FIXTURES / "wrk" / "4.1.0-latency.log").read_text() + TABLE
+    (tmp_path / "wrk.log").write_text(text)
+    logs = az.parse(tmp_path / "wrk.log")
+    assert not logs.records("histograms")
+    assert [event["code"] for event in logs.records("events")] == ["table_without_title"]
+    assert {row["metric"]: row["value"] for row in logs.records("metrics")}["rtt_mean"] == 4_630_000
