@@ -196,6 +196,22 @@ def format_number(value: float, decimals: int) -> str:
     return text.removeprefix("-") if not text.strip("-0.,") else text
 
 
+def plain(value: float | None, digits: int = DIGITS) -> str:
+    """Format a plain number with at most so many significant digits, without an exponent and without zeros at its end.
+
+    A missing value gives an empty text.
+
+    Examples
+    --------
+    >>> plain(1_081.38), plain(0.9953), plain(2.0), plain(math.inf)
+    ('1,081', '0.995', '2', '∞')
+    """
+    if value is None:
+        return ""
+    text = format_number(value, decimals_for(value, digits))
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def count_of(count: int, noun: str) -> str:
     """Format a count with its noun in the singular or plural: ``"1 run"``, ``"1,200 runs"``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.base import narrow
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def plain_log_ticks(axis: Any, *, decades_only: bool = False) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     axis.set_major_locator(LogLocator(subs=(1,) if decades_only else (1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1000 else f"{value:.6g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1000 else plain(value, 6)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
 
@@ -86,11 +87,11 @@ def ratio_ticks(axis: Axes, reach: float, *, upright: bool = False) -> None:
     which = axis.yaxis if upright else axis.xaxis
     axis.set(**{f"{which.axis_name}scale": "log", f"{which.axis_name}lim": (math.exp(-reach), math.exp(reach))})
     if reach > _RATIO_TICKS[-1][0]:
-        plain_log_ticks(which, decades_only=narrow())
+        plain_log_ticks(which, decades_only=narrow() or (upright and reach > math.log(20)))
         return
     ticks = next(some for limit, some in _RATIO_TICKS if reach <= limit)
     which.set_major_locator(FixedLocator(thinned(ticks, math.exp(-reach), math.exp(reach))))
-    which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    which.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     which.set_minor_locator(NullLocator())
     which.set_minor_formatter(NullFormatter())
 

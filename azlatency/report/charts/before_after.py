@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import (
     MOST_ROWS,
@@ -110,7 +111,7 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     ratios = [(shift, level) for shift in shown for level in shift.levels if level.ratio.estimate is not None]
     where, far = max(ratios, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
     title = (
-        f"Largest change of two connections, last against first round: {far.ratio.estimate:.3g}× at "
+        f"Largest change of two connections, last against first round: {plain(far.ratio.estimate)}× at "
         f"p{100 * float(far.labels['q']):g} ({where.path}, {where.method})"
     )
     left = left_out(len(shown), len(shifts), "pairs of runs")
@@ -142,7 +143,7 @@ def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
         (dot,) = axis.plot(
             [x], [ratio.estimate or 1.0], "o", color=ESTIMATE, markerfacecolor=face, markersize=4.5, zorder=3
         )
-        tip(dot, f"p{100 * float(shift.levels[x].labels['q']):g}: {ratio.estimate:.4g}")
+        tip(dot, f"p{100 * float(shift.levels[x].labels['q']):g}: {plain(ratio.estimate, 4)}")
     names = [f"p{100 * float(level.labels['q']):g}" for level in shift.levels]
     axis.set_xticks(range(0, len(names), 2), names[::2])
     axis.set_xlim(-0.5, len(names) - 0.5)
@@ -151,7 +152,7 @@ def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
 
 def _recorded(shift: ShiftFunction) -> float | None:
     """Return the ratio of the delays that the emulator recorded in the last and the first run."""
-    recorded = [configured().recorded.get(run_id) for run_id in shift.levels[0].run_ids]
+    recorded = [configured().recorded.get(run_id) for run_id in shift.run_ids]
     first, last = recorded if len(recorded) == 2 else (None, None)
     return last / first if first and last else None
 
@@ -162,7 +163,7 @@ def _shift_words(shift: ShiftFunction) -> str:
         ratio = level.ratio
         if ratio.estimate is None:
             continue
-        ends = "" if ratio.low is None or ratio.high is None else f" [{ratio.low:.4g}, {ratio.high:.4g}]"
-        parts.append(f"p{100 * float(level.labels['q']):g} {ratio.estimate:.4g}{ends}")
+        ends = "" if ratio.low is None or ratio.high is None else f" [{plain(ratio.low, 4)}, {plain(ratio.high, 4)}]"
+        parts.append(f"p{100 * float(level.labels['q']):g} {plain(ratio.estimate, 4)}{ends}")
     sizes = " and ".join(f"{size:,}" for size in shift.sizes)
     return f"{shift.path}, {shift.method}, {shift.last} over {shift.first}, n = {sizes}: {'; '.join(parts)}"

@@ -59,7 +59,7 @@ def emulated_errors(differences: Sequence[EmulatedDifference]) -> Chart | Note:
     alt = "\n".join(
         text.format(low, error, high) for text, (low, high, error) in zip(texts, map(_bounds, drawn), strict=True)
     )
-    return Chart(figure, caption, alt)
+    return Chart(figure, caption, alt, title=f"{inside} of {len(drawn)} intervals contain the recorded difference")
 
 
 def _bounds(step: EmulatedDifference) -> tuple[float, float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -82,7 +83,7 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     told = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
     far = max(told, key=lambda change: _effect(change)[2][0])
     title = (
-        f"{far.other.path} takes {_effect(far)[2][0]:.3g}× as long as {far.base.path} "
+        f"{far.other.path} takes {plain(_effect(far)[2][0])}× as long as {far.base.path} "
         f"({far.base.method}, {far.base.statistic} of a run)"
     )
     return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=title)
@@ -124,7 +125,7 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_yticks(range(len(rows)), names)
     dots(axis, [place for _, place in logged], [x for x, _ in logged],
-         [f"{rows[place].path}: {x:,.5g} µs" for x, place in logged])  # fmt: skip
+         [f"{rows[place].path}: {plain(x, 5)} µs" for x, place in logged])  # fmt: skip
     for place, condition in enumerate(rows):
         if truth := configured().rtt.get(condition.path):
             axis.plot([truth / MICROSECOND], [place], "x", color=INK, markersize=5, zorder=5)
@@ -150,8 +151,11 @@ def _effects(axis: Axes, group: Sequence[Change], names: Sequence[str] | None) -
             points, [row] * len(points), shape, linestyle="", color=colour,
             markerfacecolor=colour if bounded else "white", markersize=4.8, zorder=3,
         )  # fmt: skip
-        tip(marks, f"{change.other.path} ÷ {change.base.path}: {' – '.join(f'{point:.3g}' for point in points)}")
-        axis.annotate(f"{points[0]:.3g}×", (1, row), (3, 0), xycoords=("axes fraction", "data"), va="center",
+        tip(
+            marks,
+            f"{change.other.path} ÷ {change.base.path}: {' – '.join(plain(point) for point in points)}",
+        )
+        axis.annotate(f"{plain(points[0])}×", (1, row), (3, 0), xycoords=("axes fraction", "data"), va="center",
                       textcoords="offset points", fontsize=7.5, annotation_clip=False)  # fmt: skip
         ends += points
         if truth := configured().rtt_ratio(change.other.path, change.base.path):
@@ -180,12 +184,10 @@ def _interval_words(changes: Sequence[Change]) -> str:
 def _words(group: Sequence[Change]) -> str:
     shown = []
     for condition in _rows(group):
-        values = ", ".join(f"{value / MICROSECOND:,.5g}" for value in dict.fromkeys(condition.values))
+        values = ", ".join(plain(value / MICROSECOND, 5) for value in dict.fromkeys(condition.values))
         shown.append(f"{condition.path} {values} µs")
     for change in group:
         low, high, points = _effect(change)
-        ends = "" if low is None or high is None else f" [{low:.3g}, {high:.3g}]"
-        shown.append(
-            f"{change.other.path} ÷ {change.base.path}: {' – '.join(f'{point:.3g}' for point in points)}{ends}"
-        )
+        ends = "" if low is None or high is None else f" [{plain(low)}, {plain(high)}]"
+        shown.append(f"{change.other.path} ÷ {change.base.path}: {' – '.join(plain(point) for point in points)}{ends}")
     return f"{group[0].base.method}, {group[0].base.statistic} of a run: " + "; ".join(shown)

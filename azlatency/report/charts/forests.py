@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value
+from azlatency.logs.format import format_value, plain
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import (
     GIGABIT,
@@ -139,7 +139,7 @@ def _forest(
         runs_of = [(row, str(path), float(v) / scale) for row, path in enumerate(names) for v in groups[path]]
         drawn_runs = [(row, path, number) for row, path, number in runs_of if math.isfinite(number)]
         dots(axis, [row for row, _, _ in drawn_runs], [number for *_, number in drawn_runs],
-             [f"{path}: {number:,.5g} {unit}" for _, path, number in drawn_runs])  # fmt: skip
+             [f"{path}: {plain(number, 5)} {unit}" for _, path, number in drawn_runs])  # fmt: skip
         for row, path in enumerate(names):
             numbers = groups[path].astype(float) / scale
             _forest_row(axis, row, str(path), numbers, by_key.get((path, method)), scale, unit)
@@ -150,7 +150,7 @@ def _forest(
             _runs_within(axis, row, [single.get(str(run_id)) for run_id in numbers.index], scale)
             if truth.get(str(path)):
                 (mark,) = axis.plot([truth[str(path)] / scale], [row], "x", color=INK, markersize=5, zorder=5)
-                tip(mark, f"{path}: configured {truth[str(path)] / scale:,.5g} {unit}")
+                tip(mark, f"{path}: configured {plain(truth[str(path)] / scale, 5)} {unit}")
         if expected is not None:
             axis.axvline(expected / scale, color=INK, linestyle="--", linewidth=1)
     label_tall_panels(axes)
@@ -256,24 +256,25 @@ def _forest_row(
         if estimate.low is not None and estimate.high is not None:
             low, high = estimate.low / scale, estimate.high / scale
             axis.plot([low, high], [row, row], color=ESTIMATE, linewidth=2.2, zorder=2)
-            interval = f" [{low:,.5g}, {high:,.5g}]"
+            interval = f" [{plain(low, 5)}, {plain(high, 5)}]"
             ends.append(high)
         (tick,) = axis.plot([shown], [row], "|", color=ESTIMATE, markersize=11, markeredgewidth=2.2, zorder=3)
-        tip(tick, f"{path}: typical {shown:,.5g}{interval} {unit}, n = {estimate.n}")
+        tip(tick, f"{path}: typical {plain(shown, 5)}{interval} {unit}, n = {estimate.n}")
     if shown is not None and ends:
-        value_at(axis, row, max(ends), shown)
+        # The typical run stands at the edge of the axis: beside the last dot it would read as the value of that run.
+        value_at(axis, row, max(ends) if len(finite) == 1 else math.inf, shown)
 
 
 def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estimates: list[Estimate]) -> str:
     by_key = {(estimate.labels["path"], estimate.labels["method"]): estimate for estimate in estimates}
     lines = []
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
-        values = ", ".join(f"{float(number) / scale:,.5g}".replace("inf", "∞") for number in group[value])
+        values = ", ".join(plain(float(number) / scale, 5) for number in group[value])
         line = f"{path}, {method}: {values} {unit}"
         estimate = by_key.get((path, method))
         if estimate is not None and estimate.estimate is not None:
-            line += f"; typical {estimate.estimate / scale:,.5g}"
+            line += f"; typical {plain(estimate.estimate / scale, 5)}"
             if estimate.low is not None and estimate.high is not None:
-                line += f" [{estimate.low / scale:,.5g}, {estimate.high / scale:,.5g}]"
+                line += f" [{plain(estimate.low / scale, 5)}, {plain(estimate.high / scale, 5)}]"
         lines.append(line)
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import nines, plain_log_ticks, spread
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -209,7 +210,7 @@ def _marks(
             (dots,) = axis.plot(
                 *places, look.marker, color=look.colour, markersize=size, markerfacecolor=face, linestyle="", zorder=4
             )
-            tip(dots, *(f"{curve[at].labels['path']}, {curve[at].what}: {y[at]:,.5g} µs" for at in chosen))
+            tip(dots, *(f"{curve[at].labels['path']}, {curve[at].what}: {plain(y[at], 5)} µs" for at in chosen))
 
 
 def _bracket(axis: Axes, x: float, y: float, estimate: Estimate, colour: str) -> None:
@@ -264,10 +265,10 @@ def _alt_of_estimates(estimates: Sequence[Estimate], scale: float, unit: str) ->
     lines: dict[str, list[str]] = {}
     for estimate in estimates:
         assert estimate.estimate is not None
-        low = "" if estimate.low is None else f"{estimate.low / scale:,.6g}"
-        high = "∞" if estimate.high is None else f"{estimate.high / scale:,.6g}"
+        low = "" if estimate.low is None else plain(estimate.low / scale, 6)
+        high = "∞" if estimate.high is None else plain(estimate.high / scale, 6)
         title = f"{estimate.labels['path']}, {estimate.labels['method']}"
         lines.setdefault(str(estimate.labels["run_id"]) + title, [title + f", n = {estimate.n:,}:"]).append(
-            f"{estimate.what} {estimate.estimate / scale:,.6g} [{low}, {high}]"
+            f"{estimate.what} {plain(estimate.estimate / scale, 6)} [{low}, {high}]"
         )
     return "\n".join(parts[0] + " " + "; ".join(parts[1:]) + f" {unit}" for parts in lines.values())

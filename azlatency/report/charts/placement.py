@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -105,13 +106,13 @@ def _panel(axis: Axes, group: Sequence[Condition]) -> None:
     logged = [(place, c, value / MICROSECOND) for place, c in zip(rows, group, strict=True) if c.origin == "log"
               for value in c.values]  # fmt: skip
     dots(axis, [place for place, _, _ in logged], [value for *_, value in logged],
-         [f"{c.path}: {value:,.5g} µs" for _, c, value in logged])  # fmt: skip
+         [f"{c.path}: {plain(value, 5)} µs" for _, c, value in logged])  # fmt: skip
     for place, condition in zip(rows, group, strict=True):
         x = [value / MICROSECOND for value in condition.values]
         if condition.origin == "reported":
             axis.plot(x, [place] * 2, color=GREY, linewidth=1.6, zorder=3)
             (marks,) = axis.plot(x, [place] * 2, "D", color=GREY, markersize=4.5, zorder=4)
-            tip(marks, *(f"{condition.path}, reported: {value:,.5g} µs" for value in x))
+            tip(marks, *(f"{condition.path}, reported: {plain(value, 5)} µs" for value in x))
             value_at(axis, place, max(x), *x)
             continue
         if ends := [end / MICROSECOND for end in _ends(condition)]:
@@ -158,7 +159,7 @@ def _caption(conditions: Sequence[Condition]) -> str:
 
 
 def _words(condition: Condition) -> str:
-    values = ", ".join(f"{value / MICROSECOND:,.5g}" for value in dict.fromkeys(condition.values))
+    values = ", ".join(plain(value / MICROSECOND, 5) for value in dict.fromkeys(condition.values))
     if condition.origin == "reported":
         return f"{_name(condition)}, {condition.method}, reported {condition.statistic}: {values} µs"
     line = f"{_name(condition)}, {condition.method}, {condition.statistic} of a run: {values} µs"
@@ -166,7 +167,7 @@ def _words(condition: Condition) -> str:
     if typical is None or typical.estimate is None or typical.low is None or typical.high is None:
         return line
     low, high = typical.low / MICROSECOND, typical.high / MICROSECOND
-    return f"{line}; typical {typical.estimate / MICROSECOND:,.5g} [{low:,.5g}, {high:,.5g}]"
+    return f"{line}; typical {plain(typical.estimate / MICROSECOND, 5)} [{plain(low, 5)}, {plain(high, 5)}]"
 
 
 @styled
@@ -205,7 +206,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
             axis.plot([ratio.low, ratio.high], [row] * 2, color=ESTIMATE, linewidth=2.2, zorder=2)
             (mark,) = axis.plot([ratio.estimate], [row], "o", color=ESTIMATE, markersize=5, zorder=3)
             outer += [ratio.low, ratio.high]
-            alt = f"{change_name(change)}: {ratio.estimate:.3g} [{ratio.low:.3g}, {ratio.high:.3g}]"
+            alt = f"{change_name(change)}: {plain(ratio.estimate)} [{plain(ratio.low)}, {plain(ratio.high)}]"
         else:
             shape, colour = ("D", GREY) if change.comparison is None else ("o", RUN)
             ends = [change.ratio_low, change.ratio_high]
@@ -219,7 +220,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         if truth := configured().rtt_ratio(change.other.path, change.base.path):
             axis.plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
             outer.append(truth)
-        axis.annotate(f"{_ratio(change):.3g}×", (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
+        axis.annotate(f"{plain(_ratio(change))}×", (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
                       textcoords="offset points", fontsize=7.5, annotation_clip=False)  # fmt: skip
     axis.axvline(1, color=INK, linewidth=1)
     times_axis(axis, outer)
@@ -235,7 +236,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         + left
     )
     far = max(changes, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))
-    title = f"Largest effect of one change: {_ratio(far):.3g}× ({change_name(far)})"
+    title = f"Largest effect of one change: {plain(_ratio(far))}× ({change_name(far)})"
     return Chart(figure, caption, "\n".join(alts), title=title)
 
 
@@ -292,4 +293,4 @@ def change_name(change: Change) -> str:
 
 
 def _span(low: float, high: float) -> str:
-    return f"{low:.3g}" if low == high else f"{low:.3g} – {high:.3g}"
+    return plain(low) if low == high else f"{plain(low)} – {plain(high)}"

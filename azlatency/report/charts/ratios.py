@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.base import tip
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.stats.result import Comparison
@@ -40,7 +41,7 @@ def pair_panel(axis: Axes, pairs: Sequence[Comparison]) -> None:
         )  # fmt: skip
         tip(mark, pair_words(pair))
         axis.annotate(
-            f"{pair.ratio.estimate:.3g}", (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
+            plain(pair.ratio.estimate), (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
             textcoords="offset points", fontsize=7.5, color=edge, annotation_clip=False,
         )  # fmt: skip
     axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
@@ -65,9 +66,8 @@ def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
     far = max(apart, key=lambda pair: abs(math.log(pair.ratio.estimate or 1.0)))
     ends = [far.labels.get(key) for key in ("from", "to")]
     name = f"{route(*map(str, ends))} against back" if all(ends) else str(far.labels.get("path", far.what))
-    return (
-        f"{what}: {len(apart)} of {len(pairs)} differ; most {name}, {far.ratio.estimate:.3g}× ({far.labels['method']})"
-    )
+    most = f"most {name}, {plain(far.ratio.estimate)}× ({far.labels['method']})"
+    return f"{what}: {len(apart)} of {len(pairs)} differ; {most}"
 
 
 def ratio_reach(pairs: Sequence[Comparison]) -> float:
@@ -82,6 +82,6 @@ def pair_words(pair: Comparison) -> str:
     """Return the numbers of one comparison as text."""
     low, high = pair.ratio.low, pair.ratio.high
     verdict = "inconclusive" if pair.verdict == "undetermined" else pair.verdict.replace("_", " ")
-    ends = "" if low is None or high is None else f" [{low:.4g}, {high:.4g}]"
-    band = f"band {1 / (1 + pair.margin):.4g} – {1 + pair.margin:.4g}"
-    return f"{pair.what}, {pair.labels['method']}: {pair.ratio.estimate:.4g}{ends}, {verdict} ({band})"
+    ends = "" if low is None or high is None else f" [{plain(low, 4)}, {plain(high, 4)}]"
+    band = f"band {plain(1 / (1 + pair.margin), 4)} – {plain(1 + pair.margin, 4)}"
+    return f"{pair.what}, {pair.labels['method']}: {plain(pair.ratio.estimate, 4)}{ends}, {verdict} ({band})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+#: Dots of a row above which they are drawn smaller, so that they stay in their row.
+_MANY_DOTS = 6
+
+
 def dots(axis: Axes, rows: Sequence[float], values: Sequence[float], tips: Sequence[str], colour: str = RUN) -> None:
     """Draw one hollow dot per run in its row; seaborn's swarm moves dots apart that would hide each other.
 
@@ -22,10 +27,11 @@ def dots(axis: Axes, rows: Sequence[float], values: Sequence[float], tips: Seque
 
     if not values:
         return
+    crowded = max(Counter(rows).values()) > _MANY_DOTS
     limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
     seaborn.swarmplot(
-        x=list(values), y=list(rows), orient="h", native_scale=True, size=4.2, color=axis.get_facecolor(),
-        edgecolor=colour, linewidth=1.1, warn_thresh=1, ax=axis, zorder=4,
+        x=list(values), y=list(rows), orient="h", native_scale=True, size=3.0 if crowded else 4.2,
+        color=axis.get_facecolor(), edgecolor=colour, linewidth=1.1, warn_thresh=1, ax=axis, zorder=4,
     )  # fmt: skip
     axis.set_yticks(ticks, names)
     axis.set_ylim(limits)

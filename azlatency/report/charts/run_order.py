@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.base import (
     GIGABIT,
     MICROSECOND,
@@ -61,7 +62,7 @@ def runs_in_order(histories: Sequence[History]) -> Chart | Note:
     dependent = sum("dependent_runs" in one.codes for one in tested)
     title = (
         f"Neighbouring runs resemble each other in {dependent} of {len(tested)} series "
-        f"(p ≤ {LEVEL:g}; {LEVEL * len(tested):.2g} expected by chance)"
+        f"(p ≤ {LEVEL:g}; {plain(LEVEL * len(tested), 2)} expected by chance)"
     )
     caption = (
         "Each dot is one run; line: median of the runs between two changes. r: lag-1 autocorrelation, with the p-value "
@@ -79,7 +80,10 @@ def _panel(axis: Axes, one: History) -> None:
     numbers = range(1, len(values) + 1)
     axis.plot(numbers, values, color=RUN, linewidth=0.5, alpha=0.5)
     (marks,) = axis.plot(numbers, values, "o", color=RUN, markersize=3.5, markerfacecolor=axis.get_facecolor())
-    tip(marks, *(f"run {number}: {value:,.5g} {unit}" for number, value in zip(numbers, values, strict=True)))
+    tip(
+        marks,
+        *(f"run {number}: {plain(value, 5)} {unit}" for number, value in zip(numbers, values, strict=True)),
+    )
     levels = one.levels or (sorted(one.values)[len(values) // 2],)
     for (begin, end), level in zip(pairwise([0, *one.changes, len(values)]), levels, strict=True):
         axis.plot([begin + 0.5, end + 0.5], [level / scale] * 2, color=ESTIMATE, linewidth=1.4)
@@ -91,5 +95,5 @@ def _panel(axis: Axes, one: History) -> None:
 
 def _words(one: History) -> str:
     scale, unit = _READ_IN.get(one.unit, (1.0, one.unit))
-    listed = ", ".join(f"{value / scale:,.5g}" for value in one.values)
+    listed = ", ".join(plain(value / scale, 5) for value in one.values)
     return f"{one.what}: {listed} {unit}; r = {one.diagnostics['lag1']:.2f}, p = {one.diagnostics['lag1_p']:.3f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import stretches
 from azlatency.report.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _RUNS_SHOWN = 12
 #: Most intervals of a run that are drawn individually.
 _INTERVALS = 300
+#: Fewest intervals of a run that show a course.
+_FEWEST = 3
 
 
 @styled
@@ -40,40 +43,49 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     reported = intervals[
         intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput"].notna()
     ]
-    chosen = runs[runs.index.isin(set(reported["run_id"]))].drop_duplicates(["path", "method"]).head(_RUNS_SHOWN)
+    counts_of = reported["run_id"].value_counts()
+    long = set(counts_of[counts_of >= _FEWEST].index)
+    chosen = runs[runs.index.isin(long)].drop_duplicates(["path", "method"]).head(_RUNS_SHOWN)
     if not len(chosen):
-        return Note("No chart: no log of this study reports throughput by interval.")
+        return Note(f"No chart: no log of this study reports throughput in {_FEWEST} intervals or more.")
     columns = side_by_side(3, len(chosen))
     rows = math.ceil(len(chosen) / columns)
-    figure, axes = new_figure(2 * rows, columns, 2.1 * rows + 0.4, gridspec_kw={"height_ratios": [3, 1] * rows})
     rates = [configured().rate.get(str(path), 0.0) / GIGABIT for path in chosen["path"]]
     of_chosen = reported[reported["run_id"].isin(set(chosen.index))]
     top = max(0.0, *rates, float(of_chosen["throughput"].max()) / GIGABIT)
     counted = of_chosen["retransmits"].dropna()
-    most = max(float(counted.max()), 1.0) if len(counted) else 1.0
+    heights = [3, 1] if len(counted) else [3]
+    figure, axes = new_figure(
+        len(heights) * rows, columns, (2.1 if len(counted) else 1.7) * rows + 0.4,
+        gridspec_kw={"height_ratios": heights * rows},
+    )  # fmt: skip
     alts = []
     for index, (run_id, run) in enumerate(chosen.iterrows()):
         row, column = divmod(index, columns)
-        upper, lower = axes[2 * row * columns + column], axes[(2 * row + 1) * columns + column]
+        upper, *lower = axes[len(heights) * row * columns + column :: columns][: len(heights)]
         table = reported[reported["run_id"] == run_id]
-        _series_panel(upper, lower, table, top, most)
+        _rates_panel(upper, table, top)
+        if lower:
+            _retransmits_panel(upper, lower[0], table, float(counted.max()))
         if rate := configured().rate.get(str(run["path"])):
             upper.axhline(rate / GIGABIT, color=INK, linewidth=1, linestyle=":")
         upper.set_title(f"{run['path']}\n{run['method']}", fontsize=8.5)
         alts.append(_alt_of_series(run, table))
         if column == 0:
             upper.set_ylabel("Gbit/s")
-            lower.set_ylabel("retr.")
+            for axis in lower:
+                axis.set_ylabel("retr.")
         if row == rows - 1 or index + columns >= len(chosen):
-            lower.set_xlabel("seconds")
+            (lower or [upper])[0].set_xlabel("seconds")
     for index in range(len(chosen), rows * columns):
         row, column = divmod(index, columns)
-        axes[2 * row * columns + column].set_visible(False)
-        axes[(2 * row + 1) * columns + column].set_visible(False)
+        for axis in axes[len(heights) * row * columns + column :: columns][: len(heights)]:
+            axis.set_visible(False)
     counts = [int(count) for count in of_chosen["run_id"].value_counts()]
-    shown = "first run of each path and method; " if len(chosen) < len(runs) else ""
+    shown = ", first run of each path and method" if len(chosen) < len(runs) else ""
     caption = (
-        f"Throughput by reporting interval ({shown}above) and retransmitted segments (below)."
+        f"Throughput by reporting interval{shown}"
+        + (" (above) and retransmitted segments (below)." if len(counted) else ".")
         + (" Grey: omitted by the tool." if of_chosen["omitted"].fillna(False).any() else "")
         + (" Dotted: configured rate of the emulated link." if any(rates) else "")
         + f" Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}."
@@ -90,52 +102,68 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     return Chart(figure, caption, "\n".join(alts), title=title)
 
 
-def _series_panel(upper: Axes, lower: Axes, table: pd.DataFrame, top: float, most: float) -> None:
-    """Draw one run; omitted intervals lie before zero, where the tool restarts its clock."""
-    import pandas as pd
+def _clock(table: pd.DataFrame) -> tuple[Any, Any, Any]:
+    """Return start and end of each interval in s, and whether it was omitted; those lie before zero.
 
-    lower.set_ylim(0, 1.15 * most)
-    ends = table.loc[table["omitted"].fillna(False).astype(bool), "end_ns"]
-    omitted_end = float(ends.max()) / SECOND if len(ends) else 0.0
+    The tool restarts its clock after the omitted intervals.
+    """
+    omitted = table["omitted"].fillna(False).astype(bool)
+    ends = table.loc[omitted, "end_ns"]
+    shift = omitted * (float(ends.max()) / SECOND if len(ends) else 0.0)
+    return table["start_ns"].astype(float) / SECOND - shift, table["end_ns"].astype(float) / SECOND - shift, omitted
+
+
+def _rates_panel(axis: Axes, table: pd.DataFrame, top: float) -> None:
+    """Draw the rate of each interval, or range and median of time bins where they are many."""
     if len(table) > _INTERVALS:
-        _thinned_panel(upper, lower, table)
-        table = table.iloc[:0]
-    for interval in table.itertuples(index=False):
-        omitted = not pd.isna(interval.omitted) and bool(interval.omitted)
-        shift = -omitted_end if omitted else 0.0
-        start, end = float(interval.start_ns) / SECOND + shift, float(interval.end_ns) / SECOND + shift
-        colour = GREY if omitted else ESTIMATE
-        upper.plot([start, end], [interval.throughput / GIGABIT] * 2, color=colour, linewidth=2, solid_capstyle="butt")
-        if not pd.isna(interval.retransmits):
-            lower.bar((start + end) / 2, float(interval.retransmits), width=max(end - start, 1e-3) * 0.8, color=colour)
-    upper.set_ylim(0, 1.1 * top)
-    lower.set_xlim(upper.get_xlim())
+        edges, places, kept = _bins(table)
+        middle, low, median, high = stretches(edges, places, kept["throughput"].to_numpy(dtype="float64") / GIGABIT)
+        axis.fill_between(middle, low, high, color=RANGE, linewidth=0, step="mid")
+        axis.plot(middle, median, color=ESTIMATE, linewidth=1.1)
+        axis.set_xlim(edges[0], edges[-1])
+    else:
+        for start, end, omitted, rate in zip(*_clock(table), table["throughput"].astype(float) / GIGABIT, strict=True):
+            colour = GREY if omitted else ESTIMATE
+            axis.plot([start, end], [rate, rate], color=colour, linewidth=2, solid_capstyle="butt")
+    axis.set_ylim(0, 1.1 * top)
+
+
+def _retransmits_panel(upper: Axes, axis: Axes, table: pd.DataFrame, most: float) -> None:
+    """Draw the retransmitted segments of each interval, or of time bins, below the rates."""
+    import numpy as np
+
+    if len(table) > _INTERVALS:
+        edges, places, kept = _bins(table)
+        counts = np.bincount(places, kept["retransmits"].to_numpy(dtype="float64", na_value=0.0), len(edges) - 1)
+        axis.stairs(counts, edges, fill=True, color=ESTIMATE)
+        most = max(most, float(counts.max()))
+    else:
+        segments = table["retransmits"].to_numpy(dtype="float64", na_value=np.nan)
+        for start, end, omitted, count in zip(*_clock(table), segments, strict=True):
+            colour = GREY if omitted else ESTIMATE
+            if not np.isnan(count):
+                axis.bar((start + end) / 2, count, width=max(end - start, 1e-3) * 0.8, color=colour)
+    axis.set_ylim(0, 1.15 * max(most, 1.0))
+    axis.set_xlim(upper.get_xlim())
     upper.set_xticklabels([])
-    lower.locator_params(axis="y", nbins=2)
-    lower.yaxis.set_major_formatter("{x:,.0f}")
+    axis.locator_params(axis="y", nbins=2)
+    axis.yaxis.set_major_formatter("{x:,.0f}")
 
 
-def _thinned_panel(upper: Axes, lower: Axes, table: pd.DataFrame) -> None:
-    """Draw a run of many intervals: range, median and retransmits of each time bin."""
+def _bins(table: pd.DataFrame) -> tuple[Any, Any, pd.DataFrame]:
+    """Return the edges of time bins in s, the bin of each interval that was not omitted, and these intervals."""
     import numpy as np
 
     kept = table[~table["omitted"].fillna(False).astype(bool)]
     ends = kept["end_ns"].to_numpy(dtype="float64") / SECOND
     edges = np.linspace(float(kept["start_ns"].min()) / SECOND, float(ends.max()), _INTERVALS // 2 + 1)
-    places = np.clip(np.searchsorted(edges, ends, side="left") - 1, 0, len(edges) - 2)
-    middle, low, median, high = stretches(edges, places, kept["throughput"].to_numpy(dtype="float64") / GIGABIT)
-    upper.fill_between(middle, low, high, color=RANGE, linewidth=0, step="mid")
-    upper.plot(middle, median, color=ESTIMATE, linewidth=1.1)
-    upper.set_xlim(edges[0], edges[-1])
-    counts = np.bincount(places, kept["retransmits"].to_numpy(dtype="float64", na_value=0.0), len(edges) - 1)
-    lower.stairs(counts, edges, fill=True, color=ESTIMATE)
-    lower.set_ylim(0, max(lower.get_ylim()[1], 1.15 * float(counts.max())))
+    return edges, np.clip(np.searchsorted(edges, ends, side="left") - 1, 0, len(edges) - 2), kept
 
 
 def _alt_of_series(run: Any, table: pd.DataFrame) -> str:
     kept = table[~table["omitted"].fillna(False).astype(bool)]
     shown = kept["throughput"] if len(kept) <= _INTERVALS else kept["throughput"].quantile([0, 0.5, 1])
-    rates = ", ".join(f"{rate / GIGABIT:.3g}" for rate in shown)
+    rates = ", ".join(plain(rate / GIGABIT) for rate in shown)
     if len(kept) > _INTERVALS:
         rates = f"{len(kept):,} intervals, smallest, median and largest {rates}"
     retransmits = kept["retransmits"].dropna()

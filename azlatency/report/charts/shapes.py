@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MICROSECOND, narrow, new_figure, side_by_side, sizes, styled, tip
 from azlatency.report.charts.palette import Look, looks
@@ -133,6 +134,6 @@ def _lost(shapes: Sequence[RunHistogram]) -> str:
 def _words(shape: RunHistogram) -> str:
     beyond = f", {shape.beyond:,} beyond the axis" if shape.beyond else ""
     lost = f", {shape.lost:,} lost" if shape.lost else ""
-    p99 = "lost" if math.isinf(shape.p99) else f"{shape.p99 / MICROSECOND:,.5g} µs"
-    median = "lost" if math.isinf(shape.median) else f"{shape.median / MICROSECOND:,.5g} µs"
+    p99 = "lost" if math.isinf(shape.p99) else f"{plain(shape.p99 / MICROSECOND, 5)} µs"
+    median = "lost" if math.isinf(shape.median) else f"{plain(shape.median / MICROSECOND, 5)} µs"
     return f"{shape.path}, {shape.method}, n = {shape.n:,}{lost}: median {median}, p99 {p99}{beyond}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of, format_value
+from azlatency.logs.format import count_of, format_value, plain
 from azlatency.report.charts.axes import plain_log_ticks, stretches
 from azlatency.report.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
@@ -143,7 +143,7 @@ def _positions(run: RunTimeSeries) -> tuple[FloatArray, float]:
 
 def _when(run: RunTimeSeries, at: float) -> str:
     """Say when a shift occurred: after seconds, or after probes if the log has no send times."""
-    return f"after {at:,.0f} probes" if run.sent is None else f"after {at / SECOND:,.3g} s"
+    return f"after {at:,.0f} probes" if run.sent is None else f"after {plain(at / SECOND)} s"
 
 
 def _blocks(axis: Axes, run: RunTimeSeries) -> None:
@@ -177,7 +177,7 @@ def _ticks(axis: Axes) -> None:
         plain_log_ticks(axis.yaxis)
         return
     axis.yaxis.set_major_locator(LogLocator(numticks=5))
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value, 6)))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_minor_formatter(NullFormatter())
 
@@ -192,8 +192,8 @@ def _words(run: RunTimeSeries) -> str:
         for shift in run.stability.shifts
     )
     return (
-        f"{run.path}, {run.method}: n = {len(run.rtt):,}, lost {run.lost:,}, smallest {answered.min():,.5g}, "
-        f"median {np.median(answered):,.5g}, largest {answered.max():,.6g} µs; {shifts or 'no level shift'}"
+        f"{run.path}, {run.method}: n = {len(run.rtt):,}, lost {run.lost:,}, smallest {plain(answered.min(), 5)}, "
+        f"median {plain(np.median(answered), 5)}, largest {plain(answered.max(), 6)} µs; {shifts or 'no level shift'}"
         + (f"; {'cut off' if run.status in CUT_OFF else 'open at the end'}" if "TCP" in run.method else "")
     )
 
@@ -223,7 +223,10 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
         (marks,) = axis.plot(
             range(len(values)), values, "o", color=ESTIMATE, markerfacecolor="white", markersize=5, zorder=3
         )
-        tip(marks, *(f"{name}: {value:,.5g} µs" for name, value in zip(connection.names, values, strict=True)))
+        tip(
+            marks,
+            *(f"{name}: {plain(value, 5)} µs" for name, value in zip(connection.names, values, strict=True)),
+        )
         axis.plot([len(values) - 1], values[-1:], "o", color=RUN, markersize=6, zorder=4)
         names = [name.removeprefix("records ").removesuffix(" before the end") for name in connection.names]
         axis.set_xticks(range(len(values)), [name.removesuffix(" records") for name in names], rotation=90)
@@ -244,13 +247,13 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
     alts = []
     for connection in connections:
         shown = "; ".join(
-            f"{name}: {value / MICROSECOND:,.6g}"
+            f"{name}: {plain(value / MICROSECOND, 6)}"
             for name, value in zip(connection.names, connection.values, strict=True)
         )
         p = (
             ""
             if connection.event.p is None
-            else f"; p = {connection.event.p:.2g}, smallest possible {connection.event.attainable_p:.2g}"
+            else f"; p = {plain(connection.event.p, 2)}, smallest possible {plain(connection.event.attainable_p, 2)}"
         )
         alts.append(f"{connection.path}: {shown} µs{p}")
     last = [(connection, connection.values[-1] / connection.values[-2]) for connection in connections

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import plain_log_ticks, power_ticks
 from azlatency.report.charts.base import MICROSECOND, new_figure, side_by_side, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
@@ -85,7 +86,7 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
             (bar,) = axis.plot(
                 ends, [share] * 2, color=ESTIMATE, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2
             )
-            tip(bar, f"{quantile.what}: {(quantile.estimate or 0) / MICROSECOND:,.5g} µs")
+            tip(bar, f"{quantile.what}: {plain((quantile.estimate or 0) / MICROSECOND, 5)} µs")
     axis.set_xscale("log")
     axis.set_yscale("log")
     plain_log_ticks(axis.xaxis, decades_only=True)
@@ -128,11 +129,13 @@ def _words(tail: RunTail) -> str:
     for quantile in tail.quantiles:
         if quantile.estimate is not None:
             bounded = quantile.low is not None and quantile.high is not None
-            ends = f" [{(quantile.low or 0) / 1e3:,.5g}, {(quantile.high or 0) / 1e3:,.5g}]" if bounded else ""
-            shown.append(f"{quantile.what} {quantile.estimate / MICROSECOND:,.5g}{ends}")
-    line = (
-        f"{tail.path}, {tail.method}, n = {len(tail.rtt):,}: {'; '.join(shown)}; largest {tail.largest / 1e3:,.6g} µs"
-    )
+            ends = (
+                f" [{plain((quantile.low or 0) / 1e3, 5)}, {plain((quantile.high or 0) / 1e3, 5)}]" if bounded else ""
+            )
+            shown.append(f"{quantile.what} {plain(quantile.estimate / MICROSECOND, 5)}{ends}")
+    largest = plain(tail.largest / MICROSECOND, 6)
+    line = f"{tail.path}, {tail.method}, n = {len(tail.rtt):,}: {'; '.join(shown)}; largest {largest} µs"
     if tail.fit.refused or tail.fit.threshold is None or tail.fit.shape.estimate is None:
         return f"{line}; no fitted tail"
-    return f"{line}; fitted tail above {tail.fit.threshold / MICROSECOND:,.5g} µs, shape {tail.fit.shape.estimate:.2f}"
+    start = plain(tail.fit.threshold / MICROSECOND, 5)
+    return f"{line}; fitted tail above {start} µs, shape {tail.fit.shape.estimate:.2f}"

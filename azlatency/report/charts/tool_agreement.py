@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -97,7 +98,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     # Tools that send the same kind of packet should agree; others measure different things.
     alike = [agreement for agreement in shown if not agreement.differs_in and agreement.pairs > 1] or shown
     far = max(alike, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
-    title = f"{far.first} shows {far.ratio.estimate:.3g}× the round trips of {far.second}: {_subject(far)}"
+    title = f"{far.first} shows {plain(far.ratio.estimate)}× the round trips of {far.second}: {_subject(far)}"
     return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
 
 
@@ -130,7 +131,7 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
         axis.plot([1], [mean], "x", color=INK, markersize=5, zorder=4)
     if agreement.prediction is not None:
         axis.plot(agreement.prediction, [more, more], color=colour, linewidth=1.4, linestyle="--", zorder=2)
-    names = [f"{path} ({size:,.3g} µs)" if size < 1000 else f"{path} ({size:,.0f} µs)" for path, size, _ in groups]
+    names = [f"{path} ({plain(size)} µs)" if size < 1000 else f"{path} ({size:,.0f} µs)" for path, size, _ in groups]
     axis.set_yticks(
         range(more + 1),
         [*map(label, names), "mean ratio", "one more pair" if agreement.prediction else "(one pair only)"],
@@ -138,8 +139,8 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
     axis.set_ylim(more + 0.6, -0.6)
     drawn = [(row, path, ratio) for row, (path, _, ratios) in enumerate(groups) for ratio in ratios]
     dots(axis, [row for row, _, _ in drawn], [ratio for *_, ratio in drawn],
-         [f"{path}: {ratio:.4g}" for _, path, ratio in drawn])  # fmt: skip
-    axis.annotate(f"{agreement.ratio.estimate:.3g}", (1, mean), (4, 0), xycoords=("axes fraction", "data"), va="center",
+         [f"{path}: {plain(ratio, 4)}" for _, path, ratio in drawn])  # fmt: skip
+    axis.annotate(plain(agreement.ratio.estimate), (1, mean), (4, 0), xycoords=("axes fraction", "data"), va="center",
                   textcoords="offset points", fontsize=7.5, color=colour, annotation_clip=False)  # fmt: skip
     axis.grid(axis="y", visible=False)
     axis.set_title(f"{agreement.first} ÷ {agreement.second}: {_subject(agreement)}", fontsize=9)
@@ -155,15 +156,15 @@ def _subject(agreement: Agreement) -> str:
 
 def _words(agreement: Agreement) -> str:
     ratio = agreement.ratio
-    ends = "" if ratio.low is None or ratio.high is None else f" [{ratio.low:.4g}, {ratio.high:.4g}]"
+    ends = "" if ratio.low is None or ratio.high is None else f" [{plain(ratio.low, 4)}, {plain(ratio.high, 4)}]"
     more = (
         ""
         if agreement.prediction is None
-        else f", one more pair in [{agreement.prediction[0]:.4g}, {agreement.prediction[1]:.4g}]"
+        else f", one more pair in [{plain(agreement.prediction[0], 4)}, {plain(agreement.prediction[1], 4)}]"
     )
     paths = "; ".join(
-        f"{path} ({size:,.5g} µs): {', '.join(f'{value:.4g}' for value in ratios)}"
+        f"{path} ({plain(size, 5)} µs): {', '.join(plain(value, 4) for value in ratios)}"
         for path, size, ratios in _by_size(agreement.points)
     )
     title = f"{agreement.first} over {agreement.second}: {_subject(agreement)}"
-    return f"{title}; mean {ratio.estimate:.4g}{ends}{more}; {paths}"
+    return f"{title}; mean {plain(ratio.estimate, 4)}{ends}{more}; {paths}"

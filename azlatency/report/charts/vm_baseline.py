@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import decimals_for, format_number
+from azlatency.logs.format import decimals_for, format_number, plain
+from azlatency.report.card import span
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import label, lines, new_figure, sizes, styled, tip
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
@@ -64,6 +65,8 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
     words = "; ".join(text for status, text in marks.items() if counted[status])
     verdicts = {"meets": "as expected", "fails": "outside the expected range", "inconclusive": "inconclusive"}
     title = ", ".join(f"{counted[status]} {text}" for status, text in verdicts.items() if counted[status])
+    if len(panels) == 1:
+        title = f"{_range(shown)} where {_expected(shown[0])} is expected: {title}"
     caption = (
         "Mean of the runs and the expected range (blue), in the order of size."
         + (f" Bar: one-sided {level} bounds, below and above." if any(r.low is not None for r in shown) else "")
@@ -119,11 +122,17 @@ def _expected(result: Conformance) -> str:
     return limits(result.limit_low, result.limit_high, result.unit, ("at most ", "at least ", " to "))
 
 
+def _range(results: Sequence[Conformance]) -> str:
+    return span([result.mean for result in results if result.mean is not None], results[0].unit)
+
+
 def _words(result: Conformance) -> str:
     scale, unit = read_in(result.unit)
     ends = (
-        "" if result.low is None or result.high is None else f" [{result.low / scale:,.5g}, {result.high / scale:,.5g}]"
+        ""
+        if result.low is None or result.high is None
+        else f" [{plain(result.low / scale, 5)}, {plain(result.high / scale, 5)}]"
     )
     where = ", ".join(str(result.labels[key]) for key in ("path", "method") if result.labels.get(key))
     assert result.mean is not None
-    return f"{result.what}, {where}: {result.mean / scale:,.5g}{ends} {unit}, {_expected(result)}: {result.status}"
+    return f"{result.what}, {where}: {plain(result.mean / scale, 5)}{ends} {unit}, {_expected(result)}: {result.status}"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import plain
 from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -191,12 +192,12 @@ def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 else plain(value)
 
 
 def _matrix_words(asymmetry: Asymmetry) -> str:
     cells = "; ".join(
-        f"{cell.what} {asymmetry.matrix().loc[cell.labels['from'], cell.labels['to']] / MICROSECOND:,.5g}"
+        f"{cell.what} {plain(asymmetry.matrix().loc[cell.labels['from'], cell.labels['to']] / MICROSECOND, 5)}"
         + _ends(cell, MICROSECOND)
         for cell in asymmetry.cells
     )
@@ -211,7 +212,7 @@ def _ends(estimate: Estimate, scale: float) -> str:
     return (
         ""
         if estimate.low is None or estimate.high is None
-        else f" [{estimate.low / scale:,.5g}, {estimate.high / scale:,.5g}]"
+        else f" [{plain(estimate.low / scale, 5)}, {plain(estimate.high / scale, 5)}]"
     )
 
 

@@ -14,6 +14,7 @@ from helpers.chart_cases import StudyResults, every_chart, hard_samples, study_o
 from helpers.chart_checks import assert_fit_to_print, texts
 
 import azlatency as az
+from azlatency.logs.format import plain
 from azlatency.report import charts
 from azlatency.report import objects as display
 from azlatency.report.charts import base
@@ -151,10 +152,10 @@ def test_run_values_of_every_size(values: list[float]) -> None:
         return
     assert isinstance(chart, Chart)
     assert_fit_to_print("forest", chart)
-    assert all(f"{value / 1e3:,.5g}" in chart.alt for value in values if not np.isnan(value))
+    assert all(plain(value / 1e3, 5) in chart.alt for value in values if not np.isnan(value))
 
 
-@pytest.mark.parametrize("count", [1, 2, 100_000])
+@pytest.mark.parametrize("count", [1, 3, 100_000])
 def test_intervals_of_every_number(count: int) -> None:
     runs = pd.DataFrame({"path": ["A → B"], "method": ["iperf3 TCP"]}, index=["r1"])
     start = 1e9 * np.arange(count)
@@ -163,6 +164,9 @@ def test_intervals_of_every_number(count: int) -> None:
         | {"retransmits": 1.0, "omitted": False}
     ).convert_dtypes()
     chart = charts.throughput_series(intervals, runs)
+    if count == 1:
+        assert isinstance(chart, Note)
+        return
     assert isinstance(chart, Chart)
     assert_fit_to_print("intervals", chart)
     assert len(chart.svg()) < MOST_BYTES and f"retransmits {count:,}" in chart.alt
