@@ -69,6 +69,8 @@ _REFUSALS = {
 }
 #: Too few runs for an exact test. This does not prevent a verdict: it then rests on the t interval.
 NO_EXACT_TEST = frozenset({"cannot_reach_alpha", "few_runs", "two_runs"})
+_MEASURED = {"latency": latency, "throughput": throughput}
+_NO_METRIC = "Neither latency nor throughput is on both sides"
 _PERCENTILE = re.compile(r"p(\d{2}(?:\.\d{1,6})?)")
 METRICS = "latency (median of the run, otherwise its mean), median, mean, p50 to p99.9999, throughput"
 
@@ -270,7 +272,8 @@ def judge(
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
     if not compared:
-        remarks |= dict.fromkeys(nearest_names(only_in_base, only_in_candidate))
+        split = not metrics and _default_metrics(base, candidate) == list(_MEASURED)
+        remarks |= dict.fromkeys([_NO_METRIC] if split else nearest_names(only_in_base, only_in_candidate))
     return Judgement(
         base=names[0],
         candidate=names[1],
@@ -284,10 +287,10 @@ def judge(
 
 
 def _default_metrics(base: Study, candidate: Study) -> list[str]:
-    """Return throughput if both sides measured it and not both measured latencies; latency otherwise."""
-    sides = (base, candidate)
-    only_streams = not all(len(latency(side)) for side in sides) and all(len(throughput(side)) for side in sides)
-    return ["throughput" if only_streams else "latency"]
+    """Return latency if both sides measured it, else throughput; both if neither is on both sides."""
+    common = (metric for metric, frame in _MEASURED.items() if all(len(frame(side)) for side in (base, candidate)))
+    first = next(common, None)
+    return list(_MEASURED) if first is None else [first]
 
 
 def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[RowVerdict, float | None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -75,6 +76,16 @@ def test_percentiles_and_throughput_can_be_compared(tmp_path: Path, raw: Path) -
     write_side(raw, tmp_path / "c", "12"), write_side(raw, tmp_path / "d", "3")
     found = json.loads(compare("c", "d", "--metric", "throughput", "--format", "json", cwd=tmp_path).stdout)
     assert {row["method"] for row in found["rows"]} == {"qperf tcp_bw"}
+
+
+def test_sides_without_a_common_metric_list_what_each_measured(tmp_path: Path) -> None:
+    for name, log in (("a", "ping/busybox-1.35-c4.log"), ("b", "iperf3/3.17.1-server-output.log")):
+        (tmp_path / name).mkdir()
+        shutil.copy(TESTS / "fixtures" / log, tmp_path / name)
+    result = compare("a", "b", cwd=tmp_path)
+    assert result.returncode == 3 and "Neither latency nor throughput is on both sides." in result.stdout
+    assert "Measured only in the base: ? → 127.0.0.1, ping 56 B (latency)" in result.stdout
+    assert "Measured only in the candidate: 10.99.0.1 → 10.99.0.2, iperf3 TCP (throughput)" in result.stdout
 
 
 def half(folder: Path, archive: str, odd: bool) -> Path:
