@@ -64,11 +64,6 @@ def rank_sum_tails(x: FloatArray, y: FloatArray) -> Tails:
     return Tails(float(law[support >= total - 1e-9].sum()), float(law[support <= total + 1e-9].sum()))
 
 
-def rank_sum_p(x: FloatArray, y: FloatArray) -> float:
-    """Return the exact two-sided p-value of the rank-sum test, with midranks for ties."""
-    return rank_sum_tails(x, y).two_sided
-
-
 @lru_cache(maxsize=64)
 def _rank_sum_law(m: int, n: int) -> tuple[FloatArray, FloatArray]:
     """Return values and probabilities of the rank sum of ``m`` of m + n different values."""

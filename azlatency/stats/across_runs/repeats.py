@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.logs.format import count_of, format_estimate, format_value
 from azlatency.stats.across_runs.run_values import check_columns, floats, refusals, run_values
@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
 METHOD = "spread of run values; between-run variance = its square less the mean squared standard error within runs"
-
-
-class Components(NamedTuple):
-    """Balanced one-way variance components: mean squares, variances between and within runs, intraclass correlation."""
-
-    ms_between: float
-    ms_within: float
-    var_between: float
-    var_within: float
-    icc: float
-    mean: float
-    se_runs: float
-    design_effect: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,30 +205,6 @@ def repeats_by_path(runs: pd.DataFrame, value: str, *, confidence: float = 0.95)
                 labels={"path": path, "method": method})
         for (path, method), group in runs[runs[value].notna()].groupby(["path", "method"], sort=False)
     )  # fmt: skip
-
-
-def variance_components(groups: Sequence[Sequence[float]] | FloatArray) -> Components | None:
-    """Return balanced one-way variance components of raw values of shape (runs, values per run).
-
-    ``None`` for less than 2 × 2 values or without spread. Values within a run are treated as independent: for packets
-    use `repeats` with errors that are adjusted for dependence.
-    """
-    import numpy as np
-
-    x = np.asarray(groups, dtype=float)
-    if x.ndim != 2 or min(x.shape) < 2:
-        return None
-    runs, size = x.shape
-    means = x.mean(axis=1)
-    ms_between = size * float(means.var(ddof=1))
-    ms_within = float(x.var(axis=1, ddof=1).mean())
-    between = max(0.0, (ms_between - ms_within) / size)
-    if between + ms_within == 0:
-        return None
-    se = float(means.std(ddof=1)) / math.sqrt(runs)
-    naive = float(x.ravel().var(ddof=1)) / x.size
-    icc = between / (between + ms_within)
-    return Components(ms_between, ms_within, between, ms_within, icc, float(x.mean()), se, se**2 / naive)
 
 
 def samples_per_run(var_within: float, var_between: float, cost_run: float, cost_sample: float) -> int | None:

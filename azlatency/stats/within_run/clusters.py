@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
 
-def extremal_index(x: FloatArray, threshold: float) -> float:
-    """Return the share of exceedances that start a cluster (intervals estimator); 1 means no clusters.
-
-    ``x`` is in the order of sending. 1 for fewer than three exceedances.
-    """
-    import numpy as np
-
-    return _intervals_estimator(np.flatnonzero(np.asarray(x) > threshold))
-
-
 def _intervals_estimator(places: NDArray[np.intp]) -> float:
     import numpy as np
 

@@ -9,7 +9,6 @@ not independent, so every such interval is flagged ``within_run_floor``.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 METHOD = "bracket by printed order statistics; ranks by the exact binomial interval (Le Boudec 2010, thm 2.1)"
-INTERPOLATION = "log value linear in -log(1 - rank/(n + 1)) between printed order statistics, at the exact ranks"
 
 
 def bracket(
@@ -91,55 +89,6 @@ def bracket(
         what=what or f"p{100 * p:g}", estimate=estimate, low=low, high=high, unit="ns", n=n, scope="within_run",
         confidence=confidence, method=METHOD, codes=tuple(codes), labels=dict(labels or {}),
     )  # fmt: skip
-
-
-def interpolated(
-    p: float,
-    n: int,
-    ranks: Sequence[int],
-    values: Sequence[float],
-    *,
-    confidence: float = 0.95,
-    unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
-) -> Estimate:
-    """Interpolate the interval of the p-quantile between printed order statistics.
-
-    The logarithm of the value is taken as linear in the exponential score -log(1 - rank/(n + 1)). On independent
-    lognormal values this covers 94-98 %; interpolation linear in the rank covers 74 % at p99. ``ranks`` are 1-based and
-    ascending, ``values`` positive. An end beyond the printed ranks is missing. The result is flagged ``interpolated``.
-    """
-    low_rank, high_rank = order_statistic_ranks(n, p, confidence) if n else (0, 1)
-    low, high = (_interpolate(rank, n, ranks, values) for rank in (low_rank, high_rank))
-    rank = min(max(math.floor(p * n + 0.5), 1), max(n, 1))
-    codes = ["within_run_floor", "interpolated"]
-    if high is None:
-        codes.append("unbounded_upper")
-    if n and n * (1 - p) < 1:
-        codes.append("tail_unresolved")
-    estimate = _interpolate(rank, n, ranks, values)
-    if estimate is None:
-        codes.append("no_values")
-    return Estimate(
-        what=f"p{100 * p:g}", estimate=estimate, low=low, high=high, unit=unit, n=n, scope="within_run",
-        confidence=confidence, method=INTERPOLATION, codes=tuple(codes), labels=dict(labels or {}),
-        assumptions=("independent packets", "a smooth law between the printed percentiles"),
-    )  # fmt: skip
-
-
-def _interpolate(rank: int, n: int, ranks: Sequence[int], values: Sequence[float]) -> float | None:
-    """Return the value at a rank between printed ones; None beyond them or next to a value of zero."""
-    if not ranks or not ranks[0] <= rank <= ranks[-1]:
-        return None
-    above = bisect_left(ranks, rank)
-    if ranks[above] == rank:
-        return float(values[above])
-    below = above - 1
-    if values[below] <= 0:
-        return None
-    start, at, end = (-math.log1p(-number / (n + 1)) for number in (ranks[below], rank, ranks[above]))
-    share = (at - start) / (end - start)
-    return math.exp((1 - share) * math.log(values[below]) + share * math.log(values[above]))
 
 
 class PercentileTable(NamedTuple):

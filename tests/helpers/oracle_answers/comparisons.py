@@ -16,10 +16,10 @@ from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation, tolerance_factor
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.confirm import confirm, expected_bounds
-from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_p, signed_rank_tails
+from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_tails, signed_rank_tails
 from azlatency.stats.across_runs.planning import runs_needed
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
-from azlatency.stats.across_runs.repeats import samples_per_run, variance_components
+from azlatency.stats.across_runs.repeats import repeats, samples_per_run
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
@@ -122,7 +122,7 @@ def paired(given: dict[str, Any]) -> dict[str, Any]:
 def ranks(given: dict[str, Any]) -> dict[str, Any]:
     """The asymptotic rank test, with and without continuity correction, is scipy's: the library's is exact."""
     x, y, confidence = array(given["x"]), array(given["y"]), given["conf"]
-    shift, p = hodges_lehmann(x, y, confidence), rank_sum_p(x, y)
+    shift, p = hodges_lehmann(x, y, confidence), rank_sum_tails(x, y).two_sided
     with_correction, without = (
         stats.mannwhitneyu(x, y, method="asymptotic", use_continuity=use) for use in (True, False)
     )
@@ -232,19 +232,13 @@ def exact_confirm(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("repeats_hierarchy", "variance-components|")
 def components(given: dict[str, Any]) -> dict[str, Any]:
-    """The F test with packets as if independent is scipy's; it is not offered, see `azlatency.stats.repeats`."""
+    """The components from run values and their errors within runs: raw values within a run are never independent."""
     y = np.round(60 + np.repeat(2 * normal(6, 72), 40) + 1.5 * normal(240, 71), 3).reshape(6, 40)
     assert abs(y.sum() - given["check_sum"]) < 1e-6
-    found = variance_components(y)
-    assert found is not None
-    interval = student_interval(y.mean(axis=1), 0.95)
-    test = stats.f_oneway(*y)
+    found = repeats(y.mean(axis=1), errors=[math.sqrt(y.var(axis=1, ddof=1).mean() / 40)] * 6)
     return {
-        "ms_between": found.ms_between, "ms_within": found.ms_within, "var_between_anova": found.var_between,
-        "var_within": found.var_within, "icc": found.icc, "lmer_var_between": found.var_between,
-        "lmer_var_within": found.var_within, "grand_mean": found.mean, "se_run_level": found.se_runs,
-        "ci95_t_run_level": interval, "se_naive_iid": y.std(ddof=1) / math.sqrt(y.size),
-        "design_effect": found.design_effect, "F": test.statistic, "p": test.pvalue,
+        "var_between_anova": found.var_between, "lmer_var_between": found.var_between, "grand_mean": found.mean,
+        "ci95_t_run_level": student_interval(y.mean(axis=1), 0.95),
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from azlatency.stats.within_run.exceedance import table_counts, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out, fan_out_level
 from azlatency.stats.within_run.means import mean_from_summary
 from azlatency.stats.within_run.order_statistics import effective_ranks, order_statistic_ranks
-from azlatency.stats.within_run.printed_quantiles import bracket, interpolated
+from azlatency.stats.within_run.printed_quantiles import bracket
 from azlatency.stats.within_run.proportions import clopper_pearson, wilson
 from azlatency.stats.within_run.quantiles import quantiles
 from helpers.cases import content, generated, table
@@ -165,7 +165,6 @@ def resolution(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers(
     "printed_percentile_tables", "ci|", lower="values_abs", upper="values_abs", achieved_coverage="coverage_abs",
-    interpolated_="interpolated_abs",
 )  # fmt: skip
 def table_interval(given: dict[str, Any]) -> dict[str, Any]:
     printed, p, confidence = table(given["table"]), given["p"], given["conf"]
@@ -175,18 +174,10 @@ def table_interval(given: dict[str, Any]) -> dict[str, Any]:
     low, high = order_statistic_ranks(n, p, confidence)
     below = max((rank for rank in known if rank <= low), default=0)
     above = min((rank for rank in known if rank >= high), default=n + 1)
-    smooth = interpolated(p, n, known, values, confidence=confidence)
-
-    def linear(rank: int) -> float | None:
-        return float(np.interp(rank, known, values)) if known[0] <= rank <= known[-1] else None
-
     return {
         "lower": result.low, "upper": result.high, "lower_rank_printed": below, "upper_rank_printed": above,
         "exact_ranks_wanted": [low, high],
         "achieved_coverage": stats.binom.cdf(above - 1, n, p) - stats.binom.cdf(below - 1, n, p),
-        # Linear in the rank covers 74 % at p99 (experiment C7) and is not offered.
-        "interpolated_linear_in_rank": {"lower": linear(low), "upper": linear(high)},
-        "interpolated_log_value_exp_score": {"lower": smooth.low, "upper": smooth.high},
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, stats
 
-from azlatency.stats.within_run.clusters import extremal_index
+from azlatency.stats.within_run.clusters import cluster_maxima
 from azlatency.stats.within_run.gpd import Gpd, fit_gpd, profile_level, profile_shape
 from azlatency.stats.within_run.tail import fit_tail
 from helpers.cases import generated
@@ -98,7 +98,7 @@ def clusters(given: dict[str, Any]) -> dict[str, Any]:
     x = generated(given["generator"])
     threshold = float(np.sort(x)[int(0.95 * len(x)) - 1])
     assert math.isclose(threshold, given["threshold"], rel_tol=1e-12)
-    theta = extremal_index(x, threshold)
+    _, theta = cluster_maxima(x, threshold)
     return {
         "intervals_ferro_segers": theta, "evd_exi_r0": theta, "n_exceed": int((x > threshold).sum()),
     }  # fmt: skip

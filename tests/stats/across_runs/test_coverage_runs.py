@@ -19,7 +19,7 @@ from helpers.cases import cases, stream, within
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.comparison import compare
-from azlatency.stats.across_runs.hodges_lehmann import rank_sum_p
+from azlatency.stats.across_runs.hodges_lehmann import rank_sum_tails
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.across_runs.stopping import may_stop
@@ -315,7 +315,7 @@ def aa_paired(x: np.ndarray, y: np.ndarray) -> tuple[bool, ...]:
 
 
 def aa_ranks(x: np.ndarray, y: np.ndarray) -> tuple[bool, ...]:
-    return (rank_sum_p(x, y) < 0.05,)
+    return (rank_sum_tails(x, y).two_sided < 0.05,)
 
 
 def aa_agreement(x: np.ndarray, y: np.ndarray) -> tuple[bool, ...]:

@@ -1,4 +1,4 @@
-"""Printed percentile tables: brackets and interpolation against R on the real logs, and attained coverage."""
+"""Printed percentile tables: brackets against R on the real logs, and attained coverage."""
 
 from __future__ import annotations
 
@@ -8,35 +8,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import BOTH, LOGNORMAL_QUANTILES, attained, cases, fails, stream
+from helpers.cases import BOTH, LOGNORMAL_QUANTILES, cases, fails, stream
 from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
-from azlatency.stats.within_run.printed_quantiles import bracket, interpolated, printed_quantiles
+from azlatency.stats.within_run.printed_quantiles import bracket, printed_quantiles
 
 
 @pytest.mark.parametrize("made", BOTH)
-def test_brackets_and_interpolation_attain_their_coverage(made: int) -> None:
-    """C7: brackets hold at least as often as they say, log/exponential interpolation about; linear at p99 does not."""
+def test_brackets_attain_their_coverage(made: int) -> None:
+    """C7: brackets hold at least as often as they say; interpolation linear in the rank does not at p99."""
     rng = stream(23)
     n, levels = 6738, (0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999)
     ranks = [1, *(int(p * n + 0.5) for p in levels[:-1]), n]
     linear = []
-    held: dict[float, list[bool]] = {p: [] for p in LOGNORMAL_QUANTILES}
     brackets: dict[float, list[bool]] = {p: [] for p in LOGNORMAL_QUANTILES}
     for _ in range(made):
         ordered = np.sort(rng.lognormal(0, 0.5, n))
         values = [float(ordered[rank - 1]) for rank in ranks]
         for p, truth in LOGNORMAL_QUANTILES.items():
-            result = interpolated(p, n, ranks, values)
-            held[p].append(result.low <= truth <= (math.inf if result.high is None else result.high))
             whole = bracket(p, n, ranks, values)
             brackets[p].append(whole.low <= truth <= (math.inf if whole.high is None else whole.high))
         low, high = np.interp(order_statistic_ranks(n, 0.99), ranks, values)
         linear.append(bool(low <= LOGNORMAL_QUANTILES[0.99] <= high))
     for p in LOGNORMAL_QUANTILES:
-        attained(f"C7 interpolated, p = {p}", held[p], made, above=0.04)
         assert np.mean(brackets[p]) >= 0.95
     fails("C7 linear in the rank, p99", linear, 0.85)
 
