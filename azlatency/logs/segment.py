@@ -1,8 +1,8 @@
 """Splits notes files, terminal sessions and plain logs into single logs with the headings and the prompt above them.
 
 A claim (see `azlatency.logs.claims`) marks where a log starts. The log ends before the next claim, Markdown fence,
-heading or prompt line, or at the end of the text. Text around the logs is prose in a notes file and unknown in a plain
-log file.
+``<pre>``, heading or prompt line, or at the end of the text. Text around the logs is prose in a notes file and unknown
+in a plain log file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)[^`]{0,80}")
-_HEADING = re.compile(r"(#{1,6})\s+(\S.{0,300}?)\s*#*")
+_PREFORMATTED = re.compile(r"<(/?)pre(?: [^<>]{0,200})?>")
+# ntttcp prints "#####  Totals:  #####".
+_HEADING = re.compile(r"(?!#{4,6} .{1,60}: {1,4}#{4,6}$)(#{1,6})\s+(\S.{0,300}?)\s*#*")
 # Prompts with a user, a host or a drive; the rest of the line is a command.
 _PROMPT = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
@@ -296,6 +298,10 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> l
             close(index)
             fenced = not fenced
             command = host = None
+        elif markdown and not fenced and (tag := _PREFORMATTED.fullmatch(line)):
+            close(index)
+            if tag[1]:
+                command = host = None
         elif markdown and not fenced and (heading := _HEADING.fullmatch(line)):
             close(index)
             level = len(heading[1])

@@ -41,7 +41,8 @@ _TAG = re.compile(
 _LINE_BREAK = re.compile(r"<br ?/?>(?!\n|$)", re.IGNORECASE)
 _LAST_LINE_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _BACKTICKS = re.compile(r"^[ \t]*(`{1,2})(?!`)([^`\n]+)\1[ \t]*$", re.MULTILINE)
-_QUOTED_PRINTABLE = re.compile(r"=3D|=20$|=\n", re.MULTILINE)
+# Two signs in a row are the line below the titles of a table; quoted-printable writes =3D for each.
+_QUOTED_PRINTABLE = re.compile(r"=3D|=20$|(?<!=)=\n", re.MULTILINE)
 # What a line of ping, Windows ping, sockperf and iperf starts with, in the middle of a line.
 _JOINED = re.compile(
     r"(?<! ) ++(?=\d{1,5} bytes from \S|--- \S{1,253} (?:ping|hping) statistics? ---|\d{1,9} packets transmitted, "

@@ -135,3 +135,40 @@ def test_code_pages_of_windows_consoles(encoding: str, text: str) -> None:
     tables = parse(text.encode(encoding))
     assert tables.rows["sources"][0]["encoding"] == encoding
     assert list(tables.sample_blocks[0].rtt_ns) == [5_000_000]
+
+
+NTTTCP = b"""\
+$ ./ntttcp.exe -s -m 1,*,10.2.2.4 -l 128K -t 60 -ns
+Copyright Version 5.40
+Network activity progressing...
+
+Thread  Time(s) Throughput(KB/s) Avg B / Compl
+======  ======= ================ =============
+     0    0.000            0.000    131072.000
+
+
+#####  Totals:  #####
+
+
+   Bytes(MEG)    realtime(s) Avg Frame Size Throughput(MB/s)
+================ =========== ============== ================
+      285.000000      60.011       1422.133            4.749
+"""
+
+
+def test_a_title_of_a_tool_between_hashes_is_not_a_heading() -> None:
+    tables = parse(b"# Notes\n<pre>\n" + NTTTCP + b"</pre>\nA sentence behind the log.\n", "notes.md")
+    assert len(tables.rows["runs"]) == 1
+    assert value(tables, 0, "throughput") == pytest.approx(4.749 * 1024**2 * 8)
+
+
+def test_preformatted_text_ends_a_log() -> None:
+    text = b"# Notes\n<pre>\n" + PING + SUMMARY + b"</pre>\n\n<pre>\n" + PING.replace(b"2.4", b"2.5") + b"</pre>\n"
+    tables = parse(text, "notes.md")
+    assert [row["status"] for row in tables.rows["runs"]] == ["complete", "truncated"]
+
+
+def test_lines_below_the_titles_of_tables_are_not_quoted_printable() -> None:
+    shortened = b"<pre>\n Throughput(MB/s)\n================\n           4.749\n</pre>\n"
+    tables = parse(b"# Notes\n<pre>\n" + NTTTCP + b"</pre>\nThe important part:\n" + shortened * 3, "notes.md")
+    assert value(tables, 0, "transferred") == 285 * 1024**2
