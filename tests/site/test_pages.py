@@ -22,6 +22,7 @@ from azlatency.report.objects import Chart, Finding, Findings
 from azlatency.report.table import FileRef
 from azlatency.site import build as report
 from azlatency.site import pages
+from azlatency.site.search import texts_of
 from azlatency.studies.importer import import_study
 from azlatency.studies.store import load
 
@@ -529,6 +530,45 @@ def test_search_finds_on_the_page_and_in_all(browser: Browser, site: Path) -> No
     assert set(browser.evaluate(hrefs)) == {"toy/1.html#maths"}
     browser.evaluate("(q => { q.value = 'do x2'; q.dispatchEvent(new Event('input')); })(document.getElementById('q'))")
     assert browser.evaluate(hrefs) == ["toy/1.html#findings_act", "toy/60.html#findings_act"]
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The search page over a few texts of every kind."""
+    parts = [
+        ("text", "how", "Accelerated networking", ("Prose on accelerated networking that many pages share.",)),
+        ("row", "", "Round trips by placement", ("proximity placement group · 54.0 · 57.0", "zones 2 – 3 · 1.44")),
+        ("figure", "figure-1", "Accelerated networking", ("accelerated networking off → on: 0.188",)),
+        ("finding", "findings_info", "What these data show", ("Accelerated networking: 80 % less in one zone.",)),
+    ]
+    made_by = report._Site(tmp_path_factory.mktemp("search") / "site", ROOT / "notebooks")
+    page = made_by._out.with_name("search.html")
+    texts = texts_of([("toy/05.html", "Placement", "Toy", parts), ("toy/06.html", "Baseline", "Toy", parts[:1])])
+    report._write(page, made_by._render("search.html.j2", "search.html", texts=texts))
+    return page
+
+
+@pytest.mark.parametrize(
+    ("query", "kinds"),
+    [
+        # Findings first, prose last and once.
+        ("accelerated networking", ["finding", "figure", "text"]),
+        ("PPG", ["table"]),
+        ("1.44", ["table"]),
+        ("acelerated", ["finding", "figure", "text"]),
+        ("networking baselin", []),
+    ],
+)
+def test_search_puts_findings_first_and_forgives_one_error(
+    browser: Browser, searched: Path, query: str, kinds: list[str]
+) -> None:
+    browser.open(searched)
+    browser.evaluate(
+        f"(q => {{ q.value = {query!r}; q.dispatchEvent(new Event('input')); }})(document.getElementById('q'))"
+    )
+    found = browser.evaluate("[...document.querySelectorAll('#found li')].map(each => each.dataset.kind)")
+    assert found == kinds
+    assert browser.problems() == []
 
 
 def test_a_lone_page_searches_itself(browser: Browser, site: Path, tmp_path: Path) -> None:
