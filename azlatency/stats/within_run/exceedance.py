@@ -112,7 +112,8 @@ def exceedance(
         low = high = None
         codes = tuple(code for code in codes if code != "coarse_bound")
     return Estimate(
-        what=f"share above {limit:g} {unit}", estimate=count / n if n else None, low=low, high=high, unit="1", n=n,
+        what=f"share above {format_value(limit, unit)}",
+        estimate=count / n if n else None, low=low, high=high, unit="1", n=n,
         scope="within_run", confidence=confidence, method=METHOD, codes=codes,
         labels={**(labels or {}), "limit": limit}, n_effective=n / tau if n else None,
         assumptions=("independent values",) if independent else ASSUMPTIONS,
@@ -194,7 +195,7 @@ def table_exceedance(
     >>> share.diagnostics["count_low"], share.diagnostics["count_high"]
     (11, 100)
     """
-    what, own = f"share above {limit:g} {unit}", {**(labels or {}), "limit": limit}
+    what, own = f"share above {format_value(limit, unit)}", {**(labels or {}), "limit": limit}
     estimate = low = high = None
     codes: tuple[str, ...] = ("no_values",)
     diagnostics: dict[str, float | int | str | bool] = {}
