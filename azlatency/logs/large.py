@@ -118,8 +118,9 @@ class Integers(Sequence[Any]):
     def __len__(self) -> int:
         return self._missing + self._stored + len(self._tail)
 
-    def append(self, value: int) -> None:
+    def append(self, value: int | None) -> None:
         """Add one value."""
+        value = NULL if value is None else value
         if value == NULL and not self._stored and not self._tail:
             self._missing += 1
             return
@@ -231,11 +232,37 @@ def grown(column: Column, values: NDArray[np.int64]) -> Column:
 
 
 def extremes(column: Column) -> tuple[int, int]:
-    """Return the least and the greatest value of a column without missing values."""
+    """Return the least and the greatest value of a column, which in an array may not be missing."""
     if isinstance(column, array):
         return min(column), max(column)
-    ends = [(int(piece.min()), int(piece.max())) for piece in column.pieces()]
+    pieces = (piece[piece != NULL] for piece in column.pieces())
+    ends = [(int(piece.min()), int(piece.max())) for piece in pieces if len(piece)]
     return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def least(column: Column | Sequence[int | None]) -> int | None:
+    """Return the least value of a column; None if all are missing."""
+    if isinstance(column, Integers):
+        return None if column.count(NULL) == len(column) else extremes(column)[0]
+    return min((value for value in column if value is not None and value != NULL), default=None)
+
+
+def linear(column: Column | Sequence[int | None], first: int, step: int) -> Sequence[int | None]:
+    """Return ``(value - first) * step`` of each value that is not missing."""
+    if isinstance(column, Integers):
+        return column.map(lambda values: (values - first) * step)
+    return [None if value is None or value == NULL else (value - first) * step for value in column]
+
+
+def lengthened(column: list[Any] | Integers, values: NDArray[np.int64] | None, count: int) -> list[Any] | Integers:
+    """Add values, or ``count`` missing ones, to a column; return it, or the `Integers` that take its place."""
+    if isinstance(column, Integers):
+        column.frombytes((array("q", [NULL]) * count if values is None else values).tobytes())
+        return column
+    column += [None] * count if values is None else values.tolist()
+    if len(column) <= MOST_IN_MEMORY:
+        return column
+    return Integers(array("q", [NULL if value is None else value for value in column]))
 
 
 def frequencies(column: Column) -> Mapping[int, int]:
@@ -273,6 +300,18 @@ class Labels(Sequence[Any]):
 
     def __len__(self) -> int:
         return len(self._indexes)
+
+    def append(self, label: str) -> None:
+        """Add one text."""
+        self._indexes.append(self._labels.index(label))
+
+    def extend(self, labels: Repeated) -> None:
+        """Add a text several times."""
+        self._indexes.frombytes(bytes([self._labels.index(labels.value)]) * len(labels))
+
+    def count(self, label: Any) -> int:
+        """Return how often a text occurs."""
+        return self._indexes.count(self._labels.index(label))
 
     def __getitem__(self, index: int | slice) -> Any:
         indexes = self._indexes[index]

@@ -235,20 +235,21 @@ def test_kinds_of_many_lines_are_like_those_of_few(marks: list[tuple[int, int, i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["ping", "sockperf", "ping gzip"])
+@pytest.mark.parametrize("kind", ["ping", "sockperf", "fping", "ping gzip"])
 def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
     """Peak memory of the whole process in megabytes for 1, 3 and 9 times the lines."""
     peaks = []
+    header, row = {
+        "ping": (HEADER, lambda n: REPLY.format(n % 65536, f"0.{300 + n % 97}")),
+        "sockperf": (FULL_LOG, lambda n: f"{n}, {2 + n}.000000000, {2 + n}.000{n % 97:06d}, 25.000\n"),
+        "fping": ("", lambda n: f"10.0.0.1 : [{n}], 64 bytes, 0.{300 + n % 97} ms (0.348 avg, 0% loss)\n"),
+    }[kind.split(maxsplit=1)[0]]
     for times in (1, 3, 9):
         path = tmp_path / "a.log"
         with gzip.open(path, "wt", compresslevel=1) if "gzip" in kind else path.open("w") as stream:
-            stream.write(HEADER if "ping" in kind else FULL_LOG)
+            stream.write(header)
             for start in range(0, times * 700_000, 10_000):
-                numbers = range(start, start + 10_000)
-                if "ping" in kind:
-                    stream.write("".join(REPLY.format(n % 65536, f"0.{300 + n % 97}") for n in numbers))
-                else:
-                    stream.write("".join(f"{n}, {2 + n}.000000000, {2 + n}.000{n % 97:06d}, 25.000\n" for n in numbers))
+                stream.write("".join(map(row, range(start, start + 10_000))))
         code = (
             "import resource, sys, azlatency as az\n"
             f"logs = az.parse({str(path)!r})\n"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.logs.large import Integers, Labels, Repeated, extremes, least, lengthened, linear
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Run
@@ -29,6 +31,9 @@ class Elapsed(NamedTuple):
     line: int
 
 
+_STATUSES = ("ok", "lost", "duplicate")
+
+
 @dataclass(kw_only=True)
 class Block:
     """One summary inside a ``-Q`` block; ``clock`` is the printed time of day in seconds."""
@@ -47,10 +52,10 @@ class Host:
     """The lines of one host."""
 
     run: Run
-    seq: list[int] = field(default_factory=list)
-    sent: list[int | None] = field(default_factory=list)
-    rtt: list[int | None] = field(default_factory=list)
-    status: list[str] = field(default_factory=list)
+    seq: list[int] | Integers = field(default_factory=list)
+    sent: list[int | None] | Integers = field(default_factory=list)
+    rtt: list[int | None] | Integers = field(default_factory=list)
+    status: list[str] | Labels = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     running_mean: tuple[Quantity, int] | None = None
     listed: list[str] | None = None
@@ -76,11 +81,15 @@ class Host:
 
     def extend(self, seq: np.ndarray, rtt: np.ndarray, sent: np.ndarray | None) -> None:
         """Add replies to probes with rising numbers."""
-        self.seq += seq.tolist()
-        self.rtt += rtt.tolist()
-        self.status += ["ok"] * len(seq)
-        self.sent += [None] * len(seq) if sent is None else sent.tolist()
-        self.highest = self.seq[-1]
+        self.highest = int(seq[-1])
+        if isinstance(self.status, Labels):
+            self.status.extend(Repeated("ok", len(seq)))
+        else:
+            self.status += ["ok"] * len(seq)
+        self.seq, self.rtt = lengthened(self.seq, seq, len(seq)), lengthened(self.rtt, rtt, len(seq))
+        self.sent = lengthened(self.sent, sent, len(seq))
+        if isinstance(self.seq, Integers) and isinstance(self.status, list):
+            self.status = Labels(Integers(bytearray(map(_STATUSES.index, self.status))), _STATUSES)
 
     def finish(self, log: Log, elapsed: Elapsed | None) -> None:
         """Write the run: options, counts, samples, intervals and status."""
@@ -122,7 +131,11 @@ class Host:
 
     def _check_extremes(self, line: int, match: re.Match[str], *, complete: bool) -> None:
         """Compare the printed extremes with those of the replies, which lie between them; all replies give the same."""
-        times = [rtt for rtt, status in zip(self.rtt, self.status, strict=True) if rtt is not None and status == "ok"]
+        if isinstance(self.rtt, Integers) and not self.duplicates:
+            times = list(extremes(self.rtt))
+        else:
+            answers = zip(self.rtt, self.status, strict=True)
+            times = [rtt for rtt, status in answers if rtt is not None and status == "ok"]
         if not times or match["min"] is None:
             return
         for name, extreme, sign in (("min", min(times), -1), ("max", max(times), 1)):
@@ -151,14 +164,12 @@ class Host:
     def _store_samples(self, log: Log) -> None:
         if not self.seq:
             return
-        sent = self.sent
-        stamps = [stamp for stamp in sent if stamp is not None]
-        if stamps:
-            first = min(stamps)
-            sent = [None if stamp is None else stamp - first for stamp in sent]
+        sent: Sequence[int | None] = self.sent
+        if (first := least(self.sent)) is not None:
+            sent = linear(self.sent, first, 1)
             self.run.set(started_at=utc(first))
         elif (period := log.option("-p", "--period")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,3})?", period):
-            sent = [seq * nanoseconds(period, "ms") for seq in self.seq]
+            sent = linear(self.seq, 0, nanoseconds(period, "ms"))
         self.run.add_samples(seq=self.seq, sent_ns=sent, rtt_ns=self.rtt, status=self.status)
 
     def _store_blocks(self, log: Log) -> None:

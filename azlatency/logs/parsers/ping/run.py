@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar import Line
-from azlatency.logs.large import NULL, Column, Integers, Labels, Repeated, extremes, frequencies
+from azlatency.logs.large import NULL, Integers, Labels, Repeated, extremes, frequencies, least, linear
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples, nullable
@@ -195,12 +195,11 @@ class PingRun:
         if not samples.seq:
             return
         sent: Sequence[int | None] = nullable(samples.sent)
-        if self.first_stamp is not None:
-            first = min(value for value in samples.sent if value is not None and value != NULL)
-            sent = _linear(samples.sent, first, 1)
+        if self.first_stamp is not None and (first := least(samples.sent)) is not None:
+            sent = linear(samples.sent, first, 1)
             run.set(started_at=utc(first))
         elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
-            sent = _linear(samples.seq, extremes(samples.seq)[0], nanoseconds(interval, "sec"))
+            sent = linear(samples.seq, extremes(samples.seq)[0], nanoseconds(interval, "sec"))
         has_bounds = self.windows or "carry_restored" in run.codes
         bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if has_bounds else {}
         status: Sequence[str] = Repeated("ok", len(samples.seq))
@@ -208,13 +207,6 @@ class PingRun:
             known = samples.status
             status = Labels(known, STATUSES) if isinstance(known, Integers) else [STATUSES[index] for index in known]
         run.add_samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
-
-
-def _linear(column: Column, first: int, step: int) -> Sequence[int | None]:
-    """Return ``(value - first) * step`` of each value that is not missing."""
-    if isinstance(column, Integers):
-        return column.map(lambda values: (values - first) * step)
-    return [None if value == NULL else (value - first) * step for value in column]
 
 
 @overload
