@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.logs.format import count_of, format_estimate, format_interval, join_words
-from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, run_ids_of
+from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, resolution_of, run_ids_of
 from azlatency.stats.across_runs.two_groups import summary, tost
 from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, verdict_of
 
@@ -121,10 +121,12 @@ def bland_altman(
     codes: tuple[str, ...] = (),
     differs_in: tuple[str, ...] = (),
     labels: dict[str, Any] | None = None,
+    resolution: tuple[float, float] = (0.0, 0.0),
 ) -> Agreement:
     """Compare paired values of two tools: round-trip times in the same unit.
 
-    Pairs with a missing value are left out. Values must be positive.
+    Pairs with a missing value are left out. Values must be positive. ``resolution``: steps of the printed values of
+    both tools; the interval of the ratio, the one of a single pair and the verdict allow for them.
 
     Raises
     ------
@@ -163,15 +165,22 @@ def bland_altman(
     verdict: Verdict = "undetermined"
     if spread:
         error = sd / math.sqrt(n)
+        step_x, step_y = resolution[0] / 2, resolution[1] / 2
+        below = mean - float((np.log(np.maximum(x - step_x, x / 2)) - np.log(y + step_y)).mean())
+        above = float((np.log(x + step_x) - np.log(np.maximum(y - step_y, y / 2))).mean()) - mean
         outer, inner = (float(student.ppf(level, n - 1)) for level in ((1 + confidence) / 2, confidence))
-        low, high = math.exp(mean - outer * error), math.exp(mean + outer * error)
-        tost_p = tost(mean, error, n - 1, -math.log1p(relative), math.log1p(relative)).p
+        low, high = math.exp(mean - below - outer * error), math.exp(mean + above + outer * error)
+        tost_p = max(
+            tost(middle, error, n - 1, -math.log1p(relative), math.log1p(relative)).p
+            for middle in (mean - below, mean + above)
+        )
         # Bland and Altman use 1.96 at 95 %; other programs print the same limits.
         z = 1.96 if confidence == 0.95 else float(norm.ppf((1 + confidence) / 2))
         limits = (math.exp(mean - z * sd), math.exp(mean + z * sd))
         wide = outer * sd * math.sqrt(1 + 1 / n)
-        prediction = (math.exp(mean - wide), math.exp(mean + wide))
-        verdict = verdict_of(low, high, math.exp(mean - inner * error), math.exp(mean + inner * error), relative)
+        prediction = (math.exp(mean - below - wide), math.exp(mean + above + wide))
+        inside = (math.exp(mean - below - inner * error), math.exp(mean + above + inner * error))
+        verdict = verdict_of(low, high, *inside, relative)
     ratio = Estimate(
         what=what,
         estimate=math.exp(mean) if n else None,
@@ -249,6 +258,7 @@ def agreement(
         result = bland_altman(
             [x[key] for key in common], [y[key] for key in common], names=(first, second), margin=margin,
             confidence=confidence, codes=codes, differs_in=differs,
+            resolution=(resolution_of(groups[first], value), resolution_of(groups[second], value)),
         )  # fmt: skip
         pairs = tuple(
             Pair(str(key[0]), key[1], x[key], y[key], tuple(run_id for side in ids for run_id in side.get(key, ())))

@@ -268,22 +268,39 @@ def _exp(ends: tuple[float, float] | None) -> Interval:
 def _of_means(first: RunValues, second: RunValues, setting: Setting, missing: int) -> Comparison:
     """Compare arithmetic means of at least two runs on each side."""
     of_a, of_b = summary(first.values), summary(second.values)
+    steps = first.resolution / 2, second.resolution / 2
     n = of_a.n + of_b.n
     margin = effective_margin(setting.margin, abs(of_b.mean), setting.unit, setting.floor)
     codes: list[str] = ["two_runs"] if min(of_a.n, of_b.n) == 2 else []
     diagnostics: dict[str, Any] = {"runs_a": of_a.n, "runs_b": of_b.n, "missing": missing}
     value, bounds, inner = _fieller_bounds(of_a, of_b, setting, codes, diagnostics)
+    bounds, inner = (_with_steps(ends, value, of_a, of_b, steps) for ends in (bounds, inner))
     if bounds == (None, None) and "ratio_unbounded" not in codes:
         codes.append("constant")
     means = welch(of_a, of_b, setting.confidence)
     difference = setting.estimate(
-        of_a.mean - of_b.mean, (None, None) if means is None else (means.low, means.high), unit=setting.unit, n=n,
+        of_a.mean - of_b.mean, (None, None) if means is None else (means.low - sum(steps), means.high + sum(steps)),
+        unit=setting.unit, n=n,
         method="Welch t on run values", codes=[code for code in codes if code != "ratio_unbounded"],
         what=f"{setting.what}, difference",
     )  # fmt: skip
     ratio = _ratio(setting, value, bounds, n, MEAN_METHOD, codes, diagnostics)
     verdict = verdict_of(*bounds, *inner, margin)
     return replace(setting.inconclusive(ratio, difference), verdict=verdict, margin=margin)
+
+
+def _with_steps(
+    ends: Interval, value: float | None, first: Summary, second: Summary, steps: tuple[float, float]
+) -> Interval:
+    """Return an interval of a ratio of positive means, wider by what the rounding of both sides adds at most."""
+    low, high = ends
+    if low is None or high is None or value is None or min(first.mean - steps[0], second.mean - steps[1]) <= 0:
+        return ends
+    lowest, highest = (
+        (first.mean - steps[0]) / (second.mean + steps[1]),
+        (first.mean + steps[0]) / (second.mean - steps[1]),
+    )
+    return low - (value - lowest), high + (highest - value)
 
 
 def _fieller_bounds(

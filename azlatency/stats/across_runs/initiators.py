@@ -67,7 +67,12 @@ def initiator_effects(
     setting = setting._replace(run_ids=cells.run_ids(_both(directions), rounds or None))
     effects = tuple(
         _over_rounds(
-            f"initiator {node}", per_round[:, at], bool(rounds), setting, "least squares on the graph of zones"
+            f"initiator {node}",
+            per_round[:, at],
+            bool(rounds),
+            setting,
+            "least squares on the graph of zones",
+            cells.resolution / 2,
         )
         for at, node in enumerate(nodes)
     )
@@ -77,13 +82,18 @@ def initiator_effects(
         if np.isfinite(around).all():
             name = route(*(nodes[at] for at in (*trio, trio[0])))
             used = setting._replace(run_ids=cells.run_ids(permutations([nodes[at] for at in trio], 2), rounds or None))
-            curls.append(_over_rounds(f"around {name}", around, bool(rounds), used, "sum of K around a triangle"))
+            curls.append(_over_rounds(f"around {name}", around, bool(rounds), used, "sum of K around a triangle",
+                                      3 * cells.resolution / 2))  # fmt: skip
     return effects, tuple(curls), hodge(np.mean(ks, axis=0)).share
 
 
-def _over_rounds(what: str, values: FloatArray, replicated: bool, setting: Setting, method: str) -> Estimate:
-    """Return the mean over rounds with Student's t interval."""
+def _over_rounds(
+    what: str, values: FloatArray, replicated: bool, setting: Setting, method: str, step: float
+) -> Estimate:
+    """Return the mean over rounds with Student's t interval; ``step``: what the rounding of the print adds at most."""
     interval = student_interval(values, setting.confidence)
+    if interval is not None:
+        interval = interval[0] - step, interval[1] + step
     codes = ["initiator_only"]
     if interval is None:
         codes.append("constant" if replicated and len(values) > 1 else "no_replication")
@@ -122,12 +132,17 @@ def triangle_excesses(
         what = f"{nodes[i]} - {nodes[j]} against the detour over {nodes[via]}"
         used = cells.run_ids(permutations((nodes[i], nodes[j], nodes[via]), 2), rounds or None)
         estimate = _over_rounds(
-            what, excess, bool(rounds), setting._replace(run_ids=used), f"S_ij - (S_ik + S_kj - S_kk), S_kk {source}"
-        )
+            what, excess, bool(rounds), setting._replace(run_ids=used), f"S_ij - (S_ik + S_kj - S_kk), S_kk {source}",
+            2 * cells.resolution,
+        )  # fmt: skip
         p.append(
             None
             if estimate.low is None
-            else float(student.sf(excess.mean() / (excess.std(ddof=1) / len(excess) ** 0.5), len(excess) - 1))
+            else float(
+                student.sf(
+                    (excess.mean() - 2 * cells.resolution) / (excess.std(ddof=1) / len(excess) ** 0.5), len(excess) - 1
+                )
+            )
         )
         ratio = geometric_mean(quotient for _, quotient in values)
         estimates.append(replace(estimate, codes=tuple(code for code in estimate.codes if code != "initiator_only"),

@@ -194,3 +194,13 @@ def test_wrong_arguments_are_errors() -> None:
         compare(SLOW, FAST, confidence=95)
     with pytest.raises(ValueError, match="statistic"):
         compare(SLOW, FAST, paired=True, statistic="mean")
+
+
+def test_a_ratio_of_means_allows_for_the_printed_resolution() -> None:
+    a, b = [10.0, 11.0, 10.0, 11.0], [10.0, 10.0, 11.0, 10.0]
+    exact, coarse = (compare(a, b, statistic="mean", unit="ns", resolution=step) for step in (0.0, 1.0))
+    assert exact.ratio.low is not None and exact.ratio.high is not None and exact.ratio.estimate is not None
+    assert coarse.ratio.low == pytest.approx(exact.ratio.low - (exact.ratio.estimate - 10.0 / 10.75))
+    assert coarse.ratio.high is not None and coarse.ratio.high > exact.ratio.high + 0.09
+    assert coarse.difference is not None and exact.difference is not None and exact.difference.low is not None
+    assert coarse.difference.low == pytest.approx(exact.difference.low - 1)
