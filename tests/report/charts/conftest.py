@@ -13,10 +13,10 @@ from helpers.places import ROOT
 import azlatency as az
 from azlatency.report.objects import Chart, Note
 
-#: A study with everything, two with single runs, one with a histogram, and two without logs; the slow set draws all.
+#: A study with everything, one with single runs, one with a histogram, and two without logs; the slow set draws all.
 FAST = {
-    "emulated-zones", "westeurope-azure-cni", "westeurope-availability-set-vs-zones",
-    "canadacentral-proximity-placement", "uksouth-echo-latency", "cassandra-vm-baseline",
+    "emulated-zones", "westeurope-azure-cni", "canadacentral-proximity-placement", "uksouth-echo-latency",
+    "cassandra-vm-baseline",
 }  # fmt: skip
 STUDIES = [
     pytest.param(path.parent.name, marks=[] if path.parent.name in FAST else [pytest.mark.slow])

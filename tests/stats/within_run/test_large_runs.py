@@ -115,7 +115,7 @@ def test_interval_censored_values_have_two_sides(tmp_path: Path) -> None:
         assert [e.estimate for e in estimates] == [np.quantile(ends, q, method="inverted_cdf") for q in (0.1, 0.5)]
 
 
-@pytest.mark.parametrize("name", ["emulated-zones", "emulated-cloud"])
+@pytest.mark.parametrize("name", ["emulated-zones", pytest.param("emulated-cloud", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("large_run", [False, True])
 def test_a_large_study_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch, name: str, large_run: bool) -> None:
     study = load(name)
