@@ -318,3 +318,7 @@ def test_a_log_without_totals_is_truncated() -> None:
         "01:00:00 INFO: 17 threads created\n"
     )
     assert (first_run(tables)["status"], tables.rows["metrics"]) == ("truncated", [])
+
+
+def test_a_heading_of_html_is_not_a_result(read) -> None:
+    assert "line_outside_log" not in read("<h1>Notes 1</h1>\n\nA sentence.\n", "a.md").codes()

@@ -10,6 +10,9 @@ from azlatency.logs.parsers.ntttcp.fields import ReportFields
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 from azlatency.logs.record import Recorder
 
+# Elements around the text of notes.
+_HTML = r"(?:h[1-6]|[abip]|t[dhr]|li|em|code|strong|title|span|div|small|summary|center|figcaption)"
+
 
 class XmlReport(LineLog):
     """Reads the report of ``-x``, which has one element per line."""
@@ -51,7 +54,11 @@ class XmlReport(LineLog):
             self.result.ended = True
             self.close(line.number)
 
-    @data(r"<(?P<name>\w{1,60})(?: metric=\"(?P<metric>[^\"]{0,40})\")?>(?P<value>[^<>]{0,600})</(?P=name)>", hint="</")
+    @data(
+        rf"<(?!{_HTML}>)(?P<name>\w{{1,60}})(?: metric=\"(?P<metric>[^\"]{{0,40}})\")?>"
+        r"(?P<value>[^<>]{0,600})</(?P=name)>",
+        hint="</",
+    )
     def element(self, line: Line, match: re.Match[str]) -> None:
         """Read one named number."""
         if self.fields is None or self.result is None:
