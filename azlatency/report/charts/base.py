@@ -230,10 +230,10 @@ def _tips_of_one_figure() -> Iterator[dict[str, list[str]]]:
 
 def tip(artist: Any, *texts: str) -> None:
     """Show a text while the pointer is over a mark; one text per mark of ``artist``, or one for all of them."""
-    found = _tips.get()
-    if found is not None:
-        artist.set_gid(f"tip{len(found)}")
-        found[artist.get_gid()] = list(texts)
+    tips = _tips.get()
+    if tips is not None:
+        artist.set_gid(f"tip{len(tips)}")
+        tips[artist.get_gid()] = list(texts)
 
 
 def _set_headline(chart: Chart) -> None:

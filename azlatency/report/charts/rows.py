@@ -39,7 +39,7 @@ def dots(axis: Axes, rows: Sequence[float], values: Sequence[float], tips: Seque
     # One collection of dots per row, in the order of the rows.
     collections = [item for item in axis.collections if item.get_gid() is None][-len(set(rows)) :]
     for collection, row in zip(collections, sorted(set(rows)), strict=True):
-        tip(collection, *(text for text, own in zip(tips, rows, strict=True) if own == row))
+        tip(collection, *(text for text, of_run in zip(tips, rows, strict=True) if of_run == row))
 
 
 def value_at(axis: Axes, row: float, place: float, *values: float, colour: str = INK) -> None:

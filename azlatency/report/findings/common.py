@@ -62,8 +62,8 @@ def values_by_path(runs: pd.DataFrame, column: str, unit: str, quantity: str) ->
         else:
             start = f"{method}, {quantity}"
         listed = [
-            f"{path} **{span(found, unit)}**" + (f" ({count_of(len(found), 'run')})" if len(found) > 1 else "")
-            for path, found in values.items()
+            f"{path} **{span(numbers, unit)}**" + (f" ({count_of(len(numbers), 'run')})" if len(numbers) > 1 else "")
+            for path, numbers in values.items()
         ]
         findings.append(info(f"{start}: {', '.join(listed)}."))
     return findings

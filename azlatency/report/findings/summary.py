@@ -86,19 +86,19 @@ def conclude(study: Study) -> Card:
     data = _Data(study, runs, widest(measured))
     shapes = (_emulated, _settings, _zone_pairs, _placements, _falling_rates, _connect_times, _single_level,
               _goodputs, _expectations)  # fmt: skip
-    found = next((answer for shape in shapes if (answer := shape(data)) is not None), _NOTHING)
+    answer = next((answer for shape in shapes if (answer := shape(data)) is not None), _NOTHING)
     first = next(iter(conclusions(study)), None)
     return Card(
         study=study.name,
         title=str(study.info.get("title", study.name)),
         question=str(study.info.get("question", "What do these logs show?")),
-        badge=found.badge,
-        reported=found.reported,
-        answer=found.answer,
-        inference=found.inference,
-        dots=found.dots if found.badge == "emulated" else tuple(sorted(found.dots, key=lambda dot: dot.value)),
-        axis=found.axis,
-        next_step=found.next_step,
+        badge=answer.badge,
+        reported=answer.reported,
+        answer=answer.answer,
+        inference=answer.inference,
+        dots=answer.dots if answer.badge == "emulated" else tuple(sorted(answer.dots, key=lambda dot: dot.value)),
+        axis=answer.axis,
+        next_step=answer.next_step,
         source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
         likely_cause=str(study.info.get("likely_cause", "")),
         likely_cause_source=str(study.info.get("likely_cause_source", "")),
@@ -384,18 +384,18 @@ def _separated(data: _Data, steps: Sequence[Change]) -> str:
     if steps[0].base.origin != "log":
         return ""
     minima = of_whole_runs(data.study.metrics, "rtt_min")["value"]
-    found = []
+    comparisons = []
     for step in steps:
         slow = data.runs.loc[list(step.base.run_ids), "p99_ns"].max()
         fast = minima.reindex(list(step.other.run_ids)).min()
         if not slow < fast:
             return ""
         size = f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
-        found.append(
+        comparisons.append(
             (step.other.message_bytes or 0, f"{format_value(slow, 'ns')} against {format_value(fast, 'ns')}{size}")
         )
     near, far = (_PLACES.get(level.placement or "", level.path) for level in (steps[0].base, steps[0].other))
-    return f" The p99 {near} is below the minimum {far} ({join_words(text for _, text in sorted(found))})."
+    return f" The p99 {near} is below the minimum {far} ({join_words(text for _, text in sorted(comparisons))})."
 
 
 def _broken(study: Study) -> str:
@@ -413,26 +413,26 @@ def _falling_rates(data: _Data) -> Answer | None:
 
     table = run_table(data.study)
     series = throughput_series(data.study.intervals, table)
-    fallen = [each for each in series if each.throttled.found]
-    methods = {each.method: sum(other.method == each.method for other in fallen) for each in fallen}
+    fallen = [rate for rate in series if rate.throttled.found]
+    methods = {rate.method: sum(other.method == rate.method for other in fallen) for rate in fallen}
     if not methods:
         return None
     method = max(methods, key=lambda name: methods[name])
-    chosen = [each for each in fallen if each.method == method]
+    chosen = [rate for rate in fallen if rate.method == method]
     runs = pd.DataFrame(
         {
-            "path": [each.path for each in chosen],
+            "path": [rate.path for rate in chosen],
             "method": method,
-            "run_id": [each.run_id for each in chosen],
-            "burst": [each.throttled.burst_rate for each in chosen],
-            "sustained": [each.throttled.sustained_rate for each in chosen],
-            "seconds": [each.throttled.at_s for each in chosen],
+            "run_id": [rate.run_id for rate in chosen],
+            "burst": [rate.throttled.burst_rate for rate in chosen],
+            "sustained": [rate.throttled.sustained_rate for rate in chosen],
+            "seconds": [rate.throttled.at_s for rate in chosen],
         },
-        index=[each.run_id for each in chosen],
+        index=[rate.run_id for rate in chosen],
     )
     runs["seconds"] *= 1e9
     sustained, moment = (
-        {str(found.labels["path"]): found for found in summarize(runs, column, unit=unit)}
+        {str(estimate.labels["path"]): estimate for estimate in summarize(runs, column, unit=unit)}
         for column, unit in (("sustained", "bit/s"), ("seconds", "ns"))
     )
     middles = runs.groupby("path", sort=False)[["burst", "sustained", "seconds"]].median()
@@ -444,12 +444,12 @@ def _falling_rates(data: _Data) -> Answer | None:
     ]
     top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2)
     replicated = any(moment[path].low is not None for path in paths)
-    tested = [each for each in series if each.method == method]
+    tested = [rate for rate in series if rate.method == method]
     inference = [
-        f"{path}: {format_estimate(found.estimate, found.low, found.high, 'ns')} until the fall, "
-        f"{count_of(found.n, 'run')}"
+        f"{path}: {format_estimate(estimate.estimate, estimate.low, estimate.high, 'ns')} until the fall, "
+        f"{count_of(estimate.n, 'run')}"
         for path in paths
-        if (found := moment[path]).estimate is not None
+        if (estimate := moment[path]).estimate is not None
     ]
     return Answer(
         badge="replicated" if replicated else "indicative",
@@ -551,7 +551,7 @@ def _goodputs(data: _Data) -> Answer | None:
     dots = tuple(dot(str(path), values.astype(float), "bit/s") for path, values in groups)
     return Answer(
         badge="replicated" if all(groups.count() > 1) else "indicative",
-        answer=f"Goodput: {join_words(f'**{each.text}** on {each.label}' for each in dots)}.",
+        answer=f"Goodput: {join_words(f'**{value.text}** on {value.label}' for value in dots)}.",
         inference="One connection for a few seconds shows a burst; the sustained rate may be lower.",
         dots=dots,
         axis=f"goodput, {method}",
@@ -564,7 +564,7 @@ def _expectations(data: _Data) -> Answer | None:
     expected = data.study.expectations
     if not expected:
         return None
-    tools = sorted({str(each["tool"]) for each in expected if each.get("tool")})
+    tools = sorted({str(expectation["tool"]) for expectation in expected if expectation.get("tool")})
     return Answer(
         badge="not_measured",
         answer=(

@@ -47,7 +47,7 @@ def conclude(agreements: Sequence[Agreement]) -> Findings:
     open_pairs = [f"{agreement.first} and {agreement.second}" for agreement in same_packets if agreement.agree is None]
     if open_pairs:
         findings.append(act(f"Inconclusive: {join(open_pairs)}. Measure more paths or rounds."))
-    different = [f"{each.first} and {each.second}" for each in agreements if each.differs_in]
+    different = [f"{agreement.first} and {agreement.second}" for agreement in agreements if agreement.differs_in]
     if different:
         text = f"Different packets: {join(different)}. Do not compare their numbers; compare paths within one method."
         findings.append(act(text))

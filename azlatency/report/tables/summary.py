@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 def conclusions(study: Study) -> Table[Conclusion] | Note:
     """Return what the author concluded, what the data say, and why."""
-    found = stated_conclusions(study)
-    if not found:
+    stated = stated_conclusions(study)
+    if not stated:
         return Note("The source of this study states no conclusion.")
     columns: list[Column[Conclusion]] = [
         Column("the author concluded", attrgetter("said")),
         Column("we say", attrgetter("we_say")),
         Column("because", attrgetter("because")),
     ]
-    return Table("The author's conclusions, and what the data say", columns, found, source=_origins)
+    return Table("The author's conclusions, and what the data say", columns, stated, source=_origins)
 
 
 def _origins(conclusion: Conclusion) -> list[Ref]:
@@ -40,14 +40,14 @@ def _origins(conclusion: Conclusion) -> list[Ref]:
 
 def missing(study: Study) -> Table[Unanswered] | Note:
     """Return the questions that the study cannot answer, and what to measure."""
-    found = unanswered(study)
-    if not found:
+    missing = unanswered(study)
+    if not missing:
         return Note("Every page of this report has something to say about this study.")
     columns: list[Column[Unanswered]] = [
         Column("question", attrgetter("question")),
         Column("measure", attrgetter("measure")),
     ]
-    return Table("Not answerable with these data", columns, found)
+    return Table("Not answerable with these data", columns, missing)
 
 
 class _Zone(NamedTuple):
