@@ -10,6 +10,7 @@ VENV ?= .venv
 EXTRAS ?= test
 UV_VERSION := 0.13.8
 NOX_VERSION := 2026.10.20
+ATHERIS_VERSION := 3.0.0
 JOBS ?= 2
 # The client of echo_test, which `make truth` uses; without it, the echo test is left out.
 ECHO_CLIENT ?= echo_client.py
@@ -125,6 +126,12 @@ fixtures: setup ## run the installed tools between network namespaces and parse 
 .PHONY: fuzz
 fuzz: setup ## classify 200,000 damaged logs by what the parsers make of them (takes minutes)
 	@cd tests && ../$(PY) -m helpers.fuzz $(or $(MUTANTS),200000) $(or $(SEED),1)
+
+.PHONY: fuzz-guided
+fuzz-guided: setup ## search texts that break a parser, guided by code coverage (TOOLS="ping fio" SECONDS=60)
+	@rm -rf build/fuzz/seeds
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(PY) -m uv run --quiet --no-project --with atheris==$(ATHERIS_VERSION) \
+	    python tools/guided_fuzz.py $(or $(SECONDS),60) $(TOOLS)
 
 .PHONY: truth
 truth: setup ## record the emulated studies again on an idle machine (needs root; takes half an hour)

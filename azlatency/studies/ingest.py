@@ -94,7 +94,8 @@ def copy_sources(sources: Sequence[Path], folder: Path) -> CopiedFiles:
             raise LogError(copied.refused[0])
     except OSError as error:
         copied.undo()
-        raise LogError(f"{error.filename2 or error.filename}: {error.strerror}; nothing was copied") from None
+        # A write to a full disk names no file.
+        raise LogError(f"{error.filename2 or error.filename or folder}: {error.strerror}; nothing was copied") from None
     except BaseException:
         copied.undo()
         raise

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -72,6 +72,8 @@ def write_study(
         _replace(folder, staging)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+        with suppress(OSError):  # it exists and is not empty, unless this import created it and failed
+            folder.parent.rmdir()
 
 
 def _replace(folder: Path, staging: Path) -> None:

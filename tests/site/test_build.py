@@ -79,7 +79,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     root = tmp_path_factory.mktemp("project")
     raw = root / "data" / "raw" / STUDY
     raw.mkdir(parents=True)
-    manifest = {"title": f"Title {EVIL}", "question": f"Why {EVIL}?", "notes": EVIL, "source": EVIL}
+    manifest = {"title": f"Title {EVIL}", "question": f"Why {EVIL}?", "notes": f"{EVIL}\u202e\u009b", "source": EVIL}
     lines = [f"{key} = {json.dumps(value)}" for key, value in manifest.items()]
     (raw / "study.toml").write_text("\n".join(["[study]", *lines, "emulated = true"]) + "\n", "utf-8")
     (raw / "run.log").write_text(f"sockperf: == version #3.7-no.git ==\n{EVIL}\n", "utf-8")
@@ -296,3 +296,11 @@ def test_maths_is_mathml(project: Project) -> None:
     page = project.page("01_good.html")
     assert [tag.get("display") for tag in page.select("main math")] == ["inline", "inline", "block"]
     assert "does it cost $5 and $6?" in page.get_text()
+
+
+def test_no_page_has_control_or_direction_characters(project: Project) -> None:
+    """A name in a log could hide or reorder the text around it."""
+    for path in project.site.rglob("*.html"):
+        assert not re.search(
+            "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", path.read_text("utf-8")
+        ), path

@@ -50,11 +50,11 @@ def test_a_refused_copy_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     def full(source: object, target: object) -> None:
         calls.append(target)
         if len(calls) == 2:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "b.log")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         copy(source, target)  # type: ignore[arg-type]
 
     monkeypatch.setattr(shutil, "copyfileobj", full)
-    with pytest.raises(LogError, match="No space left on device; nothing was copied"):
+    with pytest.raises(LogError, match="mine: No space left on device; nothing was copied"):
         copy_sources([tmp_path / "dump"], tmp_path / "data" / "raw" / "mine")
     assert os.listdir(tmp_path) == ["dump"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -49,6 +50,18 @@ def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.Monkey
     assert fatal > 10, "every write was hit"
     assert len(load("cni", processed=out).runs) == rows - 2
     assert [path.name for path in out.iterdir()] == ["cni"]
+
+
+def test_a_first_import_that_fails_leaves_no_folder(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(writer, "_write_json", fail)
+    with pytest.raises(OSError, match="No space left"):
+        import_study("cni", [study], out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_small_tables_are_written_as_csv_too(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
