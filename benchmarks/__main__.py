@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.results import COSTS, keep, pair, save, value
+from benchmarks.results import COSTS, keep, pair, print_changes, value, write
 from benchmarks.statistics import cpu, peak_megabytes, statistics
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
@@ -199,6 +199,15 @@ def fixture_logs() -> dict[str, list[bytes]]:
     return logs
 
 
+def parse(logs: list[bytes]) -> None:
+    """Parse small logs."""
+    from azlatency.logs.decode import source_from_bytes
+    from azlatency.logs.parse import parse_source
+
+    for raw in logs:
+        parse_source(source_from_bytes(raw, "x"))
+
+
 def small_logs(folder: Path) -> None:
     """Parse and import many small logs of all tools."""
     from concurrent.futures import ProcessPoolExecutor
@@ -207,13 +216,7 @@ def small_logs(folder: Path) -> None:
 
     import pandas as pd
 
-    from azlatency.logs.decode import source_from_bytes
-    from azlatency.logs.parse import parse_source
     from azlatency.studies.importer import import_study
-
-    def parse(logs: list[bytes]) -> None:
-        for raw in logs:
-            parse_source(source_from_bytes(raw, "x"))
 
     logs_by_tool = fixture_logs()
     logs = [raw for tool_logs in logs_by_tool.values() for raw in tool_logs]
@@ -229,7 +232,9 @@ def small_logs(folder: Path) -> None:
 
     def frames() -> None:
         for text in texts[: SMALL_LOGS // 10]:
-            pd.DataFrame([number.findall(line)[:1] for line in text.splitlines()])
+            pd.DataFrame(
+                {"line": text.splitlines(), "number": [str(number.findall(line)) for line in text.splitlines()]}
+            )
 
     pair(
         f"{SMALL_LOGS:,} small logs of all tools, parse only", lambda: cpu(lambda: parse(many)),
@@ -356,7 +361,8 @@ def main(names: list[str]) -> None:
         if not names or part.__name__ in names:
             with tempfile.TemporaryDirectory() as folder:
                 part(Path(folder))
-    save()
+            write()
+    print_changes()
 
 
 if __name__ == "__main__":

@@ -75,18 +75,21 @@ def goal_of(row: dict[str, Any]) -> str:
     return f"{text}: {'met' if got <= most else 'missed'}"
 
 
-def save() -> None:
-    """Write the results and the chart of cost against size; compare them with the stored result."""
+def write() -> None:
+    """Write the results so far and the chart of cost against size."""
     BUILD.mkdir(exist_ok=True)
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     content = {"machine": machine, "rows": ROWS, "cpu_s_by_size": COSTS}
     (BUILD / "bench.json").write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     if COSTS:
         draw(COSTS, BUILD / "bench.svg")
+
+
+def print_changes() -> None:
+    """Compare the results with the stored one."""
     if STORED.is_file():
         print("\nCompared with the stored result (azlatency.compare of the ratios of each turn):")
-        for line in compare(json.loads(STORED.read_text("utf-8"))["rows"], ROWS):
-            print(line)
+        print("\n".join(compare(json.loads(STORED.read_text("utf-8"))["rows"], ROWS)))
 
 
 def compare(stored: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[str]:

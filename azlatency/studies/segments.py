@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from azlatency.studies.store import Study
 
 _COLUMNS = ("rtt_ns", "status", "low_ns", "high_ns")
+#: A task reads this many segments, about 17 million samples in a second: a scheduler needs some milliseconds per task.
+_TOGETHER = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,11 @@ def segments_by_run(study: Study) -> dict[str, list[Segment]]:
             for run_id, start, stop in _runs_of(file, row_group):
                 segments.setdefault(run_id, []).append(Segment(str(path), row_group, start, stop))
     return segments
+
+
+def grouped(segments: Sequence[Segment]) -> list[Sequence[Segment]]:
+    """Return groups of consecutive segments: what one task of an executor reads."""
+    return [segments[start : start + _TOGETHER] for start in range(0, len(segments), _TOGETHER)]
 
 
 def read_bounds(segments: Sequence[Segment]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -7,6 +7,7 @@
 3. The values in the classes that contain an estimate or an end of an interval are read: these are exact.
 
 A pass reads one row group at a time and returns at most some hundred kilobytes, so memory does not grow with the run.
+The passes are the same functions in this process and in the workers of an executor.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from azlatency.stats.within_run.dependence import MIN_EFFECTIVE, autocorrelation_time, dependence
 from azlatency.stats.within_run.log_histograms import CLASSES, LogHistogram, class_bounds, class_of, log_histogram
 from azlatency.stats.within_run.one_run import Options, Run
 from azlatency.stats.within_run.order_statistics import point_rank
+from azlatency.studies.segments import grouped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
     from azlatency.stats.result import Estimate
     from azlatency.studies.segments import Segment
+
+    _Counted: TypeAlias = tuple[FloatArray, NDArray[np.int64]]
 
 #: Samples of a study or run from which on they are not loaded as a whole.
 LARGE = 2_000_000
@@ -130,20 +134,26 @@ def estimate_large_run(
     mapper: _Mapper = executor.map if executor is not None else map
     lower, upper = LogHistogram.empty(), LogHistogram.empty()
     censored = False
-    for low, high in mapper(_histograms, segments):
+    groups = grouped(segments)
+    for low, high in mapper(_histograms, groups):
         lower, upper, censored = lower + low, upper + (low if high is None else high), censored or high is not None
-    of_upper = _estimates(segments, 1, upper, levels, options, mapper)
-    return (_estimates(segments, 0, lower, levels, options, mapper) if censored else of_upper), of_upper
+    of_upper = _estimates(groups, 1, upper, levels, options, mapper)
+    return (_estimates(groups, 0, lower, levels, options, mapper) if censored else of_upper), of_upper
 
 
-def _histograms(segment: Segment) -> tuple[LogHistogram, LogHistogram | None]:
-    """Return the histograms of the lower and the upper bounds of a segment; None instead of the same one twice."""
-    low, high = segment.bounds()
-    return log_histogram(low), None if low is high else log_histogram(high)
+def _histograms(segments: Sequence[Segment]) -> tuple[LogHistogram, LogHistogram | None]:
+    """Return the histograms of the lower and the upper bounds of segments; None instead of the same one twice."""
+    lower, upper, censored = LogHistogram.empty(), LogHistogram.empty(), False
+    for segment in segments:
+        low, high = segment.bounds()
+        of_low = log_histogram(low)
+        lower, upper = lower + of_low, upper + (of_low if low is high else log_histogram(high))
+        censored = censored or low is not high
+    return lower, upper if censored else None
 
 
 def _estimates(
-    segments: Sequence[Segment],
+    groups: Sequence[Sequence[Segment]],
     side: int,
     histogram: LogHistogram,
     levels: Sequence[float],
@@ -151,16 +161,16 @@ def _estimates(
     mapper: _Mapper,
 ) -> list[Estimate]:
     """Measure the dependence, read the values that the estimates need, and estimate."""
-    run = _measure(segments, side, histogram, levels, options, mapper)
+    run = _measure(groups, side, histogram, levels, options, mapper)
     for level in levels:
         run.estimate(level)
     if run.needed:
-        _read_classes(run, segments, side, mapper)
+        _read_classes(run, groups, side, mapper)
     return [run.estimate(level) for level in levels]
 
 
 def _measure(
-    segments: Sequence[Segment],
+    groups: Sequence[Sequence[Segment]],
     side: int,
     histogram: LogHistogram,
     levels: Sequence[float],
@@ -182,7 +192,7 @@ def _measure(
     size = max(_SMALLEST_BATCH, 1 << math.ceil(math.log2(max(n / _BATCHES, 1))))
     edges = class_bounds(np.array(list(classes.values()), dtype=np.int64))[1]
     shares = np.concatenate(
-        [np.empty((len(edges), 0)), *mapper(partial(_batch_shares, side, edges, size), segments)], axis=1
+        [np.empty((len(edges), 0)), *mapper(partial(_batch_shares, side, edges, size), groups)], axis=1
     )
     taus = {level: _batch_tau(of_level, size) for level, of_level in zip(classes, shares, strict=True)}
     rank_tau = taus.get(0.5, 1.0)
@@ -206,14 +216,17 @@ def _with_wider(levels: Iterable[float]) -> list[float]:
     return sorted({0.5, *levels, *(p for p in wider if 0 < p < 1)})
 
 
-def _batch_shares(side: int, edges: FloatArray, size: int, segment: Segment) -> NDArray[np.float64]:
-    """Return the share of values below each edge in batches of ``size``; an incomplete last batch is left out."""
+def _batch_shares(side: int, edges: FloatArray, size: int, segments: Sequence[Segment]) -> NDArray[np.float64]:
+    """Return the share of values below each edge in batches of ``size``, without the incomplete last of a segment."""
     import numpy as np
 
-    values = segment.bounds()[side]
-    batches = values[: len(values) // size * size].reshape(-1, size)
-    counts = [np.count_nonzero(batches < edge, axis=1) for edge in edges]
-    return np.array(counts, dtype="float64").reshape(len(edges), len(batches)) / size
+    shares = [np.empty((len(edges), 0))]
+    for segment in segments:
+        values = segment.bounds()[side]
+        batches = values[: len(values) // size * size].reshape(-1, size)
+        counts = [np.count_nonzero(batches < edge, axis=1) for edge in edges]
+        shares.append(np.array(counts, dtype="float64").reshape(len(edges), len(batches)) / size)
+    return np.concatenate(shares, axis=1)
 
 
 def _batch_tau(shares: FloatArray, size: int) -> float:
@@ -224,27 +237,34 @@ def _batch_tau(shares: FloatArray, size: int) -> float:
     return max(of_batches * autocorrelation_time(shares), 1.0)
 
 
-def _read_classes(run: LargeRun, segments: Sequence[Segment], side: int, mapper: _Mapper) -> None:
+def _read_classes(run: LargeRun, groups: Sequence[Sequence[Segment]], side: int, mapper: _Mapper) -> None:
     """Read the distinct values of the classes that the estimates need, and how many packets have each."""
     import numpy as np
 
     wanted = np.array(sorted(run.needed), dtype=np.int64)
-    levels, counts = np.empty(0), np.empty(0, dtype=np.int64)
-    for part_levels, part_counts in mapper(partial(_distinct, side, wanted), segments):
-        levels, where = np.unique(np.concatenate([levels, part_levels]), return_inverse=True)
-        counts = np.bincount(where, np.concatenate([counts, part_counts]), len(levels)).astype(np.int64)
+    levels, counts = _merged(mapper(partial(_distinct, side, wanted), groups))
     classes = class_of(levels)
     for at in wanted.tolist():
         run.values[at] = levels[classes == at], counts[classes == at]
     run.needed.clear()
 
 
-def _distinct(side: int, wanted: NDArray[np.int64], segment: Segment) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return the distinct values of a segment in some classes, and how many packets have each."""
+def _distinct(side: int, wanted: NDArray[np.int64], segments: Sequence[Segment]) -> _Counted:
+    """Return the distinct values of segments in some classes, and how many packets have each."""
     import numpy as np
 
-    values = segment.bounds()[side]
-    values = values[np.isfinite(values)]
     is_wanted = np.zeros(CLASSES, dtype=bool)
     is_wanted[wanted] = True
-    return np.unique(values[is_wanted[class_of(values)]], return_counts=True)
+    finite = (values[np.isfinite(values)] for values in (segment.bounds()[side] for segment in segments))
+    return _merged(np.unique(values[is_wanted[class_of(values)]], return_counts=True) for values in finite)
+
+
+def _merged(parts: Iterable[_Counted]) -> _Counted:
+    """Add the counts of equal values."""
+    import numpy as np
+
+    levels, counts = np.empty(0), np.empty(0, dtype=np.int64)
+    for part_levels, part_counts in parts:
+        levels, where = np.unique(np.concatenate([levels, part_levels]), return_inverse=True)
+        counts = np.bincount(where, np.concatenate([counts, part_counts]), len(levels)).astype(np.int64)
+    return levels, counts

@@ -6,7 +6,7 @@ histograms, so that processes and machines can count their own part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import reduce
@@ -15,7 +15,7 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from azlatency.stats.within_run.histograms import LEVELS, histogram_quantiles
-from azlatency.studies.segments import segments_by_run
+from azlatency.studies.segments import grouped, segments_by_run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,10 +133,10 @@ def log_histograms(study: Study, *, executor: Executor | None = None) -> dict[st
     >>> abs(p99.estimate / exact.estimate - 1) < 0.0005
     True
     """
-    segments = segments_by_run(study)
-    counted = iter((executor.map if executor is not None else map)(_count, chain.from_iterable(segments.values())))
-    return {run_id: reduce(add, islice(counted, len(of_run))) for run_id, of_run in segments.items()}
+    groups = {run_id: grouped(segments) for run_id, segments in segments_by_run(study).items()}
+    counted = iter((executor.map if executor is not None else map)(_count, chain.from_iterable(groups.values())))
+    return {run_id: reduce(add, islice(counted, len(of_run))) for run_id, of_run in groups.items()}
 
 
-def _count(segment: Segment) -> LogHistogram:
-    return log_histogram(segment.bounds()[1])
+def _count(segments: Sequence[Segment]) -> LogHistogram:
+    return reduce(add, (log_histogram(segment.bounds()[1]) for segment in segments))

@@ -17,6 +17,7 @@ from azlatency.logs import schema
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.large_runs import estimate_large_run
 from azlatency.stats.within_run.one_run import Options, sort_run
+from azlatency.studies import segments
 from azlatency.studies.segments import Segment
 from azlatency.studies.store import load
 
@@ -120,6 +121,7 @@ def test_interval_censored_values_have_two_sides(tmp_path: Path) -> None:
 def test_a_large_study_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch, name: str, large_run: bool) -> None:
     study = load(name)
     wanted = {(e.labels["run_id"], e.labels["q"]): e for e in az.quantiles(study, [0.5, 0.9])}
+    monkeypatch.setattr(segments, "_TOGETHER", 2)
     monkeypatch.setattr(large_runs, "LARGE", 0 if large_run else len(study.samples) - 1)
     monkeypatch.setattr(type(study), "samples", property(lambda _: pytest.fail("the samples were loaded")))
     with ThreadPoolExecutor(2) as executor:
