@@ -212,7 +212,7 @@ def small_logs(folder: Path) -> None:
     """Parse and import many small logs of all tools."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
-    from time import perf_counter
+    from time import perf_counter, sleep
 
     import pandas as pd
 
@@ -268,7 +268,7 @@ def small_logs(folder: Path) -> None:
         return perf_counter() - begin
 
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        list(executor.map(parse, [logs, logs]))  # starts the workers
+        list(executor.map(sleep, [0.5, 0.5]))  # starts the workers
         pair("import of small logs by two processes, wall time", lambda: wall(executor=executor),
              {"by this process alone": wall}, [1.0], turns=3)  # fmt: skip
 
@@ -352,7 +352,7 @@ def report(folder: Path) -> None:
          [child(f"exec(compile(open({str(script)!r}).read(), 'script', 'exec'))")], 2.0)  # fmt: skip
 
 
-PARTS = (start, small_logs, check, ping, fping, full_log, iperf3_json, sizes, statistics, report)
+PARTS = (start, small_logs, check, iperf3_json, full_log, fping, ping, statistics, report, sizes)
 
 
 def main(names: list[str]) -> None:

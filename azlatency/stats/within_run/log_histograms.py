@@ -134,7 +134,7 @@ def log_histograms(study: Study, *, executor: Executor | None = None) -> dict[st
     True
     """
     groups = {run_id: grouped(segments) for run_id, segments in segments_by_run(study).items()}
-    counted = iter((executor.map if executor is not None else map)(_count, chain.from_iterable(groups.values())))
+    counted = iter((executor.map if executor is not None else map)(_count, list(chain.from_iterable(groups.values()))))
     return {run_id: reduce(add, islice(counted, len(of_run))) for run_id, of_run in groups.items()}
 
 
