@@ -129,8 +129,10 @@ def ping(folder: Path) -> None:
             pc.cast(pc.utf8_slice_codeunits(text, 9 if part == 4 else 5, None), "float64")
 
     def split() -> None:
-        frame = pl.scan_csv(path, has_header=False, separator="\x01", skip_lines=1, quote_char=None)
-        words = pl.col("column_1").str.split(" ")
+        frame = pl.scan_csv(
+            path, has_header=False, separator="\x01", skip_lines=1, quote_char=None, new_columns=["line"]
+        )
+        words = pl.col("line").str.split(" ")
         numbers = [words.list.get(at).str.slice(start).cast(pl.Float64).alias(name)
                    for name, at, start in (("seq", 4, 9), ("time", 6, 5))]  # fmt: skip
         frame.select(numbers).collect(engine="streaming")
