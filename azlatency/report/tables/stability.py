@@ -43,7 +43,7 @@ def runs_in_time(results: Sequence[RunTimeSeries]) -> Table[RunTimeSeries] | Not
         Column("lost", attrgetter("lost"), COUNT),
         Column("jitter", attrgetter("jitter"), TENTHS, MICROSECONDS),
         Column("level", _level),
-        Column("drift", lambda run: (run.drift.slope.low, run.drift.slope.high), interval("+,.1f"), MICROSECONDS),
+        Column("drift", lambda run: (run.drift.slope.low, run.drift.slope.high), interval("+z,.1f"), MICROSECONDS),
         Column("clock steps", lambda run: None if run.sent is None else run.steps, number(",.0f", missing="no times")),
     ]
     notes = [

@@ -371,7 +371,7 @@ def emulated_differences(results: Sequence[EmulatedDifference]) -> Table[Emulate
                align="left"),
         Column("recorded", attrgetter("recorded"), TENTHS, MICROSECONDS),
         Column("inside", attrgetter("holds")),
-        Column("error", attrgetter("error"), number("+,.1f"), MICROSECONDS),
+        Column("error", attrgetter("error"), number("+z,.1f"), MICROSECONDS),
         Column("configured", attrgetter("configured"), TENTHS, MICROSECONDS),
     ]  # fmt: skip
     notes = [
