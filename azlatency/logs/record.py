@@ -214,6 +214,10 @@ class Run:
         """Return the rows of a metric added before, for every side and stream."""
         return [row for (metric, _, _), row in self._metrics.items() if metric == name]
 
+    def places(self, ending: str) -> list[tuple[str, str | None, str | None]]:
+        """Return name, side and stream of the metrics added before whose names have an ending."""
+        return [place for place in self._metrics if place[0].endswith(ending)]
+
     def quantile_rows(self, metric: str, stream: str | None = None) -> list[Row]:
         """Return the quantiles of a metric added before."""
         rows = self.recorder.rows["quantiles"][self._first_quantile :]

@@ -73,3 +73,18 @@ def test_no_two_logs_of_fping_mix() -> None:
         for before, raw_before, facts_before in logs
     }
     assert [names for names, found in classes.items() if found in BAD] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("cilium/composed.log", "1.04305ms", "0.04305ms"),
+        ("iperf2/2.1.8-udp-histogram-server.log", "0.063/0.002/11.601", "0.063/1.002/11.601"),
+    ],
+)
+def test_a_mean_outside_its_range_fails_the_run(name: str, old: str, new: str) -> None:
+    text = (FIXTURES / name).read_text("utf-8")
+    assert old in text
+    edited = read(text.replace(old, new).encode())
+    assert edited is not None
+    assert "failed" in [run["status"] for run in edited.rows["runs"]]

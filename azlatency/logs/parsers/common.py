@@ -114,6 +114,21 @@ def check_numbers(run: Run, *prefixes: str, stream: str | None = None) -> None:
     if not prefixes:
         _check_duration(run)
         _check_counts(run)
+        _check_means(run)
+
+
+def _check_means(run: Run) -> None:
+    """Check that every mean of a time is between its minimum and its maximum, at each side and for each stream."""
+    for name, side, stream in run.places("_mean"):
+        low, mean, high = (
+            run.row_of(f"{name.removesuffix('mean')}{part}", side=side, stream=stream)
+            for part in ("min", "mean", "max")
+        )
+        if mean is None or mean["unit"] != "ns" or run.codes & {"impossible_order", "impossible_spread"}:
+            continue
+        if (low is not None and _exceeds(low, mean)) or (high is not None and _exceeds(mean, high)):
+            text = f"the mean {_shown(mean)} of {name} is not between the minimum and the maximum"
+            run.add_event("impossible_spread", "error", text, mean["line"])
 
 
 def _check_spread(run: Run, prefix: str, stream: str | None) -> None:

@@ -265,14 +265,6 @@ class _Uperf(LineLog):
             if repeated:
                 text = f"the extremes of {name} are those of all repetitions, the mean that of one; they are left out"
                 run.add_event("repeated_operation", "info", text, line)
-            mean, _, maximum, minimum = times
-            slack = sum(value.resolution or 0.0 for value in (mean, maximum, minimum))
-            is_ordered = minimum.value <= mean.value + slack and (
-                mean.value <= maximum.value + slack or not maximum.value
-            )
-            if not (repeated or is_ordered):
-                text = f"{name}: the mean {mean.printed} {mean.printed_unit} is not between minimum and maximum"
-                contradict(run, "impossible_spread", text, line)
             for column, value in zip(_COLUMNS, times, strict=True):
                 if value.value and not (repeated and column in ("min", "max")):
                     run.add_metric(f"execution_time_{column}", value, line, stream=name, scope="stream")
