@@ -124,7 +124,11 @@ def _check_means(run: Run) -> None:
             run.row_of(f"{name.removesuffix('mean')}{part}", side=side, stream=stream)
             for part in ("min", "mean", "max")
         )
-        if mean is None or mean["unit"] != "ns" or run.codes & {"impossible_order", "impossible_spread"}:
+        if (
+            mean is None
+            or mean["unit"] != "ns"
+            or run.codes & {"impossible_order", "impossible_spread", "not_monotone"}
+        ):
             continue
         if (low is not None and _exceeds(low, mean)) or (high is not None and _exceeds(mean, high)):
             text = f"the mean {_shown(mean)} of {name} is not between the minimum and the maximum"
