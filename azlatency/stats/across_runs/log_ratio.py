@@ -6,7 +6,7 @@ Student's t on logarithms is used, and flagged. The difference in the unit of th
 typical run of the second side.
 
 Values are known up to the resolution of their print, so every interval and every test takes the least favourable
-values within it. Where runs may resemble their neighbours in time, intervals and tests are widened (`run_order`).
+values within it. Where runs resemble their neighbours in time, intervals and tests are widened (`run_order`).
 
 Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947.
 """
@@ -25,7 +25,7 @@ from azlatency.stats.across_runs.hodges_lehmann import (
     rank_sum_tails,
     signed_rank_tails,
 )
-from azlatency.stats.across_runs.run_order import PRECAUTION, UNTESTED, RunOrder, run_order
+from azlatency.stats.across_runs.run_order import UNTESTED, RunOrder, run_order
 from azlatency.stats.across_runs.two_groups import Summary, student_interval, summary, welch
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ def of_groups(first: RunValues, second: RunValues, margin: float, confidence: fl
     logs = _sides(first, second)
     m, n = len(logs.x), len(logs.y)
     ranked = min(m, n) >= FEWEST_FOR_RANKS
-    ordered = ranked and first.in_order and second.in_order
-    order = run_order(logs.x, logs.y, level=PRECAUTION) if ordered else UNTESTED
+    order = run_order(logs.x, logs.y) if ranked and first.in_order and second.in_order else UNTESTED
 
     def ends(level: float) -> tuple[float, float] | None:
         if ranked:
@@ -194,8 +193,8 @@ def _combine(
     p = beyond = None
     if not math.isnan(order.p):
         diagnostics.update(lag1=order.lag1, lag1_p=order.p)
-    if order.inflation > 1 and intervals[0] is not None:
-        codes = (*codes, "dependent_runs") if order.dependent else codes
+    if order.dependent and intervals[0] is not None:
+        codes = (*codes, "dependent_runs")
         method = f"{method}, widened for dependence in time"
         low, high = intervals[0]
         scale = float(ndtri((1 + confidence) / 2)) / math.sqrt(order.inflation)

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 FEWEST = 6
 #: Level of the one-sided test: more liberal than usual because the test is weak in a few runs and its consequence mild.
 LEVEL = 0.1
-#: Up to this p-value, comparisons of two sets of runs are widened, without a flag above `LEVEL`: ten runs of an AR(1)
-#: process of 0.5 often stay above it, and two sets of them would be called different in 11 % of cases instead of 5 %.
-PRECAUTION = 0.3
 #: Largest series whose orders are enumerated, and number of random orders of a longer one.
 _ENUMERATED, _DRAWS = 8, 9_999
 
@@ -44,9 +41,9 @@ class RunOrder(NamedTuple):
     p : float
         One-sided p-value of the permutation test: small if neighbouring runs resemble each other.
     inflation : float
-        Factor of the variance of a mean or median; 1 if ``p`` is above the level.
+        Factor of the variance of a mean or median; 1 if ``p`` is above `LEVEL`.
     coefficient : float
-        AR(1) coefficient behind the inflation; 0 if ``p`` is above the level.
+        AR(1) coefficient behind the inflation; 0 if ``p`` is above `LEVEL`.
     """
 
     lag1: float
@@ -56,14 +53,14 @@ class RunOrder(NamedTuple):
 
     @property
     def dependent(self) -> bool:
-        """Whether neighbouring runs resemble each other at `LEVEL`."""
-        return self.inflation > 1 and self.p <= LEVEL
+        """Whether intervals must be widened."""
+        return self.inflation > 1
 
     def widening(self, confidence: float, runs: int, estimated: int = 1) -> float:
         """Return the factor of the length of an interval with ``runs`` runs and ``estimated`` locations."""
         from scipy.special import ndtri, stdtrit
 
-        if self.inflation <= 1:
+        if not self.dependent:
             return 1.0
         upper = (1 + confidence) / 2
         degrees = max(runs / self.inflation - estimated, 1.0)
@@ -74,17 +71,16 @@ class RunOrder(NamedTuple):
 UNTESTED = RunOrder(math.nan, math.nan, 1.0)
 
 
-def run_order(*series: FloatArray, level: float = LEVEL) -> RunOrder:
+def run_order(*series: FloatArray) -> RunOrder:
     """Test whether neighbouring runs resemble each other, within one or several series in the order of measuring.
 
-    The inflation is above 1 up to a p-value of ``level``. The p-value is exact for a single series of up to eight runs,
-    else from random orders with a fixed seed. Series of fewer than six runs are left out; without any other, the order
-    is `UNTESTED`.
+    The p-value is exact for a single series of up to eight runs, else from random orders with a fixed seed. Series of
+    fewer than six runs are left out; without any other, the order is `UNTESTED`.
 
     Notes
     -----
     The inflation is that of a mean of an AR(1) process whose coefficient is the bias-corrected lag-1 autocorrelation
-    plus one standard error, or half of one above `LEVEL`.
+    plus one standard error.
     """
     import numpy as np
 
@@ -101,8 +97,8 @@ def run_order(*series: FloatArray, level: float = LEVEL) -> RunOrder:
     lag1 = products / square
     runs = sum(map(len, scores))
     shortest = min(map(len, scores))
-    coefficient = (shortest * lag1 + 1) / (shortest - 4) + (1.0 if p <= LEVEL else 0.5) / math.sqrt(runs)
-    if p > level or coefficient <= 0:
+    coefficient = (shortest * lag1 + 1) / (shortest - 4) + 1 / math.sqrt(runs)
+    if p > LEVEL or coefficient <= 0:
         return RunOrder(lag1, p, 1.0)
     coefficient = min(coefficient, 0.95)
     return RunOrder(lag1, p, _inflation(coefficient, shortest), coefficient)
