@@ -438,6 +438,14 @@ def test_server_output_may_begin_with_the_banner_of_the_server(read) -> None:
     assert len(with_banner.runs) == 1
 
 
+def test_the_total_in_the_server_output_is_kept_beside_that_of_the_client(read) -> None:
+    tables = read((FIXTURES / "3.17.1-server-output.log").read_text("utf-8"))
+    rates = {
+        row["side"]: (row["value"], row["line"]) for row in tables.rows["metrics"] if row["metric"] == "throughput"
+    }
+    assert rates == {"sender": (275e6, 8), "receiver": (274e6, 9), "server": (274e6, 19)}
+
+
 def test_a_sentence_about_errors_is_not_a_run(read) -> None:
     assert not read("# Changes\n- Errors print the shape of iperf3 (`riperf3: error - ...`,\n  exit 1)\n", "a.md").runs
 

@@ -53,6 +53,8 @@ class Test:
     series: Series | None = None
     """All intervals of JSON, of which the first one is in ``intervals`` too."""
     summary: list[Row] = field(default_factory=list)
+    server_totals: list[Row] = field(default_factory=list)
+    """The totals in the output of the server that its client prints; they repeat those of the client's summary."""
     sent: list[tuple[int, str, Quantity]] = field(default_factory=list)
     """Datagrams sent, which 3.1 and older print in a separate line: line, stream, count."""
     out_of_order: list[tuple[int, str, Quantity]] = field(default_factory=list)
@@ -225,6 +227,14 @@ class Test:
             self._compare_ends(kept)
             if name is None or (self.bidir and name == rows[0].role):
                 self._set_duration(kept)
+        for row in self.server_totals:
+            name = self._stream_name(row)
+            scope = "run" if name == row.role else "stream"
+            for metric, value in (("throughput", row.rate), ("transferred", row.bytes),
+                                  ("retransmits", row.retransmits), ("jitter", row.jitter), ("lost", row.lost),
+                                  ("datagrams", row.datagrams)):  # fmt: skip
+                if value is not None:
+                    self.run.add_metric(metric, value, row.line, side="server", stream=name, scope=scope)
 
     def _is_missing(self, row: Row, rows: list[Row]) -> bool:
         """Whether a printed zero means that the results of an end did not arrive, not that it transferred nothing."""

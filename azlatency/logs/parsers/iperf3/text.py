@@ -246,6 +246,7 @@ class Iperf3Text(LineLog):
             test.intervals.append(row)
         elif self.server_output:
             self.has_server_total = True
+            test.server_totals.append(row)
         else:
             row.side = row.side or test.local_side(row.role)
             test.summary.append(row)
