@@ -123,6 +123,12 @@ class Row(RowArithmetic):
     """The member ``seconds`` of JSON, which differs from end - start where omitted seconds end."""
     mixed: bool = False
     """Bytes and rate are the sender's, the time is the receiver's, so they need not agree."""
+    lines: dict[str, int] | None = None
+    """The line of each metric, where JSON prints them on lines of their own; ``line`` is that of the others."""
+
+    def line_of(self, metric: str) -> int:
+        """Return the line on which the value of a metric is printed."""
+        return self.line if self.lines is None else self.lines.get(metric, self.line)
 
     def to_interval(self, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
         """Return the row of the table ``intervals``."""

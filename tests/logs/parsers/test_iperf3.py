@@ -535,3 +535,25 @@ def test_columns_give_the_same_tables_as_rows(monkeypatch: pytest.MonkeyPatch, n
     tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
     assert tables[0] == tables[1] == tables[2] == tables[3]
     assert tables[0]["intervals"]
+
+
+def test_each_number_of_a_document_is_traced_to_its_own_line() -> None:
+    metrics = read_log(fixture("3.12-tcp.json")).records("metrics")
+    lines = {(m["metric"], m["side"]): m["line"] for m in metrics}
+    assert lines["transferred", "sender"] == 125
+    assert lines["throughput", "sender"] == 126
+    assert lines["retransmits", "sender"] == 127
+    assert lines["throughput", "receiver"] == 135
+    assert lines["cpu_process", "local"] == 139
+    udp = {m["metric"]: m["line"] for m in read_log(fixture("3.12-udp-reverse.json")).records("metrics")}
+    printed = fixture("3.12-udp-reverse.json").splitlines()
+    for name, key in (("jitter", "jitter_ms"), ("lost", "lost_packets"), ("loss", "lost_percent")):
+        assert f'"{key}":' in printed[udp[name] - 1]
+
+
+@pytest.mark.parametrize("path", [path for path in LOGS if path.suffix == ".json"], ids=lambda path: path.name)
+def test_a_printed_number_is_part_of_the_line_it_is_traced_to(path: Path) -> None:
+    text = path.read_text("utf-8")
+    lines = text.splitlines()
+    for each in read_log(text).records("metrics"):
+        assert str(each["printed"]) in lines[each["line"] - 1]

@@ -49,6 +49,16 @@ _FIVE_DIGITS = 1e-5 * _SECOND
 _FORWARD, _REVERSE = 0, 1
 #: Fewer rows are faster to check one by one.
 _FEWEST_COLUMNS = 64
+#: The members of a total, and the metric of each.
+_METRICS = {
+    "bytes": "transferred",
+    "bits_per_second": "throughput",
+    "retransmits": "retransmits",
+    "packets": "datagrams",
+    "jitter_ms": "jitter",
+    "lost_packets": "lost",
+    "lost_percent": "loss",
+}
 
 
 class Documents:
@@ -465,10 +475,8 @@ class Documents:
             side="sender" if side == "mixed" else side,
             mixed=side == "mixed",
             datagrams_side=test.local_side(role) if side == "mixed" else None,
+            lines={_METRICS[key]: self.line_map.mark_data(leaf) for key in _METRICS if (leaf := node.leaf(key))},
         )
-        for key in ("bits_per_second", "retransmits", "packets", "jitter_ms", "lost_packets"):
-            if (leaf := node.leaf(key)) is not None:
-                self.line_map.mark_data(leaf)
         self._udp_total(node, row)
         row.retransmits = _count(node.leaf("retransmits"))
         test.summary.append(row)
@@ -481,20 +489,17 @@ class Documents:
         row.jitter, row.lost = _number(jitter, "ms"), _count(node.leaf("lost_packets"))
         percent = node.leaf("lost_percent")
         row.percent = None if percent is None else percent.token
-        out_of_order = _count(node.leaf("out_of_order"))
-        if out_of_order is not None and self.test is not None:
-            self.test.out_of_order.append((row.line, row.stream, out_of_order))
+        late = node.leaf("out_of_order")
+        out_of_order = _count(late)
+        if late is not None and out_of_order is not None and self.test is not None:
+            self.test.out_of_order.append((self.line_map.mark_data(late), row.stream, out_of_order))
 
     def _cpu(self, node: json_tokens.JsonObject, test: Test) -> None:
         for side, prefix in (("local", "host"), ("remote", "remote")):
             leaves = [node.leaf(f"{prefix}_{name}") for name in ("total", "user", "system")]
-            if any(leaf is None or leaf.value is None for leaf in leaves):
-                continue
-            values = [_number(leaf, "%") for leaf in leaves if leaf is not None]
-            for leaf in leaves:
-                number = self.line_map.mark_data(leaf) if leaf is not None else 0
-            total, user, system = values
-            test.add_cpu(side, total=total, user=user, system=system, line=number)
+            printed = [leaf for leaf in leaves if leaf is not None and leaf.value is not None]
+            if len(printed) == len(leaves):
+                test.add_cpu(side, *((_number(leaf, "%"), self.line_map.mark_data(leaf)) for leaf in printed))
 
     def _error(self, leaf: json_tokens.Scalar, test: Test) -> None:
         text, number = str(leaf.value), self.line_map.mark_data(leaf)

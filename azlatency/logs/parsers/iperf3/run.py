@@ -86,17 +86,17 @@ class Test:
         ports = (new.remote_port, new.local_port)
         return any((connection.local_port, connection.remote_port) == ports for connection in self.connections)
 
-    def add_cpu(self, side: str, *, total: Quantity, user: Quantity, system: Quantity, line: int) -> None:
-        """Record the CPU time of the process at one end; a remote 0 means that the results did not arrive."""
+    def add_cpu(self, side: str, *times: tuple[Quantity, int]) -> None:
+        """Record the CPU time of the process at one end: total, user and system time, each with its line.
+
+        A remote total of 0 means that the results did not arrive.
+        """
+        total, line = times[0]
         if side == "remote" and total.value == 0:
-            self.run.add_event(
-                "zero_is_missing",
-                "info",
-                "the CPU time of the other end is printed as 0: its results did not arrive",
-                line,
-            )
+            text = "the CPU time of the other end is printed as 0: its results did not arrive"
+            self.run.add_event("zero_is_missing", "info", text, line)
             return
-        for metric, value in (("cpu_process", total), ("cpu_user", user), ("cpu_system", system)):
+        for metric, (value, line) in zip(("cpu_process", "cpu_user", "cpu_system"), times, strict=True):
             self.run.add_metric(metric, value, line, side=side, scope="process")
 
     @property
@@ -257,16 +257,15 @@ class Test:
         scope = "run" if name == row.role else "stream"
         for metric, value in (("throughput", row.rate), ("transferred", row.bytes), ("retransmits", row.retransmits)):
             if value is not None and sizes:
-                run.add_metric(metric, value, row.line, side=row.side, stream=name, scope=scope)
+                run.add_metric(metric, value, row.line_of(metric), side=row.side, stream=name, scope=scope)
         if row.cwnd is not None:
             run.add_metric("cwnd_max", row.cwnd, row.line, side="sender", stream=name, scope=scope)
         if row.datagrams is not None:
-            run.add_metric(
-                "datagrams", row.datagrams, row.line, side=row.datagrams_side or row.side, stream=name, scope=scope
-            )
+            side, line = row.datagrams_side or row.side, row.line_of("datagrams")
+            run.add_metric("datagrams", row.datagrams, line, side=side, stream=name, scope=scope)
         for metric, value in (("jitter", row.jitter), ("lost", row.lost)):
             if value is not None:
-                run.add_metric(metric, value, row.line, side="receiver", stream=name, scope=scope)
+                run.add_metric(metric, value, row.line_of(metric), side="receiver", stream=name, scope=scope)
         if not row.mixed and not row.agrees():
             assert row.rate is not None and row.bytes is not None
             text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
@@ -323,16 +322,16 @@ class Test:
                 loss = 1 - received / sent
                 if sent > expected:
                     text = f"{sent - expected:.0f} of {sent:.0f} datagrams were sent after the last one that arrived"
-                    run.add_event("tail_loss", "warning", text, row.line)
+                    run.add_event("tail_loss", "warning", text, row.line_of("loss"))
                 counts = f"1 - {received:.0f} received / {sent:.0f} sent"
             else:
                 loss = row.lost.value / expected
                 counts = f"{row.lost.value:.0f} lost / {expected:.0f} expected"
             if not _percent_agrees(row.percent, loss):
                 text = f"the log prints {row.percent} %; {counts} = {loss:.6g}"
-                run.add_event("loss_recomputed", "info", text, row.line)
+                run.add_event("loss_recomputed", "info", text, row.line_of("loss"))
             value = Quantity(loss, "fraction", row.percent or "", None)
-            run.add_metric("loss", value, row.line, stream=name, scope=scope)
+            run.add_metric("loss", value, row.line_of("loss"), stream=name, scope=scope)
 
     def _write_intervals(self) -> None:
         seen: dict[tuple[object, ...], IntervalRow] = {}

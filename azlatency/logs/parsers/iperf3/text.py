@@ -313,8 +313,7 @@ class Iperf3Text(LineLog):
         if self.test is None or self.server_output:
             return
         for side, first in (("local", 1), ("remote", 4)):
-            total, user, system = (quantity(match[first + i], "%") for i in range(3))
-            self.test.add_cpu(side, total=total, user=user, system=system, line=line.number)
+            self.test.add_cpu(side, *((quantity(match[first + i], "%"), line.number) for i in range(3)))
 
     # --- how it ended
 
