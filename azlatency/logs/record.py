@@ -225,6 +225,11 @@ class Run:
             row for row in rows if row["metric"] == metric and row["stream"] == stream and row["run_id"] == self.run_id
         ]
 
+    def quantile_places(self) -> list[tuple[str, str | None]]:
+        """Return metric and stream of the quantiles added before."""
+        rows = self.recorder.rows["quantiles"][self._first_quantile :]
+        return list(dict.fromkeys((row["metric"], row["stream"]) for row in rows if row["run_id"] == self.run_id))
+
     def remove_metric(self, name: str, *, side: str | None = None, stream: str | None = None) -> None:
         """Remove a metric that a later line shows to be missing."""
         row = self._metrics.pop((name, side, stream), None)

@@ -38,6 +38,10 @@ CUTS = [
     ("iperf3/3.12-verbose.txt", "3.40 Gbits/sec                  receiver\n"),
     ("iperf3/3.17.1-server-output.log", "Server output:\n"),
     ("iperf3/3.17.1-server-output.log", "299 Mbits/sec                  \n"),
+    ("k8s_netperf/composed.log", "1043.771000-1161.089000 (Mb/s) |\n"),
+    ("k8s_netperf/composed.log", "| 161.000000 (usec) |\n"),
+    ("k8s_netperf/composed.log", "99%TILE VALUE   |\n"),
+    ("k8s_netperf/composed.log", "817.333333 (usec) |\n"),
     ("lagscope/1.0.1-P.log", "Percenti"),
     ("lagscope/1.0.1-P.log", "Percentile\t Latency(us)\n"),
     ("lagscope/1.0.1-P-json.log", "into json file: l"),
@@ -51,6 +55,8 @@ CUTS = [
     ("qperf/0.4.11-vv.log", "timeout          =       5"),
     ("sockperf/3.10-under-load-full.csv", "16.069\n------"),
     ("sockperf/3.10-under-load-full.csv", "rtt(usec)\n"),
+    ("uperf/1.0.8-default.log", "\n\nNetstat sta"),
+    ("uperf/1.0.8-two-directions.log", "\n\nFlow"),
 ]
 
 
@@ -80,9 +86,10 @@ def test_no_two_logs_of_fping_mix() -> None:
     [
         ("cilium/composed.log", "1.04305ms", "0.04305ms"),
         ("iperf2/2.1.8-udp-histogram-server.log", "0.063/0.002/11.601", "0.063/1.002/11.601"),
+        ("iperf2/2.1.8-udp-histogram-server.log", "95.00/99.7%=", "95.00/89.7%="),
     ],
 )
-def test_a_mean_outside_its_range_fails_the_run(name: str, old: str, new: str) -> None:
+def test_a_mean_outside_its_range_or_a_wrong_order_fails_the_run(name: str, old: str, new: str) -> None:
     text = (FIXTURES / name).read_text("utf-8")
     assert old in text
     edited = read(text.replace(old, new).encode())

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, record_no_data
+from azlatency.logs.parsers.common import contradict, end_run, record_no_data, unfinished_line
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, quantity
 
@@ -50,6 +50,7 @@ class _Cilium(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.recorder = recorder
         self.columns: list[str] = []
+        self.unfinished = unfinished_line(log)
         self.runs = 0
 
     @data(_HEADER, hint="Scenario")
@@ -62,6 +63,8 @@ class _Cilium(LineLog):
         cells = _cells(match[0])
         if len(cells) != len(self.columns):
             raise ValueError("not the columns of the header")
+        if line.number == self.unfinished and not cells[-1]:
+            raise ValueError("the last cell is cut")
         row = dict(zip(self.columns, cells, strict=True))
         values = {
             name: _read(name, cell) for name, cell in row.items() if name not in ("scenario", "node", "pod", "test")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
+from azlatency.logs.grammar import UNKNOWN
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
 
@@ -41,6 +42,12 @@ def unfinished_line(log: Log) -> int:
     source = log.source
     at_end = log.last_line >= source.line_count and not source.text.endswith("\n")
     return log.last_line if at_end else 0
+
+
+def ends_in_unknown_line(log: Log, recorder: Recorder) -> bool:
+    """Return whether the last line has neither a line feed nor a known form: the log was cut within it."""
+    number = unfinished_line(log)
+    return bool(number) and recorder.accounting.kind_of(number) == UNKNOWN
 
 
 def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None:
@@ -115,6 +122,9 @@ def check_numbers(run: Run, *prefixes: str, stream: str | None = None) -> None:
         _check_duration(run)
         _check_counts(run)
         _check_means(run)
+        for metric, place in run.quantile_places():
+            if "not_monotone" not in run.codes:
+                _check_order(run, metric, place)
 
 
 def _check_means(run: Run) -> None:

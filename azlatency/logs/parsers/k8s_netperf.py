@@ -18,6 +18,9 @@ with one sample it is printed as 0 and left out. netperf's percentiles come from
 left out. Transactions of uperf were Mb/s under the name OP/s until June 2024, and operations until September 2025, so
 they are left out too (``driver_misreports``). Retransmissions of uperf are not measured.
 
+*End.* The table of the latencies follows that of the transactions. Since July 2024 (column ``BURST``) the last table is
+that of retransmissions and losses, even if it has no row. Without them, or within a table, the runs are ``truncated``.
+
 *Not stored.* Utilization of CPU and memory, whose rows have another configuration.
 """
 
@@ -48,13 +51,33 @@ class _K8sNetperf(LineLog):
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.columns: list[str] = []
+        self.place = "outside"
+        """Where the reader is: outside a table, above its header, below its header, or in its body."""
+        self.missing: set[str] = set()
+        """First column of the tables that have to follow."""
         self.runs: dict[tuple[str, ...], Run] = {}
+        self.started: list[Run] = []
+        """The runs of this call of the tool, and those of an earlier one that was cut."""
         self.results: set[tuple[str, ...]] = set()
+        self.has_runs = False
+
+    @data(_BORDER, hint="+---")
+    def border(self, line: Line, match: re.Match[str]) -> None:
+        if self.place == "body":
+            self.place = "outside"
+            if self.columns[:1] == ["TYPE"] and "ROLE" not in self.columns:
+                self.missing.discard("TYPE")
+                self.finish()
+            self.columns = []
+        else:
+            self.place = {"outside": "above", "header": "body"}.get(self.place, self.place)
 
     @data(_HEADER, hint="DRIVER")
     def header(self, line: Line, match: re.Match[str]) -> None:
         self.columns = _cells(match[0])
-        self.results = set()
+        self.place = "header"
+        if "BURST" in self.columns:
+            self.missing.add("TYPE")
 
     @data(_ROW, hint="|")
     def row(self, line: Line, match: re.Match[str]) -> None:
@@ -72,6 +95,9 @@ class _K8sNetperf(LineLog):
         values = {name: _VALUE.fullmatch(row[name]) for name in ("AVG VALUE", *_LATENCIES) if name in row}
         if not values or None in values.values():
             raise ValueError("not the values of the table")
+        self.place = "body"
+        if row["SCENARIO"].endswith("RR"):
+            (self.missing.discard if set(values) & set(_LATENCIES) else self.missing.add)("99%TILE")
         run = self._run(row, kind, line)
         for name, value in values.items():
             if value is not None:
@@ -91,6 +117,7 @@ class _K8sNetperf(LineLog):
         burst = row.get("BURST", "0")
         places += [f"burst-{burst}"] if burst not in ("", "0") else []
         places += [row[name] for name in _CONTEXT if row.get(name) not in (None, "", "true", "false")]
+        self.has_runs = True
         run = self.runs[key] = self.recorder.start_run(
             "k8s_netperf",
             line.number,
@@ -101,6 +128,7 @@ class _K8sNetperf(LineLog):
             message_bytes=int(row["MESSAGE SIZE"]),
             requested_duration_ns=int(quantity(row["DURATION"], "s").value),
         )
+        self.started.append(run)
         if test in ("rr", "crr"):
             run.set(closed_loop=burst in ("", "0"), printed_as="round_trip" if test == "rr" else None)
         if int(row["SAMPLES"]) > 1:
@@ -149,16 +177,16 @@ class _K8sNetperf(LineLog):
             run.add_metric(f"{prefix}_{level}_mean", value, line.number)
 
     known = known(
-        ("+---", _BORDER),
         ("percent", r"(?:\S{1,4} )?TCP Stream percent difference .{1,300}"),
         *((f"{level}[", rf"{level}\[\d{{4}}-\d\d-\d\d [\d:]{{8}}\] .{{1,2000}}") for level in ("INFO", "DEBU", "WARN")),
     )
 
     def finish(self) -> None:
-        """Complete the runs."""
-        rows = {row["run_id"]: row for row in self.recorder.rows["runs"]}
-        for run in self.runs.values():
-            end_run(run, has_numbers=True, ended=True, last_line=rows[run.run_id]["last_line"])
+        """Complete the runs of one call of the tool."""
+        ended = self.place == "outside" and not self.missing
+        for run in self.started:
+            end_run(run, has_numbers=True, ended=ended, last_line=run.row["last_line"])
+        self.runs, self.started, self.results = {}, [], set()
 
 
 def _cells(text: str) -> list[str]:
@@ -180,7 +208,7 @@ class K8sNetperfParser(Parser):
         reader = _K8sNetperf(recorder)
         reader.feed(log.lines, recorder.accounting)
         reader.finish()
-        if not reader.runs:
+        if not reader.has_runs:
             record_no_data(recorder, log, "the log has no row of results; copy the whole table")
 
 

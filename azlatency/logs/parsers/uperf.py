@@ -44,7 +44,7 @@ from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, unfinished_line
+from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line, unfinished_line
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, prefixed, quantity
 
@@ -82,7 +82,7 @@ class _Moved(NamedTuple):
 class _Uperf(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.run = recorder.start_run("uperf", log.first_line)
-        self.unfinished = unfinished_line(log)
+        self.unfinished, self.log, self.recorder = unfinished_line(log), log, recorder
         self.section = ""
         self.total: _Moved | None = None
         self.moved: dict[str, list[_Moved]] = {}
@@ -273,7 +273,7 @@ class _Uperf(LineLog):
         self._compare_ends()
         if len(self.slaves) == 1:
             run.set(server=self.slaves[0])
-        ended = self.total is not None and not self.is_open
+        ended = self.total is not None and not self.is_open and not ends_in_unknown_line(self.log, self.recorder)
         end_run(run, has_numbers=bool(self.moved), ended=ended, last_line=last_line)
 
     def _store_step(self, name: str, rows: list[_Moved]) -> None:

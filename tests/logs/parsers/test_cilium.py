@@ -55,3 +55,8 @@ def test_a_cut_row_is_an_unknown_line(read) -> None:
 
 def test_a_title_without_a_table_is_no_data(read) -> None:
     assert read(TITLE).runs[0]["status"] == "no_data"
+
+
+def test_a_row_cut_in_front_of_its_last_cell_is_an_unknown_line(read) -> None:
+    log = read(TITLE + HEADER + ROW + ROW[: ROW.rindex("|") + 1])
+    assert (len(log.runs), log.unknown()) == (1, 1)

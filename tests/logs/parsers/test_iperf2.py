@@ -442,3 +442,10 @@ def test_an_interval_and_a_total_of_the_same_time_are_one_run(read) -> None:
     log = read(text)
     assert len(log.runs) == 1
     assert log.value("throughput") == 8.32e9
+
+
+def test_the_same_rows_of_csv_twice_are_not_a_result() -> None:
+    text = fixture("2.1.8-udp-server.csv")
+    tables = read_log(text + text)
+    assert [row["status"] for row in tables.rows["runs"]] == ["failed"]
+    assert [row["line"] for row in tables.rows["events"] if row["code"] == "repeated_row"]

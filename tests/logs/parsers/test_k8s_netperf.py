@@ -69,3 +69,16 @@ def test_the_csv_is_named_and_not_read(read) -> None:
     )
     assert (log.runs, log.codes("error")) == ([], ["not_recognised"])
     assert "foreign_tool" in log.codes()
+
+
+def test_the_same_table_again_is_that_of_another_call(read) -> None:
+    log = read(TABLES + TABLES.replace("2410.250000", "2400.000000"))
+    assert [log.value("throughput", run=run) for run in (0, 6)] == [2_410_250_000, 2_400_000_000]
+    assert {run["status"] for run in log.runs} == {"complete"}
+
+
+def test_transactions_without_the_table_of_their_latencies_are_truncated(read) -> None:
+    lines = TABLES.splitlines(keepends=True)
+    assert {run["status"] for run in read("".join(lines[:14])).runs} == {"truncated"}
+    old = "".join(lines[:7]).replace(" BURST |", " ---- |")
+    assert {run["status"] for run in read(old).runs} == {"complete"}

@@ -27,7 +27,7 @@ import re
 
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
+from azlatency.logs.parsers.common import contradict, unfinished_line
 from azlatency.logs.parsers.iperf2.run import Connection, Row, Test
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import count, exact_bytes, nanoseconds, quantity
@@ -58,6 +58,8 @@ class CsvRows:
         self.test: Test | None = None
         self.fields = 0
         self.names: list[str] = []
+        self.seen: dict[int, int] = {}
+        """The line of each row that moved data, by the hash of its text."""
 
     def read(self) -> None:
         """Read all rows; a row at 0.0 after the total of its stream, or of another protocol, begins a test."""
@@ -140,6 +142,9 @@ class CsvRows:
         if len(fields) == _UDP:
             self._add_loss(test, row, fields)
         test.add(row)
+        if int(fields[7]) and (above := self.seen.setdefault(hash(line.text), line.number)) != line.number:
+            text = f"the row is that of line {above} again: the log is in the file twice; keep one copy"
+            contradict(test.run, "repeated_row", text, line.number)
         return row
 
     @staticmethod
