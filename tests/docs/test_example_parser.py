@@ -88,6 +88,15 @@ def test_a_broken_plug_in_is_a_named_warning(tmp_path: Path, raw: Path, text: st
     assert line.startswith("warning: parser 'broken_parser' (broken_parser:PARSER) is not usable")
 
 
+def test_a_plug_in_is_not_hidden_by_what_was_parsed_before(tmp_path: Path) -> None:
+    """While it is broken, each command warns; when it is mended, the next command uses it."""
+    env = install(tmp_path, "arping_parser", "raise SystemError('broken')\n")
+    for _ in range(2):
+        assert "'arping_parser' (arping_parser:PARSER) is not usable" in parse(EXAMPLES / "arping.log", env).stderr
+    (tmp_path / "arping_parser.py").write_text((EXAMPLES / "arping_parser.py").read_text("utf-8"))
+    assert len(json.loads(parse(EXAMPLES / "arping.log", env).stdout)["runs"]) == 1
+
+
 def test_a_parser_that_fails_on_a_log_does_not_hide_the_others(tmp_path: Path, raw: Path) -> None:
     text = (
         (EXAMPLES / "arping_parser.py")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import pkgutil
 import re
 import shlex
@@ -260,6 +261,19 @@ def parser_version() -> str:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
-    for point in sorted(entry_points(group=GROUP)):
+    points = sorted(entry_points(group=GROUP))
+    if points:
+        load_parsers()  # warns of plug-ins that are not usable, also where no log is parsed again
+    for point in points:
         digest.update(f"{point.name} {point.value} {point.dist.version if point.dist else ''}".encode())
+        for path in _files_of(point.module):
+            digest.update(path.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:8]}"
+
+
+def _files_of(module: str) -> list[Path]:
+    """Return the source files of the package that a module belongs to, or of the module if it belongs to none."""
+    spec = importlib.util.find_spec(module.partition(".")[0])
+    if spec is None or spec.origin is None:
+        return []
+    return sorted(Path(spec.origin).parent.rglob("*.py")) if spec.submodule_search_locations else [Path(spec.origin)]
