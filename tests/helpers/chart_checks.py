@@ -21,7 +21,7 @@ def texts(chart: Chart) -> list[tuple[str, Any]]:
         renderer = FigureCanvasAgg(figure).get_renderer()
         figure.draw(renderer)
         headline = figure._suptitle
-        found = [] if headline is None else [(headline.get_text(), Text.get_window_extent(headline, renderer))]
+        shown = [] if headline is None else [(headline.get_text(), Text.get_window_extent(headline, renderer))]
         for axis in figure.axes:
             if not axis.get_visible():
                 continue
@@ -29,12 +29,15 @@ def texts(chart: Chart) -> list[tuple[str, Any]]:
             for which, (low, high) in ((axis.xaxis, axis.get_xlim()), (axis.yaxis, axis.get_ylim())):
                 ticks = zip(which.get_majorticklocs(), which.get_ticklabels(), strict=False)
                 items += [label for place, label in ticks if min(low, high) <= place <= max(low, high)]
-            found += [(item.get_text(), Text.get_window_extent(item, renderer)) for item in items if item.get_visible()]
-    return [(text, box) for text, box in found if text.strip()]
+            shown += [(item.get_text(), Text.get_window_extent(item, renderer)) for item in items if item.get_visible()]
+    return [(text, box) for text, box in shown if text.strip()]
 
 
-def assert_fit_to_print(name: str, chart: Chart) -> None:
-    """No text is cut, covered by another or too small. Slanted tick labels (p99) are not compared with each other."""
+def assert_fit_to_print(name: str, chart: Chart) -> list[str]:
+    """No text is cut, covered by another or too small. Slanted tick labels (p99) are not compared with each other.
+
+    Returns the texts of the chart.
+    """
     page = chart.figure.bbox
     boxes = texts(chart)
     assert boxes, name
@@ -50,3 +53,4 @@ def assert_fit_to_print(name: str, chart: Chart) -> None:
     for axis in chart.figure.axes:
         for item in (*axis.texts, *axis.get_xticklabels(), *axis.get_yticklabels(), axis.title):
             assert float(item.get_fontsize()) >= SMALLEST_POINTS, name
+    return [text for text, _ in boxes]

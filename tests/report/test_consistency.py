@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -23,7 +24,8 @@ STUDIES = (
 of_each_study = pytest.mark.parametrize("name", STUDIES)
 
 
-class Pages(NamedTuple):
+@dataclass(frozen=True)
+class Pages:
     """A study with the results that its pages on latency, throughput, tails, directions and the baseline show."""
 
     study: Study
@@ -33,6 +35,7 @@ class Pages(NamedTuple):
     curves: Any
     directions: Any
 
+    @cached_property
     def tables(self) -> list[Table[Any]]:
         """The tables with numbers that several pages show."""
         goodput = az.summarize(self.streams, "throughput_bit_s", unit="bit/s") if len(self.streams) else []
@@ -48,7 +51,7 @@ class Pages(NamedTuple):
         return [table for table in everything if isinstance(table, Table)]
 
 
-@lru_cache(maxsize=1)
+@cache
 def pages_of(name: str) -> Pages:
     study = az.load(name)
     runs, streams = az.latency(study), az.throughput(study)
@@ -93,7 +96,7 @@ def test_a_typical_run_is_the_median_run_of_the_path_on_every_page(name: str) ->
 @of_each_study
 def test_a_typical_rate_lies_among_the_rates_of_its_runs(name: str) -> None:
     pages = pages_of(name)
-    for table in pages.tables():
+    for table in pages.tables:
         for row in rows_of(table):
             for header in [header for header in row if header.startswith("typical run,") and row[header]]:
                 ends = [float(row[end].replace(",", "")) for end in row if " per run " in end]
@@ -103,7 +106,7 @@ def test_a_typical_rate_lies_among_the_rates_of_its_runs(name: str) -> None:
 
 @of_each_study
 def test_no_interval_has_equal_ends_and_no_verdict_contradicts_its_flags(name: str) -> None:
-    for table in pages_of(name).tables():
+    for table in pages_of(name).tables:
         for row in rows_of(table):
             for low in [header for header in row if "interval low" in header and row[header]]:
                 assert row[low] != row[low.replace("interval low", "interval high")], (table.caption, row)
