@@ -15,14 +15,13 @@ from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from azlatency.logs.decode import Source
 from azlatency.logs.large import Repeated
 from azlatency.logs.parse import parse_source
-from azlatency.logs.parsers import GROUP, load_parsers, parser_version
+from azlatency.logs.parsers import parser_version
 from azlatency.logs.record import SampleBlock
 from azlatency.logs.tables import Logs, sample_tables
 
@@ -39,8 +38,6 @@ class Cache:
     """Tables of logs by their content, in a SQLite file."""
 
     def __init__(self, file: Path) -> None:
-        if entry_points(group=GROUP):
-            load_parsers()  # a plug-in that is not usable causes a warning, even if no log has to be parsed
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._connection = sqlite3.connect(file, timeout=_SECONDS_TO_WAIT, isolation_level=None)
         self._connection.execute("PRAGMA auto_vacuum = FULL")
