@@ -53,7 +53,7 @@ class PrintedRun(NamedTuple):
 
 
 def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
-    """Return every latency of every run as printed; ``runs`` as `latency` returns them."""
+    """Return every latency of every run that prints one; ``runs`` as `latency` returns them."""
     if not len(runs):
         return Note("No log of this study prints a latency.")
     metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
@@ -69,25 +69,31 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
         tokens[quantile.run_id][_percentile(quantile.q)] = _token(quantile.printed, quantile.line)
         if text(quantile.resolved) == "no":
             maxima[quantile.run_id].append(_percentile(quantile.q))
+    percentiles = [_percentile(q) for q in sorted(set(quantiles["q"].astype(float)))]
+    statistics = {"mean": "rtt_mean", "sd": "rtt_sd", "min": "rtt_min"} | {name: name for name in percentiles}
+    statistics["max"] = "rtt_max"
     rows = [
         PrintedRun(
             run_id, text(run["name"]), text(run["printed_as"]), units.get(run_id, ""), run["n"], tokens[run_id],
             ", ".join(maxima[run_id]),
         )
         for run_id, run in runs.iterrows()
+        if any(name in tokens[str(run_id)] for name in statistics.values())
     ]  # fmt: skip
+    silent = len(runs) - len(rows)
+    samples_only = f"{silent:,} {'run prints' if silent == 1 else 'runs print'} single observations and no statistic."
+    if not rows:
+        return Note(samples_only)
     columns: list[Column[PrintedRun]] = [
         Column("run", attrgetter("name")),
         Column("quantity", lambda row: PRINTED.get(row.printed_as)),
         Column("unit", attrgetter("unit")),
         Column("n", attrgetter("n"), COUNT),
-        _token_column("mean", "rtt_mean"),
-        _token_column("sd", "rtt_sd"),
-        _token_column("min", "rtt_min"),
-        *(_token_column(name, name) for name in map(_percentile, sorted(set(quantiles["q"].astype(float))))),
-        _token_column("max", "rtt_max"),
+        *(_token_column(header, name) for header, name in statistics.items()),
     ]
     notes = ["Tokens as the tool printed them, in the unit that it printed."]
+    if silent:
+        notes.append(f"Not listed: {samples_only}")
     if any(row.maxima for row in rows):
         columns.append(Column("maximum, not percentile", attrgetter("maxima")))
         notes.append(

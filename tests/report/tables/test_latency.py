@@ -60,3 +60,14 @@ def test_repeats_of_a_path_are_told_apart_and_maxima_have_a_column_of_their_own(
     # lagscope/az1a-az1b round 1: 1,000 pings, so p99.99 and p99.999 are the maximum.
     assert table.cells[0][maxima] == "p99.99, p99.999"
     assert not [cell for row in table.cells for cell in row if "†" in cell]
+
+
+def test_runs_that_print_no_statistic_are_counted_and_not_listed() -> None:
+    study = az.load("emulated-zones")
+    runs = az.latency(study)
+    samples_only = runs[runs["tool"] == "echo"]
+    table = tables.latency.printed(study, runs)
+    assert len(table.cells) == len(runs) - len(samples_only)
+    assert all(any(value not in ("", "–") for value in row[4:-1]) for row in table.cells)
+    assert f"Not listed: {len(samples_only)} runs print single observations and no statistic." in table.notes
+    assert isinstance(tables.latency.printed(study, samples_only), Note)
