@@ -35,6 +35,7 @@ _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 _SHIFT = re.compile(r"translate\([^()]{0,60}\)")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+_OPACITY = re.compile(r"(?<![\w-])opacity")
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
 
 
@@ -88,6 +89,18 @@ def _clean_svg(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
             _clean_svg(child, ids)
             children += list(child) if child.tag == "g" and not child.attrib else [child]
     element[:] = children
+    if element.tag == "g" and "style" not in element.attrib:
+        _share_style(element)
+
+
+def _share_style(group: ElementTree.Element) -> None:
+    """Give the group the style that all its marks have: the dots of a series repeat it hundreds of times."""
+    styles = {child.get("style", "") if child.tag == "use" else "" for child in group}
+    # A group is transparent as a whole, its marks one by one.
+    if len(group) > 1 and len(styles) == 1 and (style := styles.pop()) and not _OPACITY.search(style):
+        group.set("style", style)
+        for child in group:
+            del child.attrib["style"]
 
 
 def _svg_value(name: str, value: str, ids: Mapping[str, str]) -> str | None:

@@ -35,3 +35,16 @@ def test_svg_keeps_what_draws_and_nothing_else() -> None:
 @pytest.mark.parametrize("source", ["", "<p/>", "<svg", "<!DOCTYPE x [<!ENTITY a 'b'>]><svg>&a;</svg>"])
 def test_what_is_not_svg_is_not_shown_as_svg(source: str) -> None:
     assert svg(source, "o1_", "x") is None
+
+
+def test_marks_of_one_style_share_it() -> None:
+    marks = '<use href="#p" style="fill: #0072b2"><title>1</title></use><use href="#p" style="fill: #0072b2"/>'
+    other = marks.replace("fill: #0072b2", "opacity: 0.5")
+    source = (
+        f'<svg><defs><path id="p"/></defs><g transform="scale(1)">{marks}</g><g transform="scale(1)">{other}</g></svg>'
+    )
+    text = str(svg(source, "o_", "x"))
+    assert (
+        '<g transform="scale(1)" style="fill: var(--c0072b2,#0072b2)"><use href="#o_0"><title>1</title></use>' in text
+    )
+    assert text.count("var(--c0072b2") == 1 and text.count("opacity: 0.5") == 2

@@ -65,13 +65,20 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     figure, axes = new_figure(1, 1, 0.2 * len(drawn) * lines(*names) + 0.85)
     pair_panel(axes[0], drawn)
     axes[0].set_yticks(range(len(drawn)), names)
+    truths = [_recorded_change(comparison) for comparison in drawn]
+    for row, truth in enumerate(truths):
+        if truth is not None:
+            (mark,) = axes[0].plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
+            tip(mark, f"{names[row]}: recorded {plain(truth, 4)}")
     ratio_ticks(axes[0], ratio_reach(drawn))
     axes[0].set_xlabel("after ÷ before (log)")
     level = f"{100 * drawn[0].ratio.confidence:g} %"
     caption = (
         f"Ratio after / before, the largest change on top. Bar: {level} interval. Band: practically equivalent. "
         f"{verdict_words(drawn)} "
-        f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs per comparison')}.{left}"
+        f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs per comparison')}."
+        + (f" {configured().caption('recorded change')}" if any(truths) else "")
+        + left
     )
     title = ratio_title(drawn, "After against before")
     return Chart(figure, caption, "\n".join(pair_words(comparison) for comparison in drawn), title=title)
@@ -127,6 +134,15 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     return Chart(figure, caption, "\n".join(_shift_words(shift) for shift in shown), title=title)
 
 
+def _recorded_change(comparison: Comparison) -> float | None:
+    """Return the ratio of the recorded delays of two rounds; None for rates and for runs without their pair."""
+    runs, difference = comparison.ratio.run_ids, comparison.difference
+    of_times = difference is not None and difference.unit == "ns"
+    if not of_times or not {"first", "last"} <= comparison.labels.keys() or len(runs) != 2 * comparison.ratio.n:
+        return None
+    return configured().recorded_ratio(runs[: len(runs) // 2], runs[len(runs) // 2 :])
+
+
 def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
     margin = shift.levels[0].margin
     axis.axhspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
@@ -152,9 +168,7 @@ def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
 
 def _recorded(shift: ShiftFunction) -> float | None:
     """Return the ratio of the delays that the emulator recorded in the last and the first run."""
-    recorded = [configured().recorded.get(run_id) for run_id in shift.run_ids]
-    first, last = recorded if len(recorded) == 2 else (None, None)
-    return last / first if first and last else None
+    return configured().recorded_ratio(shift.run_ids[1:], shift.run_ids[:1])
 
 
 def _shift_words(shift: ShiftFunction) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from statistics import geometric_mean
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,6 +29,14 @@ class Configured:
         """Return how many times as long the configured round trip of a path is as that of another one."""
         return self.rtt[other] / self.rtt[base] if self.rtt.get(other) and self.rtt.get(base) else None
 
+    def recorded_ratio(self, runs: Sequence[str], base: Sequence[str]) -> float | None:
+        """Return how many times as long the recorded delays of some runs are as those of others, in geometric mean."""
+        if not runs or not base or not all(run in self.recorded for run in (*runs, *base)):
+            return None
+        return geometric_mean(map(self.recorded.__getitem__, runs)) / geometric_mean(
+            map(self.recorded.__getitem__, base)
+        )
+
     def caption(self, what: str) -> str:
         """Return the caption's sentence on the marks of the ground truth; empty for a real network."""
         if not self.rtt:
@@ -41,6 +50,8 @@ class Configured:
             "rtt ratio": "×: ratio of the configured round-trip delays, without the time of the hosts.",
             "recorded ratio": "Dashed: ratio of the median delays that the emulator recorded, without the time of the "
             "hosts.",
+            "recorded change": "×: geometric mean over the paths of the ratio of the median delays that the emulator "
+            "recorded, without the time of the hosts.",
             "alike": "×: both tools crossed the same emulated link.",
         }[what]
 

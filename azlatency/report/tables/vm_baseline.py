@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from azlatency.logs.format import plain
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Format, Ref, RunsRef, Table, interval, number, text, words
+from azlatency.report.table import Column, FileRef, Format, Ref, RunsRef, Table, Unit, interval, number, text, words
 from azlatency.report.tables.common import (
     COUNT,
     FLAGS,
@@ -16,7 +17,6 @@ from azlatency.report.tables.common import (
     computed_from,
     explain,
     level,
-    limits,
     read_in,
 )
 
@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 _RATES = ("bit/s", "bytes/s", "1/s")
 
 
-def _with_unit(value: tuple[float, str], scale: float) -> str:
-    """Format a number with its display unit; rows of one column may have different units."""
-    unit = read_in(value[1])
-    return f"{number(',.5g').text(value[0], unit.scale)} {unit.name}"
-
-
-_MEAN = Format(_with_unit, numbers=lambda value: (value[0] / read_in(value[1]).scale,))
+_DIGITS = Format(lambda value, scale: "" if value is None else plain(value / scale, 5))
 
 
 def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
@@ -47,18 +41,24 @@ def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
             "below lists what to run."
         )
 
-    def bounds(result: Conformance) -> tuple[float | None, float | None]:
+    units = {read_in(result.unit).name for result in rows}
+    unit = Unit(1.0, units.pop() if len(units) == 1 else "")
+
+    def scaled(result: Conformance, *values: float | None) -> tuple[float | None, ...]:
         scale = read_in(result.unit).scale
-        return (None, None) if result.low is None or result.high is None else (result.low / scale, result.high / scale)
+        return tuple(None if value is None else value / scale for value in values)
 
     columns: list[Column[Conformance]] = [
         Column("expectation", lambda result: f"{result.what}, {result.labels.get('path', '')}", names_row=True),
         LABELLED_METHOD,
-        Column("expected", lambda result: limits(result.limit_low, result.limit_high, result.unit),
+        *([] if unit.name else [Column("unit", lambda result: read_in(result.unit).name)]),
+        Column("expected", lambda result: scaled(result, result.limit_low, result.limit_high),
+               interval(",.6g", no_low="no limit", no_high="no limit"), unit,
                source=lambda result: [FileRef("baseline", "printed", result.what)]),
         Column("runs", attrgetter("runs"), COUNT),
-        Column("typical run", lambda result: (result.mean or 0.0, result.unit), _MEAN),
-        Column(f"one-sided {level(rows[0].confidence)} bounds", bounds, interval(",.4g")),
+        Column("typical run", lambda result: scaled(result, result.mean)[0], _DIGITS, unit),
+        Column(f"one-sided {level(rows[0].confidence)} bounds", lambda result: scaled(result, result.low, result.high),
+               interval(",.4g"), unit),
         Column("× limit", attrgetter("ratio"), number(".2f")),
         Column("verdict", attrgetter("status")),
         Column("runs to decide", attrgetter("decides"), COUNT),
