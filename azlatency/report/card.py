@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from azlatency.logs.format import format_interval, format_value
+from azlatency.report.table import Ref, ref_record
 
 CARD_TYPE = "application/vnd.azlatency.card+json"
 Badge = Literal["indicative", "replicated", "not_measured", "emulated"]
@@ -34,6 +35,8 @@ class Dot:
         The value as it is written beside the dot.
     near : bool
         Whether it is a reference, such as one zone; the others are compared with it.
+    refs : tuple of RunsRef, FileRef or ReportedRef
+        Where the value comes from.
     """
 
     label: str
@@ -42,6 +45,7 @@ class Dot:
     high: float
     text: str
     near: bool = False
+    refs: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +69,17 @@ class Limit:
 
 
 def dot(
-    label: str, values: Iterable[float], unit: str, *, near: bool = False, text: str = "", value: float | None = None
-) -> Dot:
-    """Return the dot of one or several values, which shows their range; ``value`` is where it stands."""
+    label: str, values: Iterable[float], unit: str, *refs: Ref, near: bool = False, text: str = "",
+    value: float | None = None,
+) -> Dot:  # fmt: skip
+    """Return the dot of one or several values, which shows their range; ``value`` is where it stands.
+
+    ``refs`` are where the values come from.
+    """
     numbers = sorted(values)
     low, high = numbers[0], numbers[-1]
     middle = (low + high) / 2 if value is None else value
-    return Dot(label=label, value=middle, low=low, high=high, text=text or span(numbers, unit), near=near)
+    return Dot(label=label, value=middle, low=low, high=high, text=text or span(numbers, unit), near=near, refs=refs)
 
 
 def span(values: Iterable[float], unit: str, digits: int = 3) -> str:
@@ -153,7 +161,8 @@ class Card:
         return "\n".join(part for part in parts if part)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        record = asdict(self) | {"badge_text": self.badge_text}
+        dots = [asdict(dot) | {"refs": [ref_record(ref) for ref in dot.refs]} for dot in self.dots]
+        record = asdict(self) | {"badge_text": self.badge_text, "dots": dots}
         return {"text/plain": repr(self), "text/markdown": self._markdown(), CARD_TYPE: record}
 
     def _markdown(self) -> str:

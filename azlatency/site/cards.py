@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from azlatency.logs.format import format_value
 from azlatency.site.markdown import markdown_line
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
+
+if TYPE_CHECKING:
+    from azlatency.report.table import RowLinks
+
+    Links = Callable[[Mapping[str, Any], str], RowLinks | None]
 
 #: Ratio of the largest and the smallest value above which the axis is logarithmic.
 _WIDE = 8.0
@@ -29,6 +34,8 @@ class DotView:
     at: float
     low: float
     high: float
+    target: str = ""
+    """The id of the runs or lines that the value comes from, on the page of the card."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,11 +71,11 @@ _TEXTS = (
 )  # fmt: skip
 
 
-def card_view(record: Any) -> CardView | None:
-    """Return the card of a notebook's output, or None if the record is unusable."""
+def card_view(record: Any, links: Links | None = None) -> CardView | None:
+    """Return the card of a notebook's output, or None if the record is unusable; ``links`` finds where a dot leads."""
     try:
         texts = {name: str(record[name]) for name in _TEXTS}
-        dots, logarithmic = _dots(record["dots"])
+        dots, logarithmic = _dots(record["dots"], links)
     except (KeyError, TypeError, ValueError):
         return None
     texts["axis"] += ", log scale" if logarithmic else ""
@@ -137,7 +144,7 @@ def strip(cards: Mapping[str, CardView]) -> Strip | None:
     )
 
 
-def _dots(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[DotView, ...], bool]:
+def _dots(rows: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[tuple[DotView, ...], bool]:
     """Place the values on an axis from zero, or on a logarithmic one if they differ much; return which."""
     ends = [float(row[end]) for row in rows for end in ("low", "high")]
     if not rows or not all(map(math.isfinite, ends)):
@@ -161,6 +168,7 @@ def _dots(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[DotView, ...], bool]
         DotView(
             label=str(row["label"]), text=str(row["text"]), near=bool(row["near"]), at=place(float(row["value"])),
             low=place(float(row["low"])), high=place(float(row["high"])),
+            target=found.target if links and (found := links(row, str(row["label"]))) else "",
         )
         for row in rows
     )  # fmt: skip

@@ -124,10 +124,10 @@ class Outputs:
     def _data(self, data: Mapping[str, Any], record: Mapping[str, Any]) -> Shown:
         self._count += 1
         ours = record.get("kind")
-        shown = None
+        shown, links = None, None if self._trail is None else self._trail.row
         if FINDINGS_TYPE in data:
             shown = self._findings(data[FINDINGS_TYPE])
-        elif CARD_TYPE in data and (card := card_view(data[CARD_TYPE])) is not None:
+        elif CARD_TYPE in data and (card := card_view(data[CARD_TYPE], links)) is not None:
             self.card = card
             shown = Shown("card", card=card)
         elif ours == "table" and (table := own_table(record, self._trail)) is not None:

@@ -5,7 +5,10 @@ import json
 import pytest
 
 from azlatency.report.card import CARD_TYPE, Card, dot
+from azlatency.report.findings import summary
 from azlatency.site.cards import card_view, stored_card, strip
+from azlatency.site.provenance import Logs, Trail
+from azlatency.studies.store import load
 
 
 def record(*values: float) -> dict[str, object]:
@@ -27,6 +30,28 @@ def test_values_far_apart_get_a_logarithmic_axis(values: tuple[float, ...], scal
 def test_a_linear_axis_starts_at_zero() -> None:
     card = card_view(record(50e3, 100e3))
     assert card is not None and card.dots[1].at == pytest.approx(2 * card.dots[0].at, abs=0.1)
+
+
+def test_a_value_leads_to_the_line_that_prints_it() -> None:
+    study = load("westeurope-azure-cni")
+    trail = Trail(Logs(study))
+    card = card_view(summary.conclude(study)._repr_mimebundle_()[CARD_TYPE], trail.row)
+    assert card is not None
+    targets = {dot.text: dot.target for dot in card.dots}
+    quotes = {
+        f"{file.id}_{line}".replace("f_", "q_"): (file.path, text) for file in trail.files for line, text in file.quotes
+    }
+    # 77.6 µs is twice the half round trip that qperf prints.
+    path, text = quotes[targets["77.6 µs"]]
+    assert path == "az1-az1/qperf.log" and text is not None and text.split() == ["latency", "=", "38.8", "us"]
+    assert stored_card(json.loads(json.dumps(card.record()))) == card
+
+
+@pytest.mark.parametrize("name", ["uksouth-echo-latency", "westeurope-psping", "ec2-token-buckets", "emulated-zones"])
+def test_every_value_of_a_card_leads_to_a_place(name: str) -> None:
+    study = load(name)
+    card = card_view(summary.conclude(study)._repr_mimebundle_()[CARD_TYPE], Trail(Logs(study)).row)
+    assert card is not None and card.dots and all(dot.target for dot in card.dots)
 
 
 def test_markup_in_an_answer_is_escaped() -> None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_estimate, format_value, join_words
 from azlatency.report.card import Badge, Card, Dot, Limit, RoundTrip, dot, span
+from azlatency.report.table import RunsRef
+from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.placement import Change, Condition, changes, conditions, widest
@@ -154,10 +156,11 @@ def _inference(levels: Sequence[Condition]) -> str:
 def _level_dots(levels: Sequence[Condition], label: Callable[[Condition], str]) -> tuple[Dot, ...]:
     near = levels[0].placement
     return tuple(
-        dot(label(level), level.values, "ns", near=level.placement == near)
+        dot(label(level), level.values, "ns", condition_ref(level), near=level.placement == near)
         if level.typical is None or level.typical.low is None or level.typical.high is None
-        else dot(label(level), (level.typical.low, level.typical.high), "ns", near=level.placement == near,
-                 value=level.typical.estimate, text=format_value(level.typical.estimate, "ns"))
+        else dot(label(level), (level.typical.low, level.typical.high), "ns", condition_ref(level),
+                 near=level.placement == near, value=level.typical.estimate,
+                 text=format_value(level.typical.estimate, "ns"))
         for level in levels
     )  # fmt: skip
 
@@ -192,6 +195,7 @@ def _emulated(data: _Data) -> Answer | None:
                 step.path,
                 (step.difference.low or 0.0, step.difference.high or 0.0),
                 "ns",
+                RunsRef(step.difference.run_ids, step.value),
                 value=step.difference.estimate,
                 near=not step.holds,
                 text=f"{format_value(step.difference.estimate, 'ns')} (recorded {format_value(step.recorded, 'ns')})",
@@ -253,7 +257,7 @@ def _dots_of_settings(levels: Sequence[Condition]) -> tuple[Dot, ...]:
         for level in levels
     ]
     return tuple(
-        dot(label, level.values, "ns", near=not level.accelerated_networking)
+        dot(label, level.values, "ns", condition_ref(level), near=not level.accelerated_networking)
         for label, level in zip(labels, levels, strict=True)
     )
 
@@ -293,10 +297,14 @@ def _zone_pairs(data: _Data) -> Answer | None:
             text += f" Both directions agree within {math.ceil(100 * worst)} %."
         text += "".join(f" Inside {pair[0]}: **{span(values, 'ns')}**." for pair, values in inside.items())
     local = [level for level in data.levels if level.placement == "same_host"]
-    dots = [dot("one host (never on the network)", level.values, "ns", near=True) for level in local]
-    dots += [dot(f"inside zone {pair[0]}", values, "ns", near=True) for pair, values in inside.items()]
+    origins = {(pair.first, pair.second): RunsRef(pair.run_ids, f"{data.levels[0].statistic}_ns") for pair in pairs}
+    dots = [
+        dot("one host (never on the network)", level.values, "ns", condition_ref(level), near=True) for level in local
+    ]
+    dots += [dot(f"inside zone {pair[0]}", values, "ns", origins[pair], near=True) for pair, values in inside.items()]
     dots += [
-        dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns") for pair in sorted(across, key=lambda p: max(across[p]))
+        dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair])
+        for pair in sorted(across, key=lambda p: max(across[p]))
     ]
     return Answer(
         badge=_badge(data.levels),
@@ -466,6 +474,7 @@ def _falling_rates(data: _Data) -> Answer | None:
                     sustained[path].high or middles.at[path, "sustained"],
                 ),
                 "bit/s",
+                RunsRef(sustained[path].run_ids, "intervals"),
                 value=middles.at[path, "sustained"],
                 text=(
                     f"{format_value(middles.at[path, 'sustained'], 'bit/s')} after "
@@ -503,7 +512,10 @@ def _connect_times(data: _Data) -> Answer | None:
         inference=(
             "A connect takes longer than a round trip of a payload, and few runs with slow outliers do not rank paths."
         ),
-        dots=tuple(dot(str(path), least.reindex(ids), "ns") for path, ids in paths.items()),
+        dots=tuple(
+            dot(str(path), least.reindex(ids), "ns", RunsRef(tuple(map(str, ids)), "connect_min"))
+            for path, ids in paths.items()
+        ),
         axis="fastest TCP connect of each run",
         next_step=(
             "Measure round trips (sockperf or qperf) between all pairs, in rounds, and keep the zone map of the "
@@ -548,7 +560,10 @@ def _goodputs(data: _Data) -> Answer | None:
         return None
     method = runs["method"].value_counts().index[0]
     groups = runs[runs["method"] == method].groupby("path", sort=False)["throughput_bit_s"]
-    dots = tuple(dot(str(path), values.astype(float), "bit/s") for path, values in groups)
+    dots = tuple(
+        dot(str(path), values.astype(float), "bit/s", RunsRef(tuple(map(str, values.index)), "throughput"))
+        for path, values in groups
+    )
     return Answer(
         badge="replicated" if all(groups.count() > 1) else "indicative",
         answer=f"Goodput: {join_words(f'**{value.text}** on {value.label}' for value in dots)}.",

@@ -17,6 +17,7 @@ from azlatency.report.table import (
     FileRef,
     Format,
     Ref,
+    ReportedRef,
     RunsRef,
     Table,
     Unit,
@@ -30,6 +31,7 @@ from azlatency.stats.result import CODES, SHORT, Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.across_runs.placement import Condition
     from azlatency.studies.store import Study
 
 MANY_FILES = 40
@@ -67,6 +69,13 @@ def explain(codes: Iterable[str]) -> list[str]:
 def codes_of(results: Iterable[Any]) -> list[str]:
     """Return the flags of several results."""
     return [code for result in results for code in result.codes]
+
+
+def condition_ref(condition: Condition) -> Ref:
+    """Return the runs of a condition, or the line of the text that reports it."""
+    if condition.origin == "reported":
+        return ReportedRef(condition.path, "rtt_mean")
+    return RunsRef(condition.run_ids, f"{condition.statistic}_ns")
 
 
 def computed_from(parameters: str, numbers: str = "these numbers") -> str:

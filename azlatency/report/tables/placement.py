@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from azlatency.report.objects import Note
-from azlatency.report.table import MICROSECONDS, Column, Ref, ReportedRef, RunsRef, Table, interval, number, text
-from azlatency.report.tables.common import METHOD, PATH, codes_of, explain, spaced
+from azlatency.report.table import MICROSECONDS, Column, Ref, Table, interval, number, text
+from azlatency.report.tables.common import METHOD, PATH, codes_of, condition_ref, explain, spaced
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.placement import Change, Condition
@@ -40,21 +40,13 @@ def conditions(results: Sequence[Condition]) -> Table[Condition] | Note:
     ]  # fmt: skip
     note = "Reported: a number from a text, without its log; neither its spread nor its unit can be checked."
     notes = [note] if any(condition.origin == "reported" for condition in results) else []
-    return Table(
-        "Round-trip times by placement, nearest first", columns, results, notes, lambda condition: [_ref(condition)]
-    )
+    caption = "Round-trip times by placement, nearest first"
+    return Table(caption, columns, results, notes, lambda condition: [condition_ref(condition)])
 
 
 def _vm(condition: Condition) -> str:
     size = text(condition.vm_size).removeprefix("Standard_")
     return size + _NETWORKING[condition.accelerated_networking] or "not said"
-
-
-def _ref(condition: Condition) -> Ref:
-    """Return the runs of a condition, or the line of the text that reports it."""
-    if condition.origin == "reported":
-        return ReportedRef(condition.path, "rtt_mean")
-    return RunsRef(condition.run_ids, f"{condition.statistic}_ns")
 
 
 def changes(results: Sequence[Change], what: str) -> Table[Change] | Note:
@@ -80,7 +72,7 @@ def changes(results: Sequence[Change], what: str) -> Table[Change] | Note:
         )
 
     def source(change: Change) -> list[Ref]:
-        return [_ref(change.base), _ref(change.other)]
+        return [condition_ref(change.base), condition_ref(change.other)]
 
     return Table(f"One change at a time: {what}", columns, results, notes, source)
 
