@@ -109,7 +109,7 @@ SINGLE_METRICS = [["latency"], ["mean"], ["p99"], ["throughput"]]
         pytest.param(SINGLE_METRICS, id="each", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("archive", ["base", "slower"])
+@pytest.mark.parametrize("archive", ["base", pytest.param("slower", marks=pytest.mark.slow)])
 def test_odd_against_even_rounds_of_one_study_never_change(
     tmp_path: Path, archive: str, metric_sets: list[list[str]]
 ) -> None:

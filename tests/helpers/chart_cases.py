@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -130,6 +130,25 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "rounds": lambda: charts.changes_forest(of.rounds),
         "shift functions": lambda: charts.shift_functions(of.shift_functions),
     }
+
+
+class DrawnCharts(Mapping[str, Chart | Note]):
+    """Every chart of a study by its name; each is drawn once, when it is first used."""
+
+    def __init__(self, results: StudyResults) -> None:
+        self._draw = every_chart(results.study, results)
+        self._drawn: dict[str, Chart | Note] = {}
+
+    def __getitem__(self, name: str) -> Chart | Note:
+        if name not in self._drawn:
+            self._drawn[name] = self._draw[name]()
+        return self._drawn[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._draw)
+
+    def __len__(self) -> int:
+        return len(self._draw)
 
 
 def hard_samples() -> dict[str, np.ndarray]:

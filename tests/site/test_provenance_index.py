@@ -86,7 +86,7 @@ def rows(notebook: Path, study: str) -> Iterator[Row]:
 
 @pytest.mark.parametrize(
     "notebook",
-    [path if path.name[:2] == "00" else pytest.param(path, marks=pytest.mark.slow) for path in NOTEBOOKS],
+    [path if path == MEASURED else pytest.param(path, marks=pytest.mark.slow) for path in NOTEBOOKS],
     ids=lambda path: path.stem,
 )
 def test_every_number_of_every_table_has_an_answer(notebook: Path, data: Path) -> None:

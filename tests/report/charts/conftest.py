@@ -7,11 +7,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from helpers.chart_cases import StudyResults, every_chart
+from helpers.chart_cases import DrawnCharts, StudyResults
 from helpers.places import ROOT
 
 import azlatency as az
-from azlatency.report.objects import Chart, Note
 
 #: A study with everything, one with single runs, one with a histogram, and two without logs; the slow set draws all.
 FAST = {
@@ -48,18 +47,12 @@ def study(results: StudyResults) -> Any:
 
 
 @pytest.fixture(scope="session")
-def drawn_of(results_of: Callable[[str], StudyResults]) -> Callable[[str], dict[str, Chart | Note]]:
-    """A function that draws every chart of a study, as wide as a page; it draws each study once."""
-
-    @cache
-    def draw_all(name: str) -> dict[str, Chart | Note]:
-        results = results_of(name)
-        return {chart: draw() for chart, draw in every_chart(results.study, results).items()}
-
-    return draw_all
+def drawn_of(results_of: Callable[[str], StudyResults]) -> Callable[[str], DrawnCharts]:
+    """A function that returns the charts of a study, as wide as a page; each is drawn once."""
+    return cache(lambda name: DrawnCharts(results_of(name)))
 
 
 @pytest.fixture(scope="session")
-def drawn(results: StudyResults, drawn_of: Callable[[str], dict[str, Chart | Note]]) -> dict[str, Chart | Note]:
-    """Every chart of a study by its name."""
+def drawn(results: StudyResults, drawn_of: Callable[[str], DrawnCharts]) -> DrawnCharts:
+    """The charts of a study by their names."""
     return drawn_of(results.study.name)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from helpers.chart_cases import StudyResults
+from helpers.chart_cases import DrawnCharts, StudyResults
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
@@ -69,9 +69,9 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
 # --- baselines
 
 
-def test_baselines(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+def test_baselines(results: StudyResults, drawn: DrawnCharts) -> None:
     study, conformances = results.study, results.conformances
-    measured, chart = [each for each in conformances if each.mean is not None], drawn["baseline"]
+    measured, chart = [conformance for conformance in conformances if conformance.mean is not None], drawn["baseline"]
     assert isinstance(chart, Chart) == bool(measured)
     assert all(each.status in chart.alt for each in measured if isinstance(chart, Chart))
     for table in (
@@ -111,7 +111,7 @@ def test_how_many_vms_speak_for_all() -> None:
 # --- planning
 
 
-def test_plans(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+def test_plans(results: StudyResults, drawn: DrawnCharts) -> None:
     for name in ("runs needed", "precision"):
         chart = drawn[name]
         assert "done" in chart.alt if isinstance(chart, Chart) else results.study.name != "emulated-zones"
@@ -130,7 +130,7 @@ def test_plans(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
 # --- agreement
 
 
-def test_agreement(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+def test_agreement(results: StudyResults, drawn: DrawnCharts) -> None:
     found, chart = results.agreements, drawn["agreement"]
     assert isinstance(tables.tool_agreement.agreements(found), Table if found else Note)
     assert az.findings.tool_agreement.conclude(found).findings
@@ -163,7 +163,7 @@ def test_the_reference_comes_first_with_equal_packets(results: StudyResults) -> 
 # --- before and after
 
 
-def test_rounds_of_one_study(results: StudyResults, drawn: dict[str, Chart | Note]) -> None:
+def test_rounds_of_one_study(results: StudyResults, drawn: DrawnCharts) -> None:
     study, found = results.study, results.rounds
     assert isinstance(drawn["rounds"], Chart) == study.name.startswith("emulated-")
     assert isinstance(tables.before_after.changes(found), Table if found else Note)

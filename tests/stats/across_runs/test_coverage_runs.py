@@ -204,7 +204,7 @@ def _error(repetitions: int) -> float:
 
 
 def test_c12_size_of_equivalence() -> None:
-    check_c12(800)
+    check_c12(400)
 
 
 @slow

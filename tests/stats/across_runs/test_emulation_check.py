@@ -51,9 +51,9 @@ def test_the_time_of_the_hosts_cancels() -> None:
 
 
 def test_intervals_contain_the_difference_as_often_as_they_say() -> None:
-    held = [step.holds for seed in range(150) for step in differences(seed)]
-    # 300 intervals at 95 %: three standard errors are 3.8 %.
-    assert 0.91 < np.mean(held) < 0.99
+    held = [step.holds for seed in range(75) for step in differences(seed)]
+    # 150 intervals at 95 %: three standard errors are 5.3 %.
+    assert 0.89 < np.mean(held) < 1
 
 
 def test_time_that_grows_with_the_path_is_an_error() -> None:

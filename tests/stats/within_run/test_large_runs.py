@@ -46,10 +46,10 @@ def stored(folder: Path, values: np.ndarray, rows: int = 30_000, **columns: list
 
 
 CASES = {
-    "independent": series(200_000),
-    "dependent": series(200_000, 0.9),
-    "lost": np.where(np.random.default_rng(2).random(200_000) < 0.003, np.inf, series(200_000)),
-    "steps of 1 µs": np.rint(series(200_000) / 10_000) * 10_000,
+    "independent": series(100_000),
+    "dependent": series(100_000, 0.9),
+    "lost": np.where(np.random.default_rng(2).random(100_000) < 0.003, np.inf, series(100_000)),
+    "steps of 1 µs": np.rint(series(100_000) / 10_000) * 10_000,
     "two levels": np.where(np.random.default_rng(3).random(100_000) < 0.3, 1000.0, 2000.0),
     "constant": np.full(50_000, 1234.0),
     "all lost": np.full(5_000, np.inf),
@@ -80,9 +80,9 @@ def test_the_estimate_is_an_order_statistic_of_numpy(tmp_path: Path, q: float) -
 
 @pytest.mark.parametrize("rho", [0.0, 0.9, 0.99])
 def test_batches_measure_the_dependence(tmp_path: Path, rho: float) -> None:
-    values = series(1_000_000, rho)
+    values = series(1 << 18, rho)
     options = OPTIONS
-    _, upper = estimate_large_run(stored(tmp_path, values, rows=1 << 18), [0.5, 0.99], options)
+    _, upper = estimate_large_run(stored(tmp_path, values, rows=1 << 16), [0.5, 0.99], options)
     run = sort_run(values, options)
     for got, level in zip(upper, (0.5, 0.99), strict=True):
         assert got.diagnostics["tau"] == pytest.approx(run.estimate(level).diagnostics["tau"], rel=0.25)
