@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from azlatency.logs.format import printable
 
@@ -17,8 +18,33 @@ if TYPE_CHECKING:
 
     from azlatency.logs.tables import Logs
 
+_USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+
+
+class _Commands(TyperGroup):
+    """The commands; a usage error quotes arguments, which may be names of files, and is escaped like other messages."""
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _escaped():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _escaped():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _escaped() -> Iterator[None]:
+    try:
+        yield
+    except _USAGE_ERROR as error:
+        error.message = printable(error.message)
+        raise
+
+
 app = typer.Typer(
     name="azlatency",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

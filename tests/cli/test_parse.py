@@ -134,6 +134,13 @@ def test_names_of_files_cannot_control_a_terminal(log: Path, tmp_path: Path) -> 
     assert paths == [f"{tmp_path.as_posix()}/{name}"], "the JSON value is the name"
 
 
+@pytest.mark.parametrize("arguments", [("parse", "--x\u202ey"), ("--x\u202ey",), ("parse", "a", "--\x9bformat", "b")])
+def test_an_argument_in_a_usage_error_is_escaped(arguments: tuple[str, ...]) -> None:
+    result = azlatency(*arguments)
+    assert result.returncode == 2 and "No such option: --" in result.stderr
+    assert not {"\x9b", "\u202e"} & set(result.stderr)
+
+
 def test_a_name_that_is_not_utf8(log: Path, tmp_path: Path) -> None:
     shutil.copy(log, os.fsencode(tmp_path) + b"/f\xfcr.log")
     for options in ((), ("--format", "csv"), ("--format", "table", "--table", "sources")):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 from helpers.command import azlatency
-from helpers.places import ROOT
+from helpers.places import FIXTURES, ROOT
 
 from azlatency.logs.parse import LogError
 from azlatency.studies.pseudonyms import Pseudonyms, write_pseudonymised
@@ -133,3 +134,16 @@ def test_no_name_and_no_absolute_path_reaches_the_site(dump: Path, tmp_path: Pat
     assert "198.18.0.1" in site
     places = (str(tmp_path), str(ROOT), str(Path.home()))
     assert [name for name in (*SECRETS, *places) if name.casefold() in site] == []
+
+
+@pytest.mark.slow
+def test_every_example_log_keeps_its_numbers(tmp_path: Path) -> None:
+    """A file whose numbers would change is refused: none is."""
+    shutil.copytree(FIXTURES, tmp_path / "logs", ignore=shutil.ignore_patterns("*.md", "*.expected.json"))
+    (tmp_path / "work").mkdir()
+    assert write_pseudonymised([tmp_path / "logs"], tmp_path / "work", tmp_path / "key.json") == []
+    files = [
+        [path for path in folder.rglob("*") if path.is_file()]
+        for folder in (tmp_path / "logs", tmp_path / "work" / "copy")
+    ]
+    assert len(files[0]) == len(files[1])
