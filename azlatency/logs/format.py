@@ -7,8 +7,10 @@ a time looks the same in a result, a table and a chart.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterable
+from typing import Any
 
 #: Prefixes of each canonical unit, from the smallest: (canonical units in one, name).
 _PREFIXES = {
@@ -220,6 +222,21 @@ def count_of(count: int, noun: str) -> str:
 def printable(text: str) -> str:
     """Escape control characters: names of files and text from logs are untrusted."""
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+#: Control characters and marks of the writing direction, which a name in a log may contain.
+_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(content: Any) -> Any:
+    """Replace control characters and marks of the writing direction, in a text or in all texts of a JSON value."""
+    if isinstance(content, str):
+        return _HIDDEN.sub("\N{REPLACEMENT CHARACTER}", content)
+    if isinstance(content, dict):
+        return {visible(key): visible(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [visible(value) for value in content]
+    return content
 
 
 def escape_json(text: str) -> str:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
+from azlatency.logs.format import visible
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
@@ -76,7 +78,8 @@ class Chart:
         buffer = io.StringIO()
         with style():
             self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-        return _with_tips(_FONTS.sub(_FONT_STACK, buffer.getvalue()), self.tips)
+        # A name of a log may have characters that XML forbids.
+        return _with_tips(visible(_FONTS.sub(_FONT_STACK, buffer.getvalue())), visible(dict(self.tips)))
 
     def png(self, dpi: int = 150) -> bytes:
         """Return the chart as PNG at ``dpi`` dots per inch."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from azlatency import __version__
+from azlatency.logs.format import visible
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card, strip
@@ -381,26 +382,10 @@ def _exporter() -> Any:
 # --- files
 
 
-#: Control characters and marks of the writing direction, which a name in a log may contain.
-_HIDDEN = (
-    *range(9),
-    11,
-    12,
-    *range(14, 32),
-    *range(127, 160),
-    0x61C,
-    0x200E,
-    0x200F,
-    *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A),
-)
-_SHOWN = dict.fromkeys(_HIDDEN, "\N{REPLACEMENT CHARACTER}")
-
-
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".html":
-        text = text.translate(_SHOWN)
+        text = visible(text)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     temporary.write_text(text, "utf-8", newline="\n")
     os.replace(temporary, path)

@@ -86,7 +86,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     notebooks = root / "notebooks"
     imports = "import azlatency as az\nimport azlatency.report.objects as d\nimport azlatency.report.table as t\n"
     load = f"{imports}events = az.load(study).events"
-    shown = [DRAW, TABLE, 'print(f"<script>{study}")', "events[['text']]", FINDINGS]
+    shown = [DRAW, TABLE, r'print(f"<script>{study}\u202e\x9b\x07")', "events[['text']]", FINDINGS]
     cells = [new_markdown_cell(GOOD), new_code_cell(load), *map(new_code_cell, shown)]
     write(notebooks, "01_good.ipynb", *cells)
     fail = [new_markdown_cell("# It fails"), new_code_cell("1"), new_code_cell(f"raise ValueError({EVIL!r})")]
@@ -298,9 +298,12 @@ def test_maths_is_mathml(project: Project) -> None:
     assert "does it cost $5 and $6?" in page.get_text()
 
 
-def test_no_page_has_control_or_direction_characters(project: Project) -> None:
+def test_no_page_and_no_notebook_has_control_or_direction_characters(project: Project) -> None:
     """A name in a log could hide or reorder the text around it."""
-    for path in project.site.rglob("*.html"):
-        assert not re.search(
-            "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", path.read_text("utf-8")
-        ), path
+    paths = [path for kind in ("html", "ipynb", "json") for path in project.site.rglob(f"*.{kind}")]
+    assert {path.suffix for path in paths} == {".html", ".ipynb", ".json"}
+    for path in paths:
+        text = path.read_text("utf-8")
+        assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text), path
+        # Escaped in JSON, but not in the source of a cell.
+        assert not re.search(r"(?<!\\)\\u(?:00[01]|202|009)", text) or path.suffix == ".html", path

@@ -11,13 +11,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from azlatency.logs.format import visible
+
 
 def normalise(nb: Any, known_ids: Sequence[str] = ()) -> Any:
     """Change an executed notebook in place into the form that the same input always gives; returns it.
 
-    No times, no process ids, no addresses; cells counted from 1; ids that are not in ``known_ids`` (papermill invents
-    one for the cell of parameters) derived from the cell's text.
+    No times, no process ids, no addresses, no control characters of names; cells counted from 1; ids that are not in
+    ``known_ids`` (papermill invents one for the cell of parameters) derived from the cell's text.
     """
+    from nbformat import from_dict
+
     language = {"name": "python"}
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     nb.metadata = type(nb.metadata)({"kernelspec": kernel, "language_info": language})
@@ -40,6 +44,8 @@ def normalise(nb: Any, known_ids: Sequence[str] = ()) -> Any:
                 output.execution_count = cell.execution_count
             ended = ended or output.output_type == "error"
             _scrub(output)
+        # Names in logs are untrusted.
+        cell.outputs = [from_dict(visible(output)) for output in cell.outputs]
     return nb
 
 
