@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from azlatency.logs.format import count_of, format_value, join_words
 from azlatency.stats.across_runs.run_order import FEWEST as FEWEST_RUNS
 from azlatency.stats.across_runs.run_order import run_order
-from azlatency.stats.across_runs.run_values import refusals, run_values, value_column
+from azlatency.stats.across_runs.run_values import VALUE_COLUMNS, refusals, run_values, value_column
 from azlatency.stats.result import Result, Results, Row
 from azlatency.stats.within_run.dependence import ljung_box
 
@@ -188,8 +188,10 @@ def history(
 def histories(runs: pd.DataFrame, value: str | None = None, *, confidence: float = 0.95) -> Results[History]:
     """Return the runs of each path and method in the order of measuring; arguments as of `azlatency.summarize`."""
     found = []
+    some = value_column(runs, value)
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
-        column = value_column(group, value)
+        # Each method has its own column; the runs of one may all have failed.
+        column = value or next((name for name in VALUE_COLUMNS if name in group and group[name].notna().any()), some)
         measured = group[group[column].notna()]
         if len(measured) >= FEWEST_RUNS:
             labels = {"path": path, "method": method}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from helpers.cases import BOTH, stream
 
-from azlatency.stats.across_runs.history import history
+from azlatency.stats.across_runs.history import histories, history
 
 
 def test_a_moved_level_is_one_change_and_short_histories_are_flagged() -> None:
@@ -39,3 +39,10 @@ def test_a_steady_history_seldom_changes(made: int) -> None:
     share = np.mean([bool(history(rng.lognormal(0, 0.1, 40), permutations=99, seed=k).changes) for k in range(made)])
     print(f"A/A history: {100 * share:.1f} % of {made} changed")
     assert share <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / made)
+
+
+def test_a_path_whose_runs_all_failed_has_no_history() -> None:
+    runs = pd.DataFrame(
+        {"path": "a", "method": ["ping"] * 20 + ["qperf"], "mean_ns": [*range(1, 21), None], "round": range(21)}
+    )
+    assert [found.labels["method"] for found in histories(runs)] == ["ping"]
