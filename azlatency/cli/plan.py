@@ -142,15 +142,15 @@ def _rounds(
 
 def _fraction(option: str, text: str) -> float:
     """Read a percentage or a fraction between 0 and 1."""
-    from azlatency.stats.across_runs.run_values import parse_margin
+    from azlatency.stats.across_runs.run_values import parse_fraction
 
     try:
-        relative, absolute = parse_margin(float(text) if text.replace(".", "", 1).isdigit() else text)
+        fraction = parse_fraction(text)
     except ValueError:
-        relative, absolute = 0.0, 0.0
-    if absolute or not 0 < relative < 1:
+        fraction = 0.0
+    if not 0 < fraction < 1:
         raise typer.BadParameter(f"{text!r} is not a fraction between 0 and 1; write 5% or 0.05", param_hint=option)
-    return relative
+    return fraction
 
 
 def _runner_words(runner: str) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
-from azlatency.stats.across_runs.run_values import check_columns, refusals, run_values, value_column
+from azlatency.stats.across_runs.run_values import check_columns, parse_fraction, refusals, run_values, value_column
 from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.result import Result, Results, Row, Scope
@@ -95,7 +95,7 @@ class Plan(Result):
 
 def runs_needed(
     values: RunData,
-    relative: float = 0.05,
+    relative: float | str = 0.05,
     *,
     confidence: float = 0.95,
     assurance: float = 0.8,
@@ -108,8 +108,8 @@ def runs_needed(
     ----------
     values : array_like, Series or DataFrame
         Pilot: one positive number per run, or one row per run.
-    relative : float
-        Relative half-width to reach; ``0.05`` is ±5 %.
+    relative : float or str
+        Relative half-width to reach; ``0.05`` or ``"5%"`` is ±5 %.
     confidence : float
         Level of the interval, between 0 and 1.
     assurance : float
@@ -142,6 +142,7 @@ def runs_needed(
     """
     import numpy as np
 
+    relative = parse_fraction(relative)
     if not 0 < relative < 10 or not 0.5 <= assurance < 1:
         raise ValueError(f"relative = {relative}, assurance = {assurance}: 0.05 is ±5 %, 0.8 is 80 %")
     pilot = run_values(values, value)
@@ -329,7 +330,7 @@ def _runs_for_no_change(spread: float, margin: float, confidence: float, power: 
 
 def plan(
     runs: pd.DataFrame,
-    relative: float = 0.05,
+    relative: float | str = 0.05,
     *,
     confidence: float = 0.95,
     assurance: float = 0.8,
@@ -341,8 +342,8 @@ def plan(
     ----------
     runs : DataFrame
         Pilot: one row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
-    relative : float
-        Relative half-width to reach; ``0.05`` is ±5 %.
+    relative : float or str
+        Relative half-width to reach; ``0.05`` or ``"5%"`` is ±5 %.
     confidence : float
         Level of the intervals, between 0 and 1.
     assurance : float
@@ -355,6 +356,11 @@ def plan(
     Results[Plan]
         One plan per path and method, with both as labels, and the column as label ``value``.
 
+    Raises
+    ------
+    ValueError
+        If ``relative`` or ``assurance`` is out of range.
+
     Notes
     -----
     See `runs_needed` for the method.
@@ -363,10 +369,11 @@ def plan(
     --------
     >>> import pandas as pd
     >>> pilot = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [450e3, 440e3, 460e3, 455e3, 448e3]})
-    >>> print(plan(pilot, 0.01))
+    >>> print(plan(pilot, "1%"))
     runs for ±1 %: 29 runs, 24 more than measured
     """
     check_columns(runs, "path", "method")
+    relative = parse_fraction(relative)
     plans = []
     for method, of_method in runs.groupby("method", sort=False) if len(runs) else ():
         column = value_column(of_method, value)

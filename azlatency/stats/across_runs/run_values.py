@@ -338,6 +338,25 @@ def parse_margin(margin: float | str) -> tuple[float, float]:
     return relative, absolute
 
 
+def parse_fraction(value: float | str) -> float:
+    """Return a fraction that is a number or a text: ``0.05``, ``"0.05"`` or ``"5%"``.
+
+    Raises
+    ------
+    ValueError
+        If a text has another form.
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        relative, absolute = parse_margin(float(value) if value.replace(".", "", 1).isdigit() else value)
+    except ValueError:
+        relative, absolute = 0.0, 0.0
+    if absolute or not relative:
+        raise ValueError(f"{value!r} is not a fraction; write '5%' or 0.05")
+    return relative
+
+
 def effective_margin(margin: float | str, reference: float, unit: str, floor: float | None = None) -> float:
     """Return the relative margin at a reference value: at least the absolute ``floor``.
 

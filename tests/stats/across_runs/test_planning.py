@@ -124,3 +124,11 @@ def test_runs_for_a_known_spread() -> None:
     assert az.stats.runs_for_spread(0.01, 0.05) == 3
     with pytest.raises(ValueError, match="spread = 0"):
         az.stats.runs_for_spread(0, 0.05)
+
+
+def test_the_precision_can_be_a_percentage() -> None:
+    runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [450e3, 440e3, 460e3, 455e3, 448e3]})
+    assert az.plan(runs, "3%") == az.plan(runs, 0.03)
+    for text in ("3 us", "three", "0%", ""):
+        with pytest.raises(ValueError, match=r"is not a fraction; write '5%' or 0\.05"):
+            az.plan(runs, text)
