@@ -48,6 +48,10 @@ def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
         scale = read_in(result.unit).scale
         return tuple(None if value is None else value / scale for value in values)
 
+    bounds: Column[Conformance] = Column(
+        f"one-sided {level(rows[0].confidence)} bounds", lambda result: scaled(result, result.low, result.high),
+        interval(",.4g"), unit,
+    )  # fmt: skip
     columns: list[Column[Conformance]] = [
         Column("expectation", lambda result: f"{result.what}, {result.labels.get('path', '')}", names_row=True),
         LABELLED_METHOD,
@@ -57,8 +61,7 @@ def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
                source=lambda result: [FileRef("baseline", "printed", result.what)]),
         Column("runs", attrgetter("runs"), COUNT),
         Column("typical run", lambda result: scaled(result, result.mean)[0], _DIGITS, unit),
-        Column(f"one-sided {level(rows[0].confidence)} bounds", lambda result: scaled(result, result.low, result.high),
-               interval(",.4g"), unit),
+        *([bounds] if any(result.low is not None for result in rows) else []),
         Column("× limit", attrgetter("ratio"), number(".2f")),
         Column("verdict", attrgetter("status")),
         Column("runs to decide", attrgetter("decides"), COUNT),
