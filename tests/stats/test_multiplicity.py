@@ -21,10 +21,10 @@ def test_missing_p_leaves_the_family() -> None:
 def test_a_family_that_cannot_reach_its_level_is_flagged() -> None:
     random = np.random.Generator(np.random.PCG64(5))
     groups = [random.lognormal(0, 0.01, 4) for _ in range(4)]
-    results = [compare(groups[0] * 1.5, each) for each in groups[1:]]
+    results = [compare(groups[0] * 1.5, group) for group in groups[1:]]
     # 4 against 4 runs: p can be .0286, but not after Holm over three pairs.
-    assert all(each.attainable_p == pytest.approx(2 / 70) and each.codes == ("few_runs",) for each in results)
+    assert all(result.attainable_p == pytest.approx(2 / 70) and result.codes == ("few_runs",) for result in results)
     adjusted = adjust(results)
-    assert all("cannot_reach_alpha" in each.codes and each.labels["family"] == 3 for each in adjusted)
-    assert all(each.row()["p_adjusted"] > 0.05 for each in adjusted)
-    assert not any("cannot_reach_alpha" in each.codes for each in adjust(results, method="bh"))
+    assert all("cannot_reach_alpha" in result.codes and result.labels["family"] == 3 for result in adjusted)
+    assert all(result.row()["p_adjusted"] > 0.05 for result in adjusted)
+    assert not any("cannot_reach_alpha" in result.codes for result in adjust(results, method="bh"))

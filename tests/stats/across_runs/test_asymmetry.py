@@ -45,8 +45,8 @@ def one(found: list[Asymmetry]) -> Asymmetry:
 def test_a_slow_direction_is_invisible_to_round_trips() -> None:
     result = one(asymmetry(rounds_of(SLOW_WAY, NO_COST, 8, 0.002, 1)))
     assert result.symmetric_enough and not result.different
-    for each in (*result.pairs, *result.node_effects, *result.curls):
-        assert "initiator_only" in each.codes
+    for effect in (*result.pairs, *result.node_effects, *result.curls):
+        assert "initiator_only" in effect.codes
     assert CODES["initiator_only"] in str(result) and CODES["initiator_only"] in str(result.pairs[0])
 
 
@@ -58,11 +58,11 @@ def test_one_direction_of_each_pair_still_gives_triangles_and_ranks() -> None:
     )
     result = one(asymmetry(frame))
     assert not result.pairs and "one_direction" in result.codes and CODES["one_direction"] in str(result)
-    found = {each.what: each for each in result.detours}
-    far = found["zone 2 - zone 3 against the detour over zone 1"]
+    detours = {detour.what: detour for detour in result.detours}
+    far = detours["zone 2 - zone 3 against the detour over zone 1"]
     assert far.diagnostics["ratio"] == pytest.approx(0.987743678424346) and not far.diagnostics["violated"]
     assert far.estimate == pytest.approx(-8.824 * 2e3) and far.codes == ("no_replication",)
-    assert [each.what for each in result.ranking] == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
+    assert [rank.what for rank in result.ranking] == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
 
 
 def test_zones_without_a_path_are_ends_too() -> None:
@@ -84,16 +84,16 @@ def test_matrices_that_are_refused(columns: dict[str, Any], code: str) -> None:
 
 def test_logical_zones_of_two_subscriptions_are_refused() -> None:
     frame = rounds_of(ONE_WAY, NO_COST, 4, 0.01, 9)
-    frame["subscription"] = ["a" if each % 2 else "b" for each in frame["round"]]
+    frame["subscription"] = ["a" if number % 2 else "b" for number in frame["round"]]
     assert "logical_zone" in one(asymmetry(frame)).codes
 
 
 def test_counters_of_the_whole_machine_are_flagged() -> None:
     random = stream(11)
     rows = [
-        {"path": path, "zone": path[2], "peer_zone": path[-2], "round": each, "retransmits": int(random.poisson(mean)),
+        {"path": path, "zone": path[2], "peer_zone": path[-2], "round": at, "retransmits": int(random.poisson(mean)),
          "retransmits_scope": "host"}
-        for each in range(1, 9) for path, mean in (("az1a → az2a", 0.3), ("az2a → az1a", 200))
+        for at in range(1, 9) for path, mean in (("az1a → az2a", 0.3), ("az2a → az1a", 200))
     ]  # fmt: skip
     result = one(asymmetry(pd.DataFrame(rows), metric="retransmits", value="retransmits"))
     assert "host_wide_counter" in result.codes and "host_wide_counter" in result.pairs[0].codes
@@ -117,14 +117,14 @@ def emulated(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> az.Study:
 
 @pytest.fixture(scope="module")
 def truth(raw: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((raw / "emulated-zones" / "truth.json").read_text("utf-8"))
-    return found["links"]
+    truth: dict[str, Any] = json.loads((raw / "emulated-zones" / "truth.json").read_text("utf-8"))
+    return truth["links"]
 
 
 def test_the_slow_data_direction_of_the_emulated_network_is_found(emulated: az.Study, truth: dict[str, Any]) -> None:
     due = truth["az2a->az3a"]["rate_mbit_s"] / truth["az3a->az2a"]["rate_mbit_s"]
     assert due == 2
-    found = {each.labels["method"]: each for each in asymmetry(emulated, metric="throughput")}
+    found = {result.labels["method"]: result for result in asymmetry(emulated, metric="throughput")}
     for method, exact in (("ntttcp", False), ("iperf3 TCP", True)):
         pairs = {pair.what: pair for pair in found[method].pairs}
         slow = pairs.pop("az2a → az3a over back")
@@ -134,16 +134,17 @@ def test_the_slow_data_direction_of_the_emulated_network_is_found(emulated: az.S
         assert ("cannot_reach_alpha" in slow.codes) != exact and "initiator_only" not in slow.codes
         assert slow.p == (2 / 2**12 if exact else None)
     for result in found.values():
-        assert {each.what for each in result.different} <= {"az2a → az3a over back"}
+        assert {pair.what for pair in result.different} <= {"az2a → az3a over back"}
 
 
 def test_the_slow_one_way_delay_of_the_emulated_network_is_invisible(emulated: az.Study, truth: dict[str, Any]) -> None:
     assert truth["az3a->az2a"]["base_us"] - truth["az2a->az3a"]["base_us"] == 120
     found = asymmetry(emulated, metric="latency")
-    tested = [each for each in found if each.pairs and each.rounds >= 3]
-    assert {each.labels["method"].split()[0] for each in tested} == {"echo", "lagscope", "ping", "qperf", "sockperf"}
+    tested = [result for result in found if result.pairs and result.rounds >= 3]
+    tools = {result.labels["method"].split()[0] for result in tested}
+    assert tools == {"echo", "lagscope", "ping", "qperf", "sockperf"}
     for result in tested:
-        (pair,) = (each for each in result.pairs if each.labels["from"] == "az2a" and each.labels["to"] == "az3a")
+        (pair,) = (pair for pair in result.pairs if pair.labels["from"] == "az2a" and pair.labels["to"] == "az3a")
         assert pair.verdict in ("equivalent", "undetermined") and "initiator_only" in pair.codes
         assert pair.difference is not None and pair.difference.low is not None and pair.difference.high is not None
         # If round trips showed it, the difference would be 120 us; the interval is far from that.
@@ -154,21 +155,21 @@ def test_the_slow_one_way_delay_of_the_emulated_network_is_invisible(emulated: a
 def test_the_order_of_the_emulated_paths_is_within_the_rank_sets(emulated: az.Study) -> None:
     order = {"az1a - az2a": 1, "az1a - az3a": 2, "az2a - az3a": 3}  # 120, 700 and 720 us of programmed delay
     for result in asymmetry(emulated, metric="latency"):
-        for each in result.ranking:
-            name = " - ".join(sorted(each.what.split(" - ")))  # the echo test ran in one direction only
-            assert each.low <= order[name] <= each.high
+        for rank in result.ranking:
+            name = " - ".join(sorted(rank.what.split(" - ")))  # the echo test ran in one direction only
+            assert rank.low <= order[name] <= rank.high
 
 
 def test_ntttcp_counts_for_the_whole_machine(emulated: az.Study) -> None:
-    found = {each.labels["method"]: each for each in asymmetry(emulated, metric="retransmits")}
-    assert "host_wide_counter" in found["ntttcp"].codes
-    assert "host_wide_counter" not in found["iperf3 TCP"].codes
+    by_method = {result.labels["method"]: result for result in asymmetry(emulated, metric="retransmits")}
+    assert "host_wide_counter" in by_method["ntttcp"].codes
+    assert "host_wide_counter" not in by_method["iperf3 TCP"].codes
 
 
 def test_each_direction_has_its_typical_value(emulated: az.Study) -> None:
-    for each in asymmetry(emulated):
-        for cell in each.cells:
-            typical = each.matrix().loc[cell.labels["from"], cell.labels["to"]]
+    for result in asymmetry(emulated):
+        for cell in result.cells:
+            typical = result.matrix().loc[cell.labels["from"], cell.labels["to"]]
             assert cell.estimate is None or cell.estimate == pytest.approx(typical)
 
 

@@ -67,7 +67,7 @@ def test_at_most_is_the_mirror_of_at_least() -> None:
     limit, values = 2.0e6, [1.7e6, 1.8e6, 1.75e6, 1.72e6]
     assert check_expectation(values, {"relation": "at_most", "high": limit, "unit": "ns"}).status == "meets"
     assert (
-        check_expectation([4e6 - each for each in values], {"relation": "at_most", "high": limit, "unit": "ns"}).status
+        check_expectation([4e6 - rtt for rtt in values], {"relation": "at_most", "high": limit, "unit": "ns"}).status
         == "fails"
     )
     assert check_expectation([1.9e6, 2.2e6, 2.0e6], {"relation": "at_most", "high": limit}).status == "inconclusive"
@@ -134,28 +134,28 @@ def test_vms_of_a_tolerance_limit_without_a_law() -> None:
 def test_the_baseline_of_a_page_against_runs(raw: Path) -> None:
     file = raw / "cassandra-vm-baseline" / "baseline.toml"
     wanted = tomllib.loads(file.read_text("utf-8"))["expectation"]
-    for each in wanted:
-        low, high = limits_of(each)
+    for expectation in wanted:
+        low, high = limits_of(expectation)
         assert low is not None or high is not None
     frame = pd.DataFrame(
         {"metric": ["throughput"] * 6, "value": [11.0e9, 11.1e9, 10.9e9, 5e9, 5.1e9, 4.9e9], "tool": "iperf3",
          "path": ["a"] * 3 + ["b"] * 3}
     )  # fmt: skip
-    found = baseline(frame, wanted)
-    by_path = {(each.what, each.labels.get("path")): each.status for each in found}
+    results = baseline(frame, wanted)
+    by_path = {(result.what, result.labels.get("path")): result.status for result in results}
     assert by_path["network throughput, client to node", "a"] == "meets"
     assert by_path["network throughput, client to node", "b"] == "fails"
-    nothing = [each for each in found if each.labels["metric"] == "iops"]
-    assert nothing and all(each.codes == ("no_values",) for each in nothing)
+    nothing = [result for result in results if result.labels["metric"] == "iops"]
+    assert nothing and all(result.codes == ("no_values",) for result in nothing)
 
 
 def test_traffic_within_a_host_says_nothing_about_the_network(raw: Path, tmp_path: Path) -> None:
     az.import_study("westeurope-azure-cni", [raw / "westeurope-azure-cni"], out=tmp_path)
     study = az.load("westeurope-azure-cni", processed=tmp_path)
-    found = baseline(study)
-    assert found and not any("single" in str(each.labels.get("path", "")).lower() for each in found)
-    assert all(each.status == "inconclusive" and "no_replication" in each.codes for each in found)
-    assert all(each.ratio is not None and each.ratio > 1 for each in found)
+    results = baseline(study)
+    assert results and not any("single" in str(result.labels.get("path", "")).lower() for result in results)
+    assert all(result.status == "inconclusive" and "no_replication" in result.codes for result in results)
+    assert all(result.ratio is not None and result.ratio > 1 for result in results)
 
 
 def test_traffic_inside_one_host_is_not_compared_with_a_baseline() -> None:

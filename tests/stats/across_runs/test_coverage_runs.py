@@ -223,7 +223,7 @@ def test_c12_power() -> None:
         compare(np.exp(random.normal(math.log(1.01), 0.006, 8)), np.ones(8), paired=True, margin="2%").verdict
         for _ in range(2000)
     ]
-    share = sum(each in ("equivalent", "different_within_margin") for each in found) / len(found)
+    share = sum(verdict in ("equivalent", "different_within_margin") for verdict in found) / len(found)
     assert told("C12 power at half the margin", share, len(found)) > 0.86
 
 
@@ -397,8 +397,8 @@ def check_aa_matrix(repetitions: int) -> None:
         frame["median_ns"] = 1e6 * np.exp(common + random.normal(0, 0.02, len(frame)))
         (result,) = asymmetry(frame)
         wrong[0] += bool(result.different)
-        wrong[1] += any(not holds(each, 0.0) for each in result.curls)
-        wrong[2] += any((each.low, each.high) != (1, 3) for each in result.ranking)
+        wrong[1] += any(not holds(curl, 0.0) for curl in result.curls)
+        wrong[2] += any((rank.low, rank.high) != (1, 3) for rank in result.ranking)
     for name, share in zip(("any pair", "curl", "rank sets"), wrong / repetitions, strict=True):
         told(f"C14 matrix, {name}", share, repetitions)
         assert share <= 0.06 + 2 * _error(repetitions)
@@ -427,7 +427,7 @@ def test_c14_rank_sets_full() -> None:
     random, wrong, repetitions = stream(143), 0, 1500
     for _ in range(repetitions):
         groups = {name: np.exp(random.normal(0, 0.05, 6)).tolist() for name in "abcd"}
-        wrong += any((each.low, each.high) != (1, 4) for each in rank_sets(groups))
+        wrong += any((rank.low, rank.high) != (1, 4) for rank in rank_sets(groups))
     assert told("C14 rank sets, unpaired", wrong / repetitions, repetitions) <= 0.06 + 2 * _error(repetitions)
 
 

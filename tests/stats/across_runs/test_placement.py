@@ -12,7 +12,7 @@ from azlatency.stats.across_runs.placement import Condition, changes, conditions
 
 
 def condition(path: str = "A → B", placement: str = "same_zone", values: Any = (100.0,), **known: Any) -> Condition:
-    own = tuple(values)
+    numbers = tuple(values)
     blank = Condition(
         origin="log",
         path=path,
@@ -23,37 +23,39 @@ def condition(path: str = "A → B", placement: str = "same_zone", values: Any =
         accelerated_networking=None,
         message_bytes=14,
         statistic="median",
-        values=own,
-        runs=len(own),
+        values=numbers,
+        runs=len(numbers),
     )
     return replace(blank, **known)
 
 
 def test_the_seeds() -> None:
     study = az.load("canadacentral-proximity-placement")
-    found = conditions(study, az.latency(study))
-    assert [each.origin for each in found].count("log") == 1
-    fast = changes(found, "accelerated_networking")
-    same_zone = next(each for each in fast if each.other.placement == "same_zone")
+    conditions_of_runs = conditions(study, az.latency(study))
+    assert [condition.origin for condition in conditions_of_runs].count("log") == 1
+    fast = changes(conditions_of_runs, "accelerated_networking")
+    same_zone = next(change for change in fast if change.other.placement == "same_zone")
     assert same_zone.ratio_low == pytest.approx(55 / 308.55) and same_zone.ratio_high == pytest.approx(61.09 / 308.55)
-    assert all(each.comparison is None for each in fast)
-    sizes = [(each.base.vm_size, each.other.vm_size) for each in changes(found, "vm_size")]
+    assert all(change.comparison is None for change in fast)
+    sizes = [(change.base.vm_size, change.other.vm_size) for change in changes(conditions_of_runs, "vm_size")]
     assert ("Standard_B1s", "Standard_D2s_v3") in sizes and ("Standard_B1s", "Standard_D4s_v3") not in sizes
-    unsaid = [each for each in changes(found, "vm_size") if each.other.vm_size == "Standard_D4s_v3"]
-    assert unsaid and all(each.unsaid == ("accelerated_networking",) for each in unsaid)
+    unsaid = [change for change in changes(conditions_of_runs, "vm_size") if change.other.vm_size == "Standard_D4s_v3"]
+    assert unsaid and all(change.unsaid == ("accelerated_networking",) for change in unsaid)
 
 
 def test_segments_of_a_reported_run_are_not_conditions() -> None:
     study = az.load("uksouth-echo-latency")
-    found = conditions(study, az.latency(study))
-    assert [each.path for each in found] == ["Same AZ", "Cross AZ", "Cross Region"]
-    assert [each.ratio_low for each in changes(found, "placement")] == pytest.approx([1425 / 850, 5300 / 850])
+    conditions_of_runs = conditions(study, az.latency(study))
+    assert [condition.path for condition in conditions_of_runs] == ["Same AZ", "Cross AZ", "Cross Region"]
+    assert [change.ratio_low for change in changes(conditions_of_runs, "placement")] == pytest.approx(
+        [1425 / 850, 5300 / 850]
+    )
 
 
 def test_ping_and_sockperf_of_the_first_study_contradict_each_other() -> None:
     study = az.load("westeurope-availability-set-vs-zones")
     steps = changes(conditions(study, az.latency(study)), "placement")
-    assert all(each.comparison and each.comparison.codes == ("no_replication",) for each in steps)
+    assert all(change.comparison and change.comparison.codes == ("no_replication",) for change in steps)
     assert len(contradicting(steps)) == 2
 
 
@@ -88,7 +90,7 @@ def test_another_path_is_no_change_of_the_message() -> None:
 
 
 def test_the_widest_methods_are_kept() -> None:
-    wide = [condition(placement=each, method="wide") for each in ("same_zone", "cross_zone")]
+    wide = [condition(placement=placement, method="wide") for placement in ("same_zone", "cross_zone")]
     narrow = [condition(method=f"narrow {index}") for index in range(5)]
-    kept = {each.method for each in of_widest_methods([*narrow, *wide], 2)}
+    kept = {condition.method for condition in of_widest_methods([*narrow, *wide], 2)}
     assert "wide" in kept and len(kept) == 2

@@ -18,12 +18,12 @@ def found() -> list[runtails.RunTail]:
 
 
 def test_tails_of_the_emulated_study(found: list[runtails.RunTail]) -> None:
-    assert all(len(each.rtt) >= runtails.FEWEST for each in found)
-    for each in found:
-        assert each.slower.estimate == pytest.approx((each.rtt > 1e6).mean())
-        assert len(each.waits) == (0 if each.method == "ping 56 B" else 2)
-        assert each.fit.refused == (each.own_level is None)
-        assert each.largest == each.rtt.max()
+    assert all(len(tail.rtt) >= runtails.FEWEST for tail in found)
+    for tail in found:
+        assert tail.slower.estimate == pytest.approx((tail.rtt > 1e6).mean())
+        assert len(tail.waits) == (0 if tail.method == "ping 56 B" else 2)
+        assert tail.fit.refused == (tail.own_level is None)
+        assert tail.largest == tail.rtt.max()
 
 
 def test_the_fitted_share_is_the_return_level_turned_around() -> None:
@@ -39,7 +39,10 @@ def test_the_fitted_share_is_the_return_level_turned_around() -> None:
 
 def test_printed_tables_bracket_a_limit() -> None:
     study = az.load("westeurope-azure-cni")
-    found = {each.labels["path"]: each for each in runtails.printed_exceedances(study, az.latency(study), limit=1e6)}
+    found = {
+        exceedance.labels["path"]: exceedance
+        for exceedance in runtails.printed_exceedances(study, az.latency(study), limit=1e6)
+    }
     assert found["AZ2 - AZ3"].low is not None and found["AZ2 - AZ3"].low > 0.99
     assert found["Single node"].high is not None and found["Single node"].high < 1e-4
     assert runtails.printed_exceedances(az.load("uksouth-echo-latency"), az.latency(study)[:0], limit=1e6) == []
@@ -50,5 +53,5 @@ def test_the_rarest_are_of_the_longest_runs() -> None:
     runs = az.latency(study)
     curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=runs[["path", "method"]])
     kept = runtails.select_longest_runs(curves, 12)
-    assert 0 < len(kept) <= 12 and max(each.n for each in curves) in {each.n for each in kept}
-    assert min(each.labels["q"] for each in kept) >= 0.99
+    assert 0 < len(kept) <= 12 and max(curve.n for curve in curves) in {curve.n for curve in kept}
+    assert min(curve.labels["q"] for curve in kept) >= 0.99

@@ -11,11 +11,11 @@ from azlatency.stats.within_run import time_series as intime
 
 
 def test_the_fifth_seeds_segments_cannot_show_an_event() -> None:
-    found = intime.reported_segments(az.load("uksouth-echo-latency").reported)
-    assert [each.path for each in found] == ["Same AZ", "Cross AZ", "Cross Region"]
-    assert [each.event.p for each in found] == [0.25, 0.25, 0.5]
-    assert found[0].event.change == pytest.approx(-166_290) and found[0].event.codes == ("cannot_reach_alpha",)
-    assert found[0].drift.p == pytest.approx(0.8167, abs=1e-3)
+    segments = intime.reported_segments(az.load("uksouth-echo-latency").reported)
+    assert [segment.path for segment in segments] == ["Same AZ", "Cross AZ", "Cross Region"]
+    assert [segment.event.p for segment in segments] == [0.25, 0.25, 0.5]
+    assert segments[0].event.change == pytest.approx(-166_290) and segments[0].event.codes == ("cannot_reach_alpha",)
+    assert segments[0].drift.p == pytest.approx(0.8167, abs=1e-3)
 
 
 def test_the_fifth_seeds_ends() -> None:
@@ -27,13 +27,13 @@ def test_the_fifth_seeds_ends() -> None:
 
 def test_runs_with_samples() -> None:
     study = az.load("emulated-zones")
-    found = intime.run_time_series(study, az.latency(study))
-    assert sum(len(each.rtt) for each in found) == len(study.samples)
-    echo = next(each for each in found if len(each.rtt) == 3000)
+    series = intime.run_time_series(study, az.latency(study))
+    assert sum(len(run.rtt) for run in series) == len(study.samples)
+    echo = next(run for run in series if len(run.rtt) == 3000)
     assert echo.sent is not None and echo.lost == 0 and echo.jitter is not None
     assert echo.stability.n == 3000
-    life = intime.connection_lifetimes(found)
-    assert life.losses == 0 and life.n == sum("TCP" in each.method for each in found)
+    life = intime.connection_lifetimes(series)
+    assert life.losses == 0 and life.n == sum("TCP" in run.method for run in series)
 
 
 def test_lost_probes_are_late_and_warm_up_is_left_out() -> None:
@@ -59,11 +59,11 @@ def test_lost_probes_are_late_and_warm_up_is_left_out() -> None:
 def test_streams_in_time_leave_omitted_intervals_out() -> None:
     study = az.load("westeurope-azure-cni")
     rates = intime.throughput_series(study.intervals, az.throughput(study))
-    assert {each.intervals for each in rates} == {10}
-    assert all("burst_test" in each.mean.codes and each.throttled.found is False for each in rates)
+    assert {rate.intervals for rate in rates} == {10}
+    assert all("burst_test" in rate.mean.codes and rate.throttled.found is False for rate in rates)
 
 
 def test_reported_percentiles() -> None:
-    found = {each["path"]: each for each in intime.reported_spread(az.load("uksouth-echo-latency").reported)}
-    assert found["Cross AZ"]["p99"] / found["Cross AZ"]["mean"] == pytest.approx(2250 / 1425)
+    spreads = {spread["path"]: spread for spread in intime.reported_spread(az.load("uksouth-echo-latency").reported)}
+    assert spreads["Cross AZ"]["p99"] / spreads["Cross AZ"]["mean"] == pytest.approx(2250 / 1425)
     assert intime.reported_spread(az.load("canadacentral-proximity-placement").reported) == []
