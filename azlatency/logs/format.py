@@ -152,7 +152,7 @@ def format_interval(low: float | None, high: float | None, unit: str = "", *, de
 
 
 def format_estimate(
-    estimate: float, low: float | None, high: float | None, unit: str = "", *, confidence: float = 0.95
+    estimate: float, low: float | None, high: float | None, unit: str = "", *, confidence: float | None = 0.95
 ) -> str:
     """Format an estimate with its confidence interval, with as many digits as the interval supports.
 
@@ -164,8 +164,8 @@ def format_estimate(
         Ends of its interval; ``None`` is an open end, two of them mean that there is no interval.
     unit : str
         Canonical unit.
-    confidence : float
-        Level of the interval, between 0 and 1.
+    confidence : float or None
+        Level of the interval, between 0 and 1; ``None`` if it stands elsewhere.
 
     Returns
     -------
@@ -176,6 +176,8 @@ def format_estimate(
     --------
     >>> format_estimate(1_081_380, 1_066_580, 1_096_380, "ns")
     '1.08 ms, 95 % CI 1.07–1.10 ms'
+    >>> format_estimate(1_081_380, 1_066_580, 1_096_380, "ns", confidence=None)
+    '1.08 ms (1.07–1.10 ms)'
     >>> format_estimate(1_081_380, None, None, "ns")
     '1.08 ms, no interval'
     """
@@ -187,7 +189,7 @@ def format_estimate(
     decimals = max(interval_decimals(low, high, scale), decimals_for(estimate / scale, digits))
     value = _with_unit(format_number(estimate / scale, decimals), name)
     interval = format_interval(low, high, unit, decimals=decimals, like=estimate)
-    return f"{value}, {100 * confidence:g} % CI {interval}"
+    return f"{value} ({interval})" if confidence is None else f"{value}, {100 * confidence:g} % CI {interval}"
 
 
 def format_number(value: float, decimals: int) -> str:

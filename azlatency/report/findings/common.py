@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_estimate
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
 
 MICROSECOND, GIGABIT = 1e3, 1e9
-#: Most paths and most methods that a finding names; the tables list all.
-_MOST_PATHS, _MOST_METHODS = 8, 4
+#: Most paths that a finding names, and most methods without and with an interval; the tables list all.
+_MOST_PATHS, _MOST_METHODS, _MOST_WITH_INTERVAL = 8, 4, 2
 
 
 def act(text: str) -> Finding:
@@ -37,7 +39,9 @@ def join(names: Iterable[str], most: int = _MOST_PATHS) -> str:
     return unique[0] if len(unique) == 1 else ", ".join(unique[:-1]) + " and " + unique[-1]
 
 
-def values_by_path(runs: pd.DataFrame, column: str, unit: str, quantity: str) -> list[Finding]:
+def values_by_path(
+    runs: pd.DataFrame, column: str, unit: str, quantity: str, across: Sequence[Estimate] = ()
+) -> list[Finding]:
     """Say the value of each path in its runs, one finding per method, for the methods with most paths.
 
     Parameters
@@ -48,37 +52,64 @@ def values_by_path(runs: pd.DataFrame, column: str, unit: str, quantity: str) ->
         The value of a run and its canonical unit.
     quantity : str
         What the value is, for example ``"median RTT"``.
+    across : sequence of Estimate
+        Estimates across runs. Paths with an interval are left to `intervals_by_path`.
     """
-    measured = runs[runs[column].notna()]
+    stated = {(estimate.labels["path"], estimate.labels["method"]) for estimate in _with_interval(across)}
+    measured = runs.loc[[pair not in stated for pair in zip(runs["path"], runs["method"], strict=True)]]
+    measured = measured[measured[column].notna()]
     paths = measured.groupby("method", sort=False)["path"].nunique().sort_values(ascending=False, kind="stable")
     findings = []
     for method in paths.index[:_MOST_METHODS]:
         groups = measured[measured["method"] == method].groupby("path", sort=False)[column]
         values = {str(path): [float(value) for value in group] for path, group in groups}
-        if len(values) > _MOST_PATHS:
-            order = sorted(values, key=lambda path: min(values[path]))
-            values = {path: values[path] for path in (order[0], order[-1])}
-            start = f"{method}, {quantity}, fastest and slowest path" if unit == "ns" else f"{method}, {quantity}, ends"
-        else:
-            start = f"{method}, {quantity}"
+        shown, start = _ends({path: min(numbers) for path, numbers in values.items()}, unit)
         listed = [
-            f"{path} **{span(numbers, unit)}**" + (f" ({count_of(len(numbers), 'run')})" if len(numbers) > 1 else "")
-            for path, numbers in values.items()
+            f"{path} **{span(values[path], unit)}**"
+            + (f" ({count_of(len(values[path]), 'run')})" if len(values[path]) > 1 else "")
+            for path in shown
         ]
-        findings.append(info(f"{start}: {', '.join(listed)}."))
+        findings.append(info(f"{method}, {quantity}{start}: {', '.join(listed)}."))
     return findings
 
 
 def intervals_by_path(across: Sequence[Estimate]) -> list[Finding]:
-    """Say the interval of each path across its runs, for paths with one."""
-    ranged = [estimate for estimate in across if estimate.low is not None and estimate.estimate is not None]
+    """Say the typical run of each path with its interval, one finding per method, for the most precise methods."""
+    methods: dict[str, dict[str, Estimate]] = {}
+    for estimate in _with_interval(across):
+        methods.setdefault(estimate.labels["method"], {})[str(estimate.labels["path"])] = estimate
     findings = []
-    for estimate in ranged[:_MOST_PATHS]:
-        value = format_estimate(
-            estimate.estimate or 0.0, estimate.low, estimate.high, estimate.unit, confidence=estimate.confidence
-        )
-        findings.append(info(f"{estimate.what}: typical run **{value}**, {count_of(estimate.n, 'run')}."))
+    for method in sorted(methods, key=lambda method: _width(methods[method]))[:_MOST_WITH_INTERVAL]:
+        estimates = methods[method]
+        numbers = {estimate.n for estimate in estimates.values()}
+        runs = count_of(max(numbers), "run") if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)} runs"
+        unit = next(iter(estimates.values())).unit
+        shown, start = _ends({path: one.estimate or 0.0 for path, one in estimates.items()}, unit)
+        listed = [
+            f"{path} **{format_estimate(one.estimate or 0.0, one.low, one.high, unit, confidence=None)}**"
+            for path, one in ((path, estimates[path]) for path in shown)
+        ]
+        level = f"{100 * next(iter(estimates.values())).confidence:g} % CI"
+        findings.append(info(f"{method}, typical run ({runs}, {level}){start}: {', '.join(listed)}."))
     return findings
+
+
+def _width(estimates: Mapping[str, Estimate]) -> float:
+    """Return the median width of the intervals relative to their estimates."""
+    widths = [((one.high or math.inf) - (one.low or 0.0)) / (one.estimate or math.inf) for one in estimates.values()]
+    return statistics.median(widths)
+
+
+def _with_interval(across: Sequence[Estimate]) -> list[Estimate]:
+    return [estimate for estimate in across if estimate.low is not None and estimate.estimate is not None]
+
+
+def _ends(values: Mapping[str, float], unit: str) -> tuple[list[str], str]:
+    """Return the paths to name, all or the ends of too many, with the words that say so."""
+    if len(values) <= _MOST_PATHS:
+        return list(values), ""
+    order = sorted(values, key=lambda path: values[path])
+    return [order[0], order[-1]], ", fastest and slowest path" if unit == "ns" else ", ends"
 
 
 def measured_once(across: Sequence[Estimate]) -> list[Finding]:
@@ -87,9 +118,11 @@ def measured_once(across: Sequence[Estimate]) -> list[Finding]:
     if not single:
         return []
     names = join(str(estimate.labels["path"]) for estimate in single)
+    methods = {str(estimate.labels["method"]): None for estimate in single}
+    method = f" with {join(methods)}" if len(methods) < len({estimate.labels["method"] for estimate in across}) else ""
     return [
         act(
-            f"Measured once: {names}. These values describe the connections of the test; repeat the runs, in rounds, "
-            "before you rank the paths."
+            f"Measured once{method}: {names}. These values describe the connections of the test; repeat the runs, "
+            "in rounds, before you rank the paths."
         )
     ]

@@ -43,9 +43,9 @@ def conclude(
         return Findings.of([info("No log of this study contains a latency.")])
     with_median = {(estimate.labels["path"], estimate.labels["method"]) for estimate in medians}
     across = [*medians, *(mean for mean in means if (mean.labels["path"], mean.labels["method"]) not in with_median)]
-    findings = values_by_path(runs, "median_ns", "ns", "median RTT")
-    findings += values_by_path(runs[runs["median_ns"].isna()], "mean_ns", "ns", "mean RTT")
-    findings += intervals_by_path(across) + measured_once(across)
+    findings = intervals_by_path(across) + values_by_path(runs, "median_ns", "ns", "median RTT", across)
+    findings += values_by_path(runs[runs["median_ns"].isna()], "mean_ns", "ns", "mean RTT", across)
+    findings += measured_once(across)
     dependent = [history.what for history in histories if "dependent_runs" in history.codes]
     if dependent:
         text = (

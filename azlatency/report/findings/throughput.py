@@ -32,14 +32,15 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
     if not len(runs):
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
-    findings = values_by_path(streams, "throughput_bit_s", "bit/s", "goodput") + _nothing_arrived(runs)
+    findings = intervals_by_path(across) + values_by_path(streams, "throughput_bit_s", "bit/s", "goodput", across)
+    findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):
         rates = span(inside["throughput_bit_s"].astype(float), "bit/s")
         names = join(map(str, inside["path"]))
         text = f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
         findings.append(act(text))
-    findings += intervals_by_path(across) + measured_once(across)
+    findings += measured_once(across)
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.loc[retransmitting["retransmits"].astype(float).idxmax()]

@@ -50,7 +50,7 @@ def conclude(
         return Findings.of([act(text) if asymmetries else info(text)])
     findings = _recovered(differences)
     findings += [
-        act(_difference(asymmetry, pair))
+        info(_difference(asymmetry, pair))
         for asymmetry, pair in pairs
         if _differs(pair) and pair.ratio.estimate is not None and asymmetry.metric != "retransmits"
     ]
@@ -159,7 +159,9 @@ def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
         start, end, ratio = end, start, 1 / ratio
     verb, quantity = ("carries", "goodput") if asymmetry.metric == "throughput" else ("takes", "round trip")
     method = asymmetry.labels["method"]
-    return f"{Path.between(start, end)} {verb} {ratio:.3g} times the {quantity} of the reverse direction ({method})."
+    return (
+        f"{Path.between(start, end)} {verb} **{ratio:.3g} times** the {quantity} of the reverse direction ({method})."
+    )
 
 
 def _undetectable_asymmetries(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) -> list[Finding]:

@@ -50,7 +50,7 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
     found, links = results.asymmetries, az.studies.configured_links(results.study)
     assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
     said = repr(az.findings.zone_pair_asymmetry.conclude(found, links))
-    assert "az2a → az3a carries 2 times the goodput of the reverse direction (iperf3 TCP)" in said  # configured: 2
+    assert "az2a → az3a carries **2 times** the goodput of the reverse direction (iperf3 TCP)" in said  # configured: 2
     assert "is configured 120 µs slower than the other" in said
     rates, delays = (
         tables.zone_pair_asymmetry.configured_rates(links, found),

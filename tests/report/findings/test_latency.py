@@ -22,3 +22,18 @@ def test_single_runs_and_maxima_are_named(cni: Study, cni_latency: pd.DataFrame)
 def test_a_study_without_latency_has_one_finding_for_information(echo: Study) -> None:
     (finding,) = findings.latency.conclude(az.latency(echo), [], [], []).findings
     assert finding.kind == "info"
+
+
+def test_each_of_the_two_most_precise_methods_says_its_typical_runs_once() -> None:
+    spreads = {"sockperf TCP": 1e3, "ping 56 B": 20e3, "echo TCP": 5e3}
+    rows = [
+        {"path": "a → b", "method": method, "median_ns": 450e3 + spread * step, "mean_ns": 460e3}
+        for method, spread in spreads.items()
+        for step in range(6)
+    ]
+    runs = pd.DataFrame([*rows, {"path": "a → c", "method": "ping 56 B", "median_ns": 700e3, "mean_ns": 700e3}])
+    text = str(findings.latency.conclude(runs, az.summarize(runs, "median_ns"), [], []))
+    assert "sockperf TCP, typical run (6 runs, 95 % CI): a → b **452 µs (450–455 µs)**." in text
+    assert "echo TCP, typical run" in text and "ping 56 B, typical run" not in text
+    # A path without an interval keeps its value.
+    assert "ping 56 B, median RTT: a → c **700 µs**." in text and "Measured once with ping 56 B: a → c." in text
