@@ -59,8 +59,8 @@ def test_github_actions() -> None:
             assert set(step) <= {"name", "id", "if", "uses", "with", "run", "env"}
             assert ("uses" in step) != ("run" in step)
             assert "uses" not in step or re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"])
-            for found in re.findall(r"steps\.(\w+)\.outputs", str(step)):
-                assert found in identities
+            for identity in re.findall(r"steps\.(\w+)\.outputs", str(step)):
+                assert identity in identities
         # What a run step reads of the outside comes through the environment, never pasted into the script.
         assert not any("${{" in step.get("run", "") for step in job["steps"])
 

@@ -49,7 +49,7 @@ def study() -> az.Study:
 
 def test_every_initiator_ratio_holds_one(study: az.Study) -> None:
     """Both round trips of a pair cross the same two programmed delays, whatever either is."""
-    pairs = [pair for found in az.asymmetry(study, metric="latency") for pair in found.pairs]
+    pairs = [pair for result in az.asymmetry(study, metric="latency") for pair in result.pairs]
     judged = [pair for pair in pairs if pair.ratio.low is not None]
     assert len(judged) >= 12
     assert all(pair.ratio.low <= 1 <= pair.ratio.high for pair in judged)
@@ -59,7 +59,7 @@ def test_the_programmed_ratio_of_rates_is_held(study: az.Study) -> None:
     links = az.studies.configured_links(study)
     due = links.loc["az2a → az3a", "rate"] / links.loc["az3a → az2a", "rate"]
     assert due == 2
-    by_method = {found.labels["method"]: found.pairs for found in az.asymmetry(study, metric="throughput")}
+    by_method = {result.labels["method"]: result.pairs for result in az.asymmetry(study, metric="throughput")}
     assert set(by_method) == {"iperf3 TCP", "ntttcp"}
     for pairs in by_method.values():
         slow, *even = sorted(pairs, key=lambda pair: pair.what != "az2a → az3a over back")

@@ -53,9 +53,9 @@ def test_the_page_says_what_every_page_says(path: Path) -> None:
 
 @pages
 def test_excerpts_stand_in_their_logs(path: Path) -> None:
-    found = EXCERPT.findall(path.read_text("utf-8"))
-    assert found
-    for name, text in found:
+    excerpts = EXCERPT.findall(path.read_text("utf-8"))
+    assert excerpts
+    for name, text in excerpts:
         assert name.startswith(f"tests/fixtures/{path.stem}/")
         assert text in cleaned(name), name
 
@@ -63,9 +63,9 @@ def test_excerpts_stand_in_their_logs(path: Path) -> None:
 @pages
 def test_outputs_are_what_the_command_prints(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    found = COMMAND.findall(path.read_text("utf-8"))
-    assert found
-    for command, shown in found:
+    commands = COMMAND.findall(path.read_text("utf-8"))
+    assert commands
+    for command, shown in commands:
         printed = CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "120"}).stdout
         assert printed.rstrip() == shown, f"azlatency {command}"
 

@@ -25,17 +25,17 @@ def blocks() -> list[tuple[str, str]]:
 
 def steps() -> list[tuple[str, str]]:
     """Return the commands and their output in order; a block of Python is a command, followed by its output."""
-    found: list[tuple[str, str]] = []
+    commands: list[tuple[str, str]] = []
     for language, content in blocks():
         if language == "console":
             for part in re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]:
                 command, _, printed = part.partition("\n")
-                found.append((command, printed))
+                commands.append((command, printed))
         elif language == "python":
-            found.append((f"{PYTHON}{content}", ""))
+            commands.append((f"{PYTHON}{content}", ""))
         else:
-            found[-1] = (found[-1][0], content)
-    return found
+            commands[-1] = (commands[-1][0], content)
+    return commands
 
 
 def matches(printed: str, due: str) -> bool:
@@ -79,9 +79,9 @@ def test_the_tutorial_prints_what_it_shows(project: Path) -> None:
     if (project / "notebooks" / "09_before_after.ipynb").exists():
         prepare = ["azlatency", "import", "--all"]
         subprocess.run(prepare, cwd=project, env=environment, capture_output=True, check=True)
-    found = steps()
-    assert len(found) >= 8 and sum("azlatency" in command for command, _ in found) >= 7
-    for command, due in found:
+    commands = steps()
+    assert len(commands) >= 8 and sum("azlatency" in command for command, _ in commands) >= 7
+    for command, due in commands:
         program = [sys.executable, "-c"] if command.startswith(PYTHON) else ["sh", "-c"]
         done = subprocess.run(
             [*program, command.removeprefix(PYTHON)], cwd=project, env=environment, stdout=subprocess.PIPE,

@@ -19,10 +19,10 @@ def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Pa
     for base, candidate in ("ab", "ba"):
         result = compare(base, candidate, "--format", "json", cwd=tmp_path)
         assert result.returncode == 3
-        found = json.loads(result.stdout)
-        assert found["outcome"] == "undetermined" and found["exit_code"] == 3
-        assert {row["verdict"] for row in found["rows"]} == {"undetermined"}
-        row = next(row for row in found["rows"] if row["path"] == "az1a → az1b" and row["method"] == "qperf tcp_lat")
+        judged = json.loads(result.stdout)
+        assert judged["outcome"] == "undetermined" and judged["exit_code"] == 3
+        assert {row["verdict"] for row in judged["rows"]} == {"undetermined"}
+        row = next(row for row in judged["rows"] if row["path"] == "az1a → az1b" and row["method"] == "qperf tcp_lat")
         assert row["codes"] == "no_replication" and row["ratio"] is None
         assert row["runs_needed_low"] == 5 and row["runs_needed_high"] == 79
         assert "5 to 79 runs on each side are needed to show it" in row["reason"]
@@ -32,8 +32,8 @@ def test_a_scaled_copy_is_reported_as_changed(tmp_path: Path, raw: Path) -> None
     write_side(raw, tmp_path / "base", "123"), write_side(raw, tmp_path / "slow", "123", scale=2.5)
     result = compare("base", "slow", "--format", "json", cwd=tmp_path)
     assert result.returncode == 1
-    found = json.loads(result.stdout)
-    beyond = [row for row in found["rows"] if row["verdict"] == "beyond"]
+    judged = json.loads(result.stdout)
+    beyond = [row for row in judged["rows"] if row["verdict"] == "beyond"]
     assert len(beyond) == 8 and {row["method"] for row in beyond} == {"qperf tcp_lat"}
     for row in beyond:
         assert row["ratio"] == pytest.approx(2.5, rel=1e-4)
@@ -54,8 +54,8 @@ def test_identical_logs_on_both_sides_are_left_out(tmp_path: Path, raw: Path) ->
 def test_paths_missing_in_the_candidate_prevent_an_unchanged_outcome(tmp_path: Path, raw: Path) -> None:
     write_side(raw, tmp_path / "a", "123"), write_side(raw, tmp_path / "b", "23", scale=1.0001)
     result = compare("a", "b", "--format", "json", cwd=tmp_path)
-    found = json.loads(result.stdout)
-    assert "az1a → az1b, qperf udp_lat (latency)" in found["only_in_base"]
+    judged = json.loads(result.stdout)
+    assert "az1a → az1b, qperf udp_lat (latency)" in judged["only_in_base"]
     assert result.returncode == 3
 
 
@@ -68,14 +68,14 @@ def test_percentiles_and_throughput_can_be_compared(tmp_path: Path, raw: Path) -
             target.write_bytes((source / "az1a-az2a" / f"pp_tcp_r{at}.txt").read_bytes())
         entry = '[study]\nregion = "emulated"\n[[run]]\nlog = "*"\nscenario = "az1a → az2a"\n'
         (tmp_path / name / "study.toml").write_text(entry, "utf-8")
-    found = json.loads(
+    judged = json.loads(
         compare("a", "b", "--metric", "p99", "--metric", "p99.9", "--format", "json", cwd=tmp_path).stdout
     )
-    assert [row["metric"] for row in found["rows"]] == ["p99", "p99.9"]
-    assert all((row["runs_after"], row["runs_before"]) == (1, 2) for row in found["rows"])
+    assert [row["metric"] for row in judged["rows"]] == ["p99", "p99.9"]
+    assert all((row["runs_after"], row["runs_before"]) == (1, 2) for row in judged["rows"])
     write_side(raw, tmp_path / "c", "12"), write_side(raw, tmp_path / "d", "3")
-    found = json.loads(compare("c", "d", "--metric", "throughput", "--format", "json", cwd=tmp_path).stdout)
-    assert {row["method"] for row in found["rows"]} == {"qperf tcp_bw"}
+    judged = json.loads(compare("c", "d", "--metric", "throughput", "--format", "json", cwd=tmp_path).stdout)
+    assert {row["method"] for row in judged["rows"]} == {"qperf tcp_bw"}
 
 
 def test_sides_without_a_common_metric_list_what_each_measured(tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_no_change_is_shown_with_enough_runs(tmp_path: Path) -> None:
     half(tmp_path / "odd", "base", True), half(tmp_path / "even", "base", False)
     result = compare("odd", "even", "--tool", "sockperf", "--format", "json", cwd=tmp_path)
     assert result.returncode == 0, result.stdout
-    found = json.loads(result.stdout)
-    assert [row["verdict"] for row in found["rows"]] == ["within", "within"]
-    assert all(row["ratio_low"] < 1 < row["ratio_high"] for row in found["rows"])
+    judged = json.loads(result.stdout)
+    assert [row["verdict"] for row in judged["rows"]] == ["within", "within"]
+    assert all(row["ratio_low"] < 1 < row["ratio_high"] for row in judged["rows"])
 
 
 def test_an_added_delay_is_detected_and_measured(tmp_path: Path) -> None:
@@ -178,5 +178,5 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
 def test_ten_slower_runs_on_each_side_are_decided_on_every_row() -> None:
     """120 µs more on 444 to 610 µs; some of the ping runs are several times slower than the others."""
     result = compare("base.zip", "slower.zip", "--format", "json", cwd=TESTS / "compare")
-    found = json.loads(result.stdout)
-    assert result.returncode == 1 and [row["verdict"] for row in found["rows"]] == ["beyond"] * 4
+    judged = json.loads(result.stdout)
+    assert result.returncode == 1 and [row["verdict"] for row in judged["rows"]] == ["beyond"] * 4

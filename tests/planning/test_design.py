@@ -22,10 +22,10 @@ TWO = ["--host", "1=a@10.0.0.1", "--host", "2=b@10.0.0.2"]
 
 
 def hosts(*texts: str) -> list:
-    found: list = []
+    parsed: list = []
     for text in texts or ("1=vm-a@10.0.0.4", "2=vm-b@10.0.1.4", "3=vm-c@10.0.2.4"):
-        found.append(parse_host(text, found))
-    return found
+        parsed.append(parse_host(text, parsed))
+    return parsed
 
 
 def plan(*arguments: object, cwd: Path) -> Completed:
@@ -53,8 +53,8 @@ def test_every_round_measures_every_pair_once_in_both_directions() -> None:
 
 def test_rounds_from_an_assumed_spread_respect_the_minimum_of_an_exact_test() -> None:
     """t(18) * 0.1 / sqrt(19) is the first within log(1.05); three pairs of zones need seven rounds."""
-    found = rounds_from_spread(0.1, 0.05, hosts())
-    assert found.number == 19 and "assumed run-to-run spread of 10 % (no pilot)" in found.reason
+    rounds = rounds_from_spread(0.1, 0.05, hosts())
+    assert rounds.number == 19 and "assumed run-to-run spread of 10 % (no pilot)" in rounds.reason
     few = rounds_from_spread(0.01, 0.05, hosts())
     assert few.number == 7 and "3 pairs of zones" in few.reason
 

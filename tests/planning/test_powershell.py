@@ -26,10 +26,10 @@ METADATA = "169.254.169.254"
 
 
 def windows(*names: str) -> str:
-    found: list = []
+    hosts: list = []
     for at, name in enumerate(names or ("win-a", "win-b"), start=1):
-        found.append(make_host(str(at), name, f"10.0.{at}.4", found))
-    return powershell_script(make_plan("mine", found, ["latte", "ntttcp"], ROUNDS))
+        hosts.append(make_host(str(at), name, f"10.0.{at}.4", hosts))
+    return powershell_script(make_plan("mine", hosts, ["latte", "ntttcp"], ROUNDS))
 
 
 def test_powershell_contains_only_addresses_of_hosts_and_the_metadata_service() -> None:

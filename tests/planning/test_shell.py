@@ -48,10 +48,10 @@ ALL = ["ping", "sockperf", "sockperf-udp", "iperf3", "qperf"]
 
 
 def script(*, names: tuple[str, ...] = ("vm-a", "vm-b"), study: str = "mine", **options: object) -> str:
-    found: list = []
+    hosts: list = []
     for at, name in enumerate(names, start=1):
-        found.append(make_host(str(at), name, f"10.0.{at}.4", found))
-    return shell_script(make_plan(study, found, ALL, ROUNDS, **options))  # type: ignore[arg-type]
+        hosts.append(make_host(str(at), name, f"10.0.{at}.4", hosts))
+    return shell_script(make_plan(study, hosts, ALL, ROUNDS, **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("shell", ["sh", "dash", "bash", "busybox"])
@@ -67,14 +67,14 @@ def test_the_script_is_posix_shell(tmp_path: Path, shell: str) -> None:
 @pytest.mark.parametrize("name", ["vm-b", HOSTILE])
 def test_shellcheck_reports_no_problem(tmp_path: Path, name: str) -> None:
     (tmp_path / "measure.sh").write_text(script(names=("vm-a", name)), "utf-8")
-    found = subprocess.run(["shellcheck", "measure.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stdout) == (0, "")
+    checked = subprocess.run(["shellcheck", "measure.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stdout) == (0, "")
 
 
 def test_the_script_contains_only_addresses_of_hosts_and_the_metadata_service() -> None:
     """Every address in the script, the comments included."""
-    found = set(re.findall(r"\b\d{1,3}(?:\.\d{1,3}){3}\b", script()))
-    assert found == {"10.0.1.4", "10.0.2.4", METADATA}
+    addresses = set(re.findall(r"\b\d{1,3}(?:\.\d{1,3}){3}\b", script()))
+    assert addresses == {"10.0.1.4", "10.0.2.4", METADATA}
     assert not re.findall(r"https?://(?!169\.254\.169\.254)", script())
 
 
@@ -172,13 +172,13 @@ def left_running(names: tuple[str, str]) -> set[str]:
 
 
 def running_in(names: tuple[str, str]) -> set[str]:
-    found = set()
+    programs = set()
     for name in names:
         pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=True).stdout.split()
         for pid in pids:
             with suppress(OSError):
-                found.add((Path("/proc") / pid / "comm").read_text().strip())
-    return found & set(TOOLS)
+                programs.add((Path("/proc") / pid / "comm").read_text().strip())
+    return programs & set(TOOLS)
 
 
 @needs(*TOOLS, "curl")

@@ -41,7 +41,7 @@ BELOW = frame([None, 2, None, None], ["ok", "ok", "ok", "lost"], [0, 2, 0, None]
 
 def test_what_was_lost_is_later_than_any() -> None:
     assert round_trips(LOST).tolist() == [3, np.inf, 1, 2]
-    assert [each.tolist() for each in bounds(LOST)] == [[3, np.inf, 1, 2]] * 2
+    assert [bound.tolist() for bound in bounds(LOST)] == [[3, np.inf, 1, 2]] * 2
     assert median(LOST) == 2.5
 
 
@@ -89,30 +89,30 @@ def study(tmp_path: Path, name: str, *texts: str) -> Study:
 
 
 def windows(times: list[str]) -> str:
-    replies = "\n".join(f"Reply from 10.1.0.4: bytes=32 time{each}ms TTL=128" for each in times)
+    replies = "\n".join(f"Reply from 10.1.0.4: bytes=32 time{rtt}ms TTL=128" for rtt in times)
     return WINDOWS.format(replies=replies, n=len(times))
 
 
 def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     """Three of four replies are ``<1ms``. Of the others alone the median would be 2 ms: four times too much."""
-    found = study(tmp_path, "below", windows(["<1", "<1", "=2", "<1"] * 300))
-    runs = az.latency(found)
+    stored = study(tmp_path, "below", windows(["<1", "<1", "=2", "<1"] * 300))
+    runs = az.latency(stored)
     assert runs["median_ns"].isna().tolist() == [True]
-    assert not az.stats.distribution_shape.run_histograms(found, runs)
-    assert not az.stats.time_series.run_time_series(found, runs)
-    assert not az.stats.tail_by_run.fit_tails(found, runs, limit=1e6)
-    middle, late = az.quantiles(found.samples, [0.5, 0.9])
+    assert not az.stats.distribution_shape.run_histograms(stored, runs)
+    assert not az.stats.time_series.run_time_series(stored, runs)
+    assert not az.stats.tail_by_run.fit_tails(stored, runs, limit=1e6)
+    middle, late = az.quantiles(stored.samples, [0.5, 0.9])
     assert (middle.estimate, late.estimate) == (0.5e6, 2.5e6)
-    told = az.findings.what_was_measured.conclude(found, az.stats.unit_checks.printed_quantities(runs)).findings
-    assert [each.kind for each in told if each.text.startswith("900 replies in 1 run of ping")] == ["act"]
+    told = az.findings.what_was_measured.conclude(stored, az.stats.unit_checks.printed_quantities(runs)).findings
+    assert [finding.kind for finding in told if finding.text.startswith("900 replies in 1 run of ping")] == ["act"]
 
 
 def test_a_run_of_which_only_bounds_are_known(tmp_path: Path) -> None:
     """No mean, no median, and still a run with percentiles."""
-    found = study(tmp_path, "bounds", windows(["<1"] * 1200).replace("Average = 1ms", "Average = 0ms"))
-    runs = az.latency(found)
+    stored = study(tmp_path, "bounds", windows(["<1"] * 1200).replace("Average = 1ms", "Average = 0ms"))
+    runs = az.latency(stored)
     assert runs[["mean_ns", "median_ns"]].isna().all(axis=None) and runs["n"].tolist() == [1200]
-    (middle,) = az.quantiles(found, [0.5])
+    (middle,) = az.quantiles(stored, [0.5])
     assert (middle.estimate, middle.labels["path"]) == (0.5e6, "? → 10.1.0.4")
 
 
@@ -123,11 +123,11 @@ def test_a_median_above_the_resolution_is_known(tmp_path: Path) -> None:
 
 def linux(times: list[float | None]) -> str:
     replies = "\n".join(
-        f"64 bytes from 10.1.0.4: icmp_seq={number} ttl=64 time={each} ms"
-        for number, each in enumerate(times, 1)
-        if each is not None
+        f"64 bytes from 10.1.0.4: icmp_seq={number} ttl=64 time={rtt} ms"
+        for number, rtt in enumerate(times, 1)
+        if rtt is not None
     )
-    answers = [each for each in times if each is not None]
+    answers = [rtt for rtt in times if rtt is not None]
     loss = 100 * (1 - len(answers) / len(times))
     return (
         f"PING 10.1.0.4 (10.1.0.4) 56(84) bytes of data.\n{replies}\n\n--- 10.1.0.4 ping statistics ---\n"
@@ -139,41 +139,39 @@ def linux(times: list[float | None]) -> str:
 def test_loss_in_every_list_of_runs(tmp_path: Path) -> None:
     """A lost probe once stopped every page that reads samples."""
     rng = np.random.default_rng(7)
-    times: list[float | None] = [round(each, 3) for each in rng.gamma(4, 0.2, 1200) + 0.3]
+    times: list[float | None] = [round(rtt, 3) for rtt in rng.gamma(4, 0.2, 1200) + 0.3]
     times[1::10] = [None] * 120
-    found = study(tmp_path, "lossy", linux(times))
-    runs = az.latency(found)
-    ordered = sorted(each for each in times if each is not None)
+    stored = study(tmp_path, "lossy", linux(times))
+    runs = az.latency(stored)
+    ordered = sorted(rtt for rtt in times if rtt is not None)
     assert runs["median_ns"].tolist() == [pytest.approx(5e5 * (ordered[599] + ordered[600]))]
     assert runs["n"].tolist() == [1080]
-    (shape,) = az.stats.distribution_shape.run_histograms(found, runs)
+    (shape,) = az.stats.distribution_shape.run_histograms(stored, runs)
     assert (shape.n, shape.lost, int(shape.counts.sum()) + shape.beyond) == (1080, 120, 1080)
-    (in_time,) = az.stats.time_series.run_time_series(found, runs)
+    (in_time,) = az.stats.time_series.run_time_series(stored, runs)
     assert in_time.lost == 120
-    (tail,) = az.stats.tail_by_run.fit_tails(found, runs, limit=10e6)
+    (tail,) = az.stats.tail_by_run.fit_tails(stored, runs, limit=10e6)
     assert tail.slower.estimate == pytest.approx(0.1)
 
 
 def test_compare_counts_lost_probes_as_late(tmp_path: Path) -> None:
     """With one probe in twenty lost the 99th percentile is no number, however many runs there are."""
     series = [[round(1 + (number * step % 199) / 1e3, 3) for number in range(200)] for step in (3, 5, 7)]
-    lossy: list[list[float | None]] = [
-        [None if at % 20 == 3 else each for at, each in enumerate(one)] for one in series
-    ]
+    lossy: list[list[float | None]] = [[None if at % 20 == 3 else rtt for at, rtt in enumerate(one)] for one in series]
     before = study(tmp_path, "before", *(linux([*one]) for one in series))
     after = study(tmp_path, "after", *(linux(one) for one in lossy))
     judged = judge(before, after, names=("before", "after"), metrics=["p99", "p90"])
-    found = {row.metric: row for row in judged.rows}
-    assert (found["p99"].verdict, found["p99"].comparison.codes) == ("refused", ("loss_censored",))
-    assert found["p90"].verdict != "refused"
+    by_metric = {row.metric: row for row in judged.rows}
+    assert (by_metric["p99"].verdict, by_metric["p99"].comparison.codes) == ("refused", ("loss_censored",))
+    assert by_metric["p90"].verdict != "refused"
 
 
 def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     """Its median is later than any: no interval holds with it, and tables, charts and findings say so."""
     good: list[float | None] = [round(1 + number / 1e3, 3) for number in range(100)]
-    bad: list[float | None] = [each if at % 5 == 0 else None for at, each in enumerate(good)]
-    found = study(tmp_path, "bad", linux(good), linux([*good, 1.5]), linux(bad))
-    runs = az.latency(found)
+    bad: list[float | None] = [rtt if at % 5 == 0 else None for at, rtt in enumerate(good)]
+    stored = study(tmp_path, "bad", linux(good), linux([*good, 1.5]), linux(bad))
+    runs = az.latency(stored)
     assert runs["median_ns"].tolist() == [1_049_500, 1_050_000, np.inf]
     (typical,) = az.summarize(runs, "median_ns")
     assert (typical.estimate, typical.n, typical.codes) == (None, 3, ("end_unknown", "loss_censored"))
@@ -184,7 +182,7 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     assert_fit_to_print("lost", chart)
     note = az.charts.latency_forest(runs.iloc[[2]], [])
     assert str(note).endswith("ping 56 B: the run lost most of its probes.")
-    (condition,) = az.stats.placement.conditions(found, runs)
+    (condition,) = az.stats.placement.conditions(stored, runs)
     assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None
-    told = az.findings.what_was_measured.conclude(found, az.stats.unit_checks.printed_quantities(runs)).findings
-    assert any(each.text.startswith("1 run with round-trip times lost probes, up to 80 %") for each in told)
+    told = az.findings.what_was_measured.conclude(stored, az.stats.unit_checks.printed_quantities(runs)).findings
+    assert any(finding.text.startswith("1 run with round-trip times lost probes, up to 80 %") for finding in told)
