@@ -18,7 +18,8 @@ from azlatency.report.charts.base import (
     styled,
     tip,
 )
-from azlatency.report.charts.palette import ESTIMATE, RUN
+from azlatency.report.charts.palette import ESTIMATE, INK, RUN
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.run_order import LEVEL
 
@@ -67,6 +68,7 @@ def runs_in_order(histories: Sequence[History]) -> Chart | Note:
     caption = (
         "Each dot is one run; line: median of the runs between two changes. r: lag-1 autocorrelation, with the p-value "
         f"of its permutation test. {sizes((one.n for one in shown), 'runs per panel')}."
+        + (" Dotted: configured round-trip delay of the emulated link." if any(map(_truth, shown)) else "")
         + left_out(len(shown), len(tested), "series, those with the smallest p")
     )
     return Chart(figure, caption, "\n".join(_words(one) for one in shown), title=title)
@@ -87,10 +89,16 @@ def _panel(axis: Axes, one: History) -> None:
     levels = one.levels or (sorted(one.values)[len(values) // 2],)
     for (begin, end), level in zip(pairwise([0, *one.changes, len(values)]), levels, strict=True):
         axis.plot([begin + 0.5, end + 0.5], [level / scale] * 2, color=ESTIMATE, linewidth=1.4)
+    if truth := _truth(one):
+        axis.axhline(truth / scale, color=INK, linewidth=1, linestyle=":")
     axis.set_title(f"{one.what}\nr = {one.diagnostics['lag1']:.2f}, p = {one.diagnostics['lag1_p']:.3f}", fontsize=8)
     axis.set_ylabel(unit)
     axis.set_xlim(0.4, len(values) + 0.6)
     axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+
+
+def _truth(one: History) -> float | None:
+    return configured().rtt.get(str(one.labels.get("path"))) if one.unit == "ns" else None
 
 
 def _words(one: History) -> str:

@@ -51,3 +51,21 @@ def test_few_runs_and_runs_without_an_order_are_not_tested() -> None:
     ordered = az.stats.histories(unordered)
     assert ordered[0].codes == ("order_unknown",) and isinstance(charts.runs_in_order(ordered), Note)
     assert "order unknown" in str(tables.latency.runs_in_order(ordered))
+
+
+def test_the_configured_delay_is_drawn_in_an_emulated_study() -> None:
+    study = az.load("emulated-zones")
+    charts.ground_truth(study)
+    try:
+        chart = charts.runs_in_order(az.stats.histories(az.latency(study)))
+    finally:
+        charts.ground_truth(None)
+    assert isinstance(chart, Chart) and "Dotted: configured round-trip delay" in chart.caption
+    delays = {}
+    for axis in chart.figure.axes:
+        for line in axis.lines:
+            if line.get_linestyle() == ":":
+                delays[axis.get_title("left").split(",")[0]] = float(line.get_ydata()[0])
+    # truth.json: 60 + 60 µs, 350 + 350 µs, 300 + 420 µs; the link inside a zone has no delay of its own.
+    expected = {frozenset("12"): 120, frozenset("13"): 700, frozenset("23"): 720}
+    assert delays == {path: expected[frozenset(path) & frozenset("123")] for path in delays} != {}
