@@ -127,6 +127,10 @@ fixtures: setup ## run the installed tools between network namespaces and parse 
 fuzz: setup ## classify 200,000 damaged logs by what the parsers make of them (takes minutes)
 	@cd tests && ../$(PY) -m helpers.fuzz $(or $(MUTANTS),200000) $(or $(SEED),1)
 
+.PHONY: load
+load: setup ## import 10,000 logs, build a report of 1,000, and kill imports and reports at random moments (takes minutes)
+	@$(PY) tools/crash_and_load.py
+
 .PHONY: fuzz-guided
 fuzz-guided: setup ## search texts that break a parser, guided by code coverage (TOOLS="ping fio" SECONDS=60)
 	@rm -rf build/fuzz/seeds
