@@ -240,10 +240,17 @@ def _set_headline(chart: Chart) -> None:
     """Write the chart's title, the result in words, above the panels; the figure grows by its lines."""
     if not chart.title:
         return
-    figure, text = chart.figure, textwrap.fill(short(chart.title), _HEADLINE[_column.get()])
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure, title, letters = chart.figure, short(chart.title), _HEADLINE[_column.get()]
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    headline = figure.suptitle(textwrap.fill(title, letters), x=0.008, ha="left", fontsize=10, fontweight="bold")
+    while letters > 20 and headline.get_window_extent(renderer).x1 > figure.bbox.x1:  # names of wide letters
+        letters -= 2
+        headline.set_text(textwrap.fill(title, letters))
     width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + _HEADLINE_INCHES * (text.count("\n") + 1) + 0.05)
-    figure.suptitle(text, x=0.008, ha="left", fontsize=10, fontweight="bold")
+    lines = headline.get_text().count("\n") + 1
+    figure.set_size_inches(width, height + _HEADLINE_INCHES * lines + 0.05)
 
 
 def label_tall_panels(axes: Sequence[Axes], least: float = 1.6) -> None:
