@@ -64,7 +64,7 @@ _JOINED = ("sources", "runs", "events")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
 #: The samples of a log with more of them have a file of their own and never are in memory together.
-_MOST_SAMPLES = 2**20
+_MOST_SAMPLES = 2**18
 #: A worker parses this many files, or this many bytes, at a time: its answer costs a few milliseconds to send.
 _BATCH_FILES, _BATCH_BYTES = 64, 4 * 1024**2
 _CHANGED = "changed while it was read; import it again"
