@@ -152,10 +152,15 @@ class _Pages:
             return
         done = 0
         for number, start, stop in self._spans(index):
-            page = self._bytes(number)
-            page[start:stop] = kinds[done : done + stop - start]
+            part = kinds[done : done + stop - start]
             done += stop - start
-            if page.count(page[0]) == len(page):
+            page = self._pages[number]
+            if isinstance(page, int) and part.count(page) == len(part):
+                continue
+            page = self._bytes(number)
+            page[start:stop] = part
+            # Lines are marked in their order, so a page is rarely full of one kind before its ends are equal.
+            if page[0] == page[-1] and page.count(page[0]) == len(page):
                 self._pages[number] = page[0]
 
     def find(self, kind: int, start: int = 0) -> int:
