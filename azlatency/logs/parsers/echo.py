@@ -88,12 +88,14 @@ class _EchoLog(LineLog):
         self.run.add_metric("observations", count(match[2]), line.number)
         if int(match[3]) != sent - received:
             self.run.add_event("count_mismatch", "error", "lost is not sent - received: the log is edited", line.number)
-        self.ended = True
+        # The times follow, unless the console lost every line with a μ.
+        self.ended = not (received and self.rtt)
 
     @data(rf"INFO - RTT: Min = {_TIME}, Max = {_TIME}, Avg = {_TIME}", hint="RTT: Min")
     def extremes(self, line: Line, match: re.Match[str]) -> None:
         for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
             self.run.add_metric(name, quantity(token, "us"), line.number)
+        self.ended = True
 
     @data(rf"INFO -\s+StdDev = {_TIME}", hint="StdDev")
     def deviation(self, line: Line, match: re.Match[str]) -> None:

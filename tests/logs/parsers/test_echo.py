@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from helpers.logs import event_codes, metric_values, read_text
+from helpers.places import FIXTURES
 
 HEADER = "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us\n"
 ROWS = """\
@@ -74,6 +75,12 @@ def test_lines_that_the_console_lost_are_not_lost_packets() -> None:
     assert tables.sample_blocks == []
     assert metric_values(tables) == {"sent": 2, "received": 2, "lost": 0, "loss": 0, "observations": 2}
     assert "lines_missing" in event_codes(tables)
+
+
+def test_a_log_that_ends_before_its_times_is_truncated() -> None:
+    text = (FIXTURES / "echo" / "cca290c-one.log").read_text("utf-8")
+    for end in ("2026-11-21 01:47:34.541 - INFO - RTT: Min", "RTT: Min"):
+        assert read_text(text[: text.index(end)]).rows["runs"][0]["status"] == "truncated"
 
 
 def test_one_flow_is_one_connection_and_one_run() -> None:
