@@ -444,6 +444,15 @@ def test_the_total_in_the_server_output_is_kept_beside_that_of_the_client(read) 
     assert [(rate["value"], rate["line"]) for rate in rates.values()] == [(275e6, 8), (274e6, 9), (274e6, 19)]
 
 
+def test_a_zero_in_the_server_output_is_not_a_rate(read) -> None:
+    """Up to 3.1 the server also prints a row for the sender, whose count it does not know."""
+    text = (FIXTURES / "3.17.1-server-output.log").read_text("utf-8")
+    head, total, end = text.rpartition("[  5]   0.00-2.02   sec  65.9 MBytes   274 Mbits/sec")
+    unknown = "[  5]   0.00-2.02   sec  0.00 Bytes  0.00 bits/sec                  sender\n"
+    rate = read(head + unknown + total + end).metric("throughput", side="server")
+    assert (rate["value"], rate["line"]) == (274e6, 20)
+
+
 def test_a_sentence_about_errors_is_not_a_run(read) -> None:
     assert not read("# Changes\n- Errors print the shape of iperf3 (`riperf3: error - ...`,\n  exit 1)\n", "a.md").runs
 

@@ -227,7 +227,14 @@ class Test:
             self._compare_ends(kept)
             if name is None or (self.bidir and name == rows[0].role):
                 self._set_duration(kept)
+        self._write_server_totals()
+
+    def _write_server_totals(self) -> None:
+        """Write what the server printed of its own end; its zeros for the other end mean that it does not know them."""
+        own_side = "sender" if self.reverse else "receiver"
         for row in self.server_totals:
+            if row.silent or self.bidir or row.side != own_side:
+                continue
             name = self._stream_name(row)
             scope = "run" if name == row.role else "stream"
             for metric, value in (("throughput", row.rate), ("transferred", row.bytes),
