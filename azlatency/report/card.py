@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from azlatency.logs.format import format_interval, format_value
+from azlatency.report.objects import escape_markdown
 from azlatency.report.table import Ref, ref_record
 
 CARD_TYPE = "application/vnd.azlatency.card+json"
@@ -17,6 +18,41 @@ BADGES: dict[Badge, str] = {
     "not_measured": "not measured",
     "emulated": "emulated",
 }
+
+
+@dataclass(frozen=True, init=False)
+class Linked:
+    """A number of a sentence, and the runs or lines that it comes from: both sides of a ratio.
+
+    ``bold`` marks the numbers that answer the question.
+    """
+
+    text: str
+    refs: tuple[Ref, ...]
+    bold: bool
+
+    def __init__(self, text: str, *refs: Ref, bold: bool = True) -> None:
+        for name, value in (("text", text), ("refs", tuple(dict.fromkeys(refs))), ("bold", bold)):
+            object.__setattr__(self, name, value)
+
+
+#: Plain text and numbers.
+Sentence = tuple[str | Linked, ...]
+
+
+def listed(sentences: Iterable[Sentence]) -> Sentence:
+    """Join sentences as words are joined: "a, b and c"."""
+    parts = list(sentences)
+    joined: list[str | Linked] = []
+    for index, part in enumerate(parts):
+        joined += [", " if index < len(parts) - 1 else " and "] * (index > 0)
+        joined += part
+    return tuple(joined)
+
+
+def plain_sentence(sentence: Sentence) -> str:
+    """Return a sentence without its references."""
+    return "".join(part if isinstance(part, str) else part.text for part in sentence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +140,9 @@ class Card:
         A key of `BADGES`: how far to trust the answer.
     reported : bool
         Whether the numbers come from a text, without logs.
-    answer : str
-        What the data show, as Markdown: a description of these runs. Empty if there is nothing to describe.
-    inference : str
+    answer : Sentence
+        What the data show: a description of these runs. Empty if there is nothing to describe.
+    inference : Sentence
         What the data support beyond these runs.
     dots : tuple of Dot
         The values behind the answer.
@@ -129,8 +165,8 @@ class Card:
     question: str
     badge: Badge
     reported: bool
-    answer: str
-    inference: str
+    answer: Sentence
+    inference: Sentence
     dots: tuple[Dot, ...]
     axis: str
     next_step: str
@@ -149,9 +185,9 @@ class Card:
         values = [f"  {dot.label}: {dot.text}" for dot in self.dots]
         parts = [
             f"{self.question} [{self.badge_text}]",
-            f"In these runs: {self.answer}" if self.answer else "",
+            f"In these runs: {plain_sentence(self.answer)}" if self.answer else "",
             *([f"{self.axis}:", *values] if values else []),
-            f"Inference: {self.inference}" if self.inference else "",
+            f"Inference: {plain_sentence(self.inference)}" if self.inference else "",
             f"The source: {self.source_says}" if self.source_says else "",
             f"Likely cause, not a finding: {self.likely_cause} ({self.likely_cause_source})"
             if self.likely_cause
@@ -162,7 +198,8 @@ class Card:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         dots = [asdict(dot) | {"refs": [ref_record(ref) for ref in dot.refs]} for dot in self.dots]
-        record = asdict(self) | {"badge_text": self.badge_text, "dots": dots}
+        sentences = {"answer": _record(self.answer), "inference": _record(self.inference)}
+        record = asdict(self) | sentences | {"badge_text": self.badge_text, "dots": dots}
         return {"text/plain": repr(self), "text/markdown": self._markdown(), CARD_TYPE: record}
 
     def _markdown(self) -> str:
@@ -170,9 +207,9 @@ class Card:
         table = ["", f"| | {_cell(self.axis)} |", "| --- | ---: |", *rows] if rows else []
         lines = [
             f"**{self.question}** ({self.badge_text})",
-            f"\n**In these runs:** {self.answer}" if self.answer else "",
+            f"\n**In these runs:** {_markdown(self.answer)}" if self.answer else "",
             *table,
-            f"\n**Inference:** {self.inference}" if self.inference else "",
+            f"\n**Inference:** {_markdown(self.inference)}" if self.inference else "",
             f"\n**The source:** {self.source_says}" if self.source_says else "",
             f"\n**Likely cause, not a finding:** {self.likely_cause} Source: {self.likely_cause_source}"
             if self.likely_cause
@@ -180,6 +217,23 @@ class Card:
             f"\n**Next:** {self.next_step}" if self.next_step else "",
         ]
         return "\n".join(line for line in lines if line or table)
+
+
+def _record(sentence: Sentence) -> list[dict[str, Any]]:
+    """Return a sentence as JSON: the text of each part, and whether a number is bold and its references."""
+    return [
+        {"text": part}
+        if isinstance(part, str)
+        else {"text": part.text, "bold": part.bold, "refs": [ref_record(ref) for ref in part.refs]}
+        for part in sentence
+    ]
+
+
+def _markdown(sentence: Sentence) -> str:
+    return "".join(
+        escape_markdown(part) if isinstance(part, str) else f"**{part.text}**" if part.bold else part.text
+        for part in sentence
+    )
 
 
 def _cell(text: str) -> str:

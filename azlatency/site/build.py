@@ -21,14 +21,13 @@ from azlatency import __version__
 from azlatency.logs.format import visible
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
-from azlatency.site.cards import stored_card, strip
+from azlatency.site.cards import plain_parts, stored_card, strip
 from azlatency.site.documentation import Documents
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
-from azlatency.site.markdown import plain_text
 from azlatency.site.notebooks import (
     Progress,
     documents_folder,
@@ -344,7 +343,9 @@ class _Site:
             known = self._before.pages.get(page.page)
             before = stored_card(known.get("says", {}).get("card")) if known else None
             if page.card and before and before.answer != page.card.answer:
-                changes.append((page.job.study.title, f"{plain_text(before.answer)} → {plain_text(page.card.answer)}"))
+                changes.append(
+                    (page.job.study.title, f"{plain_parts(before.answer)} → {plain_parts(page.card.answer)}")
+                )
         return self._render("across.html.j2", "across.html", strip=strip(cards), changes=changes)
 
     def _render(self, template: str, at: str, **values: Any) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from azlatency.logs.format import format_value
 from azlatency.site.markdown import markdown_line
@@ -39,14 +39,33 @@ class DotView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartView:
+    """A part of a sentence: text, or a number with the id of the runs or lines that it comes from."""
+
+    text: str
+    bold: bool = False
+    target: str = ""
+
+    def html(self, page: str) -> Markup:
+        """Return the part as HTML; ``page`` is the address of the card's page."""
+        shown = Markup("<b>{}</b>").format(self.text) if self.bold else escape(self.text)
+        return Markup('<a href="{}#{}">{}</a>').format(page, self.target, shown) if self.target else shown
+
+
+def plain_parts(parts: Iterable[PartView]) -> str:
+    """Return a sentence as text."""
+    return "".join(part.text for part in parts)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CardView:
     """A card; its texts are Markdown or plain text, and are escaped where they are shown."""
 
     badge: str
     badge_text: str
     question: str
-    answer: str
-    inference: str
+    answer: tuple[PartView, ...]
+    inference: tuple[PartView, ...]
     source_says: str
     likely_cause: str
     likely_cause_source: str
@@ -60,27 +79,35 @@ class CardView:
         """Return one of the texts as HTML."""
         return markdown_line(text)
 
+    def sentence(self, parts: Sequence[PartView], page: str = "") -> Markup:
+        """Return the answer or the inference as HTML, with links to ``page``."""
+        return Markup("").join(part.html(page) for part in parts)
+
     def record(self) -> dict[str, Any]:
         """Return the card as JSON for the record of the report; `stored_card` reads it."""
         return asdict(self)
 
 
+_SENTENCES = ("answer", "inference")
 _TEXTS = (
-    "badge", "badge_text", "question", "answer", "inference", "source_says", "likely_cause", "likely_cause_source",
-    "next_step", "axis",
+    "badge", "badge_text", "question", "source_says", "likely_cause", "likely_cause_source", "next_step", "axis",
 )  # fmt: skip
 
 
 def card_view(record: Any, links: Links | None = None) -> CardView | None:
     """Return the card of a notebook's output, or None if the record is unusable; ``links`` finds where a dot leads."""
     try:
-        texts = {name: str(record[name]) for name in _TEXTS}
+        texts: dict[str, Any] = {name: str(record[name]) for name in _TEXTS}
+        texts |= {name: _sentence(record[name], links) for name in _SENTENCES}
         dots, logarithmic = _dots(record["dots"], links)
     except (KeyError, TypeError, ValueError):
         return None
     texts["axis"] += ", log scale" if logarithmic else ""
     return CardView(
-        **texts, dots=dots, round_trips=tuple(record.get("round_trips", ())), limits=tuple(record.get("limits", ()))
+        **texts,
+        dots=dots,
+        round_trips=tuple(record.get("round_trips", ())),
+        limits=tuple(record.get("limits", ())),
     )
 
 
@@ -90,9 +117,20 @@ def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
         return None
     try:
         fields = {name: tuple(record[name]) for name in ("round_trips", "limits")}
+        fields |= {name: tuple(PartView(**part) for part in record[name]) for name in _SENTENCES}
         return CardView(**{**record, **fields, "dots": tuple(DotView(**dot) for dot in record["dots"])})
     except (KeyError, TypeError):
         return None
+
+
+def _sentence(parts: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[PartView, ...]:
+    return tuple(
+        PartView(
+            text=str(part["text"]), bold=bool(part.get("bold")),
+            target=found.target if links and (found := links(part, str(part["text"]))) else "",
+        )
+        for part in parts
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from azlatency.site.cards import plain_parts
 from azlatency.site.markdown import plain_text
 
 #: Most characters of a text, of all texts of a section, and of all texts on the search page.
@@ -51,7 +52,8 @@ class Texts:
                 self._add("finding", finding.heading, [plain_text(finding.text)], f"findings_{finding.kind}")
         elif shown.kind == "card":
             card = shown.card
-            self._add("finding", card.question, map(plain_text, (card.answer, card.inference, card.next_step)))
+            texts = [*map(plain_parts, (card.answer, card.inference)), plain_text(card.next_step)]
+            self._add("finding", card.question, texts)
         elif shown.kind == "figure":
             self._add("figure", shown.headline or shown.title, shown.alt.split("\n"), shown.anchor)
         elif shown.html and shown.kind == "markdown":

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.report.card import CARD_TYPE, Card, dot, span
+from azlatency.report.card import CARD_TYPE, Card, Linked, dot, listed, plain_sentence, span
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,18 @@ def test_a_range_has_one_unit(values: tuple[float, ...], text: str) -> None:
 
 def test_the_markdown_has_the_values_and_no_empty_part() -> None:
     card = Card(
-        study="mine", title="Mine", question="Far?", badge="indicative", reported=False, answer="Yes, **2 ms**.",
-        inference="", dots=(dot("a | b", [2e6], "ns"),), axis="mean RTT", next_step="Repeat.",
+        study="mine", title="Mine", question="Far?", badge="indicative", reported=False,
+        answer=("Yes, *not* ", Linked("2 ms"), "."),
+        inference=(), dots=(dot("a | b", [2e6], "ns"),), axis="mean RTT", next_step="Repeat.",
     )  # fmt: skip
     bundle = card._repr_mimebundle_()
     assert "| a \\| b | 2.00 ms |" in bundle["text/markdown"]
+    assert "Yes, \\*not\\* **2 ms**." in bundle["text/markdown"] and "Yes, *not* 2 ms." in repr(card)
     assert "Inference" not in bundle["text/markdown"] and "Likely cause" not in repr(card)
     assert bundle[CARD_TYPE]["badge_text"] == "measured once: indicative"
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, ""), (1, "a 1"), (2, "a 1 and b 2"), (3, "a 1, b 2 and c 3")])
+def test_sentences_are_listed_as_words_are(count: int, text: str) -> None:
+    sentences = [(f"{name} ", Linked(number)) for name, number in zip("abc", "123", strict=True)]
+    assert plain_sentence(listed(sentences[:count])) == text

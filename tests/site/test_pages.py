@@ -18,7 +18,7 @@ from helpers.places import ROOT
 from helpers.tables import text_table
 from matplotlib.figure import Figure
 
-from azlatency.report.card import Card, RoundTrip, dot
+from azlatency.report.card import Card, Linked, RoundTrip, dot
 from azlatency.report.objects import Chart, Finding, Findings
 from azlatency.report.table import FileRef
 from azlatency.site import build as report
@@ -216,8 +216,9 @@ def _notebook() -> Any:
         ),
         Findings((Finding("act", "Do $x^2$."), Finding("info", "<script>alert(1)</script>" + "W" * 200))),
         Card(
-            study="toy", title="Toy", question="Why?", badge="indicative", reported=False, answer="**1 ms**" + "W" * 90,
-            inference="None.", axis="mean RTT", next_step="Repeat.",
+            study="toy", title="Toy", question="Why?", badge="indicative", reported=False,
+            answer=(Linked("1 ms", FileRef(source, line=2)), "W" * 90),
+            inference=("None.",), axis="mean RTT", next_step="Repeat.",
             dots=tuple(dot(f"path {n}", [n * 1e6], "ns", FileRef(source, line=2), near=n == 1) for n in (1, 2)),
             round_trips=(RoundTrip(placement="same_zone", path="W" * 60, method="ping", value=1e6, reported=False),),
         ),

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_estimate, format_value, join_words
-from azlatency.report.card import Badge, Card, Dot, Limit, RoundTrip, dot, span
-from azlatency.report.table import RunsRef
+from azlatency.report.card import Badge, Card, Dot, Limit, Linked, RoundTrip, Sentence, dot, listed, span
+from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.emulation_check import emulated_differences
@@ -52,8 +52,8 @@ class Answer:
     """What one shape of answer says; the attributes are those of `Card`."""
 
     badge: Badge
-    answer: str
-    inference: str
+    answer: Sentence = ()
+    inference: Sentence = ()
     dots: tuple[Dot, ...] = ()
     axis: str = ""
     next_step: str = ""
@@ -125,8 +125,7 @@ def _round_trips(measured: Sequence[Condition]) -> Iterator[RoundTrip]:
 
 _NOTHING = Answer(
     badge="not_measured",
-    answer="",
-    inference="No log of this study contains a latency or a rate, and no text reports one.",
+    inference=("No log of this study contains a latency or a rate, and no text reports one.",),
     next_step="Measure round trips with sockperf or ping on each path, in rounds; `azlatency plan` writes the script.",
 )
 
@@ -141,16 +140,28 @@ def _badge(levels: Sequence[Condition]) -> Badge:
     return "replicated" if intervals and all(intervals) else "indicative"
 
 
-def _inference(levels: Sequence[Condition]) -> str:
+def _inference(levels: Sequence[Condition]) -> Sentence:
     if levels[0].origin == "reported":
-        return (
+        text = (
             "The text reports these numbers without logs, so the spread between runs is unknown: quote them, but do "
             "not test them."
         )
-    if _badge(levels) == "replicated":
-        typical = [level.typical for level in levels if level.typical is not None]
-        return "Typical runs: " + "; ".join(map(str, typical[:3])) + "."
-    return "Each path was measured once, so this describes these connections; other machines may rank differently."
+    elif _badge(levels) == "replicated":
+        typical = [Linked(str(level.typical), condition_ref(level), bold=False) for level in levels[:3]]
+        return "Typical runs: ", *listed((run,) for run in typical), "."
+    else:
+        text = "Each path was measured once, so this describes these connections; other machines may rank differently."
+    return (text,)
+
+
+def _values(level: Condition, *, bold: bool = False) -> Linked:
+    """Return the values of a condition with where they come from."""
+    return Linked(span(level.values, "ns"), condition_ref(level), bold=bold)
+
+
+def _both(steps: Iterable[Change]) -> list[Ref]:
+    """Return both sides of several comparisons."""
+    return [condition_ref(level) for step in steps for level in (step.base, step.other)]
 
 
 def _level_dots(levels: Sequence[Condition], label: Callable[[Condition], str]) -> tuple[Dot, ...]:
@@ -179,16 +190,22 @@ def _emulated(data: _Data) -> Answer | None:
     worst = max(checked, key=lambda step: abs(step.error or 0.0))
     by_method = {step.method: [other for other in checked if other.method == step.method] for step in checked}
     method, shown = max(by_method.items(), key=lambda item: len(item[1]))
+    compared = [RunsRef(step.run_ids, step.value) for step in checked]
+    truth = [FileRef("truth.json", file) for file in records["file"].reindex(list(worst.run_ids)).dropna()]
     return Answer(
         badge="emulated",
         answer=(
-            f"**{held} of {len(checked)}** intervals contain the difference between a path and the shortest one that "
-            "the emulator recorded; the measured differences are off by at most "
-            f"**{format_value(abs(worst.error or 0), 'ns')}** of {format_value(worst.recorded, 'ns')} ({worst.method})."
+            Linked(f"{held} of {len(checked)}", *compared),
+            " intervals contain the difference between a path and the shortest one that the emulator recorded; the "
+            "measured differences are off by at most ",
+            Linked(format_value(abs(worst.error or 0), "ns"), RunsRef(worst.run_ids, worst.value)),
+            " of ",
+            Linked(format_value(worst.recorded, "ns"), *truth, bold=False),
+            f" ({worst.method}).",
         ),
         inference=(
             f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should contain the truth. The "
-            "delays were configured on one machine: nothing here describes a cloud."
+            "delays were configured on one machine: nothing here describes a cloud.",
         ),
         dots=tuple(
             dot(
@@ -212,18 +229,21 @@ def _settings(data: _Data) -> Answer | None:
     steps = changes(data.levels, "accelerated_networking")
     if not steps:
         return None
-    parts = [
-        f"**{_percent(step)}** {_PLACES.get(step.other.placement or '', step.other.path)} "
-        f"({span(step.base.values, 'ns')} → {span(step.other.values, 'ns')})"
+    parts: list[Sentence] = [
+        (
+            Linked(_percent(step), *_both([step])),
+            f" {_PLACES.get(step.other.placement or '', step.other.path)} (",
+            *(_values(step.base), " → ", _values(step.other), ")"),
+        )
         for step in sorted(steps, key=lambda step: step.ratio_high)
     ]
-    text = f"Accelerated networking: {join_words(parts)}."
+    text: Sentence = ("Accelerated networking: ", *listed(parts), ".")
     grouped = [
         step for step in changes(data.levels, "placement") if step.other.placement == "proximity_placement_group"
     ]
     for step in grouped:
         change = "no visible gain" if step.ratio_low <= 1 <= step.ratio_high else _percent(step)
-        text += f" A placement group on top: **{change}** ({span(step.other.values, 'ns')})."
+        text += (" A placement group on top: ", Linked(change, *_both([step])), " (", _values(step.other), ").")
     text += _sizes(changes(data.levels, "vm_size"))
     levels = sorted(_compared([*steps, *grouped]), key=lambda level: -max(level.values))
     return Answer(
@@ -238,17 +258,18 @@ def _settings(data: _Data) -> Answer | None:
     )
 
 
-def _sizes(steps: Sequence[Change]) -> str:
+def _sizes(steps: Sequence[Change]) -> Sentence:
     """Say whether larger machines are consistently faster or slower, with the same network settings."""
     plain = [step for step in steps if step.other.accelerated_networking is not True]
     if not plain:
-        return ""
+        return ()
     values = span([value for level in _compared(plain) for value in level.values], "ns")
     faster, slower = (
         all(test) for test in ([step.ratio_high < 1 for step in plain], [step.ratio_low > 1 for step in plain])
     )
     effect = "larger ones are faster" if faster else "larger ones are slower" if slower else "no consistent effect"
-    return f" VM size: **{effect}** ({values})."
+    refs = _both(plain)
+    return " VM size: ", Linked(effect, *refs), " (", Linked(values, *refs, bold=False), ")."
 
 
 def _dots_of_settings(levels: Sequence[Condition]) -> tuple[Dot, ...]:
@@ -282,30 +303,40 @@ def _zone_pairs(data: _Data) -> Answer | None:
     inside = {(pair.first, pair.second): pair.values for pair in pairs if pair.inside}
     if len(across) < 2:
         return None
+    origins = {(pair.first, pair.second): RunsRef(pair.run_ids, f"{data.levels[0].statistic}_ns") for pair in pairs}
+
+    def between(*chosen: tuple[str, str]) -> Linked:
+        values = [value for pair in chosen for value in (across | inside)[pair]]
+        return Linked(span(values, "ns"), *(origins[pair] for pair in chosen))
+
+    ordered = sorted(across, key=lambda pair: max(across[pair]))
     far = _far_zone(across)
     if far is not None:
         zone, others, rest = far
-        near = [f"**{span(across[pair], 'ns')}** between zones {pair[0]} and {pair[1]}" for pair in rest]
-        near += [f"**{span(values, 'ns')}** inside zone {pair[0]}" for pair, values in inside.items()]
-        text = f"Zone {zone} is far: **{span(others, 'ns')}** to the other zones, against {join_words(near)}."
+        near: list[Sentence] = [(between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]
+        near += [(between(pair), f" inside zone {pair[0]}") for pair in inside]
+        text: Sentence = (
+            f"Zone {zone} is far: ",
+            between(*others),
+            " to the other zones, against ",
+            *listed(near),
+            ".",
+        )
     else:
-        ordered = sorted(across, key=lambda pair: max(across[pair]))
-        listed = [f"{pair[0]}–{pair[1]} **{span(across[pair], 'ns')}**" for pair in ordered]
-        factor = max(across[ordered[-1]]) / min(across[ordered[0]])
-        text = f"The pairs differ up to **{factor:.1f}×**: {join_words(listed)}."
+        ends = ordered[-1], ordered[0]
+        factor = max(across[ends[0]]) / min(across[ends[1]])
+        text = ("The pairs differ up to ", Linked(f"{factor:.1f}×", *(origins[pair] for pair in ends)), ": ")
+        text += (*listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered), ".")
         if (worst := max((max(values) / min(values) - 1 for values in across.values()), default=0)) > 0:
-            text += f" Both directions agree within {math.ceil(100 * worst)} %."
-        text += "".join(f" Inside {pair[0]}: **{span(values, 'ns')}**." for pair, values in inside.items())
+            within = Linked(f"{math.ceil(100 * worst)} %", *(origins[pair] for pair in across), bold=False)
+            text += (" Both directions agree within ", within, ".")
+        text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
     local = [level for level in data.levels if level.placement == "same_host"]
-    origins = {(pair.first, pair.second): RunsRef(pair.run_ids, f"{data.levels[0].statistic}_ns") for pair in pairs}
     dots = [
         dot("one host (never on the network)", level.values, "ns", condition_ref(level), near=True) for level in local
     ]
     dots += [dot(f"inside zone {pair[0]}", values, "ns", origins[pair], near=True) for pair, values in inside.items()]
-    dots += [
-        dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair])
-        for pair in sorted(across, key=lambda p: max(across[p]))
-    ]
+    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair]) for pair in ordered]
     return Answer(
         badge=_badge(data.levels),
         answer=text,
@@ -320,8 +351,8 @@ def _zone_pairs(data: _Data) -> Answer | None:
 
 def _far_zone(
     across: dict[tuple[str, str], tuple[float, ...]],
-) -> tuple[str, list[float], list[tuple[str, str]]] | None:
-    """Return the zone that all far pairs share, their values, and the near pairs; None if no zone is far."""
+) -> tuple[str, list[tuple[str, str]], list[tuple[str, str]]] | None:
+    """Return the zone that all far pairs share, these pairs, and the near pairs; None if no zone is far."""
     ordered = sorted(across, key=lambda pair: max(across[pair]))
     for cut in range(1, len(ordered)):
         near, far = ordered[:cut], ordered[cut:]
@@ -329,7 +360,7 @@ def _far_zone(
             continue
         shared = set(far[0]).intersection(*map(set, far)) - {zone for pair in near for zone in pair}
         if len(shared) == 1:
-            return shared.pop(), [value for pair in far for value in across[pair]], near
+            return shared.pop(), far, near
     return None
 
 
@@ -338,7 +369,8 @@ def _placements(data: _Data) -> Answer | None:
     steps = changes(data.levels, "placement")
     if not steps:
         return None
-    text, order = "", dict.fromkeys(step.other.placement for step in steps)
+    text: Sentence = ()
+    order = dict.fromkeys(step.other.placement for step in steps)
     for placement in order:
         text += _cost([step for step in steps if step.other.placement == placement], first=not text)
     levels = _compared(steps)
@@ -358,23 +390,28 @@ def _placements(data: _Data) -> Answer | None:
     )
 
 
-def _cost(steps: Sequence[Change], *, first: bool) -> str:
+def _cost(steps: Sequence[Change], *, first: bool) -> Sentence:
     """Return the sentence about one placement: difference, ratio and values by message size."""
     digits = 2 if steps[0].base.origin == "reported" else 3
     ratios = [ratio for step in steps for ratio in (step.ratio_low, step.ratio_high)]
     gaps = [_middle(step.other) - _middle(step.base) for step in steps]
     ends = dict.fromkeys(format_value(ratio, digits=digits) for ratio in (min(ratios), max(ratios)))
     sized = len({step.other.message_bytes for step in steps}) > 1
-    values = [
-        span(step.other.values, "ns")
-        + (f" against {span(step.base.values, 'ns')}" if first else "")
-        + (f" at {step.other.message_bytes:,} B" if sized else "")
+    values: list[Sentence] = [
+        (
+            _values(step.other),
+            *((" against ", _values(step.base)) if first else ()),
+            f" at {step.other.message_bytes:,} B" if sized else "",
+        )
         for step in sorted(steps, key=lambda step: step.other.message_bytes or 0)
     ]
     verb = "costs" if min(gaps) > 0 else "changes the round trip by"
-    name = _STEPS.get(steps[0].other.placement or "", steps[0].other.path)
-    sentence = f"{name} {verb} **{span(gaps, 'ns', digits=2)}** (**{'–'.join(ends)}×**): {join_words(values)}."
-    return sentence if first else f" {sentence}"
+    name, refs = _STEPS.get(steps[0].other.placement or "", steps[0].other.path), _both(steps)
+    return (
+        f"{'' if first else ' '}{name} {verb} ",
+        *(Linked(span(gaps, "ns", digits=2), *refs), " (", Linked(f"{'–'.join(ends)}×", *refs), "): "),
+        *(*listed(values), "."),
+    )
 
 
 def _middle(level: Condition) -> float:
@@ -387,32 +424,33 @@ def _label(level: Condition) -> str:
     return f"{level.path}{size}"
 
 
-def _separated(data: _Data, steps: Sequence[Change]) -> str:
+def _separated(data: _Data, steps: Sequence[Change]) -> Sentence:
     """Say that the slow packets of the nearer placement are faster than the fastest of the farther one."""
     if steps[0].base.origin != "log":
-        return ""
+        return ()
     minima = of_whole_runs(data.study.metrics, "rtt_min")["value"]
-    comparisons = []
-    for step in steps:
+    comparisons: list[Sentence] = []
+    for step in sorted(steps, key=lambda step: step.other.message_bytes or 0):
         slow = data.runs.loc[list(step.base.run_ids), "p99_ns"].max()
         fast = minima.reindex(list(step.other.run_ids)).min()
         if not slow < fast:
-            return ""
+            return ()
+        tail = Linked(format_value(slow, "ns"), RunsRef(step.base.run_ids, q=0.99), bold=False)
+        least = Linked(format_value(fast, "ns"), RunsRef(step.other.run_ids, "rtt_min"), bold=False)
         size = f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
-        comparisons.append(
-            (step.other.message_bytes or 0, f"{format_value(slow, 'ns')} against {format_value(fast, 'ns')}{size}")
-        )
+        comparisons.append((tail, " against ", least, size))
     near, far = (_PLACES.get(level.placement or "", level.path) for level in (steps[0].base, steps[0].other))
-    return f" The p99 {near} is below the minimum {far} ({join_words(text for _, text in sorted(comparisons))})."
+    return f" The p99 {near} is below the minimum {far} (", *listed(comparisons), ")."
 
 
-def _broken(study: Study) -> str:
+def _broken(study: Study) -> Sentence:
     """Say how many connections broke, if a text reports when."""
     ends = reported_connection_ends(study.reported)
     if ends is None:
-        return ""
-    text = f" {count_of(len(ends.paths), 'connection')} broke"
-    return f"{text}, {ends.together + 1} of them within a minute." if ends.together else f"{text}."
+        return ()
+    refs = [ReportedRef(path, "failed_at") for path in ends.paths]
+    text: Sentence = (" ", Linked(count_of(len(ends.paths), "connection"), *refs, bold=False), " broke")
+    return (*text, f", {ends.together + 1} of them within a minute." if ends.together else ".")
 
 
 def _falling_rates(data: _Data) -> Answer | None:
@@ -445,27 +483,35 @@ def _falling_rates(data: _Data) -> Answer | None:
     )
     middles = runs.groupby("path", sort=False)[["burst", "sustained", "seconds"]].median()
     paths = sorted(middles.index, key=lambda path: middles.at[path, "sustained"])
-    values = [
-        f"{path} to **{format_value(middles.at[path, 'sustained'], 'bit/s')}** after "
-        f"**{middles.at[path, 'seconds'] / 60e9:.1f} min**"
-        for path in paths
-    ]
+    refs = {path: RunsRef(sustained[path].run_ids, "intervals") for path in paths}
+    falls = {path: f"{middles.at[path, 'seconds'] / 60e9:.1f} min" for path in paths}
+    rates = {path: format_value(middles.at[path, "sustained"], "bit/s") for path in paths}
     top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2)
-    replicated = any(moment[path].low is not None for path in paths)
     tested = [rate for rate in series if rate.method == method]
+    known = [moment[path] for path in paths if moment[path].estimate is not None]
     inference = [
-        f"{path}: {format_estimate(estimate.estimate, estimate.low, estimate.high, 'ns')} until the fall, "
-        f"{count_of(estimate.n, 'run')}"
-        for path in paths
-        if (estimate := moment[path]).estimate is not None
+        f"{fall.labels['path']}: {format_estimate(fall.estimate or 0.0, fall.low, fall.high, 'ns')} until the fall, "
+        f"{count_of(fall.n, 'run')}"
+        for fall in known
     ]
     return Answer(
-        badge="replicated" if replicated else "indicative",
+        badge="replicated" if any(moment[path].low is not None for path in paths) else "indicative",
         answer=(
-            f"{len(chosen)} of {len(tested)} transfers fall from about **{top}** and stay low (median "
-            f"runs): {join_words(values)}."
+            Linked(
+                f"{len(chosen)} of {len(tested)}",
+                RunsRef(tuple(rate.run_id for rate in tested), "intervals"),
+                bold=False,
+            ),
+            " transfers fall from about ",
+            Linked(top, *refs.values()),
+            " and stay low (median runs): ",
+            *listed(
+                (f"{path} to ", Linked(rates[path], refs[path]), " after ", Linked(falls[path], refs[path]))
+                for path in paths
+            ),
+            ".",
         ),
-        inference="; ".join(inference) + ".",
+        inference=("; ".join(inference) + ".",),
         dots=tuple(
             dot(
                 path,
@@ -474,12 +520,9 @@ def _falling_rates(data: _Data) -> Answer | None:
                     sustained[path].high or middles.at[path, "sustained"],
                 ),
                 "bit/s",
-                RunsRef(sustained[path].run_ids, "intervals"),
+                refs[path],
                 value=middles.at[path, "sustained"],
-                text=(
-                    f"{format_value(middles.at[path, 'sustained'], 'bit/s')} after "
-                    f"{middles.at[path, 'seconds'] / 60e9:.1f} min"
-                ),
+                text=f"{rates[path]} after {falls[path]}",
             )
             for path in paths
         ),
@@ -497,24 +540,28 @@ def _connect_times(data: _Data) -> Answer | None:
     table = table[table.index.isin(least.index)]
     if not len(table):
         return None
-    paths = {path: list(group.index) for path, group in table.groupby("path", sort=False)}
-    parts = [f"**{span(least.reindex(ids), 'ns')}** on {path}" for path, ids in paths.items()]
-    averages = [span(mean.reindex(ids), "ns") for ids in paths.values()]
+    paths = {path: list(map(str, group.index)) for path, group in table.groupby("path", sort=False)}
+
+    def times(values: pd.Series, metric: str, run_ids: list[str], *, bold: bool = True) -> Linked:
+        return Linked(span(values.reindex(run_ids), "ns"), RunsRef(tuple(run_ids), metric), bold=bold)
+
     lowest = [least.reindex(ids).min() for ids in paths.values()]
     alike = len(paths) > 1 and max(lowest) < 1.1 * min(lowest)
     return Answer(
         badge="indicative",
         answer=(
-            f"Opening a TCP connection takes at least {join_words(parts)} (means {join_words(averages)})"
-            + ("; neither path is visibly shorter." if alike and len(paths) == 2 else ".")
-            + _differing_zone_maps(study)
+            "Opening a TCP connection takes at least ",
+            *listed((times(least, "connect_min", ids), f" on {path}") for path, ids in paths.items()),
+            " (means ",
+            *listed((times(mean, "connect_mean", ids, bold=False),) for ids in paths.values()),
+            "); neither path is visibly shorter." if alike and len(paths) == 2 else ").",
+            *_differing_zone_maps(study),
         ),
         inference=(
-            "A connect takes longer than a round trip of a payload, and few runs with slow outliers do not rank paths."
+            "A connect takes longer than a round trip of a payload, and few runs with slow outliers do not rank paths.",
         ),
         dots=tuple(
-            dot(str(path), least.reindex(ids), "ns", RunsRef(tuple(map(str, ids)), "connect_min"))
-            for path, ids in paths.items()
+            dot(str(path), least.reindex(ids), "ns", RunsRef(tuple(ids), "connect_min")) for path, ids in paths.items()
         ),
         axis="fastest TCP connect of each run",
         next_step=(
@@ -524,7 +571,7 @@ def _connect_times(data: _Data) -> Answer | None:
     )
 
 
-def _differing_zone_maps(study: Study) -> str:
+def _differing_zone_maps(study: Study) -> Sentence:
     """Say that a zone number means different places in the subscriptions whose maps the study has."""
     maps = zone_maps(study)
     places: dict[str, set[str]] = {}
@@ -532,20 +579,20 @@ def _differing_zone_maps(study: Study) -> str:
         places.setdefault(zone, set()).add(physical)
     zone, names = max(places.items(), key=lambda item: len(item[1]), default=("", set()))
     if len(names) < 2:
-        return ""
-    subscriptions = len({key[0] for key in maps})
-    return f" Zone {zone} is **{join_words(sorted(names))}** in {subscriptions} subscriptions."
+        return ()
+    named = Linked(join_words(sorted(names)), FileRef("study.toml", "zone_maps"))
+    return f" Zone {zone} is ", named, f" in {len({key[0] for key in maps})} subscriptions."
 
 
 def _single_level(data: _Data) -> Answer | None:
     """Say the round trip of each path, where nothing can be compared."""
     if not data.levels:
         return None
-    parts = [f"**{span(level.values, 'ns')}** on {level.path}" for level in data.levels]
+    parts: list[Sentence] = [(_values(level, bold=True), f" on {level.path}") for level in data.levels]
     return Answer(
         badge=_badge(data.levels),
         reported=data.levels[0].origin == "reported",
-        answer=f"The {data.levels[0].statistic} round trip takes {join_words(parts)}.",
+        answer=(f"The {data.levels[0].statistic} round trip takes ", *listed(parts), "."),
         inference=_inference(data.levels),
         dots=_level_dots(data.levels, _label),
         axis=_axis(data.levels),
@@ -566,8 +613,12 @@ def _goodputs(data: _Data) -> Answer | None:
     )
     return Answer(
         badge="replicated" if all(groups.count() > 1) else "indicative",
-        answer=f"Goodput: {join_words(f'**{value.text}** on {value.label}' for value in dots)}.",
-        inference="One connection for a few seconds shows a burst; the sustained rate may be lower.",
+        answer=(
+            "Goodput: ",
+            *listed((Linked(value.text, *value.refs), f" on {value.label}") for value in dots),
+            ".",
+        ),
+        inference=("One connection for a few seconds shows a burst; the sustained rate may be lower.",),
         dots=dots,
         axis=f"goodput, {method}",
         next_step="Repeat each transfer in rounds, for at least a minute.",
@@ -583,10 +634,14 @@ def _expectations(data: _Data) -> Answer | None:
     return Answer(
         badge="not_measured",
         answer=(
-            f"Not known yet: the text states {count_of(len(expected), 'expected value')} for {join_words(tools)}, and "
-            "publishes no log."
+            "Not known yet: the text states ",
+            Linked(
+                count_of(len(expected), "expected value"),
+                *(FileRef("baseline", "name", str(expectation.get("name"))) for expectation in expected),
+                bold=False,
+            ),
+            f" for {join_words(tools)}, and publishes no log.",
         ),
-        inference="",
         next_step=(
             f"Run {join_words(tools)} with the commands of the page *VM baseline* and import the logs into this study."
         ),
