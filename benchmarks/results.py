@@ -26,7 +26,7 @@ COSTS: dict[str, dict[int, float]] = {}
 
 def pair(
     what: str,
-    own: Callable[[], float],
+    measure: Callable[[], float],
     peers: dict[str, Callable[[], float]],
     goals: Sequence[float | None] = (),
     turns: int = 5,
@@ -35,20 +35,20 @@ def pair(
 
     ``own`` and the values of ``peers`` return seconds. ``goals`` are the largest ratios to each peer.
     """
-    measured = [(own(), *(peer() for peer in peers.values())) for _ in range(turns)]
+    measured = [(measure(), *(peer() for peer in peers.values())) for _ in range(turns)]
     columns = list(zip(*measured, strict=True))
     for index, name in enumerate(peers):
         most = goals[index] if index < len(goals) else None
         keep(what, columns[0], name, columns[index + 1], most)
 
 
-def keep(what: str, own: Sequence[float], peer: str, against: Sequence[float], most: float | None = None) -> None:
+def keep(what: str, seconds: Sequence[float], peer: str, against: Sequence[float], most: float | None = None) -> None:
     """Print and keep one comparison: seconds of each turn, and the ratio of the medians."""
-    ratio = statistics.median(own) / statistics.median(against)
+    ratio = statistics.median(seconds) / statistics.median(against)
     ROWS.append({
-        "what": what, "own_s": list(own), "peer": peer, "peer_s": list(against), "ratio": ratio, "most": most,
+        "what": what, "own_s": list(seconds), "peer": peer, "peer_s": list(against), "ratio": ratio, "most": most,
     })  # fmt: skip
-    _print(f"{what:52} {statistics.median(own):9.3f} s   {peer:34} {statistics.median(against):9.3f} s   "
+    _print(f"{what:52} {statistics.median(seconds):9.3f} s   {peer:34} {statistics.median(against):9.3f} s   "
            f"{in_words(ratio):>13}   {goal_of(ROWS[-1])}")  # fmt: skip
 
 
@@ -102,7 +102,9 @@ def compare(stored: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[st
         old = before.get((row["what"], row.get("peer")))
         if "ratio" not in row or old is None:
             continue
-        ratios = [[own / peer for own, peer in zip(side["own_s"], side["peer_s"], strict=True)] for side in (row, old)]
+        ratios = [
+            [ours / peer for ours, peer in zip(side["own_s"], side["peer_s"], strict=True)] for side in (row, old)
+        ]
         comparison = az.compare(*ratios, margin=MARGIN, unit="1", what=f"{row['what']}, against {row['peer']}")
         judged += 1
         if comparison.verdict != "equivalent":
@@ -132,9 +134,9 @@ def page(stored: dict[str, Any]) -> str:
     ratios, values = [], []
     for row in stored["rows"]:
         if "ratio" in row:
-            own, peer = statistics.median(row["own_s"]), statistics.median(row["peer_s"])
+            ours, peer = statistics.median(row["own_s"]), statistics.median(row["peer_s"])
             ratios.append(
-                f"| {row['what']} | {_seconds(own)} | {row['peer']} | {_seconds(peer)} | {in_words(row['ratio'])} | "
+                f"| {row['what']} | {_seconds(ours)} | {row['peer']} | {_seconds(peer)} | {in_words(row['ratio'])} | "
                 f"{goal_of(row)} |"
             )
         else:

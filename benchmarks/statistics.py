@@ -81,8 +81,9 @@ def histogram(x: np.ndarray) -> tuple[float, float]:
 
     counted = log_histogram(x)
     exact = az.quantiles(x, LEVELS, independent=True)
-    ends = [(a, b) for own, due in zip(counted.quantiles(LEVELS), exact, strict=True)
-            for a, b in ((own.low, due.low), (own.high, due.high)) if a is not None and b is not None]  # fmt: skip
+    pairs = zip(counted.quantiles(LEVELS), exact, strict=True)
+    ends = [(a, b) for bound, due in pairs for a, b in ((bound.low, due.low), (bound.high, due.high))
+            if a is not None and b is not None]  # fmt: skip
     return least(lambda: counted.quantiles(LEVELS)), max(abs(a / b - 1) for a, b in ends)
 
 

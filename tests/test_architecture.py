@@ -105,7 +105,7 @@ def test_there_are_no_import_cycles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "modules"),
     [
         ("def f():\n    from azlatency.cli import app", {"azlatency.cli"}),
         ("if TYPE_CHECKING:\n    import azlatency.cli", set()),
@@ -114,8 +114,8 @@ def test_there_are_no_import_cycles() -> None:
         ("from azlatency.logs import units", {"azlatency.logs.units"}),
     ],
 )
-def test_imports_are_found_at_any_depth(text: str, found: set[str]) -> None:
-    assert set(imported(ast.parse(text))) == found
+def test_imports_are_found_at_any_depth(text: str, modules: set[str]) -> None:
+    assert set(imported(ast.parse(text))) == modules
 
 
 def test_statistics_do_not_plot_and_charts_do_not_compute() -> None:

@@ -40,9 +40,9 @@ def pyproject_requirements(*extras: str) -> dict[str, SpecifierSet]:
     optional = project()["optional-dependencies"]
     tables = [project()["dependencies"], *(optional[extra] for extra in extras or optional)]
     requirements = [Requirement(text) for table in tables for text in table]
-    found = {canonicalize_name(r.name): r.specifier for r in requirements}
-    assert len(found) == len(requirements), "a package stands in pyproject.toml twice"
-    return found
+    specifiers = {canonicalize_name(r.name): r.specifier for r in requirements}
+    assert len(specifiers) == len(requirements), "a package stands in pyproject.toml twice"
+    return specifiers
 
 
 def conda_requirements() -> dict[str, SpecifierSet]:

@@ -111,10 +111,10 @@ def kill_reports(folder: Path, times: int) -> None:
     latest, before = time.monotonic() - began, digests(folder / "out" / "site")
     for number in range(times):
         (folder / "raw" / "reported" / "study.toml").write_text(f'[study]\ntitle = "Title {number}"\n', "utf-8")
-        was_killed, found = kill(folder, latest, *arguments), digests(folder / "out" / "site")
-        if was_killed and found != before:
+        was_killed, after = kill(folder, latest, *arguments), digests(folder / "out" / "site")
+        if was_killed and after != before:
             sys.exit(f"kill {number + 1}: the site has changed")
-        before = found
+        before = after
     seconds(folder, *arguments)
     left = [path.name for path in (folder / "out").iterdir() if path.name != "site"]
     sys.exit(f"left behind: {left}") if left else print(f"{times} reports killed: the old site stayed, nothing left")

@@ -31,19 +31,19 @@ Values = dict[str, float | None]
 def _jc(text: str, tool: str) -> Values:
     import jc
 
-    found: Any = jc.parse("ping", text, quiet=True)
-    mean = found.get("round_trip_ms_avg")
-    return {"mean_us": None if mean is None else 1e3 * mean, "sent": found.get("packets_transmitted"),
-            "received": found.get("packets_received")}  # fmt: skip
+    result: Any = jc.parse("ping", text, quiet=True)
+    mean = result.get("round_trip_ms_avg")
+    return {"mean_us": None if mean is None else 1e3 * mean, "sent": result.get("packets_transmitted"),
+            "received": result.get("packets_received")}  # fmt: skip
 
 
 def _pingparsing(text: str, tool: str) -> Values:
     import pingparsing
 
-    found = pingparsing.PingParsing().parse(text).as_dict()
-    mean = found["rtt_avg"]
-    return {"mean_us": None if mean is None else 1e3 * mean, "sent": found["packet_transmit"],
-            "received": found["packet_receive"]}  # fmt: skip
+    result = pingparsing.PingParsing().parse(text).as_dict()
+    mean = result["rtt_avg"]
+    return {"mean_us": None if mean is None else 1e3 * mean, "sent": result["packet_transmit"],
+            "received": result["packet_receive"]}  # fmt: skip
 
 
 def _lisa(text: str, tool: str) -> Values:
@@ -93,7 +93,7 @@ def read_as_peer(name: str) -> None:
 
 def read_by_hand(tool: str) -> dict[str, Values]:
     """Return the values read by hand, by path, for each fixture with one run."""
-    found: dict[str, Values] = {}
+    by_log: dict[str, Values] = {}
     for file in sorted((FIXTURES / tool).glob("*.expected.json")):
         log = file.with_name(file.name.removesuffix(".expected.json"))
         content = json.loads(file.read_text("utf-8"))
@@ -102,22 +102,22 @@ def read_by_hand(tool: str) -> dict[str, Values]:
         metrics = {row["metric"]: row["value"] for row in content.get("metrics", []) if row.get("run", 0) == 0}
         if "rtt_mean" in metrics:
             counts = {name: metrics.get(name) for name in ("sent", "received")}
-            found[str(log)] = {"mean_us": metrics["rtt_mean"] / 1e3, **counts}
-    return found
+            by_log[str(log)] = {"mean_us": metrics["rtt_mean"] / 1e3, **counts}
+    return by_log
 
 
 def ours(tool: str, paths: list[str]) -> dict[str, Values]:
     """Return the values of this library, by path."""
     import azlatency as az
 
-    found: dict[str, Values] = {}
+    by_path: dict[str, Values] = {}
     for path in paths:
         rows = [row for row in az.parse(path).rows["metrics"] if row["stream"] is None]
         values = {row["metric"]: row["value"] for row in reversed(rows)}
         mean = values.get("rtt_mean")
-        found[path] = {"mean_us": None if mean is None else mean / 1e3, "sent": values.get("sent"),
+        by_path[path] = {"mean_us": None if mean is None else mean / 1e3, "sent": values.get("sent"),
                        "received": values.get("received")}  # fmt: skip
-    return found
+    return by_path
 
 
 def grade(expected: float, value: float | None) -> str:

@@ -150,11 +150,11 @@ def strip(cards: Mapping[str, CardView]) -> Strip | None:
     cards : mapping of str to CardView
         Cards by the title of their study.
     """
-    found = [(title, trip) for title, card in cards.items() for trip in card.round_trips]
-    if not found:
+    trips = [(title, trip) for title, card in cards.items() for trip in card.round_trips]
+    if not trips:
         return None
     limits = [limit for card in cards.values() for limit in card.limits]
-    values = [float(trip["value"]) for _, trip in found] + [float(limit["value"]) for limit in limits]
+    values = [float(trip["value"]) for _, trip in trips] + [float(limit["value"]) for limit in limits]
     start, length = math.log(min(values) / 1.3), math.log(1.69 * max(values) / min(values))
 
     def view(value: float, label: str, text: str, *, near: bool = False) -> DotView:
@@ -168,7 +168,7 @@ def strip(cards: Mapping[str, CardView]) -> Strip | None:
                 float(trip["value"]), f"{title}: {trip['path']}, {trip['method']}",
                 format_value(float(trip["value"]), "ns"), near=bool(trip["reported"]),
             )
-            for title, trip in sorted(found, key=lambda pair: float(pair[1]["value"]))
+            for title, trip in sorted(trips, key=lambda pair: float(pair[1]["value"]))
             if trip["placement"] == placement
         )  # fmt: skip
         if dots:
@@ -206,7 +206,7 @@ def _dots(rows: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[tuple
         DotView(
             label=str(row["label"]), text=str(row["text"]), near=bool(row["near"]), at=place(float(row["value"])),
             low=place(float(row["low"])), high=place(float(row["high"])),
-            target=found.target if links and (found := links(row, str(row["label"]))) else "",
+            target=link.target if links and (link := links(row, str(row["label"]))) else "",
         )
         for row in rows
     )  # fmt: skip

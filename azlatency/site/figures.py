@@ -116,12 +116,12 @@ def _svg_value(name: str, value: str, ids: Mapping[str, str]) -> str | None:
         value = _LONG_NUMBER.sub(_hundredths, value)
         return " ".join(value.split())
     if name == "transform":
-        value = _SHIFT.sub(lambda found: _LONG_NUMBER.sub(_hundredths, found[0]), value)
+        value = _SHIFT.sub(lambda match: _LONG_NUMBER.sub(_hundredths, match[0]), value)
     if any(not target.strip("\"'").startswith("#") for target in _CSS_URL.findall(value)):
         return None
     if "\\" in value or "@" in value or "expression" in value:
         return None  # CSS escapes could spell url( in another way
-    value = _CSS_URL.sub(lambda found: f"url(#{ids.get(found[1].strip(chr(34) + chr(39))[1:], '')})", value)
+    value = _CSS_URL.sub(lambda match: f"url(#{ids.get(match[1].strip(chr(34) + chr(39))[1:], '')})", value)
     return _COLOUR.sub(_scheme_colour, value) if name == "style" else value
 
 

@@ -104,12 +104,12 @@ def sections(notebook: Any) -> list[Section]:
 
     The findings stand above the sections, so their section has no heading.
     """
-    found: list[list[Part]] = []
+    groups: list[list[Part]] = []
     for part in _parts(notebook):
-        if not found or part.lead.startswith("## ") or not part.lead:
-            found.append([])
-        found[-1].append(part)
-    return [Section(parts=tuple(parts)) for parts in found]
+        if not groups or part.lead.startswith("## ") or not part.lead:
+            groups.append([])
+        groups[-1].append(part)
+    return [Section(parts=tuple(parts)) for parts in groups]
 
 
 def _parts(notebook: Any) -> Iterator[Part]:

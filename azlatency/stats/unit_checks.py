@@ -105,7 +105,9 @@ def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
 
 def expected_bandwidth(study: Study) -> float | None:
     """Return the bandwidth in bit/s that the study's baseline expects of the VM; None if it names none or several."""
-    found = {
-        each["low"] for each in study.expectations if each.get("metric") == "throughput" and each.get("unit") == "bit/s"
+    limits = {
+        expectation["low"]
+        for expectation in study.expectations
+        if expectation.get("metric") == "throughput" and expectation.get("unit") == "bit/s"
     }
-    return float(found.pop()) if len(found) == 1 else None
+    return float(limits.pop()) if len(limits) == 1 else None

@@ -101,8 +101,8 @@ def _filled(study: Study, stated: Mapping[str, Any]) -> Conclusion:
 
 def _number(study: Study, reference: str, origins: list[Origin]) -> str:
     for operator, combine in _OPERATORS.items():
-        left, found, right = reference.partition(operator)
-        if found:
+        left, separator, right = reference.partition(operator)
+        if separator:
             return combine(_value(study, left, origins), _value(study, right, origins), reference)
     value = _value(study, reference, origins)
     if isinstance(value, str):
@@ -129,13 +129,13 @@ _OPERATORS: dict[str, Callable[[_Value, _Value, str], str]] = {" / ": _ratio, " 
 def _value(study: Study, reference: str, origins: list[Origin]) -> _Value:
     """Look a number up, that of a log or a reported one, and note where it comes from."""
     log, _, metric = reference.rpartition(" ")
-    found = _of_log(study, log, metric) if set(study.sources["path"]) & {log} else _reported(study, reference)
-    if found is None:
+    logged = _of_log(study, log, metric) if set(study.sources["path"]) & {log} else _reported(study, reference)
+    if logged is None:
         raise LogError(
             f"{study.name}/study.toml: a conclusion refers to {{{reference}}}, which the study does not have; "
             "write {log metric} or {scenario: metric}"
         )
-    value, origin = found
+    value, origin = logged
     origins.append(origin)
     return value
 

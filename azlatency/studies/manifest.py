@@ -142,7 +142,7 @@ class Manifest:
     def tool(self, path: str) -> str | None:
         """Return the tool of a log that cannot be recognised by its content, or None."""
         values = (entry.values_of(path, None) for entry in self._entries_for(path) if not entry.ignore)
-        return next((found["tool"] for found in values if found and "tool" in found), None)
+        return next((row["tool"] for row in values if row and "tool" in row), None)
 
     @cached_property
     def _first_conflicts(self) -> dict[tuple[str, str], str]:
@@ -167,7 +167,9 @@ class Manifest:
         """Set the columns of the manifest in a row of ``runs``; return events as (code, severity, text)."""
         events: list[tuple[str, str, str]] = []
         entries = [entry for entry in self._entries_for(path) if not entry.ignore]
-        matching = [(entry, found) for entry in entries if (found := entry.values_of(path, run.get("heading")))]
+        matching = [
+            (entry, entry_values) for entry in entries if (entry_values := entry.values_of(path, run.get("heading")))
+        ]
         if not matching and self.entries and not any(entry.matches(path, run.get("heading")) for entry in entries):
             events.append(("manifest_missing", "warning", f"no entry of {FILE_NAME} matches {path}; add one"))
         values: dict[str, Any] = {}

@@ -185,8 +185,8 @@ def _describe_one(path: str) -> _Described | None:
         if words not in (["server", "server"], ["client", "client"]):
             marks += [(start, end, field) for (start, end, _), field in zip(zones, fields, strict=True)]
     for field, number in _NUMBERS.items():
-        if len(found := list(number.finditer(path))) == 1:
-            marks.append((found[0].start(1), found[0].end(1), field))
+        if len(matches := list(number.finditer(path))) == 1:
+            marks.append((matches[0].start(1), matches[0].end(1), field))
     marks.sort()
     if not marks or any(start < end for (_, end, _), (start, _, _) in pairwise(marks)):
         return None

@@ -97,15 +97,15 @@ def list_url(url: str, *, prefixed: bool) -> tuple[str, list[tuple[RemoteFile, s
     """
     with _one_line(url):
         system, root = _open(url)
-        found: dict[str, dict[str, Any]] = system.find(root, detail=True)
+        listing: dict[str, dict[str, Any]] = system.find(root, detail=True)
     base = root.rstrip("/")
-    if not found:
+    if not listing:
         raise LogError(f"{url}: no such file or folder; check the URL")
-    if set(found) == {base}:
-        return "", [(_remote_file(system, base, found[base]), PurePosixPath(base).name, "")]
-    paths = {path: PurePosixPath(path.removeprefix(f"{base}/")) for path in found}
-    shown = sorted((path for path in found if not _is_hidden(paths[path])), key=lambda path: paths[path].parts)
-    entries = [(_remote_file(system, path, found[path]), paths[path].as_posix(), "") for path in shown]
+    if set(listing) == {base}:
+        return "", [(_remote_file(system, base, listing[base]), PurePosixPath(base).name, "")]
+    paths = {path: PurePosixPath(path.removeprefix(f"{base}/")) for path in listing}
+    shown = sorted((path for path in listing if not _is_hidden(paths[path])), key=lambda path: paths[path].parts)
+    entries = [(_remote_file(system, path, listing[path]), paths[path].as_posix(), "") for path in shown]
     return (f"{shown_name(PurePosixPath(base).name)}/" if prefixed else ""), entries
 
 

@@ -481,8 +481,8 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     by_side = {side: of_whole_runs(metrics[metrics["side"] == side], "throughput") for side in SIDES}
     receiver, sender = (by_side[side].reindex(runs.index) for side in SIDES)
     # The receiver's own log is the source of its count; the log of the other end may not contain it, or only a copy.
-    own = by_side["receiver"].reindex(runs["other_end"]).set_index(runs.index)
-    receiver = own.where(own["value"].notna(), receiver)
+    received = by_side["receiver"].reindex(runs["other_end"]).set_index(runs.index)
+    receiver = received.where(received["value"].notna(), receiver)
     sides = pd.Series("receiver", runs.index, dtype="str")
     runs["throughput_bit_s"] = receiver["value"].fillna(sender["value"])
     runs["side"] = sides.where(receiver["value"].notna(), "sender")

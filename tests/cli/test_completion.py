@@ -12,7 +12,7 @@ from helpers.places import ROOT
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "completions"),
     [
         (
             "azlatency report --study west",
@@ -25,10 +25,10 @@ from helpers.places import ROOT
         ("azlatency comp", {"compare"}),
     ],
 )
-def test_studies_files_and_commands_are_completed(words: str, found: set[str]) -> None:
+def test_studies_files_and_commands_are_completed(words: str, completions: set[str]) -> None:
     """The environment variables are those that the completion of bash sets."""
     count = len(words.split()) - 1
     asked = {"_AZLATENCY_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
     program = Path(sys.executable).with_name("azlatency")
     done = subprocess.run([program], cwd=ROOT, env={**os.environ, **asked}, capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) == found
+    assert set(done.stdout.split()) == completions

@@ -143,8 +143,8 @@ def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, log: Path, n
         tar.add(log, name)
     for file in ("s.zip", "t.tar"):
         azlatency("import", file, "--study", file[0], cwd=tmp_path / "inner")
-    found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("study.toml"))
-    assert all(path.startswith("inner/data/") for path in found), found
+    written = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("study.toml"))
+    assert all(path.startswith("inner/data/") for path in written), written
     assert not list((tmp_path / "inner" / "data").rglob("s.zip.toml"))
 
 

@@ -24,8 +24,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, raw: Path) -> Path:
 
 
 def test_json_keeps_names_unescaped(hostile: Path) -> None:
-    found = json.loads(compare("base", "slow", "--format", "json", cwd=hostile).stdout)
-    assert HOSTILE in {row["path"] for row in found["rows"]}
+    document = json.loads(compare("base", "slow", "--format", "json", cwd=hostile).stdout)
+    assert HOSTILE in {row["path"] for row in document["rows"]}
 
 
 def test_the_table_escapes_control_characters(hostile: Path) -> None:

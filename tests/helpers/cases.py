@@ -23,15 +23,15 @@ BOTH = [pytest.param(FAST, id="fast"), pytest.param(FULL, id="full", marks=pytes
 
 @cache
 def content(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((ORACLES / f"{name}.json").read_text("utf-8"))
-    return found
+    document: dict[str, Any] = json.loads((ORACLES / f"{name}.json").read_text("utf-8"))
+    return document
 
 
 def cases(name: str, *starts: str) -> list[Any]:
     """Return the cases whose id begins with one of ``starts``; fail if there are none."""
-    found = [case for case in content(name)["cases"] if case["id"].startswith(starts)]
-    assert found, (name, starts)
-    return [pytest.param(case, id=case["id"]) for case in found]
+    matching = [case for case in content(name)["cases"] if case["id"].startswith(starts)]
+    assert matching, (name, starts)
+    return [pytest.param(case, id=case["id"]) for case in matching]
 
 
 @cache

@@ -54,15 +54,15 @@ Facts = list[set[tuple[Any, ...]]]
 @cache
 def originals() -> list[tuple[str, bytes, Facts]]:
     """Return name, bytes and facts of every example log that is not large."""
-    found = []
+    logs = []
     for path in sorted(FIXTURES.glob("*/*")):
         if path.suffix in (".gz", ".md") or path.name.endswith(".expected.json") or path.stat().st_size > LARGEST:
             continue
         raw = path.read_bytes()
         tables = read(raw)
         if tables is not None and tables.rows["runs"]:
-            found.append((f"{path.parent.name}/{path.name}", raw, facts(tables)))
-    return found
+            logs.append((f"{path.parent.name}/{path.name}", raw, facts(tables)))
+    return logs
 
 
 def read(raw: bytes) -> Logs | None:
@@ -160,10 +160,10 @@ def interleave(raw: bytes, draw: random.Random, other: bytes) -> bytes:
 
 
 def _edit(raw: bytes, draw: random.Random, pattern: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    found = list(re.finditer(pattern, raw))
-    if not found:
+    places = list(re.finditer(pattern, raw))
+    if not places:
         return raw
-    place = draw.choice(found)
+    place = draw.choice(places)
     return raw[: place.start()] + change(place[0]) + raw[place.end() :]
 
 
@@ -205,12 +205,12 @@ def classify(mutation: Mutation, known: Facts, mutant: bytes, raw: bytes, whole:
     tables = read(mutant)
     if tables is None or not tables.rows["runs"]:
         return "refused"
-    told = [event for event in tables.rows["events"] if event["severity"] != "info"]
-    found = facts(tables)
+    warnings = [event for event in tables.rows["events"] if event["severity"] != "info"]
+    runs = facts(tables)
     result = "equal"
-    for index, (run, numbers) in enumerate(zip(tables.rows["runs"], found, strict=True)):
-        silent = run["status"] == "complete" and not told
-        is_last = index == len(found) - 1
+    for index, (run, numbers) in enumerate(zip(tables.rows["runs"], runs, strict=True)):
+        silent = run["status"] == "complete" and not warnings
+        is_last = index == len(runs) - 1
         if not any(numbers <= original for original in known):
             if silent and is_last and mutation in CUTS and has_open_end(mutant, raw, run):
                 return "open end"
@@ -221,7 +221,7 @@ def classify(mutation: Mutation, known: Facts, mutant: bytes, raw: bytes, whole:
             original = whole[index] if index < len(whole) else set()
             if numbers < original:
                 return "open end" if has_open_end(mutant, raw, run) else "wrongly complete"
-    if result == "equal" and sum(map(len, found)) < sum(map(len, known)):
+    if result == "equal" and sum(map(len, runs)) < sum(map(len, known)):
         result = "missing"
     return result
 
@@ -308,7 +308,7 @@ def main(count: int, seed: int) -> int:
     for mutation in MUTATIONS:
         name = mutation.__name__
         print(f"{name:16}" + "".join(f"{counts[name, result]:18}" for result in classes))
-    totals = (sum(number for (_, found), number in counts.items() if found == result) for result in classes)
+    totals = (sum(number for (_, outcome), number in counts.items() if outcome == result) for result in classes)
     print(f"{'all':16}" + "".join(f"{total:18}" for total in totals))
     print("\n".join(sorted(bad)))
     return bool(bad)

@@ -13,8 +13,8 @@ from helpers.places import TESTS
 def write_side(raw: Path, folder: Path, rounds: str, *, scale: float = 1.0, rename: str | None = None) -> Path:
     """Write qperf logs of some rounds; ``scale`` multiplies the printed latencies and adjusts the message rates."""
 
-    def scaled(found: re.Match[str]) -> str:
-        return f"{found[1]}{float(found[2]) * scale:.6g}{found[3]}{float(found[4]) / scale:.6g}"
+    def scaled(match: re.Match[str]) -> str:
+        return f"{match[1]}{float(match[2]) * scale:.6g}{match[3]}{float(match[4]) / scale:.6g}"
 
     source = TESTS / "compare" / "rounds"
     rows = [

@@ -36,8 +36,8 @@ def broken_links(site: Path) -> list[str]:
     for path, text in texts.items():
         links = [html.unescape(link) for link in re.findall(r'<a [^>]*?href="([^"]*)"', text)]
         if path.name == "search.html":
-            found = json.loads(BeautifulSoup(text, "html.parser").select_one("#texts").string)
-            links += [f"{url}#{anchor}" if anchor else url for url, _, _, parts in found for _, anchor, *_ in parts]
+            documents = json.loads(BeautifulSoup(text, "html.parser").select_one("#texts").string)
+            links += [f"{url}#{anchor}" if anchor else url for url, _, _, parts in documents for _, anchor, *_ in parts]
         for link in links:
             target, _, fragment = link.partition("#")
             if "://" in target or target.startswith("mailto:"):

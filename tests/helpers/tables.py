@@ -15,7 +15,7 @@ def text_table(
     notes: Sequence[str] = (), refs: Sequence[dict[int, list[Ref]]] = (),
 ) -> Table[Any]:  # fmt: skip
     """A table of cells; ``right``: columns set flush right; ``refs``: references of each row by column, -1: the row."""
-    places = {id(row): found for row, found in zip(rows, refs, strict=False)}
+    places = {id(row): ref for row, ref in zip(rows, refs, strict=False)}
 
     def refs_at(column: int) -> Any:
         return lambda row: places.get(id(row), {}).get(column, [])

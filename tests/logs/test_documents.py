@@ -36,8 +36,8 @@ def test_tables_are_those_of_the_search(path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_most_fixtures_are_documents() -> None:
-    found = [find_document(source_from_bytes(path.read_bytes(), "a.json")) is not None for path in DOCUMENTS]
-    assert sum(found) > 0.5 * len(DOCUMENTS)
+    are_documents = [find_document(source_from_bytes(path.read_bytes(), "a.json")) is not None for path in DOCUMENTS]
+    assert sum(are_documents) > 0.5 * len(DOCUMENTS)
 
 
 @pytest.mark.parametrize(

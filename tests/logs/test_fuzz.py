@@ -78,7 +78,7 @@ def test_no_two_logs_of_fping_mix() -> None:
         for name, raw, facts in logs
         for before, raw_before, facts_before in logs
     }
-    assert [names for names, found in classes.items() if found in BAD] == []
+    assert [names for names, outcome in classes.items() if outcome in BAD] == []
 
 
 @pytest.mark.parametrize(

@@ -159,9 +159,9 @@ def test_a_wrapped_large_log_is_unwrapped(tmp_path: Path) -> None:
     ]
     path = tmp_path / "a.log"
     path.write_text("".join(f"> {row}" for row in rows))
-    found = read_large(path, 200)
-    assert len(found["samples"]) == 59
-    assert [event["code"] for event in found["events"]] == ["unwrapped", "truncated"]
+    tables = read_large(path, 200)
+    assert len(tables["samples"]) == 59
+    assert [event["code"] for event in tables["events"]] == ["unwrapped", "truncated"]
 
 
 VALUES = st.one_of(st.integers(-(10**15), 10**15), st.just(NULL))
@@ -270,9 +270,9 @@ def test_a_file_beyond_all_memory_without_a_log_is_one_event(tmp_path: Path, mon
     path.write_text("".join(f"{n} rows of another program\n" for n in range(100)))
     (source,) = expand(path)
     assert isinstance(source, Source)
-    found = plain(parse_source(source))
-    assert [event["code"] for event in found["events"]] == ["not_recognised"]
-    assert found["sources"][0]["lines_unknown"] == 100
+    tables = plain(parse_source(source))
+    assert [event["code"] for event in tables["events"]] == ["not_recognised"]
+    assert tables["sources"][0]["lines_unknown"] == 100
 
 
 def test_lines_without_a_pattern_are_refused_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,26 +117,26 @@ def test_grouping_does_not_change_the_lines(text: str) -> None:
     kept = lines._FEWEST, lines._PIECE
     lines._FEWEST, lines._PIECE = 2, 10
     try:
-        found = lines.group_lines(text, decode._clean_line)
-        assert list(found) == eager
-        assert [found[index] for index in range(len(found))] == eager
+        grouped = lines.group_lines(text, decode._clean_line)
+        assert list(grouped) == eager
+        assert [grouped[index] for index in range(len(grouped))] == eager
         for start, stop in ((0, 3), (1, 5), (2, 100)):
-            assert list(found[start:stop]) == eager[start:stop]
-        assert texts_by_number(found, {2}).get(2) == next(
+            assert list(grouped[start:stop]) == eager[start:stop]
+        assert texts_by_number(grouped, {2}).get(2) == next(
             (line.text for line in reversed(eager) if line.number == 2), None
         )
-        assert all(found[position] in eager for position in unique_lines(found)[1])
+        assert all(grouped[position] in eager for position in unique_lines(grouped)[1])
     finally:
         lines._FEWEST, lines._PIECE = kept
 
 
 def test_many_uniform_rows_are_one_block() -> None:
     text = HEADER + "".join(REPLY.format(n % 65536, "0.301") for n in range(1, 100_001)) + "\nend\n"
-    found = source_from_bytes(text.encode(), "a.log").lines
-    assert isinstance(found, Lines)
-    shown = list(iter_blocks(found))
+    all_lines = source_from_bytes(text.encode(), "a.log").lines
+    assert isinstance(all_lines, Lines)
+    shown = list(iter_blocks(all_lines))
     assert [type(entry) for entry in shown] == [Line, UniformBlock, Line, Line]
-    assert (len(found), found[-1]) == (100_003, Line(100_003, "end"))
+    assert (len(all_lines), all_lines[-1]) == (100_003, Line(100_003, "end"))
 
 
 def test_an_absurd_number_of_sent_probes_creates_no_samples() -> None:
@@ -164,8 +164,12 @@ def test_a_number_outside_all_groups_must_be_the_same_in_all_rows() -> None:
     text = "".join(rows)
     match = pattern.fullmatch(rows[0].strip())
     assert match is not None
-    found = UniformBlock(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9)
-    assert found is not None
-    assert [found[name].tolist() for name in ("size", "seq", "time")] == [[64] * 5, [0, 1, 2, 3, 4], [500_000_000] * 5]
+    columns = UniformBlock(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9)
+    assert columns is not None
+    assert [columns[name].tolist() for name in ("size", "seq", "time")] == [
+        [64] * 5,
+        [0, 1, 2, 3, 4],
+        [500_000_000] * 5,
+    ]
     text = text.replace("host12 seq=3", "host13 seq=3")
     assert UniformBlock(1, 5, text, 0, len(text)).columns(match, size=0, seq=0, time=9) is None

@@ -110,7 +110,7 @@ def edit_digits(raw: bytes, draw: random.Random) -> bytes:
 
 def odd_numbers(raw: bytes, draw: random.Random) -> bytes:
     odd = (b"-1", b"nan", b"inf", b"1e999", b"9" * 400, b"0", b"1,234.5.6", b"", b"\xd9\xa1")
-    return re.sub(rb"\d+", lambda found: draw.choice(odd) if draw.random() < 0.05 else found[0], raw)
+    return re.sub(rb"\d+", lambda match: draw.choice(odd) if draw.random() < 0.05 else match[0], raw)
 
 
 MUTATIONS: tuple[Mutation, ...] = (

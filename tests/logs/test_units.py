@@ -33,11 +33,11 @@ load_parsers()  # registers the units of the tools
     ],
 )
 def test_values_and_resolutions(token: str, unit: str, value: float, canonical: str, resolution: float) -> None:
-    found = quantity(token, unit)
-    assert found.value == pytest.approx(value, rel=1e-15)
-    assert found.unit == canonical
-    assert found.resolution == pytest.approx(resolution, rel=1e-12)
-    assert found.printed == token
+    result = quantity(token, unit)
+    assert result.value == pytest.approx(value, rel=1e-15)
+    assert result.unit == canonical
+    assert result.resolution == pytest.approx(resolution, rel=1e-12)
+    assert result.printed == token
 
 
 def test_stripped_zeros_do_not_widen_the_resolution() -> None:

@@ -133,14 +133,14 @@ def test_stars_in_a_banner_are_not_bold_type() -> None:
 )
 def test_real_logs_from_databases(shared: Path, name: str, sent: int, lost: int) -> None:
     tables = az.parse(shared / "corpus" / "public" / name)
-    found = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
-    assert (found["sent"], found["lost"]) == (sent, lost)
+    values = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
+    assert (values["sent"], values["lost"]) == (sent, lost)
 
 
 def test_real_log_pasted_into_markdown(shared: Path) -> None:
     tables = az.parse(shared / "corpus" / "public" / "sockperf" / "issue172__fullrtt_markdown.log")
-    found = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
-    assert (found["rtt_mean"], found["rtt_max"]) == (1_892_600, 11_541_068)
+    values = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
+    assert (values["rtt_mean"], values["rtt_max"]) == (1_892_600, 11_541_068)
     assert tables.rows["sources"][0]["lines_unknown"] == 0
 
 
@@ -157,9 +157,9 @@ def test_spelled_out_blank_lines_are_kept() -> None:
     log = "PING h (10.2.2.4) 56(84) bytes of data.\n64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms\n\nend\n"
     for ending in (r"\r\n", r"\n"):
         whole = source_from_bytes(log.replace("\n", ending).encode(), "a.log")
-        found = next(propose_unwrapped(whole, claimed=False, surely=False)).source
-        assert [line.text for line in found.lines][:4] == log.splitlines()
-        assert {line.number for line in found.lines} == {1}
+        unwrapped = next(propose_unwrapped(whole, claimed=False, surely=False)).source
+        assert [line.text for line in unwrapped.lines][:4] == log.splitlines()
+        assert {line.number for line in unwrapped.lines} == {1}
 
 
 # --- markup and joined lines

@@ -156,10 +156,10 @@ def test_links_between_pages_lead_somewhere(project: Project) -> None:
 
 
 def test_findings_are_found_where_they_stand(project: Project) -> None:
-    found = json.loads(
+    documents = json.loads(
         BeautifulSoup((project.site / "search.html").read_text("utf-8"), "html.parser").select_one("#texts").string
     )
-    (parts,) = (parts for url, _, _, parts in found if url.endswith("01_good.html"))
+    (parts,) = (parts for url, _, _, parts in documents if url.endswith("01_good.html"))
     findings = {(anchor, *texts) for kind, anchor, _, texts in parts if kind == "finding"}
     assert findings == {
         ("findings_act", f"Look at {STUDY} x2"), ("findings_info", "<script>alert(5)</script>"),

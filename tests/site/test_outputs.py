@@ -45,7 +45,7 @@ def test_a_table_of_many_rows_is_cut_and_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said", "kind"),
+    ("data", "extra", "kind"),
     [
         ({"text/html": "<table></table>", "text/plain": "t"}, {}, "text"),
         ({"text/html": "<b>x</b>"}, {"kind": "table"}, "text"),
@@ -63,8 +63,8 @@ def test_a_table_of_many_rows_is_cut_and_says_so() -> None:
         ({"text/markdown": "<script>"}, {}, "markdown"),
     ],
 )
-def test_outputs_of_other_libraries_are_shown_as_text(data: dict[str, Any], said: dict[str, Any], kind: str) -> None:
-    output = {"output_type": "display_data", "data": data, "metadata": {"azlatency": said}}
+def test_outputs_of_other_libraries_are_shown_as_text(data: dict[str, Any], extra: dict[str, Any], kind: str) -> None:
+    output = {"output_type": "display_data", "data": data, "metadata": {"azlatency": extra}}
     shown = Outputs().show(output)
     assert shown.kind == kind
     assert "<script" not in shown.html

@@ -118,8 +118,8 @@ class Browser:
     def press(self, key: str, code: int, text: str = "") -> None:
         """A key, pressed and released."""
         for kind in ("keyDown", "keyUp"):
-            said = {"text": text} if text and kind == "keyDown" else {}
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **said)
+            typed = {"text": text} if text and kind == "keyDown" else {}
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **typed)
 
     def saved(self, click: str) -> bytes:
         """What a page hands over for saving after ``click``: its text form, or its bytes as latin-1."""
@@ -135,18 +135,18 @@ class Browser:
 
     def problems(self) -> list[str]:
         """What the page complained about, and what it asked for beside itself."""
-        found = []
+        messages = []
         for event in self.events:
             params = event["params"]
             if event["method"] == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
-                found.append(params["entry"]["text"])
+                messages.append(params["entry"]["text"])
             elif event["method"] in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled"):
-                found.append(json.dumps(params)[:300])
+                messages.append(json.dumps(params)[:300])
             elif event["method"] == "Network.requestWillBeSent":
                 url = params["request"]["url"]
                 if not url.startswith(("file:", "data:")):
-                    found.append(url)
-        return found
+                    messages.append(url)
+        return messages
 
 
 @pytest.fixture(scope="module")
@@ -166,9 +166,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     root = tmp_path_factory.mktemp("site")
     folder = root / "data" / "raw" / "toy"
     folder.mkdir(parents=True)
-    said = {"title": "Toy", "question": "Why?", "notes": "W" * 300, "source": EVIL}
+    fields = {"title": "Toy", "question": "Why?", "notes": "W" * 300, "source": EVIL}
     (folder / "study.toml").write_text(
-        "\n".join(["[study]", *(f"{key} = {json.dumps(value)}" for key, value in said.items()), "emulated = true"])
+        "\n".join(["[study]", *(f"{key} = {json.dumps(value)}" for key, value in fields.items()), "emulated = true"])
     )
     (folder / "run.log").write_text(LOG.read_text("utf-8") + EVIL + "\n", "utf-8")
     (root / "docs").mkdir()
@@ -224,9 +224,9 @@ def _notebook() -> Any:
         ),
     ]  # fmt: skip
     outputs = []
-    for each in objects:
-        said = each._repr_mimebundle_()
-        data, metadata = said if isinstance(said, tuple) else (said, {})
+    for shown in objects:
+        bundle = shown._repr_mimebundle_()
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         outputs.append(new_output("display_data", data, metadata=metadata))
     outputs += [
         new_output("stream", name="stdout", text="long " * 200 + "\n" + "W" * 400),
@@ -308,8 +308,8 @@ def test_axe_finds_nothing(browser: Browser, site: Path, page: str, scheme: str)
         )
     # What is folded up is looked at, too.
     browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-    found = _axe(browser, Path(axe.__file__).with_name("axe.min.js"))
-    assert found == []
+    violations = _axe(browser, Path(axe.__file__).with_name("axe.min.js"))
+    assert violations == []
     if page == "toy/1.html":
         browser.evaluate("document.querySelector('tr .from').click()")
         assert _axe(browser, None) == []
@@ -515,8 +515,8 @@ def test_a_page_says_that_its_script_was_kept_from_running(browser: Browser, sit
     text = (site / "toy" / "1.html").read_text("utf-8")
     blocked.write_text(re.sub(r"script-src [^;]*", "script-src 'none'", text, count=1), "utf-8")
     browser.open(blocked, whole=False)
-    said = "getComputedStyle(document.querySelector('.card.folded'), '::before').content"
-    assert "not allowed to run" in browser.evaluate(said)
+    content = "getComputedStyle(document.querySelector('.card.folded'), '::before').content"
+    assert "not allowed to run" in browser.evaluate(content)
     browser.open(site / "toy" / "1.html", whole=False)
     assert browser.evaluate("document.documentElement.dataset.scripts") == "run"
 
@@ -575,8 +575,8 @@ def test_search_puts_findings_first_and_forgives_one_error(
     browser.evaluate(
         f"(q => {{ q.value = {query!r}; q.dispatchEvent(new Event('input')); }})(document.getElementById('q'))"
     )
-    found = browser.evaluate("[...document.querySelectorAll('#found li')].map(each => each.dataset.kind)")
-    assert found == kinds
+    hits = browser.evaluate("[...document.querySelectorAll('#found li')].map(each => each.dataset.kind)")
+    assert hits == kinds
     assert browser.problems() == []
 
 

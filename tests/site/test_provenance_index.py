@@ -145,9 +145,9 @@ def test_sizes_of_runs_lead_to_the_runs_that_were_counted(study: str, data: Path
 
 def lines(logs: Logs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, int, str | None]]:
     """File, line and text of what references lead to."""
-    found = logs.index.find([ref if isinstance(ref, Mapping) else ref_record(ref) for ref in refs])
+    places = logs.index.find([ref if isinstance(ref, Mapping) else ref_record(ref) for ref in refs])
     return [
-        (logs.name(place.source), place.line, logs.quotes([place])[place._replace(last=None)]) for place, _ in found
+        (logs.name(place.source), place.line, logs.quotes([place])[place._replace(last=None)]) for place, _ in places
     ]
 
 
@@ -179,15 +179,15 @@ def test_reported_numbers_lead_to_the_line_of_that_number(data: Path) -> None:
 
 def test_a_comparison_leads_to_the_runs_of_both_studies(data: Path) -> None:
     studies = load("westeurope-azure-cni"), load("westeurope-availability-set-vs-zones")
-    found = lines(Logs(studies[0]), *(RunsRef(tuple(study.runs["run_id"]), "run") for study in studies))
-    other = [name for name, _, _ in found if name.startswith("westeurope-availability-set-vs-zones/")]
-    assert (len(found) - len(other), len(other)) == (25, 8) and all(text for _, _, text in found)
+    quoted = lines(Logs(studies[0]), *(RunsRef(tuple(study.runs["run_id"]), "run") for study in studies))
+    other = [name for name, _, _ in quoted if name.startswith("westeurope-availability-set-vs-zones/")]
+    assert (len(quoted) - len(other), len(other)) == (25, 8) and all(text for _, _, text in quoted)
 
 
 def test_a_file_of_the_study_before_leads_there(data: Path) -> None:
-    found = lines(Logs(load("westeurope-azure-cni")), FileRef("study.toml", "region", before=True))
-    assert [file for file, _, _ in found] == ["westeurope-availability-set-vs-zones/study.toml"]
-    assert "region" in str(found[0][2])
+    quoted = lines(Logs(load("westeurope-azure-cni")), FileRef("study.toml", "region", before=True))
+    assert [file for file, _, _ in quoted] == ["westeurope-availability-set-vs-zones/study.toml"]
+    assert "region" in str(quoted[0][2])
 
 
 def test_the_life_of_connections_leads_to_the_connections(data: Path) -> None:

@@ -33,8 +33,8 @@ CASES = [
 def test_every_number_of_every_case(name: str, case: dict[str, Any]) -> None:
     entry = entry_of(name, case["id"])
     assert entry is not None, "no answer is registered for this case"
-    found = problems(case["expected"], entry.answer(case["input"]), case, entry)
-    assert not found, "\n".join(found)
+    differences = problems(case["expected"], entry.answer(case["input"]), case, entry)
+    assert not differences, "\n".join(differences)
 
 
 def test_no_case_is_left_out() -> None:

@@ -42,13 +42,15 @@ def test_arrays_series_and_frames_have_the_same_result() -> None:
         assert str(function(one)) == str(function(values)), function
     assert az.stats.exceedance(one, 1e5).estimate == az.stats.exceedance(values, 1e5).estimate
     assert az.stats.stability(one).block >= 60e9 * 0.9 or az.stats.stability(one).blocks >= 20
-    assert [each.low for each in az.quantiles(one)] == [each.low for each in az.quantiles(values)]
+    assert [estimate.low for estimate in az.quantiles(one)] == [estimate.low for estimate in az.quantiles(values)]
 
 
 def test_quantiles_of_a_study_are_those_of_its_samples() -> None:
     study = az.load("emulated-zones")
-    found = az.quantiles(study, 0.5)
-    assert len(found) == study.samples["run_id"].nunique() and {"path", "method", "run_id"} <= set(found[0].labels)
+    estimates = az.quantiles(study, 0.5)
+    assert len(estimates) == study.samples["run_id"].nunique() and {"path", "method", "run_id"} <= set(
+        estimates[0].labels
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,16 +77,16 @@ def test_bad_input_is_refused_with_the_same_code_everywhere(columns: dict[str, A
         az.stats.history(frame, value="median_ns"),
     ]
     for result in results:
-        told = {"few_clusters"} if result.__class__.__name__ == "History" else set()
-        assert code in result.codes or told & set(result.codes), type(result)
-        assert CODES[code] in str(result) or told
+        other_codes = {"few_clusters"} if result.__class__.__name__ == "History" else set()
+        assert code in result.codes or other_codes & set(result.codes), type(result)
+        assert CODES[code] in str(result) or other_codes
         assert getattr(result, "p", None) in (None, ())
 
 
 def test_values_in_two_units_are_refused() -> None:
     us = pd.Series([100.0, 101.0, 99.0], name="median_us")
-    found = az.compare(runs(), us, value="median_ns")
-    assert found.codes == ("unit_conflict",) and found.ratio.refused
+    comparison = az.compare(runs(), us, value="median_ns")
+    assert comparison.codes == ("unit_conflict",) and comparison.ratio.refused
     a, b = (az.quantiles(samples()["rtt_ns"], 0.5, unit=unit)[0] for unit in ("ns", "us"))
     assert az.stats.compare_quantiles(a, b).codes == ("unit_conflict",)
 
@@ -131,14 +133,14 @@ def test_every_result_prints_renders_and_becomes_a_row() -> None:
 
 
 def test_lists_of_results_are_tables() -> None:
-    found = az.quantiles(samples(2), (0.5, 0.9))
-    assert isinstance(found, Results) and len(found.to_frame()) == 4
-    assert len(str(found).splitlines()) == 4 and found._repr_html_().count("<tr>") == 5
+    estimates = az.quantiles(samples(2), (0.5, 0.9))
+    assert isinstance(estimates, Results) and len(estimates.to_frame()) == 4
+    assert len(str(estimates).splitlines()) == 4 and estimates._repr_html_().count("<tr>") == 5
     for made in (az.asymmetry(runs()), az.stats.agreement(runs(mean_ns=1.0)),
                  az.stats.repeats_by_path(runs(), "median_ns"),
                  az.plan(runs()), az.summarize(runs(), "median_ns"),
                  az.baseline(pd.DataFrame({"metric": []}), []),
-                 az.stats.adjust([]), az.stats.shift_function(found, found)):  # fmt: skip
+                 az.stats.adjust([]), az.stats.shift_function(estimates, estimates)):  # fmt: skip
         assert isinstance(made, Results)
 
 

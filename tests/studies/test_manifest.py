@@ -140,7 +140,7 @@ def test_every_study_of_the_project_can_be_read(raw: Path) -> None:
 def test_the_slip_of_the_pen_in_the_baseline_is_told(raw: Path) -> None:
     """The page says 40-50ms; it can only mean us."""
     expectations = read_baseline(read_manifest(raw / "cassandra-vm-baseline"), "expectation")
-    (latency,) = (each for each in expectations if each["metric"] == "rtt_mean")
+    (latency,) = (expectation for expectation in expectations if expectation["metric"] == "rtt_mean")
     assert (latency["low"], latency["high"], latency["unit"]) == (40_000, 50_000, "ns")
     assert latency["printed"] == "40-50ms"
     assert "µs" in latency["notes"]

@@ -39,10 +39,10 @@ def test_values_of_a_path(pattern: str, path: str, values: str | None) -> None:
         with pytest.raises(PatternError, match="nothing separates"):
             match(pattern, path)
         return
-    found = match(pattern, path)
+    fields = match(pattern, path)
     # The fields in the order of the pattern.
     names = [part.partition("}")[0] for part in pattern.split("{")[1:]]
-    assert (None if found is None else " ".join(found[name] for name in names)) == values
+    assert (None if fields is None else " ".join(fields[name] for name in names)) == values
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_mislabelled_log_is_detected(raw: Path, tmp_path: Path) -> None:
 def test_a_check_of_many_files_is_that_of_each(raw: Path) -> None:
     folder = raw / "westeurope-azure-cni"
     together = check(az.parse(folder))
-    assert together == [found for file in sorted(folder.rglob("*.*")) for found in check(az.parse(file))]
+    assert together == [event for file in sorted(folder.rglob("*.*")) for event in check(az.parse(file))]
 
 
 def test_the_time_of_a_check_is_linear(raw: Path) -> None:

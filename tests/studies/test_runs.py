@@ -78,7 +78,7 @@ def test_four_connections_are_no_repeat_of_one(tmp_path: Path) -> None:
     az.import_study("mine", logs, out=tmp_path)
     runs = az.throughput(az.load("mine", processed=tmp_path))
     assert sorted(runs["method"]) == ["iperf3 TCP 1 connection", "iperf3 TCP 4 connections"]
-    assert [each.codes for each in az.summarize(runs, "throughput_bit_s")] == [("no_replication",)] * 2
+    assert [estimate.codes for estimate in az.summarize(runs, "throughput_bit_s")] == [("no_replication",)] * 2
 
 
 def test_methods_keep_their_names_where_nothing_divides_them(tmp_path: Path) -> None:
@@ -91,10 +91,10 @@ def test_runs_of_unknown_ends_are_not_pooled(tmp_path: Path) -> None:
     logs = [ROOT / "tests" / "fixtures" / "qperf" / f"0.4.11-{name}.log" for name in ("vvt", "vv")]
     az.import_study("mine", logs, out=tmp_path)
     runs = az.latency(az.load("mine", processed=tmp_path))
-    found = {each.labels["method"]: each for each in az.summarize(runs, "mean_ns")}
+    by_method = {estimate.labels["method"]: estimate for estimate in az.summarize(runs, "mean_ns")}
     assert set(runs["path"]) == {"? → ?"}
-    assert [each.codes for each in found.values() if each.n > 1] == [("path_unknown",)]
-    assert all(each.estimate is None for each in found.values())
+    assert [estimate.codes for estimate in by_method.values() if estimate.n > 1] == [("path_unknown",)]
+    assert all(estimate.estimate is None for estimate in by_method.values())
 
 
 # --- paths of a manifest
@@ -140,11 +140,13 @@ def test_a_scenario_over_region_pairs_is_not_pooled(tmp_path: Path) -> None:
     note = "scenario 'gcp' covers 2 paths, which are never pooled: gcp: us-central1-a → us-east1-b, "
     assert az.import_study("mine", [tmp_path / "raw/mine"], out=tmp_path / "out").notes[0].startswith(note)
     estimates = az.summarize(az.latency(study), "mean_ns")
-    assert [(str(each.labels["path"]), each.n) for each in estimates] == [
+    assert [(str(estimate.labels["path"]), estimate.n) for estimate in estimates] == [
         ("gcp: us-central1-a → us-east1-b", 2), ("gcp: us-east1-b → us-west1-a", 2)]  # fmt: skip
     (result,) = az.asymmetry(az.latency(study))
     assert result.pairs == () and set(result.nodes) == {"us-central1-a", "us-east1-b", "us-west1-a"}
-    assert set(az.latency(az.studies.select(study, "gcp"))["path"]) == {str(each.labels["path"]) for each in estimates}
+    assert set(az.latency(az.studies.select(study, "gcp"))["path"]) == {
+        str(estimate.labels["path"]) for estimate in estimates
+    }
 
 
 def test_zones_of_different_regions_are_not_held_against_each_other(tmp_path: Path) -> None:

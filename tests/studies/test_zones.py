@@ -16,7 +16,7 @@ TWO = "22222222-2222-2222-2222-222222222222"
 
 def azure(subscription: str, *physical: str) -> str:
     mappings = [
-        {"logicalZone": str(i), "physicalZone": f"westeurope-{each}"} for i, each in enumerate(physical, start=1)
+        {"logicalZone": str(i), "physicalZone": f"westeurope-{number}"} for i, number in enumerate(physical, start=1)
     ]
     location = {
         "id": f"/subscriptions/{subscription}/locations/westeurope",

@@ -84,7 +84,7 @@ def logs(folder: Path) -> Iterator[tuple[str, Path, Path | None]]:
         for path in sorted(entry for entry in (folder / corpus).rglob("*") if entry.is_file()):
             name = path.relative_to(folder).as_posix()
             beside = (path.with_name(path.stem + ".expected.json"), path.with_suffix(".json"))
-            companion = next((each for each in beside if each.exists() and each != path), None)
+            companion = next((file for file in beside if file.exists() and file != path), None)
             if path.name in ("manifest.csv", "truth.json") or path.suffix in NO_LOGS:
                 continue
             if path.name.endswith((".expected.json", ".peer.json")):

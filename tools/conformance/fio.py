@@ -26,7 +26,7 @@ def compare(case: Case) -> None:
     for key in ("version", "fio_version"):
         if wanted.get(key):
             version = wanted[key].removeprefix("fio-")
-            case.check(key, version, [str(each).removeprefix("fio-") for each in case.column("tool_version")])
+            case.check(key, version, [str(dialect).removeprefix("fio-") for dialect in case.column("tool_version")])
     if "fields" in wanted:
         _log(case)
     if wanted.get("not_a_result"):
@@ -37,15 +37,15 @@ def compare(case: Case) -> None:
 
 def _text_row(case: Case, position: int, row: str) -> None:
     pattern = r"\s*(\w+)\s*: IOPS=([\d.]+)([kM]?), BW=([\d.]+)([KMGT]?)iB/s .*\(([\d.]+)([KMGT]?)iB/(\d+)msec\)"
-    found = re.match(pattern, row)
-    if found is None:
+    match = re.match(pattern, row)
+    if match is None:
         return
-    stream, key = found[1], f"rows.{position}"
-    iops = float(found[2]) * _DECIMALS[found[3]]
+    stream, key = match[1], f"rows.{position}"
+    iops = float(match[2]) * _DECIMALS[match[3]]
     case.check(f"{key}.iops", iops, case.metric("iops", stream=stream), tolerance=1e-6)
-    bandwidth = float(found[4]) * _SIZES[found[5].replace("K", "k")]
+    bandwidth = float(match[4]) * _SIZES[match[5].replace("K", "k")]
     case.check(f"{key}.bw", bandwidth, case.metric("bandwidth", stream=stream), tolerance=1e-6)
-    size = float(found[6]) * _SIZES[found[7].replace("K", "k")]
+    size = float(match[6]) * _SIZES[match[7].replace("K", "k")]
     case.check(f"{key}.io", size, case.metric("transferred", stream=stream), tolerance=1e-6)
     case.facts("rows")
 
@@ -91,12 +91,12 @@ def _direction(case: Case, key: str, row: Row, run: int, stream: str) -> None:
     ):
         if row.get(name) is not None:
             case.check(f"{key}.{name}", row[name] * factor, case.metric(metric, run, stream=stream))
-    found = case.quantile(0.99, run, metric="completion_latency", stream=stream)
+    values = case.quantile(0.99, run, metric="completion_latency", stream=stream)
     if row.get("p99_ns") is not None:
-        case.check(f"{key}.p99_ns", row["p99_ns"], found)
+        case.check(f"{key}.p99_ns", row["p99_ns"], values)
     elif row.get("p99"):
         factor = 1000 if row.get("lat_key") == ["clat"] else 1
-        case.check(f"{key}.p99", row["p99"] * factor, found)
+        case.check(f"{key}.p99", row["p99"] * factor, values)
 
 
 def _log(case: Case) -> None:

@@ -25,11 +25,11 @@ def compare(case: Case) -> None:
         elif isinstance(wanted, list):
             replies = case.samples(run, statuses=("ok", "duplicate", "out_of_order", "lost"))
             for position, value in enumerate(wanted):
-                found = replies[position] if position < len(replies) else None
+                rtt = replies[position] if position < len(replies) else None
                 if value is None:
-                    case.check(host, True, [found is None])
+                    case.check(host, True, [rtt is None])
                 else:
-                    case.check(host, value * MILLISECOND, [] if found is None else [found])
+                    case.check(host, value * MILLISECOND, [] if rtt is None else [rtt])
         elif isinstance(wanted, dict):
             _host(case, host, wanted, run)
         elif wanted is not None:
@@ -54,11 +54,11 @@ def _host(case: Case, host: str, wanted: dict[str, Any], run: int) -> None:
         elif key in ("lost_index", "first", "last"):
             samples = case.samples(run, statuses=("ok", "lost"))
             place = {"first": 0, "last": -1}.get(key, value)
-            found = samples[place] if samples else None
+            rtt = samples[place] if samples else None
             if key == "lost_index":
-                case.check(f"{host}.{key}", True, [found is None])
+                case.check(f"{host}.{key}", True, [rtt is None])
             else:
-                case.check(f"{host}.{key}", value * MILLISECOND, [] if found is None else [found])
+                case.check(f"{host}.{key}", value * MILLISECOND, [] if rtt is None else [rtt])
 
 
 def _replies(case: Case, host: str, wanted: dict[str, Any], run: int) -> None:

@@ -33,16 +33,16 @@ def _row(case: Case, row: str) -> None:
             case.check("last_row.datagrams", int(cells[11]), case.metric("datagrams"))
             case.check("last_row.jitter", float(cells[9]) * 1e6, case.metric("jitter"))
         return
-    if found := re.search(_TIMES + r"([\d.]+) (\w+)\s+([\d.]+) (\w+)/sec(.*)", row):
-        case.check("last_row.bytes", float(found[3]) * _KIBI[found[4]], case.metric("transferred"), tolerance=1e-6)
-        case.check("last_row.rate", float(found[5]) * _BITS[found[6]], case.metric("throughput"), tolerance=1e-6)
-        if loss := re.search(r"([\d.]+) ms\s+(\d+)/(\d+) \(", found[7]):
+    if match := re.search(_TIMES + r"([\d.]+) (\w+)\s+([\d.]+) (\w+)/sec(.*)", row):
+        case.check("last_row.bytes", float(match[3]) * _KIBI[match[4]], case.metric("transferred"), tolerance=1e-6)
+        case.check("last_row.rate", float(match[5]) * _BITS[match[6]], case.metric("throughput"), tolerance=1e-6)
+        if loss := re.search(r"([\d.]+) ms\s+(\d+)/(\d+) \(", match[7]):
             case.check("last_row.lost", int(loss[2]), case.metric("lost"))
             case.check("last_row.datagrams", int(loss[3]), case.metric("datagrams"))
             case.check("last_row.jitter", float(loss[1]) * 1e6, case.metric("jitter"))
-    elif found := re.search(r"cnt\((\d+)\)=(\S+)", row):
-        pairs = [pair.split(":") for pair in found[2].split(",")]
+    elif match := re.search(r"cnt\((\d+)\)=(\S+)", row):
+        pairs = [pair.split(":") for pair in match[2].split(",")]
         buckets = case.buckets()
-        case.check("last_row.histogram", int(found[1]), [sum(each["count"] for each in buckets)] if buckets else [])
-        rows = [each["count"] for each in buckets]
+        case.check("last_row.histogram", int(match[1]), [sum(bucket["count"] for bucket in buckets)] if buckets else [])
+        rows = [bucket["count"] for bucket in buckets]
         case.check("last_row.histogram", True, [rows == [int(count) for _, count in pairs]])

@@ -57,8 +57,8 @@ def _document(case: Case, end: Row, prefix: str) -> None:
             factors |= {"packets": ("datagrams", 1)}
         for key, (metric, factor) in factors.items():
             if row.get(key) is not None and not _unknown_zero(row, case, side):
-                found = case.metric(metric, side=side, stream=stream)
-                case.check(f"{prefix}{name}.{key}", row[key] * factor, found, tolerance=1e-5)
+                values = case.metric(metric, side=side, stream=stream)
+                case.check(f"{prefix}{name}.{key}", row[key] * factor, values, tolerance=1e-5)
         # Times stand in the run's duration; words and the sender's own idea of the loss (always 0) are not kept.
         case.facts(*(f"{prefix}{name}.{key}" for key in row))
     for name in ("sum", "sum_bidir_reverse"):
@@ -80,12 +80,12 @@ def _mixed(case: Case, row: Row, prefix: str, stream: str | None) -> None:
     for key, (metric, side, factor) in pairs.items():
         if row.get(key) is None:
             continue
-        found = case.metric(metric, side=side, stream=stream)
-        if key == "bytes" and not found:
-            found = case.metric(metric, side="receiver", stream=stream)
-        if key == "packets" and not found:
-            found = case.metric(metric, side="receiver", stream=stream)
-        case.check(f"{prefix}.{key}", row[key] * factor, found, tolerance=1e-5)
+        values = case.metric(metric, side=side, stream=stream)
+        if key == "bytes" and not values:
+            values = case.metric(metric, side="receiver", stream=stream)
+        if key == "packets" and not values:
+            values = case.metric(metric, side="receiver", stream=stream)
+        case.check(f"{prefix}.{key}", row[key] * factor, values, tolerance=1e-5)
     case.facts(*(f"{prefix}.{key}" for key in row))
 
 
@@ -150,13 +150,13 @@ def _text(case: Case, wanted: Row) -> None:
         counted = sum(not row["omitted"] for row in rows)
         # A row printed twice at the end and the unlabelled closing row of UDP up to 3.1 have the same shape.
         twice = sum(event["code"] == "duplicate_interval" for event in case.tables.rows["events"])
-        found = [counted, counted + twice] + ([counted + _unlabelled(case)] if _unlabelled(case) else [])
-        case.check("interval_rows_not_omitted", wanted["interval_rows_not_omitted"], found)
+        counts = [counted, counted + twice] + ([counted + _unlabelled(case)] if _unlabelled(case) else [])
+        case.check("interval_rows_not_omitted", wanted["interval_rows_not_omitted"], counts)
         case.check("omitted_rows", wanted["omitted_rows"], [sum(bool(row["omitted"]) for row in rows)])
     if "interval_rows" in wanted:
         # Counted with the closing rows, whose shape is the same.
-        found = len(case.intervals()) + len(case.metric("transferred"))
-        case.check("interval_rows", wanted["interval_rows"], [found])
+        counts = len(case.intervals()) + len(case.metric("transferred"))
+        case.check("interval_rows", wanted["interval_rows"], [counts])
     case.facts("summary_rows")
 
 
@@ -168,14 +168,14 @@ def _unlabelled(case: Case) -> int:
 
 
 def _printed_row(text: str) -> Row:
-    found = re.search(r"\[\s*(\S+)\]\s*([\d.]+)-([\d.]+)\s+sec\s+([\d.]+) (\w+)\s+([\d.]+) (\w+)/sec(.*)", text)
-    if found is None:
+    match = re.search(r"\[\s*(\S+)\]\s*([\d.]+)-([\d.]+)\s+sec\s+([\d.]+) (\w+)\s+([\d.]+) (\w+)/sec(.*)", text)
+    if match is None:
         return {}
-    rest = found[8].strip()
+    rest = match[8].strip()
     row: Row = {
-        "id": found[1],
-        "bytes": float(found[4]) * _KIBI[found[5]],
-        "bits_per_second": float(found[6]) * _BITS[found[7]],
+        "id": match[1],
+        "bytes": float(match[4]) * _KIBI[match[5]],
+        "bits_per_second": float(match[6]) * _BITS[match[7]],
         "side": rest.split()[-1] if rest else None,
         "rest": rest,
     }
@@ -191,17 +191,17 @@ def _row(case: Case, key: str, row: Row) -> None:
     for name, metric in (("bytes", "transferred"), ("bits_per_second", "throughput")):
         if row.get(name) is None or zero:
             continue
-        found = [value for stream in streams for value in case.metric(metric, stream=stream, **_of_side(side))]
-        case.check(f"{key}.{name}", row[name], found, tolerance=1e-6)
+        values = [value for stream in streams for value in case.metric(metric, stream=stream, **_of_side(side))]
+        case.check(f"{key}.{name}", row[name], values, tolerance=1e-6)
     rest = str(row.get("rest") or "")
     if (count := re.match(r"(\d+)\s+(?:sender|$)", rest)) and side == "sender" and not zero:
-        found = [value for stream in streams for value in case.metric("retransmits", side="sender", stream=stream)]
+        values = [value for stream in streams for value in case.metric("retransmits", side="sender", stream=stream)]
         datagrams = [value for stream in streams for value in case.metric("datagrams", side="sender", stream=stream)]
-        case.check(f"{key}.retransmits", int(count[1]), found or datagrams)
+        case.check(f"{key}.retransmits", int(count[1]), values or datagrams)
     if (loss := re.match(r"([\d.]+) ms\s+(\d+)/(\d+) \(", rest)) and side != "sender":
         for metric, value in (("jitter", float(loss[1]) * 1e6), ("lost", int(loss[2])), ("datagrams", int(loss[3]))):
-            found = [each for stream in streams for each in case.metric(metric, stream=stream)]
-            case.check(f"{key}.{metric}", value, found)
+            values = [number for stream in streams for number in case.metric(metric, stream=stream)]
+            case.check(f"{key}.{metric}", value, values)
 
 
 def _of_side(side: str | None) -> dict[str, str]:
@@ -247,7 +247,7 @@ def _by_hand(case: Case, wanted: Row) -> None:
             case.check(key, wanted[key], [sum(row["side"] == side for row in counted)])
     if "tail_interval" in wanted:
         row = wanted["tail_interval"]
-        tails = [each["bytes"] for each in counted if each["start_ns"] >= row["start_s"] * 1e9]
+        tails = [interval["bytes"] for interval in counted if interval["start_ns"] >= row["start_s"] * 1e9]
         case.check("tail_interval.bytes", row["bytes"], tails)
     case.facts("tail_interval", "sender", "receiver", "row", "forward", "reverse", "final_rows_client")
 
@@ -291,13 +291,15 @@ def _moler_row(case: Case, key: str, row: Row) -> None:
     number, unit = str(printed).split()
     size = float(number) * _KIBI[unit]
     totals = case.metric("transferred")
-    found = totals + [each["bytes"] for each in case.intervals() if each["bytes"] is not None]
+    sizes = totals + [interval["bytes"] for interval in case.intervals() if interval["bytes"] is not None]
     if size:
-        case.check(f"{key}.Transfer", size, found, tolerance=1e-6)
+        case.check(f"{key}.Transfer", size, sizes, tolerance=1e-6)
     rate = row.get("Bitrate Raw") or row.get("Bandwidth Raw")
     number, unit = str(rate).split()
     bits = float(number) * _BITS[unit.removesuffix("/sec")]
-    printed_rates = [each["throughput_printed"] for each in case.intervals() if each["throughput_printed"] is not None]
+    printed_rates = [
+        interval["throughput_printed"] for interval in case.intervals() if interval["throughput_printed"] is not None
+    ]
     if bits:
         case.check(f"{key}.rate", bits, case.metric("throughput") + printed_rates, tolerance=1e-6)
     if "Jitter" in row and row.get("Lost_vs_Total_Datagrams"):

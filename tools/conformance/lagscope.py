@@ -16,9 +16,11 @@ def compare(case: Case) -> None:
     case.check("count", wanted.get("count"), case.metric("observations"))
     for percent, value in wanted.get("percentiles", {}).items():
         q = float(percent) / 100
-        found = case.quantile(q)
+        values = case.quantile(q)
         # Floored: the table may hold the middle of [value, value + 1) µs.
-        case.check(f"percentiles.{percent}", True, [value * MICROSECOND <= each < (value + 1) * 1e3 for each in found])
+        case.check(
+            f"percentiles.{percent}", True, [value * MICROSECOND <= number < (value + 1) * 1e3 for number in values]
+        )
     _histogram(case)
     samples = case.samples(statuses=("ok", "warmup"))
     if "n_replies" in wanted:

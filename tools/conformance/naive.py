@@ -65,26 +65,26 @@ def sockperf(case: Case, text: str) -> None:
     """Averages, counts, percentiles and rates of the closing block; sums of the full log."""
     factor = 2e3
     for line in text.splitlines():
-        if found := re.search(rf"avg-(lat|latency|rtt)=\s*{_NUMBER} \(std-dev={_NUMBER}", line):
-            factor = 1e3 if found[1] == "rtt" else 2e3
-            case.check("avg", float(found[2]) * factor, case.metric("rtt_mean"))
-            case.check("std-dev", float(found[3]) * factor, case.metric("rtt_sd"))
-        elif found := re.search(rf"(MAX|MIN)>? observation =\s*{_NUMBER}", line):
-            case.check(found[1], float(found[2]) * factor, case.metric(f"rtt_{found[1].lower()}"))
-        elif found := re.search(rf"percentile {_NUMBER}\s?=\s*{_NUMBER}", line):
-            case.check(f"p{found[1]}", float(found[2]) * factor, case.quantile(float(found[1]) / 100))
-        elif found := re.search(r"Total (\d+) observations", line):
-            case.check("observations", int(found[1]), case.metric("observations"))
-        elif found := re.search(r"dropped messages = (\d+);.*duplicated.* = (\d+);.*out-of-order.* = (\d+)", line):
-            for number, metric in zip(found.groups(), ("lost", "duplicates", "out_of_order"), strict=True):
+        if match := re.search(rf"avg-(lat|latency|rtt)=\s*{_NUMBER} \(std-dev={_NUMBER}", line):
+            factor = 1e3 if match[1] == "rtt" else 2e3
+            case.check("avg", float(match[2]) * factor, case.metric("rtt_mean"))
+            case.check("std-dev", float(match[3]) * factor, case.metric("rtt_sd"))
+        elif match := re.search(rf"(MAX|MIN)>? observation =\s*{_NUMBER}", line):
+            case.check(match[1], float(match[2]) * factor, case.metric(f"rtt_{match[1].lower()}"))
+        elif match := re.search(rf"percentile {_NUMBER}\s?=\s*{_NUMBER}", line):
+            case.check(f"p{match[1]}", float(match[2]) * factor, case.quantile(float(match[1]) / 100))
+        elif match := re.search(r"Total (\d+) observations", line):
+            case.check("observations", int(match[1]), case.metric("observations"))
+        elif match := re.search(r"dropped messages = (\d+);.*duplicated.* = (\d+);.*out-of-order.* = (\d+)", line):
+            for number, metric in zip(match.groups(), ("lost", "duplicates", "out_of_order"), strict=True):
                 case.check(metric, int(number), case.metric(metric))
-        elif found := re.search(r"Total Run.*SentMessages=(\d+); ReceivedMessages=(\d+)", line):
-            case.check("sent", int(found[1]), case.metric("sent"))
-            case.check("received", int(found[2]), case.metric("received"))
-        elif found := re.search(r"Message Rate is (\d+) ", line):
-            case.check("rate", int(found[1]), case.metric("message_rate"))
-        elif found := re.search(rf"BandWidth is {_NUMBER} MBps", line):
-            case.check("bandwidth", float(found[1]) * 8 * 2**20, case.metric("throughput"))
+        elif match := re.search(r"Total Run.*SentMessages=(\d+); ReceivedMessages=(\d+)", line):
+            case.check("sent", int(match[1]), case.metric("sent"))
+            case.check("received", int(match[2]), case.metric("received"))
+        elif match := re.search(r"Message Rate is (\d+) ", line):
+            case.check("rate", int(match[1]), case.metric("message_rate"))
+        elif match := re.search(rf"BandWidth is {_NUMBER} MBps", line):
+            case.check("bandwidth", float(match[1]) * 8 * 2**20, case.metric("throughput"))
     times = [
         (cells[1], cells[2])
         for line in text.splitlines()
@@ -105,28 +105,28 @@ def qperf(case: Case, text: str) -> None:
     """Latencies and bandwidths."""
     test = ""
     for line in text.splitlines():
-        if found := re.fullmatch(r"([a-z_]+):\s*", line):
-            test = found[1]
-        elif found := re.search(r"^\s+latency\s+=\s+([\d.,]+) (\w+)", line):
+        if match := re.fullmatch(r"([a-z_]+):\s*", line):
+            test = match[1]
+        elif match := re.search(r"^\s+latency\s+=\s+([\d.,]+) (\w+)", line):
             half = 1 if test == "rc_rdma_read_lat" else 2
-            value = float(found[1].replace(",", "")) * _NANO[found[2]] * half
+            value = float(match[1].replace(",", "")) * _NANO[match[2]] * half
             case.check(f"{test}.latency", value, case.metric("rtt_mean"))
-        elif found := re.search(r"^\s+(?:send_|recv_)?bw\s+=\s+([\d.,]+) (|K|M|G)(B|b)/sec", line):
-            value = float(found[1].replace(",", "")) * {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[found[2]]
-            case.check(f"{test}.bw", value * (8 if found[3] == "B" else 1), case.metric("throughput"))
-        elif found := re.search(r"^\s+loc_send_msgs\s+=\s+([\d,]+) *$", line):
-            case.check(f"{test}.sent", int(found[1].replace(",", "")), case.metric("sent"))
+        elif match := re.search(r"^\s+(?:send_|recv_)?bw\s+=\s+([\d.,]+) (|K|M|G)(B|b)/sec", line):
+            value = float(match[1].replace(",", "")) * {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[match[2]]
+            case.check(f"{test}.bw", value * (8 if match[3] == "B" else 1), case.metric("throughput"))
+        elif match := re.search(r"^\s+loc_send_msgs\s+=\s+([\d,]+) *$", line):
+            case.check(f"{test}.sent", int(match[1].replace(",", "")), case.metric("sent"))
 
 
 def ping(case: Case, text: str) -> None:
     """Read the two closing lines and the number of replies."""
     replies = 0
     for line in text.splitlines():
-        if found := re.search(r"(\d+) packets transmitted, (\d+) (?:packets )?received", line):
-            case.check("sent", int(found[1]), case.metric("sent"))
-            case.check("received", int(found[2]), case.metric("received"))
-        elif found := re.search(rf"(?:rtt|round-trip) min/avg/max\S* = {_NUMBER}/{_NUMBER}/{_NUMBER}", line):
-            for value, metric in zip(found.groups(), ("rtt_min", "rtt_mean", "rtt_max"), strict=True):
+        if match := re.search(r"(\d+) packets transmitted, (\d+) (?:packets )?received", line):
+            case.check("sent", int(match[1]), case.metric("sent"))
+            case.check("received", int(match[2]), case.metric("received"))
+        elif match := re.search(rf"(?:rtt|round-trip) min/avg/max\S* = {_NUMBER}/{_NUMBER}/{_NUMBER}", line):
+            for value, metric in zip(match.groups(), ("rtt_min", "rtt_mean", "rtt_max"), strict=True):
                 case.check(metric, float(value) * 1e6, case.metric(metric))
         elif re.search(r"bytes from .*(?:time=|: icmp_seq)", line):
             replies += 1
@@ -139,34 +139,34 @@ def fping(case: Case, text: str) -> None:
     """Read the counts and extremes of each host."""
     for line in text.splitlines():
         tail = rf"min/avg/max = {_NUMBER}/{_NUMBER}/{_NUMBER}"
-        if found := re.match(rf"(\S+)\s*: xmt/rcv/%loss = (\d+)/(\d+)/\d+%(?:, {tail})?", line):
-            runs = case.of(server=found[1])
+        if match := re.match(rf"(\S+)\s*: xmt/rcv/%loss = (\d+)/(\d+)/\d+%(?:, {tail})?", line):
+            runs = case.of(server=match[1])
             counts = [value for run in runs for value in case.metric("received", run)]
             rows = [row for row in case.intervals() if row["datagrams"] is not None]
             counts += [row["datagrams"] - (row["lost"] or 0) for row in rows]
-            case.check(f"{found[1]}.rcv", int(found[3]), counts)
-            if found[5] and counts and not case.intervals():
+            case.check(f"{match[1]}.rcv", int(match[3]), counts)
+            if match[5] and counts and not case.intervals():
                 means = [value for run in runs for value in case.metric("rtt_mean", run)]
-                case.check(f"{found[1]}.avg", float(found[5]) * 1e6, means)
+                case.check(f"{match[1]}.avg", float(match[5]) * 1e6, means)
 
 
 def lagscope(case: Case, text: str) -> None:
     """Extremes, mean and percentiles; counts of lists."""
     for line in text.splitlines():
-        if found := re.search(rf"Minimum = {_NUMBER}us, Maximum = {_NUMBER}us, Average = {_NUMBER}us", line):
-            for value, metric in zip(found.groups(), ("rtt_min", "rtt_max", "rtt_mean"), strict=True):
+        if match := re.search(rf"Minimum = {_NUMBER}us, Maximum = {_NUMBER}us, Average = {_NUMBER}us", line):
+            for value, metric in zip(match.groups(), ("rtt_min", "rtt_max", "rtt_mean"), strict=True):
                 case.check(metric, float(value) * 1e3, case.metric(metric))
-        elif found := re.fullmatch(rf"\s*{_NUMBER}%\s+(\d+)", line):
-            q = float(found[1]) / 100
-            low = int(found[2]) * 1e3
-            case.check(f"p{found[1]}", True, [low <= value <= low + 1e3 for value in case.quantile(q)])
-        elif found := re.search(r"Number of successful Pings: (\d+)", line):
-            case.check("pings", int(found[1]), case.metric("received"))
+        elif match := re.fullmatch(rf"\s*{_NUMBER}%\s+(\d+)", line):
+            q = float(match[1]) / 100
+            low = int(match[2]) * 1e3
+            case.check(f"p{match[1]}", True, [low <= value <= low + 1e3 for value in case.quantile(q)])
+        elif match := re.search(r"Number of successful Pings: (\d+)", line):
+            case.check("pings", int(match[1]), case.metric("received"))
     rows = re.findall(r"(?m)^\s*\d+,\s*\d+$", text)
     if text.startswith("Index"):
         case.check("rows", len(rows), [len(case.samples(statuses=("ok", "warmup")))])
     if '"latencies"' in text[:80]:
-        counts = sum(int(each) for each in re.findall(r'"frequency":\s*(\d+)', text))
+        counts = sum(int(frequency) for frequency in re.findall(r'"frequency":\s*(\d+)', text))
         case.check("frequency", counts, [sum(row["count"] for row in case.buckets())])
 
 
@@ -180,29 +180,29 @@ def netperf(case: Case, text: str) -> None:
     }
     stream = "STREAM" in text
     for line in text.splitlines():
-        if (found := re.fullmatch(rf"([A-Z_0-9]+)={_NUMBER}", line.strip())) and found[1] in keys and not stream:
-            metric, factor = keys[found[1]]
-            case.check(found[1], float(found[2]) * factor, case.metric(metric))
-        elif found := re.fullmatch(r"P(\d+)_LATENCY=(\d+)", line.strip()):
-            case.check(found[0], int(found[2]) * 1e3, case.quantile(int(found[1]) / 100))
-        elif found := re.fullmatch(rf"\d+\s+\d+\s+\d+\s+\d+\s+{_NUMBER}\s+{_NUMBER}", line.strip()):
-            case.check("rate", float(found[2]), case.metric("transaction_rate"))
-            case.check("elapsed", float(found[1]) * 1e9, case.metric("elapsed"))
-        elif found := re.fullmatch(rf"\d+\s+\d+\s+\d+\s+{_NUMBER}\s+{_NUMBER}", line.strip()):
-            case.check("throughput", float(found[2]) * 1e6, case.metric("throughput"))
+        if (match := re.fullmatch(rf"([A-Z_0-9]+)={_NUMBER}", line.strip())) and match[1] in keys and not stream:
+            metric, factor = keys[match[1]]
+            case.check(match[1], float(match[2]) * factor, case.metric(metric))
+        elif match := re.fullmatch(r"P(\d+)_LATENCY=(\d+)", line.strip()):
+            case.check(match[0], int(match[2]) * 1e3, case.quantile(int(match[1]) / 100))
+        elif match := re.fullmatch(rf"\d+\s+\d+\s+\d+\s+\d+\s+{_NUMBER}\s+{_NUMBER}", line.strip()):
+            case.check("rate", float(match[2]), case.metric("transaction_rate"))
+            case.check("elapsed", float(match[1]) * 1e9, case.metric("elapsed"))
+        elif match := re.fullmatch(rf"\d+\s+\d+\s+\d+\s+{_NUMBER}\s+{_NUMBER}", line.strip()):
+            case.check("throughput", float(match[2]) * 1e6, case.metric("throughput"))
 
 
 def documents(text: str) -> list[dict[str, Any]]:
     """Yield every JSON object that begins a line, whatever is between them."""
-    found, position = [], 0
+    values, position = [], 0
     while (start := re.compile(r"(?m)^\s*\{").search(text, position)) is not None:
         try:
             value, position = json.JSONDecoder().raw_decode(text, start.end() - 1)
         except ValueError:
             position = start.end()
             continue
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def iperf3(case: Case, text: str) -> None:
@@ -214,48 +214,48 @@ def iperf3(case: Case, text: str) -> None:
         for name in ("sum_sent", "sum_received"):
             row: dict[str, Any] = end.get(name) or {}
             if row.get("bytes"):
-                found = case.metric("transferred") + case.metric("throughput")
-                case.check(f"{name}.bytes", row["bytes"], found)
-                case.check(f"{name}.rate", row["bits_per_second"], found, tolerance=1e-5)
+                match = case.metric("transferred") + case.metric("throughput")
+                case.check(f"{name}.bytes", row["bytes"], match)
+                case.check(f"{name}.rate", row["bits_per_second"], match, tolerance=1e-5)
     for line in text.splitlines():
         # A server's text may stand as one string in the JSON of its client.
-        if r"\n" not in line and (found := _CLOSING.search(line)) and float(found[3]):
-            size, rate = float(found[3]) * _KIBI[found[4]], float(found[5]) * _BITS[found[6]]
-            case.check("bytes", size, case.metric("transferred", side=found[7]), tolerance=1e-6)
-            case.check("rate", rate, case.metric("throughput", side=found[7]), tolerance=1e-6)
+        if r"\n" not in line and (match := _CLOSING.search(line)) and float(match[3]):
+            size, rate = float(match[3]) * _KIBI[match[4]], float(match[5]) * _BITS[match[6]]
+            case.check("bytes", size, case.metric("transferred", side=match[7]), tolerance=1e-6)
+            case.check("rate", rate, case.metric("throughput", side=match[7]), tolerance=1e-6)
 
 
 def ntttcp(case: Case, text: str) -> None:
     """Totals of the console; bytes of XML."""
     for line in text.splitlines():
-        if found := re.search(r"total bytes\s*:\s*(\d+)", line):
-            case.check("bytes", int(found[1]), case.metric("transferred"))
-        elif found := re.search(rf"INFO:\s+test duration\s*:\s*{_NUMBER}", line):
-            case.check("duration", float(found[1]) * 1e9, case.column("duration_ns"), tolerance=1e-6)
-        elif found := re.search(r"retrans segs\s*:\s*(\d+)", line):
-            case.check("retransmits", int(found[1]), case.metric("retransmits"))
-        elif found := re.search(rf"cycles/byte\s*:\s*{_NUMBER}", line):
-            case.check("cycles", float(found[1]), case.metric("cycles_per_byte"))
+        if match := re.search(r"total bytes\s*:\s*(\d+)", line):
+            case.check("bytes", int(match[1]), case.metric("transferred"))
+        elif match := re.search(rf"INFO:\s+test duration\s*:\s*{_NUMBER}", line):
+            case.check("duration", float(match[1]) * 1e9, case.column("duration_ns"), tolerance=1e-6)
+        elif match := re.search(r"retrans segs\s*:\s*(\d+)", line):
+            case.check("retransmits", int(match[1]), case.metric("retransmits"))
+        elif match := re.search(rf"cycles/byte\s*:\s*{_NUMBER}", line):
+            case.check("cycles", float(match[1]), case.metric("cycles_per_byte"))
     ntttcp_json(case, text)
 
 
 def ntttcp_json(case: Case, text: str) -> None:
     """Numbers of JSON, all of them written as text."""
-    if found := re.search(rf'"metric" : "cycles/byte",\s*"value" : "{_NUMBER}"', text):
-        case.check("cycles", float(found[1]), case.metric("cycles_per_byte"))
-    if found := re.search(rf'(?s)"totalBytes" : \{{.{{0,80}}?"value" : "{_NUMBER}".*"realTime" : \{{', text):
-        mega = float(found[1])
+    if match := re.search(rf'"metric" : "cycles/byte",\s*"value" : "{_NUMBER}"', text):
+        case.check("cycles", float(match[1]), case.metric("cycles_per_byte"))
+    if match := re.search(rf'(?s)"totalBytes" : \{{.{{0,80}}?"value" : "{_NUMBER}".*"realTime" : \{{', text):
+        mega = float(match[1])
         near = [value for value in case.metric("transferred") if abs(value - mega * 1e6) <= 1e6]
         case.check("megabytes", True, [bool(near)])
 
 
 def fio(case: Case, text: str) -> None:
     """IOPS of text and of JSON."""
-    for found in re.finditer(rf"(?m)^\s+(read|write): IOPS={_NUMBER}(k?), BW=", text):
-        iops = float(found[2]) * (1000 if found[3] else 1)
+    for match in re.finditer(rf"(?m)^\s+(read|write): IOPS={_NUMBER}(k?), BW=", text):
+        iops = float(match[2]) * (1000 if match[3] else 1)
         # Of text and JSON of one run in one file the JSON is kept, which has all digits.
         tolerance = 5e-3 if '"jobs"' in text else 1e-6
-        case.check("iops", iops, case.metric("iops", stream=found[1]), tolerance=tolerance)
+        case.check("iops", iops, case.metric("iops", stream=match[1]), tolerance=tolerance)
     for line in text.splitlines():
         fields = line.split(";")
         if len(fields) > 100 and fields[0] == "3":
@@ -275,8 +275,8 @@ def fio(case: Case, text: str) -> None:
                 case.check("iops", row["iops"], case.metric("iops", stream=stream), tolerance=1e-6)
                 case.check("bytes", row["io_bytes"], case.metric("transferred", stream=stream))
                 mean = (row.get("clat_ns") or {}).get("mean")
-                found = case.metric("completion_latency_mean", stream=stream)
-                case.check("clat mean", mean, found, tolerance=1e-6)
+                match = case.metric("completion_latency_mean", stream=stream)
+                case.check("clat mean", mean, match, tolerance=1e-6)
 
 
 def iostat(case: Case, text: str) -> None:
@@ -302,5 +302,5 @@ def echo(case: Case, text: str) -> None:
         samples = [value for value in case.samples(statuses=("ok", "warmup")) if value is not None]
         case.check("rows", len(rows), [len(samples)])
         case.check("largest", max(float(row) for row in rows) * 1e3, [max(samples)], tolerance=1e-6)
-    if found := re.search(r"Packets: Sent = (\d+), Received = (\d+)", text):
-        case.check("sent", int(found[1]), case.metric("sent"))
+    if match := re.search(r"Packets: Sent = (\d+), Received = (\d+)", text):
+        case.check("sent", int(match[1]), case.metric("sent"))

@@ -97,5 +97,5 @@ def _threads(case: Case) -> None:
     for position, thread in enumerate(threads):
         rate = thread.get("mbps", 0) * 1e6 or thread.get("KiBps", 0) * 8192
         if rate:
-            found = [value for value in case.metric("throughput") if value]
-            case.check(f"threads.{position}", rate, found, tolerance=1e-3)
+            rates = [value for value in case.metric("throughput") if value]
+            case.check(f"threads.{position}", rate, rates, tolerance=1e-3)

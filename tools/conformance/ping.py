@@ -45,9 +45,9 @@ def _counts(case: Case, wanted: dict[str, Any]) -> None:
     for metric, keys in _COUNTS.items():
         for key in keys:
             if key in wanted and not (key == "received" and "true_received" in wanted):
-                found = case.metric(metric) or ([0] if metric == "duplicates" and case.metric("sent") else [])
+                counts = case.metric(metric) or ([0] if metric == "duplicates" and case.metric("sent") else [])
                 if key != "duplicates" or not key.startswith("packet") or wanted[key]:
-                    case.check(key, wanted[key], found)
+                    case.check(key, wanted[key], counts)
     sent, received = case.metric("sent"), case.metric("received")
     for key in ("loss_pct", "loss_pct_true", "true_loss_pct", "packet_loss_percent", "packet_loss_rate"):
         if wanted.get(key) is None or (key == "loss_pct" and "true_loss_pct" in wanted):
@@ -78,8 +78,8 @@ def _replies(case: Case, wanted: dict[str, Any]) -> None:
     if "replies" in wanted and wanted["replies"] and not wanted.get("truncated_replies"):
         times = [value for value in wanted["replies"] if value is not None]
         for position, value in enumerate(times):
-            found = answered[position] if position < len(answered) else None
-            case.check("replies", value * MILLISECOND, [] if found is None else [found])
+            rtt = answered[position] if position < len(answered) else None
+            case.check("replies", value * MILLISECOND, [] if rtt is None else [rtt])
     for key in ("n_replies", "n_responses", "n_reply_lines"):
         if wanted.get(key):
             case.check(key, wanted[key], [_lines_kept(case, key)])
@@ -112,7 +112,7 @@ def _lines_kept(case: Case, key: str) -> int:
     peer = case.path.with_suffix(".peer.json")
     if peer.exists():
         document = json.loads(peer.read_text("utf-8"))
-        kinds = [each.get("type") for each in document.get("responses", [])]
+        kinds = [response.get("type") for response in document.get("responses", [])]
         if all(kind in ("reply", "duplicate_reply", None) for kind in kinds):
             return len(answered)
         replies = sum(kind in ("reply", "duplicate_reply") for kind in kinds)

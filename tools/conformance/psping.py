@@ -20,8 +20,8 @@ def compare(case: Case) -> None:
         case.check("loss_pct", wanted["loss_pct"] / 100, case.metric("loss"))
     replies = case.samples()
     for position, value in enumerate(wanted.get("replies", [])):
-        found = replies[position] if position < len(replies) else None
-        case.check("replies", value * MILLISECOND, [] if found is None else [found])
+        rtt = replies[position] if position < len(replies) else None
+        case.check("replies", value * MILLISECOND, [] if rtt is None else [rtt])
     if "n_reply_lines" in wanted:
         case.check("n_reply_lines", wanted["n_reply_lines"], [len(case.samples(statuses=("ok", "warmup")))])
     buckets = case.buckets()

@@ -32,9 +32,9 @@ def compare(case: Case) -> None:
 
 
 def _tests(case: Case, names: list[str]) -> None:
-    found = [run.get("test") for run in case.runs]
+    tests = [run.get("test") for run in case.runs]
     for name in names:
-        case.check("tests", True, [name in found or name == "conf"])
+        case.check("tests", True, [name in tests or name == "conf"])
 
 
 def _size(size: Any) -> int:
@@ -44,8 +44,8 @@ def _size(size: Any) -> int:
 def _series(case: Case, key: str, values: list[float], test: str, metric: str, factor: float) -> None:
     runs = case.of(test=test)
     for position, value in enumerate(values):
-        found = case.metric(metric, runs[position]) if position < len(runs) else []
-        case.check(key, value * factor, found)
+        numbers = case.metric(metric, runs[position]) if position < len(runs) else []
+        case.check(key, value * factor, numbers)
 
 
 def _block(case: Case, test: str, wanted: dict[str, Any]) -> None:

@@ -54,7 +54,7 @@ def by_section(lines: Iterable[str]) -> dict[str, list[str]]:
         title = line[4:] if line.startswith("### ") else title
         if title:
             sections.setdefault(title, []).append(line)
-    return {title: ["\n".join(found).rstrip(), ""] for title, found in sections.items()}
+    return {title: ["\n".join(section_lines).rstrip(), ""] for title, section_lines in sections.items()}
 
 
 if __name__ == "__main__":

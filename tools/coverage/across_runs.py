@@ -178,8 +178,8 @@ def histories(section: str, share: float) -> Iterator[Row]:
             what = "no change" if step == 1.0 else "20 % slower from the middle (share found)"
             results = [history(values, permutations=99) for values in series]
             flagged = sum(bool(result.codes) for result in results) / repetitions
-            found = sum(bool(result.changes) for result in results) / repetitions
-            yield Row(section, process.name, f"history, {what}", "R = 40", repetitions, flagged=flagged, alarms=found)
+            alarms = sum(bool(result.changes) for result in results) / repetitions
+            yield Row(section, process.name, f"history, {what}", "R = 40", repetitions, flagged=flagged, alarms=alarms)
             yield from beside(section, process, what, "R = 40", series)
 
 
@@ -187,8 +187,8 @@ def beside(section: str, process: Process, what: str, size: str, series: list[ND
     """Yield how often Apache Otava finds a change in the same series."""
     answers = otava(series)
     for at, level in enumerate(("p ≤ 0.001, its default", "p ≤ 0.05")):
-        found = sum(bool(changes[at]) for changes in answers) / len(series)
-        yield Row(section, process.name, f"Apache Otava ({level}), {what}", size, len(series), alarms=found)
+        alarms = sum(bool(changes[at]) for changes in answers) / len(series)
+        yield Row(section, process.name, f"Apache Otava ({level}), {what}", size, len(series), alarms=alarms)
 
 
 def beside_otava(section: str, share: float) -> Iterator[Row]:
@@ -231,8 +231,8 @@ def exit_codes(section: str, share: float) -> Iterator[Row]:
                     for _ in range(repetitions)
                 ]  # fmt: skip
                 hits = [[row == verdict for row, _ in rows] for rows in judged]
-                found = np.any(hits, axis=1) if what.startswith("exit") else np.ravel(hits)
-                yield Row(section, process.name, what, f"{runs} v. {runs}", len(found), alarms=float(np.mean(found)))
+                alarms = np.any(hits, axis=1) if what.startswith("exit") else np.ravel(hits)
+                yield Row(section, process.name, what, f"{runs} v. {runs}", len(alarms), alarms=float(np.mean(alarms)))
 
 
 def real_halves(section: str, share: float) -> Iterator[Row]:

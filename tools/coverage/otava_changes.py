@@ -15,8 +15,8 @@ def main() -> None:
     """Answer with the window and the p-value that `otava analyze` uses by default, and with a p-value of 5 %."""
     answers = []
     for values in json.load(sys.stdin):
-        found = [compute_change_points(values, window_len=50, max_pvalue=level)[0] for level in (0.001, 0.05)]
-        answers.append([[int(change.index) for change in changes] for changes in found])
+        by_level = [compute_change_points(values, window_len=50, max_pvalue=level)[0] for level in (0.001, 0.05)]
+        answers.append([[int(change.index) for change in changes] for changes in by_level])
     json.dump(answers, sys.stdout)
 
 

@@ -321,11 +321,11 @@ def main() -> int:
     scenario = tomllib.loads(options.scenario.read_text("utf-8"))
     if options.tool:
         scenario["tools"] = {options.tool: scenario["tools"][options.tool]}
-    found = {
+    paths = {
         tool: Path(options.echo_client).is_file() if tool.startswith("echo") else bool(shutil.which(tool))
         for tool in scenario["tools"]
     }
-    for tool in [tool for tool in scenario["tools"] if not found[tool]]:
+    for tool in [tool for tool in scenario["tools"] if not paths[tool]]:
         print(f"{tool}: not found; left out", file=sys.stderr)
         del scenario["tools"][tool]
     if options.rounds:

@@ -80,8 +80,8 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
             " ×: configured round-trip delays of the emulated links and their ratio, without the time of the hosts."
         )
     caption += left_out(len(shown), len(groups), "references")
-    told = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
-    far = max(told, key=lambda change: _effect(change)[2][0])
+    widest = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
+    far = max(widest, key=lambda change: _effect(change)[2][0])
     title = (
         f"{far.other.path} takes {plain(_effect(far)[2][0])}× as long as {far.base.path} "
         f"({far.base.method}, {far.base.statistic} of a run)"

@@ -43,11 +43,11 @@ class Look:
 def looks(paths: Iterable[Path | str]) -> dict[str, Look]:
     """Return the look of each path by its text: both directions of a pair share a colour, the second one is dashed."""
     pairs: dict[frozenset[str], str] = {}
-    found = {}
+    by_path = {}
     for path in sorted({str(path) for path in paths}):
         ends = Path.parse(path).ends
         pair = frozenset(ends) if ends else frozenset((path, ""))
         first = pairs.setdefault(pair, path)
         turn, hue = divmod(list(pairs).index(pair), len(HUES))
-        found[path] = Look(HUES[hue], "-" if first == path else (0, (4, 2)), _MARKERS[turn % len(_MARKERS)])
-    return found
+        by_path[path] = Look(HUES[hue], "-" if first == path else (0, (4, 2)), _MARKERS[turn % len(_MARKERS)])
+    return by_path

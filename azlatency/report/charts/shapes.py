@@ -93,11 +93,11 @@ def _chosen(shapes: Sequence[RunHistogram]) -> list[RunHistogram]:
 
 def _curves(axis: Axes, group: Sequence[RunHistogram], look: dict[str, Look]) -> None:
     for shape in group:
-        own = look[shape.path]
+        style = look[shape.path]
         # Not seaborn.ecdfplot: it needs every sample, and a lost probe has none.
         shares = shape.counts.cumsum() / (shape.n + shape.lost)
         (line,) = axis.plot(
-            shape.edges[1:] / MICROSECOND, shares, color=own.colour, linestyle=own.dash, linewidth=1.2, alpha=0.8,
+            shape.edges[1:] / MICROSECOND, shares, color=style.colour, linestyle=style.dash, linewidth=1.2, alpha=0.8,
             drawstyle="steps-post",
         )  # fmt: skip
         tip(line, _words(shape))
@@ -119,7 +119,7 @@ def _name_paths(figure: object, look: dict[str, Look]) -> None:
 
     assert isinstance(figure, Figure)
     named = list(look.items())[:_LEGEND]
-    lines = [Line2D([], [], color=own.colour, linestyle=own.dash) for _, own in named]
+    lines = [Line2D([], [], color=style.colour, linestyle=style.dash) for _, style in named]
     names = [short(path, 34) for path, _ in named]
     figure.legend(lines, names, loc="outside lower left", ncols=1 if narrow() else 3, handlelength=3)
 

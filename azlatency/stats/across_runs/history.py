@@ -187,7 +187,7 @@ def history(
 
 def histories(runs: pd.DataFrame, value: str | None = None, *, confidence: float = 0.95) -> Results[History]:
     """Return the runs of each path and method in the order of measuring; arguments as of `azlatency.summarize`."""
-    found = []
+    results = []
     some = value_column(runs, value)
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
         # Each method has its own column; the runs of one may all have failed.
@@ -195,10 +195,10 @@ def histories(runs: pd.DataFrame, value: str | None = None, *, confidence: float
         measured = group[group[column].notna()]
         if len(measured) >= FEWEST_RUNS:
             labels = {"path": path, "method": method}
-            found.append(
+            results.append(
                 history(measured, value=column, confidence=confidence, what=f"{path}, {method}", labels=labels)
             )
-    return Results(found)
+    return Results(results)
 
 
 def e_divisive(

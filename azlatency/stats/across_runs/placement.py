@@ -182,12 +182,12 @@ def _present(value: Any) -> Any:
     return None if value is None or pd.isna(value) or value == "" else value
 
 
-def of_widest_methods(found: Sequence[Condition], most: int = METHODS_SHOWN) -> list[Condition]:
+def of_widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -> list[Condition]:
     """Select the conditions of the methods that measured most placements, and all reported ones.
 
     Parameters
     ----------
-    found : sequence of Condition
+    conditions : sequence of Condition
         The result of `conditions`.
     most : int
         Number of methods to keep.
@@ -197,7 +197,7 @@ def of_widest_methods(found: Sequence[Condition], most: int = METHODS_SHOWN) -> 
     list of Condition
         In the given order. With equal numbers of placements, methods with more paths come first.
     """
-    logged = [condition for condition in found if condition.origin == "log"]
+    logged = [condition for condition in conditions if condition.origin == "log"]
     methods = list(dict.fromkeys(condition.method for condition in logged))
 
     def breadth(method: str) -> tuple[int, int]:
@@ -205,15 +205,15 @@ def of_widest_methods(found: Sequence[Condition], most: int = METHODS_SHOWN) -> 
         return -len({condition.placement for condition in of_method}), -len(of_method)
 
     kept = set(sorted(methods, key=breadth)[:most])
-    return [condition for condition in found if condition.origin == "reported" or condition.method in kept]
+    return [condition for condition in conditions if condition.origin == "reported" or condition.method in kept]
 
 
-def widest(found: Sequence[Condition]) -> list[Condition]:
+def widest(conditions: Sequence[Condition]) -> list[Condition]:
     """Select the kind of measurement with most placements, then with most conditions; the first one of equals.
 
     Parameters
     ----------
-    found : sequence of Condition
+    conditions : sequence of Condition
         The result of `conditions`.
 
     Returns
@@ -221,10 +221,10 @@ def widest(found: Sequence[Condition]) -> list[Condition]:
     list of Condition
         All conditions of that kind.
     """
-    kinds = dict.fromkeys((condition.origin, condition.kind) for condition in found)
+    kinds = dict.fromkeys((condition.origin, condition.kind) for condition in conditions)
 
     def members(kind: tuple[str, str]) -> list[Condition]:
-        return [condition for condition in found if (condition.origin, condition.kind) == kind]
+        return [condition for condition in conditions if (condition.origin, condition.kind) == kind]
 
     def breadth(kind: tuple[str, str]) -> tuple[int, int]:
         return len({condition.placement for condition in members(kind)}), len(members(kind))
@@ -239,13 +239,13 @@ def runs_of(levels: Sequence[Condition], runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def changes(
-    found: Sequence[Condition], factor: Factor, *, margin: float = 0.05, confidence: float = 0.95
+    conditions: Sequence[Condition], factor: Factor, *, margin: float = 0.05, confidence: float = 0.95
 ) -> list[Change]:
     """Return pairs of conditions that differ in one factor only, as far as is known.
 
     Parameters
     ----------
-    found : sequence of Condition
+    conditions : sequence of Condition
         The result of `conditions`.
     factor : {"placement", "vm_size", "accelerated_networking", "message_bytes"}
         The factor. Placements are compared with the reference of the same method (`REFERENCES`); levels of the other
@@ -264,7 +264,9 @@ def changes(
     results = []
     for origin in ("log", "reported"):
         comparable = [
-            condition for condition in found if condition.origin == origin and getattr(condition, factor) is not None
+            condition
+            for condition in conditions
+            if condition.origin == origin and getattr(condition, factor) is not None
         ]
         for base, other in _pairs(comparable, factor):
             ratio_low, ratio_high = min(other.values) / max(base.values), max(other.values) / min(base.values)
@@ -319,11 +321,11 @@ def _alike(first: Condition, second: Condition, factor: Factor) -> bool:
     return all(None in pair or pair[0] == pair[1] for pair in levels)
 
 
-def contradicting(found: Sequence[Change]) -> list[tuple[Change, Change]]:
+def contradicting(changes: Sequence[Change]) -> list[tuple[Change, Change]]:
     """Return pairs of changes of the same two paths that point in opposite directions in all runs."""
     result = []
-    for index, first in enumerate(found):
-        for second in found[index + 1 :]:
+    for index, first in enumerate(changes):
+        for second in changes[index + 1 :]:
             same = (first.base.path, first.other.path) == (second.base.path, second.other.path)
             if same and (first.ratio_high < 1 < second.ratio_low or second.ratio_high < 1 < first.ratio_low):
                 result.append((first, second))

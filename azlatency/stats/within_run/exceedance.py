@@ -99,11 +99,11 @@ def exceedance(
     elif independent or not len(x):
         low, high = clopper_pearson(count, n, confidence)
     else:
-        own = max(autocorrelation_time(above.astype("float64")), 1.0)
+        tau_of_run = max(autocorrelation_time(above.astype("float64")), 1.0)
         rare = min(count, n - count)
         side = max(rare, MIN_BEYOND) / n
-        cautious = max(own, run.wider_tau(side if rare < count else 1 - side))
-        tau = own if rare / cautious >= MIN_BEYOND else cautious
+        cautious = max(tau_of_run, run.wider_tau(side if rare < count else 1 - side))
+        tau = tau_of_run if rare / cautious >= MIN_BEYOND else cautious
         low, high = clopper_pearson(count / tau, n / tau, confidence)
         if rare / cautious < MIN_BEYOND:
             codes += ("coarse_bound",)
@@ -195,7 +195,7 @@ def table_exceedance(
     >>> share.diagnostics["count_low"], share.diagnostics["count_high"]
     (11, 100)
     """
-    what, own = f"share above {format_value(limit, unit)}", {**(labels or {}), "limit": limit}
+    what, all_labels = f"share above {format_value(limit, unit)}", {**(labels or {}), "limit": limit}
     estimate = low = high = None
     codes: tuple[str, ...] = ("no_values",)
     diagnostics: dict[str, float | int | str | bool] = {}
@@ -207,7 +207,7 @@ def table_exceedance(
         diagnostics = {"count_low": fewest, "count_high": most}
     return Estimate(
         what=what, estimate=estimate, low=low, high=high, unit="1", n=n, scope="within_run", confidence=confidence,
-        method=TABLE, codes=codes, labels=own, assumptions=("independent packets",) if diagnostics else (),
+        method=TABLE, codes=codes, labels=all_labels, assumptions=("independent packets",) if diagnostics else (),
         diagnostics=diagnostics,
     )  # fmt: skip
 

@@ -154,16 +154,16 @@ def printed_quantiles(
     by_class = {} if classes is None else dict(iter(classes.groupby("run_id", sort=False)))
     estimates = Results[Estimate]()
     for run_id in dict.fromkeys([*tables, *by_class]) if labels is None else map(str, labels.index):
-        own = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}
+        run_labels = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}
         if run_id in by_class:
             estimates += [
                 _as_printed(estimate, as_printed.get((run_id, float(estimate.labels["q"]))))
-                for estimate in class_quantiles(by_class[run_id], confidence=confidence, labels=own)
+                for estimate in class_quantiles(by_class[run_id], confidence=confidence, labels=run_labels)
             ]
         elif run_id in tables:
             table = tables[run_id]
             estimates += [
-                bracket(q, table.n, table.ranks, table.values, confidence=confidence, labels={**own, "q": q})
+                bracket(q, table.n, table.ranks, table.values, confidence=confidence, labels={**run_labels, "q": q})
                 for q in table.levels
             ]
     return estimates

@@ -116,8 +116,8 @@ def quantiles(
         return Results(_of_run(x, levels, options, lost=lost, missing=missing))
     results = Results[Estimate]()
     for run_id, low, high in _bounds_by_run(data, labels):
-        own = {"run_id": run_id} | ({} if labels is None else dict(labels.loc[run_id]))
-        of_run = replace(options, unit="ns", labels=own)
+        run_labels = {"run_id": run_id} | ({} if labels is None else dict(labels.loc[run_id]))
+        of_run = replace(options, unit="ns", labels=run_labels)
         results += _of_bounds(low, high, levels, of_run)
     return results
 

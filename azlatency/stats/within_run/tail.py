@@ -256,19 +256,19 @@ def fit_tail(
     answered = x[np.isfinite(x)]
     lost = len(x) - len(answered)
     codes: tuple[str, ...] = ("missing",) if missing else ()
-    own = dict(labels or {})
+    all_labels = dict(labels or {})
     if len(answered) < 2 or answered.min() == answered.max():
         code = "no_values" if not len(answered) else "constant" if len(answered) > 1 else "few_clusters"
-        return _refuse(None, len(x), lost, unit, confidence, (*codes, code), own)
+        return _refuse(None, len(x), lost, unit, confidence, (*codes, code), all_labels)
     peaks = _select_threshold(answered) if threshold is None else _fit_peaks(answered, threshold)
     codes = (*codes, *peaks.codes)
     if peaks.law is None or peaks.excesses is None:
-        return _refuse(peaks, len(x), lost, unit, confidence, codes, own)
+        return _refuse(peaks, len(x), lost, unit, confidence, codes, all_labels)
     if "gpd_misfit" not in codes and exceeds_observed_maximum(peaks.excesses, confidence):
         codes = (*codes, "gpd_misfit")
     if "gpd_misfit" in codes:
-        return _refuse(peaks, len(x), lost, unit, confidence, codes, own)
-    shape = _shape(peaks, len(x), confidence, codes, own)
+        return _refuse(peaks, len(x), lost, unit, confidence, codes, all_labels)
+    shape = _shape(peaks, len(x), confidence, codes, all_labels)
     shape = replace(
         shape, assumptions=("stationary during the run", "a smooth tail above the threshold"),
         diagnostics={"gof_p": peaks.p},
@@ -281,7 +281,7 @@ def fit_tail(
     return TailFit(
         threshold=peaks.threshold, shape=shape, scale=peaks.law.scale, n=len(x), lost=lost,
         exceedances=peaks.exceedances, clusters=peaks.clusters, theta=peaks.theta,
-        zeta=peaks.exceedances / len(answered), p=peaks.p, verdict=verdict, unit=unit, codes=codes, labels=own,
+        zeta=peaks.exceedances / len(answered), p=peaks.p, verdict=verdict, unit=unit, codes=codes, labels=all_labels,
         excesses=peaks.excesses,
     )  # fmt: skip
 

@@ -50,8 +50,8 @@ def _pattern(key: str) -> str:
 
 def entry_of(file: str, case_id: str) -> Entry | None:
     """The entry with the longest start that fits."""
-    found = [each for each in REGISTRY if each.file == file and case_id.startswith(each.start)]
-    return max(found, key=lambda each: len(each.start), default=None)
+    entries = [entry for entry in REGISTRY if entry.file == file and case_id.startswith(entry.start)]
+    return max(entries, key=lambda entry: len(entry.start), default=None)
 
 
 class Refused:
@@ -100,13 +100,13 @@ def problems(expected: Any, answer: Any, case: dict[str, Any], entry: Entry, pat
             )
         ]
     if isinstance(expected, list) and not isinstance(answer, Refused):
-        own = list(answer)
-        if len(own) != len(expected):
-            return [f"{path}: {len(own)} values for {len(expected)}"]
+        results = list(answer)
+        if len(results) != len(expected):
+            return [f"{path}: {len(results)} values for {len(expected)}"]
         return [
             problem
-            for at, (value, each) in enumerate(zip(expected, own, strict=True))
-            for problem in problems(value, each, case, entry, f"{path}.{at}")
+            for at, (value, result) in enumerate(zip(expected, results, strict=True))
+            for problem in problems(value, result, case, entry, f"{path}.{at}")
         ]
     return [] if _agrees(expected, answer, case.get("tolerance") or {}, entry, path) else [
         f"{path}: {answer!r}, expected {expected!r}"
@@ -117,7 +117,7 @@ def _agrees(expected: Any, answer: Any, tolerance: Any, entry: Entry, path: str)
     if isinstance(answer, Refused):
         return isinstance(expected, str) and bool(answer.why)
     if isinstance(answer, Either):
-        return any(_agrees(expected, each, tolerance, entry, path) for each in answer.values)
+        return any(_agrees(expected, value, tolerance, entry, path) for value in answer.values)
     if isinstance(answer, Differs):
         # Where the oracle's software gave up, any number is further than it got.
         return len(answer.reason) > 20 and (
@@ -141,8 +141,8 @@ def tolerance_of(path: str, tolerance: dict[str, Any], entry: Entry) -> tuple[st
     """(rel or abs, size) for a path: by the entry's patterns, else by prefix, else the one for all; else exact."""
     # A list of tolerances is one for each element: "abs_bca.0", "abs_bca.1".
     known = {name: value for name, value in tolerance.items() if isinstance(value, int | float)}
-    known |= {f"{name}.{at}": each for name, value in tolerance.items() if isinstance(value, list)
-              for at, each in enumerate(value)}  # fmt: skip
+    known |= {f"{name}.{at}": limit for name, value in tolerance.items() if isinstance(value, list)
+              for at, limit in enumerate(value)}  # fmt: skip
     for pattern, name in entry.tolerances.items():
         if fnmatchcase(path, pattern):
             return ("rel" if name.endswith("rel") else "abs"), float(known[name])
@@ -155,10 +155,10 @@ def tolerance_of(path: str, tolerance: dict[str, Any], entry: Entry) -> tuple[st
         if name in known:
             return ("rel" if name.endswith("rel") else "abs"), float(known[name])
     # What is left are counts: "index": 3 allows three places, "rank": 0 none.
-    counted = [each for name, each in known.items() if "_" not in name]
+    counted = [limit for name, limit in known.items() if "_" not in name]
     return "abs", float(counted[0]) if len(counted) == 1 and len(known) <= 2 else 0.0
 
 
 def array(values: Any) -> np.ndarray:
     """A float array; null is NaN."""
-    return np.array([math.nan if each is None else each for each in values], dtype="float64")
+    return np.array([math.nan if value is None else value for value in values], dtype="float64")

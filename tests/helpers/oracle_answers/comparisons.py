@@ -32,7 +32,7 @@ from helpers.oracle_answers import Differs, Refused, answers, array
 
 
 def _two(given: dict[str, Any]) -> tuple[Summary, Summary]:
-    return tuple(Summary(each["n"], each["mean"], each["sd"]) for each in (given["a"], given["b"]))  # type: ignore[return-value]
+    return tuple(Summary(group["n"], group["mean"], group["sd"]) for group in (given["a"], given["b"]))  # type: ignore[return-value]
 
 
 # ------------------------------------------------------------------------------------------------------- summaries
@@ -41,11 +41,11 @@ def _two(given: dict[str, Any]) -> tuple[Summary, Summary]:
 @answers("summary_tests", "welch|", p="p_rel")
 def welch_t(given: dict[str, Any]) -> dict[str, Any]:
     first, second = _two(given)
-    found = welch(first, second, given["conf"])
-    assert found is not None
+    test = welch(first, second, given["conf"])
+    assert test is not None
     return {
-        "diff": found.difference, "se": found.error, "df": found.df, "t": found.t, "p": found.p, "lower": found.low,
-        "upper": found.high,
+        "diff": test.difference, "se": test.error, "df": test.df, "t": test.t, "p": test.p, "lower": test.low,
+        "upper": test.high,
     }  # fmt: skip
 
 
@@ -65,24 +65,25 @@ def fieller_runs(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fieller(a: Summary, b: Summary, confidence: float) -> dict[str, Any]:
-    found = fieller(a, b, confidence)
-    assert found is not None
+    interval = fieller(a, b, confidence)
+    assert interval is not None
     # The delta method on logarithms covers 88-93 % at few runs (experiment C5) and is not offered.
     error = math.sqrt((a.sd / a.mean) ** 2 / a.n + (b.sd / b.mean) ** 2 / b.n)
     half = stats.norm.ppf((1 + confidence) / 2) * error
     return {
-        "ratio": found.ratio, "df": found.df, "g": found.g, "kind": "unbounded" if found.low is None else "bounded",
-        "lower": found.low, "upper": found.high,
-        "log_ratio_delta": [found.ratio * math.exp(-half), found.ratio * math.exp(half)],
+        "ratio": interval.ratio, "df": interval.df, "g": interval.g,
+        "kind": "unbounded" if interval.low is None else "bounded",
+        "lower": interval.low, "upper": interval.high,
+        "log_ratio_delta": [interval.ratio * math.exp(-half), interval.ratio * math.exp(half)],
     }  # fmt: skip
 
 
 @answers("summary_tests", "tost")
 def equivalence(given: dict[str, Any]) -> dict[str, Any]:
     first, second = _two(given)
-    found, inner = welch(first, second, given["conf"]), welch(first, second, 2 * given["conf"] - 1)
-    assert found is not None and inner is not None
-    both = tost(found.difference, found.error, found.df, given["margin_low"], given["margin_high"])
+    outer, inner = welch(first, second, given["conf"]), welch(first, second, 2 * given["conf"] - 1)
+    assert outer is not None and inner is not None
+    both = tost(outer.difference, outer.error, outer.df, given["margin_low"], given["margin_high"])
     return {
         "t_lower": both.t_low, "t_upper": both.t_high, "p_lower": both.p_low, "p_upper": both.p_high, "p": both.p,
         "ci90": [inner.low, inner.high], "equivalent_at_05": both.p < 0.05,
@@ -91,8 +92,8 @@ def equivalence(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("summary_tests", "refuse|")
 def no_spread(given: dict[str, Any]) -> dict[str, Any]:
-    first, second = (Summary(each["n"], each["mean"], math.nan if each["sd"] is None else each["sd"])
-                     for each in (given["a"], given["b"]))  # fmt: skip
+    first, second = (Summary(group["n"], group["mean"], math.nan if group["sd"] is None else group["sd"])
+                     for group in (given["a"], given["b"]))  # fmt: skip
     return {"error": Refused(("no_replication",) if welch(first, second) is fieller(first, second) is None else ())}
 
 
@@ -155,13 +156,13 @@ def walsh(given: dict[str, Any]) -> dict[str, Any]:
 def adjusted(given: dict[str, Any]) -> dict[str, Any]:
     p = [None if each is None else float(each) for each in given["p"]]
     names = {"holm": "holm", "BH": "bh", "BY": "by", "hochberg": "hochberg", "bonferroni": "bonferroni"}
-    found = {**{name: adjust_p(p, method) for name, method in names.items()}, "hommel": _hommel(p)}  # type: ignore[arg-type]
-    return found if len(p) > 1 else {name: each[0] for name, each in found.items()}
+    by_method = {**{name: adjust_p(p, method) for name, method in names.items()}, "hommel": _hommel(p)}  # type: ignore[arg-type]
+    return by_method if len(p) > 1 else {name: each[0] for name, each in by_method.items()}
 
 
 def _hommel(p: list[float | None]) -> list[float | None]:
     """Hommel's adjustment, from its definition as a closed test with Simes: not offered, Holm needs no assumption."""
-    known = [each for each in p if each is not None]
+    known = [p_value for p_value in p if p_value is not None]
 
     def closed(value: float) -> float:
         others = sorted(known)
@@ -170,10 +171,10 @@ def _hommel(p: list[float | None]) -> list[float | None]:
         for size in range(1, len(known)):
             # The hardest intersection of this size takes the largest of the others.
             group = sorted([value, *others[len(others) - size :]])
-            best = max(best, min(len(group) * each / (at + 1) for at, each in enumerate(group)))
+            best = max(best, min(len(group) * p_value / (at + 1) for at, p_value in enumerate(group)))
         return min(best, 1.0)
 
-    return [None if each is None else closed(each) for each in p]
+    return [None if p_value is None else closed(p_value) for p_value in p]
 
 
 @answers("rank_effect_tests", "retransmit-rate-ratio|")
@@ -182,7 +183,7 @@ def poisson_ratio(given: dict[str, Any]) -> dict[str, Any]:
     (a, b), (size_a, size_b) = given["counts"], given["exposure_GB"]
     test = stats.binomtest(a, a + b, size_a / (size_a + size_b))
     interval = test.proportion_ci(given["conf"], "exact")
-    low, high = (each / (1 - each) * size_b / size_a for each in (interval.low, interval.high))
+    low, high = (end / (1 - end) * size_b / size_a for end in (interval.low, interval.high))
     return {"rate_ratio": a / size_a / (b / size_b), "lower": low, "upper": high, "p": test.pvalue}
 
 
@@ -192,11 +193,12 @@ def poisson_ratio(given: dict[str, Any]) -> dict[str, Any]:
 @answers("project_methods", "mover-quantile-diff|")
 def mover(given: dict[str, Any]) -> dict[str, Any]:
     x, y = generated(given["a"]), generated(given["b"])
-    (a,), (b,) = (quantiles(each, given["p"], given["conf"], independent=True) for each in (x, y))
-    found = compare_quantiles(a, b).difference
-    assert found is not None
+    (a,), (b,) = (quantiles(values, given["p"], given["conf"], independent=True) for values in (x, y))
+    difference = compare_quantiles(a, b).difference
+    assert difference is not None
     return {
-        "q_a": a.estimate, "q_b": b.estimate, "diff": found.estimate, "lower": found.low, "upper": found.high,
+        "q_a": a.estimate, "q_b": b.estimate, "diff": difference.estimate,
+        "lower": difference.low, "upper": difference.high,
         "ranks": order_statistic_ranks(len(x), given["p"], given["conf"]),
     }  # fmt: skip
 
@@ -204,8 +206,8 @@ def mover(given: dict[str, Any]) -> dict[str, Any]:
 @answers("project_methods", "verdict|")
 def verdict(given: dict[str, Any]) -> dict[str, Any]:
     error, df = given["sd"] / math.sqrt(given["rounds"]), given["rounds"] - 1
-    ends = [math.exp(given["mean_log_ratio"] + sign * stats.t.ppf(each, df) * error)
-            for each in (0.975, 0.95) for sign in (-1, 1)]  # fmt: skip
+    ends = [math.exp(given["mean_log_ratio"] + sign * stats.t.ppf(level, df) * error)
+            for level in (0.975, 0.95) for sign in (-1, 1)]  # fmt: skip
     return {"verdict": verdict_of(*ends, given["margin"])}
 
 
@@ -219,14 +221,14 @@ def exact_confirm(given: dict[str, Any]) -> dict[str, Any]:
         return math.floor(n * p - half), math.ceil(n * p + half) + 1
 
     x, rel, confidence = array(given["x"]), given["rel"], given["conf"]
-    own, approximate = (
+    exact, approximate = (
         confirm(x, rel, confidence=confidence, smallest=given["s_min"], **options)
         for options in ({}, {"ranks": le_boudec})
     )  # type: ignore[arg-type]
     bounds = [expected_bounds(np.sort(x), size, confidence) for size in (10, 20, 40, 60)]
     return {
-        "repeats_exact_ranks": own.needed, "repeats_leboudec_ranks": approximate.needed,
-        "mean_ci_bounds": [{"s": each.size, "lower": each.low, "upper": each.high} for each in bounds],
+        "repeats_exact_ranks": exact.needed, "repeats_leboudec_ranks": approximate.needed,
+        "mean_ci_bounds": [{"s": bound.size, "lower": bound.low, "upper": bound.high} for bound in bounds],
     }  # fmt: skip
 
 
@@ -235,9 +237,9 @@ def components(given: dict[str, Any]) -> dict[str, Any]:
     """The components from run values and their errors within runs: raw values within a run are never independent."""
     y = np.round(60 + np.repeat(2 * normal(6, 72), 40) + 1.5 * normal(240, 71), 3).reshape(6, 40)
     assert abs(y.sum() - given["check_sum"]) < 1e-6
-    found = repeats(y.mean(axis=1), errors=[math.sqrt(y.var(axis=1, ddof=1).mean() / 40)] * 6)
+    result = repeats(y.mean(axis=1), errors=[math.sqrt(y.var(axis=1, ddof=1).mean() / 40)] * 6)
     return {
-        "var_between_anova": found.var_between, "lmer_var_between": found.var_between, "grand_mean": found.mean,
+        "var_between_anova": result.var_between, "lmer_var_between": result.var_between, "grand_mean": result.mean,
         "ci95_t_run_level": student_interval(y.mean(axis=1), 0.95),
     }  # fmt: skip
 
@@ -270,17 +272,17 @@ def ideal(given: dict[str, Any]) -> dict[str, Any]:
         return float(values[np.searchsorted(share, p * (1 - 1e-12))])
 
     below, at = np.mean(every < t0 - 1e-9), np.mean(np.abs(every - t0) <= 1e-9)
-    strict, middle = (float(stats.norm.ppf(each)) for each in (below, below + at / 2))
+    strict, middle = (float(stats.norm.ppf(level)) for level in (below, below + at / 2))
     u = np.array([statistic(np.delete(x, i)) for i in range(n)])
     u = u.mean() - u
     a = float((u**3).sum() / (6 * (u**2).sum() ** 1.5)) if u.any() else 0.0
-    ends = [stats.norm.ppf(each) for each in ((1 - given["conf"]) / 2, (1 + given["conf"]) / 2)]
+    ends = [stats.norm.ppf(level) for level in ((1 - given["conf"]) / 2, (1 + given["conf"]) / 2)]
     levels = [float(stats.norm.cdf(middle + (middle + z) / (1 - a * (middle + z)))) for z in ends]
     return {
         "t0": t0, "se": every.std(), "mean": every.mean(),
         "percentile": [quantile((1 - given["conf"]) / 2), quantile((1 + given["conf"]) / 2)],
         "z0_strict": strict, "z0_midpoint": middle, "acceleration": a,
-        "bca_midpoint": [*(quantile(each) for each in levels), *levels],
+        "bca_midpoint": [*(quantile(level) for level in levels), *levels],
     }  # fmt: skip
 
 
@@ -301,12 +303,12 @@ def resampled(given: dict[str, Any]) -> dict[str, Any]:
     t0 = float(statistic(x, axis=0))
     draws = np.random.Generator(np.random.PCG64(7)).integers(0, len(x), (200_000, len(x)))
     every = np.sort(statistic(x[draws], axis=1))
-    percentile = [float(np.quantile(every, each)) for each in ((1 - conf) / 2, (1 + conf) / 2)]
+    percentile = [float(np.quantile(every, level)) for level in ((1 - conf) / 2, (1 + conf) / 2)]
     se: Any = float(every.std(ddof=1))
     if given["statistic"] == "median" and x.max() > 10 * np.median(x):
         se = Differs(se, "a median that jumps into the tail once in thousands of draws: 40,000 are too few", 0.05)
     return {
-        "t0": t0, "se": se, "percentile": percentile, "basic": [2 * t0 - each for each in percentile[::-1]],
+        "t0": t0, "se": se, "percentile": percentile, "basic": [2 * t0 - level for level in percentile[::-1]],
         "bca": _bca(x, every, t0, statistic, conf),
     }  # fmt: skip
 
@@ -316,7 +318,7 @@ def _bca(x: np.ndarray, every: np.ndarray, t0: float, statistic: Any, conf: floa
     u = jackknife.mean() - jackknife
     a = float((u**3).sum() / (6 * (u**2).sum() ** 1.5)) if u.any() else 0.0
     z0 = float(stats.norm.ppf(np.mean(every < t0)))
-    ends = [stats.norm.ppf(each) for each in ((1 - conf) / 2, (1 + conf) / 2)]
+    ends = [stats.norm.ppf(level) for level in ((1 - conf) / 2, (1 + conf) / 2)]
     return [float(np.quantile(every, stats.norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z))))) for z in ends]
 
 
@@ -335,7 +337,7 @@ def resampled_ratio(given: dict[str, Any]) -> dict[str, Any]:
 def degenerate(given: dict[str, Any]) -> dict[str, Any]:
     result = az.stats.mean(given["x"])
     return {"se": (result.high or 0) - (result.estimate or 0), "percentile": [result.low, result.high],
-            "bca": Refused([each for each in result.codes if each == "constant"])}  # fmt: skip
+            "bca": Refused([code for code in result.codes if code == "constant"])}  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------- agreement, specifications
@@ -345,25 +347,25 @@ def degenerate(given: dict[str, Any]) -> dict[str, Any]:
 def tools(given: dict[str, Any]) -> dict[str, Any]:
     """Lin's coefficient and the paired p are computed here: .99995 says nothing over a range from 17 to 718 us."""
     x, y = array(given["qperf_half_rtt"]), array(given["sockperf_half_rtt"])
-    found = bland_altman(2 * x, 2 * y)
+    result = bland_altman(2 * x, 2 * y)
     a, b = np.log(x), np.log(y)
     lin = 2 * np.mean((a - a.mean()) * (b - b.mean())) / (a.var() + b.var() + (a.mean() - b.mean()) ** 2)
     return {
-        "mean_log_ratio": math.log(found.ratio.estimate or 0), "sd_log_ratio": (a - b).std(ddof=1),
-        "geo_mean_ratio": found.ratio.estimate, "ci95_ratio": [found.ratio.low, found.ratio.high],
-        "limits_of_agreement_ratio": found.limits, "loa_exact_t_prediction": found.prediction, "lins_ccc_log": lin,
-        "paired_t_p": stats.ttest_rel(a, b).pvalue, "tost_5pct_p": found.tost_p,
+        "mean_log_ratio": math.log(result.ratio.estimate or 0), "sd_log_ratio": (a - b).std(ddof=1),
+        "geo_mean_ratio": result.ratio.estimate, "ci95_ratio": [result.ratio.low, result.ratio.high],
+        "limits_of_agreement_ratio": result.limits, "loa_exact_t_prediction": result.prediction, "lins_ccc_log": lin,
+        "paired_t_p": stats.ttest_rel(a, b).pvalue, "tost_5pct_p": result.tost_p,
     }  # fmt: skip
 
 
 @answers("misc_latency", "rounding-interval|")
 def rounding(given: dict[str, Any]) -> dict[str, Any]:
-    found = []
+    quantities = []
     for printed in given["printed"]:
         number, _, unit = printed.partition(" ")
-        found.append(quantity(number, unit or "us", significant=3))
+        quantities.append(quantity(number, unit or "us", significant=3))
     size = [1.0 if unit else 1e3 for unit in (each.partition(" ")[2] for each in given["printed"])]
-    ends = [[(float(each.value) + sign * float(each.resolution)) / s for each, s in zip(found, size, strict=True)]
+    ends = [[(float(each.value) + sign * float(each.resolution)) / s for each, s in zip(quantities, size, strict=True)]
             for sign in (-1, 1)]  # fmt: skip
     return {"lower": ends[0], "upper": ends[1]}
 

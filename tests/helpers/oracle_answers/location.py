@@ -37,15 +37,15 @@ def ranks(given: dict[str, Any]) -> dict[str, Any]:
     one_low, one_high = order_statistic_ranks(n, p, 2 * confidence - 1)
     below = stats.binom.cdf
     # n = 1 and 2 stand exactly on a step of the binomial law, where the last digit of 1 - 0.95 decides.
-    lows = [each for each in (one_low - 1, one_low, one_low + 1) if each == one_low or
-            (each >= 0 and abs(below(max(each, one_low) - 1, n, p) - (1 - confidence)) < 1e-12)]  # fmt: skip
+    lows = [rank for rank in (one_low - 1, one_low, one_low + 1) if rank == one_low or
+            (rank >= 0 and abs(below(max(rank, one_low) - 1, n, p) - (1 - confidence)) < 1e-12)]  # fmt: skip
     return {
         "lower_rank": low, "upper_rank": high, "coverage": below(high - 1, n, p) - below(low - 1, n, p),
         "lower_finite": low >= 1, "upper_finite": high <= n,
         "one_sided_upper_rank": one_high, "one_sided_upper_finite": one_high <= n,
         "one_sided_upper_coverage": below(one_high - 1, n, p),
-        "one_sided_lower_rank": Either(*lows), "one_sided_lower_finite": Either(*(each >= 1 for each in lows)),
-        "one_sided_lower_coverage": Either(*(1 - below(each - 1, n, p) for each in lows)),
+        "one_sided_lower_rank": Either(*lows), "one_sided_lower_finite": Either(*(rank >= 1 for rank in lows)),
+        "one_sided_lower_coverage": Either(*(1 - below(rank - 1, n, p) for rank in lows)),
     }  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def normal_ranks(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("order_statistic_ci", "min-n-")
 def sizes(given: dict[str, Any]) -> dict[str, Any]:
-    two, upper, span = (smallest_n(given["p"], given["conf"], sides=each) for each in ("two", "upper", "range"))
+    two, upper, span = (smallest_n(given["p"], given["conf"], sides=sides) for sides in ("two", "upper", "range"))
     return {"equal_tailed_two_sided": two, "one_sided_upper": upper, "thompson_two_sided": span}
 
 
@@ -99,18 +99,18 @@ def dependent_ranks(given: dict[str, Any]) -> dict[str, Any]:
     x, p = generated(given["generator"]), given["p"]
     (result,) = quantiles(x, p, given["conf"])
     tau = dep.indicator_autocorrelation_time(x, result.estimate or 0.0)
-    found, ordered = effective_ranks(len(x), p, tau, given["conf"]), np.sort(x)
-    degrees = max(2 * found.n_effective * min(p, 1 - p), 4)
-    critical = stats.t.ppf(0.975, degrees) if found.n_effective < 200 else ndtri(0.975)
-    low, high = wilson(p, found.n_effective, critical)
+    ranks, ordered = effective_ranks(len(x), p, tau, given["conf"]), np.sort(x)
+    degrees = max(2 * ranks.n_effective * min(p, 1 - p), 4)
+    critical = stats.t.ppf(0.975, degrees) if ranks.n_effective < 200 else ndtri(0.975)
+    low, high = wilson(p, ranks.n_effective, critical)
     # The public result refuses the upper end wherever the oracle does, and in one case more (see _Run.cautious_tau).
-    assert (result.high is None) == (not found.resolved or result.codes == ("tail_unresolved", "unbounded_upper"))
-    assert result.high is None or (result.low, result.high) == (ordered[found.low - 1], ordered[found.high - 1])
+    assert (result.high is None) == (not ranks.resolved or result.codes == ("tail_unresolved", "unbounded_upper"))
+    assert result.high is None or (result.low, result.high) == (ordered[ranks.low - 1], ordered[ranks.high - 1])
     return {
-        "q_hat": result.estimate, "tau": tau, "n_eff": found.n_effective, "p_lower": low, "p_upper": high,
-        "rank_lower": found.low, "rank_upper": found.high, "lower": ordered[found.low - 1],
-        "upper": ordered[found.high - 1] if found.high <= len(x) else None,
-        "effective_exceedances": found.exceedances, "refuse": not found.resolved,
+        "q_hat": result.estimate, "tau": tau, "n_eff": ranks.n_effective, "p_lower": low, "p_upper": high,
+        "rank_lower": ranks.low, "rank_upper": ranks.high, "lower": ordered[ranks.low - 1],
+        "upper": ordered[ranks.high - 1] if ranks.high <= len(x) else None,
+        "effective_exceedances": ranks.exceedances, "refuse": not ranks.resolved,
     }  # fmt: skip
 
 
@@ -122,9 +122,9 @@ def quantile_kinds(given: dict[str, Any]) -> dict[str, Any]:
     """Types 6 to 8, sockperf's rank and scales by numpy and scipy: the library reports order statistics (type 1)."""
     x = np.sort(generated(given["generator"]) if "generator" in given else array(given["x"]))
     n, probs = len(x), given["probs"]
-    own = quantiles(x, probs, independent=True)
+    results = quantiles(x, probs, independent=True)
     type1 = [float(x[max(math.ceil(n * p - 1e-9), 1) - 1]) for p in probs]
-    for result, due, p in zip(own, type1, probs, strict=True):
+    for result, due, p in zip(results, type1, probs, strict=True):
         # Less than one observation above: no estimate.
         assert result.estimate == due if p <= 0.5 or n * (1 - p) >= 1 - 1e-9 else result.estimate is None
     types = {"type6": "weibull", "type7_numpy_default": "linear", "type8_median_unbiased": "median_unbiased"}
@@ -157,7 +157,10 @@ def slowest(given: dict[str, Any]) -> dict[str, Any]:
 @answers("misc_latency", "resolution-check")
 def resolution(given: dict[str, Any]) -> dict[str, Any]:
     results = [quantiles(np.arange(float(n)), given["p"], independent=True)[0] for n in given["n"]]
-    return {"n_above": [n * (1 - given["p"]) for n in given["n"]], "printable": [not each.refused for each in results]}
+    return {
+        "n_above": [n * (1 - given["p"]) for n in given["n"]],
+        "printable": [not result.refused for result in results],
+    }
 
 
 # --------------------------------------------------------------------------------------------------- printed tables
@@ -321,6 +324,6 @@ def _yule_walker(covariance: np.ndarray, order: int) -> np.ndarray:
 
 @answers("project_methods", "batch-ladder")
 def ladder(given: dict[str, Any]) -> dict[str, Any]:
-    found = dep.batch_ladder(generated(given["generator"]), given["batches"])
-    assert not found.growing
-    return {"se": found.errors, "naive_se": found.naive}
+    result = dep.batch_ladder(generated(given["generator"]), given["batches"])
+    assert not result.growing
+    return {"se": result.errors, "naive_se": result.naive}

@@ -53,7 +53,7 @@ def pareto(given: dict[str, Any]) -> dict[str, Any]:
         "evir_ml": short, "evir_pwm": _moments(y), "grimshaw": {**fitted, "loglik": law.log_likelihood},
         "return_level": levels,
         "profile_ci95": {"scale": _profile_scale(y, law),
-                         "shape": [None if each is None else Differs(each, spline, 1.5e-2) for each in shape]},
+                         "shape": [None if value is None else Differs(value, spline, 1.5e-2) for value in shape]},
         "return_level_profile95": profiles,
     }  # fmt: skip
 
@@ -73,7 +73,7 @@ def _errors(y: np.ndarray) -> list[float]:
         places = [at + a * step * np.eye(2)[i] + b * step * np.eye(2)[j] for a, b in signs]
         heights = [-_log_likelihood(y, shape, scale) for scale, shape in places]
         hessian[i, j] = signs.prod(axis=1) @ heights / (4 * step[i] * step[j])
-    return [float(each) for each in np.sqrt(np.diag(np.linalg.inv(hessian)))]
+    return [float(error) for error in np.sqrt(np.diag(np.linalg.inv(hessian)))]
 
 
 def _moments(y: np.ndarray) -> dict[str, float]:
@@ -107,7 +107,7 @@ def clusters(given: dict[str, Any]) -> dict[str, Any]:
 @answers("evt_gpd", "refuse|")
 def refused(given: dict[str, Any]) -> dict[str, Any]:
     x = array(given["x"])
-    found = fit_tail(x, given["threshold"])
+    fit = fit_tail(x, given["threshold"])
     above = x[x > given["threshold"]]
-    return {"n_exceed": found.exceedances, "n_distinct_exceedances": len(np.unique(above)),
-            "error": Refused(found.codes if found.refused else ())}  # fmt: skip
+    return {"n_exceed": fit.exceedances, "n_distinct_exceedances": len(np.unique(above)),
+            "error": Refused(fit.codes if fit.refused else ())}  # fmt: skip

@@ -45,12 +45,12 @@ def partition(given: dict[str, Any]) -> dict[str, Any]:
 @answers("changepoint", "bai-perron", ci95_="index", bic_="index")
 def best_partitions(given: dict[str, Any]) -> dict[str, Any]:
     x, n = series(given), 400
-    found = change_points.best_partitions(x, n // given["h"] - 2, given["h"])
-    bic = [n * math.log(rss / n) + (2 * m + 1) * math.log(n) for m, (_, rss) in enumerate(found)]
+    partitions = change_points.best_partitions(x, n // given["h"] - 2, given["h"])
+    bic = [n * math.log(rss / n) + (2 * m + 1) * math.log(n) for m, (_, rss) in enumerate(partitions)]
     # The time interval of the public result, rounded outwards as strucchange does: one block for each value here.
     (shift,) = stability(np.repeat(x, 20)).shifts
     return {
-        "bic_breaks": found[int(np.argmin(bic))][0], "rss_by_m": [rss for _, rss in found],
+        "bic_breaks": partitions[int(np.argmin(bic))][0], "rss_by_m": [rss for _, rss in partitions],
         "ci95": {"1": [math.floor(shift.at_low / 20), shift.at / 20, math.ceil(shift.at_high / 20)]},
     }  # fmt: skip
 
@@ -64,7 +64,7 @@ def energy(given: dict[str, Any]) -> dict[str, Any]:
     generator = np.random.Generator(np.random.PCG64(0))
     with patch("azlatency.stats.across_runs.history.run_order", return_value=UNTESTED):
         changes, p = e_divisive(series(given), given["min_size"], given["sig"], 499, generator)
-    return {"change_starts_1based": [each + 1 for each in changes], "p": p}
+    return {"change_starts_1based": [change + 1 for change in changes], "p": p}
 
 
 @answers("project_methods", "self-normalised")
@@ -76,18 +76,18 @@ def self_normalised_statistic(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("project_methods", "event-window")
 def event(given: dict[str, Any]) -> dict[str, Any]:
-    found = event_test(series(given), given["window"], statistic="mean")
-    return {"last_change": found.change, "n_windows": found.windows, "p": found.p}
+    result = event_test(series(given), given["window"], statistic="mean")
+    return {"last_change": result.change, "n_windows": result.windows, "p": result.p}
 
 
 @answers("misc_latency", "iperf-intervals")
 def intervals(given: dict[str, Any]) -> dict[str, Any]:
     x = array(given["gbps"])
-    found = interval_mean(x, unit="Gbit/s")
-    assert {"short_series", "burst_test"} <= set(found.codes) and throttling(x).found is False
-    mean, sd = float(found.estimate or 0), x.std(ddof=1)
+    result = interval_mean(x, unit="Gbit/s")
+    assert {"short_series", "burst_test"} <= set(result.codes) and throttling(x).found is False
+    mean, sd = float(result.estimate or 0), x.std(ddof=1)
     return {
-        "mean": mean, "sd": sd, "ci95_t": [found.low, found.high], "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),
+        "mean": mean, "sd": sd, "ci95_t": [result.low, result.high], "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),
         "cv": sd / mean, "sum_retr": sum(given["retr"]), "total_minus_interval_mean": given["reported_total"] - mean,
     }  # fmt: skip
 

@@ -260,11 +260,11 @@ def test_rows_of_the_public_logs() -> None:
     for path in sorted((SHARED / "corpus" / "public" / "iperf2").glob("*.log")):
         report = json.loads(path.with_suffix(".expected.json").read_text("utf-8"))["expected"]["moler_report"]
         tables = az.parse(path)
-        found = {int(row["value"]) for row in tables.records("metrics") if row["metric"] == "transferred"}
-        found |= {int(row["bytes"]) for row in tables.records("intervals")}
+        sizes = {int(row["value"]) for row in tables.records("metrics") if row["metric"] == "transferred"}
+        sizes |= {int(row["bytes"]) for row in tables.records("intervals")}
         for one in report.values():
             for row in (one["first"], one["last"]) if "first" in one else (one,):
-                assert row["Transfer"] in found, path.name
+                assert row["Transfer"] in sizes, path.name
                 compared += 1
     assert compared > 50
 

@@ -29,8 +29,8 @@ def fixture(name: str) -> str:
 def metric(tables: az.Logs, name: str, side: str | None, stream: str | None = None, run: int = 0) -> Any:
     run_id = tables.records("runs")[run]["run_id"]
     key = (run_id, name, side, stream)
-    found = [m for m in tables.records("metrics") if (m["run_id"], m["metric"], m["side"], m["stream"]) == key]
-    return found[0]["value"] if found else None
+    rows = [m for m in tables.records("metrics") if (m["run_id"], m["metric"], m["side"], m["stream"]) == key]
+    return rows[0]["value"] if rows else None
 
 
 def cuts(count: int) -> list[int]:
@@ -290,7 +290,7 @@ def test_totals_of_the_generated_logs() -> None:
         lines = {row["line"]: row for row in tables.records("metrics") if row["metric"] == "throughput"}
         for row in expected.get("summary_rows", []):
             if row["bytes"] and "getsrv" not in log.name:  # there the server's own rows follow
-                assert row["bits_per_second"] in {found["value"] for found in lines.values()}, log.name
+                assert row["bits_per_second"] in {line["value"] for line in lines.values()}, log.name
                 compared += 1
     assert compared > 250
 
@@ -564,5 +564,5 @@ def test_each_number_of_a_document_is_traced_to_its_own_line() -> None:
 def test_a_printed_number_is_part_of_the_line_it_is_traced_to(path: Path) -> None:
     text = path.read_text("utf-8")
     lines = text.splitlines()
-    for each in read_log(text).records("metrics"):
-        assert str(each["printed"]) in lines[each["line"] - 1]
+    for metric_row in read_log(text).records("metrics"):
+        assert str(metric_row["printed"]) in lines[metric_row["line"] - 1]

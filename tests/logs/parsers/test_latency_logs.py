@@ -55,8 +55,8 @@ def test_a_log_cut_at_any_line_gives_no_other_number(path: Path) -> None:
         tables = parse_source(source_from_bytes(b"".join(raw[:stop]), path.name))
         codes = {row["code"] for row in tables.rows["events"]}
         assert "parser_failed" not in codes
-        for ordinal, found in enumerate(values(tables)):
-            for key, value in found.items():
+        for ordinal, numbers in enumerate(values(tables)):
+            for key, value in numbers.items():
                 if not math.isclose(whole[ordinal].get(key, math.nan), value, rel_tol=1e-12):
                     assert flagged(tables), f"{key} is {value} when cut after line {stop}, and no event says so"
 
@@ -72,8 +72,8 @@ def test_a_log_cut_inside_any_of_its_last_lines_gives_no_other_number(path: Path
     last = range(len(raw) - 1, max(len(raw) - 400, 0), -1)
     for stop in sorted({*last[:20], *last[::step]}):
         tables = parse_source(source_from_bytes(raw[:stop], path.name))
-        for ordinal, found in enumerate(values(tables)):
-            for key, value in found.items():
+        for ordinal, numbers in enumerate(values(tables)):
+            for key, value in numbers.items():
                 if not math.isclose(whole[ordinal].get(key, math.nan), value, rel_tol=1e-12):
                     assert flagged(tables) or "no_final_line_feed" in {row["code"] for row in tables.rows["events"]}, (
                         f"{key} is {value} when cut after byte {stop}, and no event says so"
@@ -84,8 +84,8 @@ def opening(path: Path) -> bool:
     """Whether the log begins with a line that begins a log, so that it can follow another one."""
     source = next(iter(expand(path)))
     assert isinstance(source, Source)
-    found = find_claims(source)
-    return bool(found) and not found[0].weak and found[0].line.number <= 2
+    claims = find_claims(source)
+    return bool(claims) and not claims[0].weak and claims[0].line.number <= 2
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -143,15 +143,15 @@ def test_the_rates_of_hrtt_are_halved() -> None:
         "CtxSwitch/sec {}     (2.29/iteration)\n"
     )
     doubled, plain = read_text(block.format(65566)), read_text(block.format(32783))
-    assert [metric_values(each)["context_switch_rate"] for each in (doubled, plain)] == [32_783, 32_783]
+    assert [metric_values(tables)["context_switch_rate"] for tables in (doubled, plain)] == [32_783, 32_783]
     assert ("rate_halved" in event_codes(doubled), "rate_halved" in event_codes(plain)) == (True, False)
 
 
 def test_the_duration_is_not_derived_from_the_iterations() -> None:
     """latte prints no duration; 10,000 iterations of 70 us take less than a second."""
     tables = read_text("$ latte.exe -c -a 10.2.2.4:5005\n" + LATTE)
-    found = metric_values(tables)
-    assert found["observations"] * found["rtt_mean"] < 0.7e9
+    values = metric_values(tables)
+    assert values["observations"] * values["rtt_mean"] < 0.7e9
     assert first_run(tables).get("duration_ns") is None
 
 

@@ -71,8 +71,8 @@ def fixture(name: str) -> str:
 
 
 def metric(tables: az.Logs, name: str, stream: str | None = None) -> Any:
-    found = [row for row in tables.records("metrics") if (row["metric"], row["stream"]) == (name, stream)]
-    return found[0]["value"] if found else None
+    rows = [row for row in tables.records("metrics") if (row["metric"], row["stream"]) == (name, stream)]
+    return rows[0]["value"] if rows else None
 
 
 def rows(tables: az.Logs) -> set[tuple[Any, ...]]:

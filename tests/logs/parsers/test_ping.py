@@ -324,10 +324,10 @@ def test_windows_in_each_language_and_code_page(language: str, encoding: str) ->
     (run,) = tables.rows["runs"]
     assert (run["dialect"], run["server"], run["message_bytes"]) == (f"windows-{language}", "10.1.0.4", 32)
     assert run["status"] == "complete"
-    found = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
-    assert [found[name] for name in ("sent", "received", "lost", "rtt_mean", "rtt_max")] == [3, 2, 1, 1e6, 2e6]
-    assert found["loss"] == 1 / 3
-    assert "rtt_min" not in found
+    values = {row["metric"]: row["value"] for row in tables.rows["metrics"]}
+    assert [values[name] for name in ("sent", "received", "lost", "rtt_mean", "rtt_max")] == [3, 2, 1, 1e6, 2e6]
+    assert values["loss"] == 1 / 3
+    assert "rtt_min" not in values
     (block,) = tables.sample_blocks
     assert [*block.rtt_ns] == [2_000_000, None, None]
     assert [*block.status] == ["ok", "ok", "lost"]
@@ -385,7 +385,7 @@ def test_iputils_replies_in_languages_with_another_word_order(read, language: st
 def test_an_impossible_sequence_number_is_an_unknown_line(read, seq: str) -> None:
     """JSON knows no longest number: what the text's rules would not read is not read from JSON either."""
     replies = [
-        f'{{"bytes": 64, "host": "127.0.0.1", "seq": {each}, "ttl": 64, "time": "0.032"}}\n' for each in (1, seq)
+        f'{{"bytes": 64, "host": "127.0.0.1", "seq": {number}, "ttl": 64, "time": "0.032"}}\n' for number in (1, seq)
     ]
     log = read("".join(replies))
     assert list(log.samples[0].seq) == [1]
@@ -409,9 +409,9 @@ def test_a_clock_set_back_makes_the_sample_void_and_the_summary_unusable() -> No
         assert [*block.status] == ["ok", "void", "ok"]
         assert "clock_step" in event_codes(tables)
         assert tables.rows["sources"][0]["lines_unknown"] == 0
-        found = metric_values(tables)
-        assert found["rtt_max"] == 338_000
-        assert not {"rtt_min", "rtt_mean", "rtt_sd"} & set(found)
+        values = metric_values(tables)
+        assert values["rtt_max"] == 338_000
+        assert not {"rtt_min", "rtt_mean", "rtt_sd"} & set(values)
     quiet = metric_values(read_text(PING + end + times))
     assert "rtt_mean" not in quiet and quiet["rtt_max"] == 338_000
 

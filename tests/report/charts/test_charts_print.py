@@ -207,12 +207,12 @@ def test_letters_that_no_font_has(monkeypatch: pytest.MonkeyPatch, recwarn: pyte
     """A host may be called 東京: where no installed font has it the caption says what the boxes are."""
     for module in (base, display):
         monkeypatch.setattr(module, "fonts", lambda: ("DejaVu Sans",))
-    for path, told in (("上海 → 東京", True), ("Zürich → Łódź, Οία µ", False)):
+    for path, is_reported in (("上海 → 東京", True), ("Zürich → Łódź, Οία µ", False)):
         runs = pd.DataFrame({"path": path, "method": "ping 56 B", "median_ns": [5e4, 6e4], "placement": None})
         chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
         assert isinstance(chart, Chart)
         chart.svg(), chart.png()
-        assert ("missing from the installed fonts" in chart.caption) == told
+        assert ("missing from the installed fonts" in chart.caption) == is_reported
         assert path in chart.alt
     assert not [warning for warning in recwarn if "missing from font" in str(warning.message)]
 

@@ -24,21 +24,21 @@ def numbers_of(chart: Chart, *needed: float | None) -> None:
 
 
 def test_tables_of_both_directions(results: StudyResults) -> None:
-    found = results.asymmetries
+    asymmetries = results.asymmetries
     links = az.studies.configured_links(results.study)
     for table in (
-        tables.zone_pair_asymmetry.directions(found),
-        tables.zone_pair_asymmetry.both_ways(found),
-        tables.zone_pair_asymmetry.both_ways(found, "throughput"),
-        tables.zone_pair_asymmetry.both_ways(found, "retransmits"),
-        tables.zone_pair_asymmetry.initiators(found),
-        tables.zone_pair_asymmetry.detours(found),
-        tables.zone_pair_asymmetry.ranks(found),
-        tables.zone_pair_asymmetry.configured_delays(links, found),
-        tables.zone_pair_asymmetry.configured_rates(links, found),
+        tables.zone_pair_asymmetry.directions(asymmetries),
+        tables.zone_pair_asymmetry.both_ways(asymmetries),
+        tables.zone_pair_asymmetry.both_ways(asymmetries, "throughput"),
+        tables.zone_pair_asymmetry.both_ways(asymmetries, "retransmits"),
+        tables.zone_pair_asymmetry.initiators(asymmetries),
+        tables.zone_pair_asymmetry.detours(asymmetries),
+        tables.zone_pair_asymmetry.ranks(asymmetries),
+        tables.zone_pair_asymmetry.configured_delays(links, asymmetries),
+        tables.zone_pair_asymmetry.configured_rates(links, asymmetries),
     ):
         assert isinstance(table, Note | Table) and repr(table)
-    assert az.findings.zone_pair_asymmetry.conclude(found, links).findings
+    assert az.findings.zone_pair_asymmetry.conclude(asymmetries, links).findings
 
 
 def test_only_an_emulated_network_has_configured_links(study: Any) -> None:
@@ -47,23 +47,25 @@ def test_only_an_emulated_network_has_configured_links(study: Any) -> None:
 
 def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], StudyResults]) -> None:
     results = results_of("emulated-zones")
-    found, links = results.asymmetries, az.studies.configured_links(results.study)
+    asymmetries, links = results.asymmetries, az.studies.configured_links(results.study)
     assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
-    said = repr(az.findings.zone_pair_asymmetry.conclude(found, links))
-    assert "az2a → az3a carries **2 times** the goodput of the reverse direction (iperf3 TCP)" in said  # configured: 2
-    assert "is configured 120 µs slower than the other" in said
+    findings = repr(az.findings.zone_pair_asymmetry.conclude(asymmetries, links))
+    assert (
+        "az2a → az3a carries **2 times** the goodput of the reverse direction (iperf3 TCP)" in findings
+    )  # configured: 2
+    assert "is configured 120 µs slower than the other" in findings
     rates, delays = (
-        tables.zone_pair_asymmetry.configured_rates(links, found),
-        tables.zone_pair_asymmetry.configured_delays(links, found),
+        tables.zone_pair_asymmetry.configured_rates(links, asymmetries),
+        tables.zone_pair_asymmetry.configured_delays(links, asymmetries),
     )
     assert isinstance(rates, Table) and isinstance(delays, Table)
     assert {row[-1] for row in rates.cells} == {"yes"}
     assert not any(row[-1].startswith("different") for row in delays.cells)
-    matrix = charts.zone_matrices(found)
+    matrix = charts.zone_matrices(asymmetries)
     assert isinstance(matrix, Chart)
-    for each in found:
-        if each.metric == "latency" and each.rounds >= 3:
-            numbers_of(matrix, *(cell.low / 1e3 for cell in each.cells if cell.low is not None))
+    for asymmetry in asymmetries:
+        if asymmetry.metric == "latency" and asymmetry.rounds >= 3:
+            numbers_of(matrix, *(cell.low / 1e3 for cell in asymmetry.cells if cell.low is not None))
 
 
 # --- baselines
@@ -73,7 +75,7 @@ def test_baselines(results: StudyResults, drawn: DrawnCharts) -> None:
     study, conformances = results.study, results.conformances
     measured, chart = [conformance for conformance in conformances if conformance.mean is not None], drawn["baseline"]
     assert isinstance(chart, Chart) == bool(measured)
-    assert all(each.status in chart.alt for each in measured if isinstance(chart, Chart))
+    assert all(result.status in chart.alt for result in measured if isinstance(chart, Chart))
     for table in (
         tables.vm_baseline.conformance(conformances),
         tables.vm_baseline.still_to_run(conformances, study.expectations),
@@ -88,8 +90,8 @@ def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Cal
     table = tables.vm_baseline.still_to_run(results.conformances, study.expectations)
     assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
     assert any(row[-1].startswith("fio --name=4-disks") for row in table.cells)
-    said = repr(az.findings.vm_baseline.conclude(results.conformances))
-    assert "Not measured by any run: network latency; network throughput, client to node;" in said
+    findings = repr(az.findings.vm_baseline.conclude(results.conformances))
+    assert "Not measured by any run: network latency; network throughput, client to node;" in findings
 
 
 @pytest.mark.parametrize("relation", ["at_least", "at_most", "about", "between"])
@@ -131,14 +133,14 @@ def test_plans(results: StudyResults, drawn: DrawnCharts) -> None:
 
 
 def test_agreement(results: StudyResults, drawn: DrawnCharts) -> None:
-    found, chart = results.agreements, drawn["agreement"]
-    assert isinstance(tables.tool_agreement.agreements(found), Table if found else Note)
-    assert az.findings.tool_agreement.conclude(found).findings
-    if not found:
+    agreements, chart = results.agreements, drawn["agreement"]
+    assert isinstance(tables.tool_agreement.agreements(agreements), Table if agreements else Note)
+    assert az.findings.tool_agreement.conclude(agreements).findings
+    if not agreements:
         assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
         return
     assert isinstance(chart, Chart)
-    for agreement in found:
+    for agreement in agreements:
         assert len(agreement.points) == agreement.pairs
 
 
@@ -151,10 +153,10 @@ def test_qperf_and_sockperf_agree_where_their_packets_are_alike(results_of: Call
 
 
 def test_the_reference_comes_first_with_equal_packets(results: StudyResults) -> None:
-    found = results.agreements
-    by_pairs = sorted(found, key=lambda agreement: (bool(agreement.differs_in), -agreement.pairs))
-    assert az.stats.against(found, "no such tool") == by_pairs
-    against_sockperf = az.stats.against(found, "sockperf TCP 14 B")
+    agreements = results.agreements
+    by_pairs = sorted(agreements, key=lambda agreement: (bool(agreement.differs_in), -agreement.pairs))
+    assert az.stats.against(agreements, "no such tool") == by_pairs
+    against_sockperf = az.stats.against(agreements, "sockperf TCP 14 B")
     if results.study.name == "emulated-zones":
         assert all("sockperf TCP 14 B" in (agreement.first, agreement.second) for agreement in against_sockperf)
         assert (against_sockperf[0].first, against_sockperf[0].second) == ("qperf tcp_lat", "sockperf TCP 14 B")
@@ -164,23 +166,23 @@ def test_the_reference_comes_first_with_equal_packets(results: StudyResults) -> 
 
 
 def test_rounds_of_one_study(results: StudyResults, drawn: DrawnCharts) -> None:
-    study, found = results.study, results.rounds
+    study, rounds = results.study, results.rounds
     assert isinstance(drawn["rounds"], Chart) == study.name.startswith("emulated-")
-    assert isinstance(tables.before_after.changes(found), Table if found else Note)
+    assert isinstance(tables.before_after.changes(rounds), Table if rounds else Note)
     assert isinstance(tables.before_after.settings(study, study), Table)
-    assert az.findings.before_after.conclude([], found).findings
+    assert az.findings.before_after.conclude([], rounds).findings
 
 
 def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[[str], StudyResults]) -> None:
     names = ("westeurope-azure-cni", "westeurope-availability-set-vs-zones")
     after, before = (results_of(name).runs for name in names)
-    found = az.stats.compare_imports(after, before)
-    assert found and all(each.ratio.estimate is None for each in found)
-    assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(found[0].codes)
-    table = tables.before_after.changes(found)
+    changes = az.stats.compare_imports(after, before)
+    assert changes and all(change.ratio.estimate is None for change in changes)
+    assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(changes[0].codes)
+    table = tables.before_after.changes(changes)
     assert isinstance(table, Table) and {row[2] for row in table.cells} == {"not estimable"}
-    assert isinstance(charts.changes_forest(found), Note)
-    assert "A change of the network cannot be told" in repr(az.findings.before_after.conclude(found, []))
+    assert isinstance(charts.changes_forest(changes), Note)
+    assert "A change of the network cannot be told" in repr(az.findings.before_after.conclude(changes, []))
 
 
 def test_the_verdicts_are_explained() -> None:

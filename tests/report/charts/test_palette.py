@@ -56,16 +56,16 @@ def test_every_colour_stands_out_in_both_schemes(colour: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pairs_are_told_apart(sight: str, scheme: str) -> None:
     for one, two in itertools.combinations(HUES, 2):
-        seen = [lab(SIGHT[sight] @ linear(each if scheme == "light" else DARK[each])) for each in (one, two)]
+        seen = [lab(SIGHT[sight] @ linear(colour if scheme == "light" else DARK[colour])) for colour in (one, two)]
         assert np.linalg.norm(seen[0] - seen[1]) >= 30, (one, two)
 
 
 def test_a_pair_has_one_colour_and_each_direction_its_dash() -> None:
     look = looks(["a → b", "b → a", "a → c", "Single node"])
     assert look["a → b"].colour == look["b → a"].colour and look["a → b"].dash != look["b → a"].dash
-    assert len({own.colour for own in look.values()}) == 3
+    assert len({style.colour for style in look.values()}) == 3
 
 
 def test_more_pairs_than_colours_differ_in_their_markers() -> None:
     look = looks([f"a → host {number}" for number in range(len(HUES) + 2)])
-    assert len({(own.colour, own.marker) for own in look.values()}) == len(look)
+    assert len({(style.colour, style.marker) for style in look.values()}) == len(look)

@@ -13,11 +13,11 @@ from azlatency.studies.store import Study
 
 def test_values_by_placement_are_those_of_the_logs(zones: Study) -> None:
     # zone3-zone1/ping.log: "rtt min/avg/max/mdev = 0.718/0.969/2.137/0.299 ms"
-    found = az.stats.placement.conditions(zones, az.latency(zones))
-    table = tables.placement.conditions(found)
+    conditions = az.stats.placement.conditions(zones, az.latency(zones))
+    table = tables.placement.conditions(conditions)
     assert cell(table, "Zone 3 → Zone 1, cross zone, 969.0", "statistic per run") == "mean"
     assert logs_behind(zones, table, "Zone 3 → Zone 1, cross zone, 969.0") == {"zone3-zone1/ping.log"}
-    changes = az.stats.placement.changes(found, "placement")
+    changes = az.stats.placement.changes(conditions, "placement")
     shown = tables.placement.changes(changes, "placement")
     assert isinstance(shown, Table)
     # 0.969 ms / 1.902 ms

@@ -58,8 +58,8 @@ A, B = [60e3, 700e3, 710e3, 38e3], [61e3, 705e3, 708e3, 38.2e3]
 
 
 def both(**columns: Any) -> Agreement:
-    (found,) = agreement(pd.concat([runs("one", A), runs("other", B, **columns)]).convert_dtypes())
-    return found
+    (only,) = agreement(pd.concat([runs("one", A), runs("other", B, **columns)]).convert_dtypes())
+    return only
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def test_rounds(case: dict[str, Any]) -> None:
     assert result.attainable_p == 2 / 2**8
 
 
-def one(found: list[Asymmetry]) -> Asymmetry:
-    (only,) = found
+def one(results: list[Asymmetry]) -> Asymmetry:
+    (only,) = results
     return only
 
 
@@ -124,23 +124,23 @@ def truth(raw: Path) -> dict[str, Any]:
 def test_the_slow_data_direction_of_the_emulated_network_is_found(emulated: az.Study, truth: dict[str, Any]) -> None:
     due = truth["az2a->az3a"]["rate_mbit_s"] / truth["az3a->az2a"]["rate_mbit_s"]
     assert due == 2
-    found = {result.labels["method"]: result for result in asymmetry(emulated, metric="throughput")}
+    by_method = {result.labels["method"]: result for result in asymmetry(emulated, metric="throughput")}
     for method, exact in (("ntttcp", False), ("iperf3 TCP", True)):
-        pairs = {pair.what: pair for pair in found[method].pairs}
+        pairs = {pair.what: pair for pair in by_method[method].pairs}
         slow = pairs.pop("az2a → az3a over back")
         assert slow.labels["verdict_alone"] == "different" and slow.ratio.estimate == pytest.approx(due, rel=0.1)
         assert not any(pair.verdict.startswith("different") for pair in pairs.values())
         # Three rounds of ntttcp: an interval, but no exact test could reach 5 %. Twelve of iperf3: 2 / 2**12.
         assert ("cannot_reach_alpha" in slow.codes) != exact and "initiator_only" not in slow.codes
         assert slow.p == (2 / 2**12 if exact else None)
-    for result in found.values():
+    for result in by_method.values():
         assert {pair.what for pair in result.different} <= {"az2a → az3a over back"}
 
 
 def test_the_slow_one_way_delay_of_the_emulated_network_is_invisible(emulated: az.Study, truth: dict[str, Any]) -> None:
     assert truth["az3a->az2a"]["base_us"] - truth["az2a->az3a"]["base_us"] == 120
-    found = asymmetry(emulated, metric="latency")
-    tested = [result for result in found if result.pairs and result.rounds >= 3]
+    results = asymmetry(emulated, metric="latency")
+    tested = [result for result in results if result.pairs and result.rounds >= 3]
     tools = {result.labels["method"].split()[0] for result in tested}
     assert tools == {"echo", "lagscope", "ping", "qperf", "sockperf"}
     for result in tested:

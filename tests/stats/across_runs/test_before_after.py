@@ -12,7 +12,7 @@ import azlatency as az
 
 def runs(values: list[float], path: str = "a → b", **columns: Any) -> pd.DataFrame:
     frame = pd.DataFrame({"path": path, "method": "ping", "tool": "ping", "placement": "cross_zone",
-                          "median_ns": [1e3 * each for each in values], **columns})  # fmt: skip
+                          "median_ns": [1e3 * microseconds for microseconds in values], **columns})  # fmt: skip
     return frame.set_index(pd.Index([f"{path} {columns} {at}" for at in range(len(frame))]))
 
 
@@ -28,17 +28,17 @@ def test_a_change_is_found_and_its_absence_is_shown() -> None:
 
 
 def test_one_run_each_is_refused() -> None:
-    (found,) = az.stats.compare_imports(runs([1300.0]), runs([1000.0], round=1))
-    assert found.ratio.estimate is None and found.codes == ("no_replication",)
+    (change,) = az.stats.compare_imports(runs([1300.0]), runs([1000.0], round=1))
+    assert change.ratio.estimate is None and change.codes == ("no_replication",)
 
 
 def test_zones_are_matched_and_refused_without_the_map_to_physical_ones() -> None:
     zones = {"zone": "3", "peer_zone": "1"}
-    (found,) = az.stats.compare_imports(runs(SLOWER, "new name", **zones), runs(BEFORE, "old name", **zones))
-    assert found.codes == ("logical_zone",) and found.ratio.estimate is None and found.verdict == "undetermined"
+    (change,) = az.stats.compare_imports(runs(SLOWER, "new name", **zones), runs(BEFORE, "old name", **zones))
+    assert change.codes == ("logical_zone",) and change.ratio.estimate is None and change.verdict == "undetermined"
     mapped = {**zones, "physical_zone": "az3", "peer_physical_zone": "az1"}
-    (found,) = az.stats.compare_imports(runs(SLOWER, "new name", **mapped), runs(BEFORE, "old name", **mapped))
-    assert found.verdict == "different" and found.codes == ("few_runs",)
+    (change,) = az.stats.compare_imports(runs(SLOWER, "new name", **mapped), runs(BEFORE, "old name", **mapped))
+    assert change.verdict == "different" and change.codes == ("few_runs",)
 
 
 def test_nothing_is_compared_with_itself_or_another_region() -> None:
@@ -50,16 +50,16 @@ def test_nothing_is_compared_with_itself_or_another_region() -> None:
 def test_other_message_sizes_are_other_packets() -> None:
     one, other = runs(SLOWER, message_bytes=14), runs(BEFORE, message_bytes=350)
     one["method"], other["method"] = "ping 14 B", "ping 350 B"
-    (found,) = az.stats.compare_imports(one, other)
-    assert found.codes == ("type_p_mismatch",) and found.ratio.estimate is None
+    (change,) = az.stats.compare_imports(one, other)
+    assert change.codes == ("type_p_mismatch",) and change.ratio.estimate is None
 
 
 def test_the_last_round_is_held_against_the_first_by_path() -> None:
     paths = [runs([100.0 * at, 104.0 * at, 110.0 * at * (1 + at / 1e3)], f"a → {at}", round=[1, 2, 3])
              for at in range(1, 9)]  # fmt: skip
-    (found,) = az.stats.compare_rounds_of(pd.concat(paths))
-    assert found.verdict == "different" and found.ratio.estimate == pytest.approx(1.105, rel=0.01)
-    assert (found.labels["first"], found.labels["last"], found.ratio.n) == (1, 3, 8)
+    (change,) = az.stats.compare_rounds_of(pd.concat(paths))
+    assert change.verdict == "different" and change.ratio.estimate == pytest.approx(1.105, rel=0.01)
+    assert (change.labels["first"], change.labels["last"], change.ratio.n) == (1, 3, 8)
     assert az.stats.compare_rounds_of(runs(BEFORE)) == az.stats.compare_rounds_of(runs(BEFORE, round=1)) == []
 
 

@@ -32,8 +32,14 @@ SLOW, FAST = [62e3, 61e3, 63e3, 62.5e3, 61.5e3], [60e3, 59e3, 60.5e3, 61e3, 59.5
 
 
 def frame(values: list[float], **columns: Any) -> pd.DataFrame:
-    own = {"tool": "sockperf", "test": "ping-pong", "protocol": "tcp", "message_bytes": 14, "printed_as": "round_trip"}
-    return pd.DataFrame({"median_ns": values, "round": range(1, len(values) + 1), **own, **columns}).convert_dtypes()
+    method = {
+        "tool": "sockperf",
+        "test": "ping-pong",
+        "protocol": "tcp",
+        "message_bytes": 14,
+        "printed_as": "round_trip",
+    }
+    return pd.DataFrame({"median_ns": values, "round": range(1, len(values) + 1), **method, **columns}).convert_dtypes()
 
 
 def test_frames_and_arrays_agree() -> None:
@@ -77,7 +83,7 @@ def test_frames_that_must_not_be_compared(change: dict[str, Any], code: str, pai
 
 
 def test_zones_of_two_subscriptions_with_physical_zones_are_comparable() -> None:
-    sides = [frame(each, subscription=name, zone="1", physical_zone="westeurope-az1") for each, name in
+    sides = [frame(values, subscription=name, zone="1", physical_zone="westeurope-az1") for values, name in
              ((SLOW, "a"), (FAST, "b"))]  # fmt: skip
     assert not compare(*sides).ratio.refused
 
@@ -85,7 +91,7 @@ def test_zones_of_two_subscriptions_with_physical_zones_are_comparable() -> None
 def test_half_and_full_round_trips_are_one_quantity_only_in_the_columns_of_the_data_set() -> None:
     full, half = frame(SLOW), frame(FAST, printed_as="half_round_trip")
     assert not compare(full, half).ratio.refused
-    renamed = [each.rename(columns={"median_ns": "printed_us"}) for each in (full, half)]
+    renamed = [side.rename(columns={"median_ns": "printed_us"}) for side in (full, half)]
     assert compare(*renamed, value="printed_us").codes == ("unit_conflict",)
     assert compare(full, half["median_ns"].astype(float).to_list()).codes == ("unit_conflict",)
 

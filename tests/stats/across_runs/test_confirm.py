@@ -35,7 +35,7 @@ def _runs() -> pd.DataFrame:
 
 
 def test_confirm_by_path_refuses_few_runs() -> None:
-    runs = pd.DataFrame({"path": "a → b", "method": "tool", "median_ns": [100.0 + each % 7 for each in range(40)]})
-    (found,) = az.stats.confirm_by_path(runs, 0.05)
-    assert found.needed == az.stats.confirm(runs["median_ns"], 0.05).needed
-    assert {each.codes for each in az.stats.confirm_by_path(_runs())} == {("few_clusters",)}
+    runs = pd.DataFrame({"path": "a → b", "method": "tool", "median_ns": [100.0 + number % 7 for number in range(40)]})
+    (plan,) = az.stats.confirm_by_path(runs, 0.05)
+    assert plan.needed == az.stats.confirm(runs["median_ns"], 0.05).needed
+    assert {number.codes for number in az.stats.confirm_by_path(_runs())} == {("few_clusters",)}

@@ -107,8 +107,8 @@ def bootstrap_ratio(x: np.ndarray, y: np.ndarray, draws: int, random: np.random.
 @pytest.mark.parametrize("case", cases("bootstrap", "boot-ratio|"))
 def test_the_naive_bootstrap_is_the_usual_one(case: dict[str, Any]) -> None:
     x, y = (np.array(case["input"][side]) for side in "xy")
-    found = bootstrap_ratio(x, y, 40_000, stream(5))
-    assert found == pytest.approx(case["expected"]["percentile"], abs=case["tolerance"]["abs"])
+    interval = bootstrap_ratio(x, y, 40_000, stream(5))
+    assert interval == pytest.approx(case["expected"]["percentile"], abs=case["tolerance"]["abs"])
     assert x.mean() / y.mean() == pytest.approx(case["expected"]["ratio"])
 
 
@@ -219,12 +219,12 @@ def test_c12_power() -> None:
     The rest are rounds that resemble their neighbours by chance, whose intervals are widened.
     """
     random = stream(121)
-    found = [
+    verdicts = [
         compare(np.exp(random.normal(math.log(1.01), 0.006, 8)), np.ones(8), paired=True, margin="2%").verdict
         for _ in range(2000)
     ]
-    share = sum(verdict in ("equivalent", "different_within_margin") for verdict in found) / len(found)
-    assert told("C12 power at half the margin", share, len(found)) > 0.86
+    share = sum(verdict in ("equivalent", "different_within_margin") for verdict in verdicts) / len(verdicts)
+    assert told("C12 power at half the margin", share, len(verdicts)) > 0.86
 
 
 # --- C13: stopping when the interval is narrow
@@ -334,8 +334,8 @@ def check_aa(name: str, runs: tuple[int, int], law: str, repetitions: int) -> No
         "heavy": lambda n: np.exp(0.05 * random.standard_t(3, n)),
         "quantised": lambda n: np.round(np.exp(random.normal(0, 0.1, n)), 1),
     }
-    found = np.array([AA[name](draws[law](runs[0]), draws[law](runs[1])) for _ in range(repetitions)])
-    for at, share in enumerate(found.mean(axis=0)):
+    alarms = np.array([AA[name](draws[law](runs[0]), draws[law](runs[1])) for _ in range(repetitions)])
+    for at, share in enumerate(alarms.mean(axis=0)):
         kind = "p" if at else "verdict"
         told(f"C14 {name}, {law}, {runs[0]} v {runs[1]}, {kind}", share, repetitions)
         assert share <= 0.06 + 2 * _error(repetitions)

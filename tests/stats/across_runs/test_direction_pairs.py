@@ -15,18 +15,18 @@ from azlatency.stats.across_runs.direction_pairs import Yardstick
 from azlatency.stats.result import Comparison
 
 
-def one(found: list[Asymmetry]) -> Asymmetry:
-    (only,) = found
+def one(results: list[Asymmetry]) -> Asymmetry:
+    (only,) = results
     return only
 
 
 def test_one_run_in_each_direction_is_shown_and_not_judged() -> None:
     result = one(asymmetry(rounds_of(ONE_WAY, NO_COST, 1, 0.01, 5)))
-    for each in result.pairs:
-        assert "no_replication" in each.codes and each.p is None and each.verdict == "undetermined"
-        assert each.ratio.estimate is not None and each.ratio.low is None
+    for pair in result.pairs:
+        assert "no_replication" in pair.codes and pair.p is None and pair.verdict == "undetermined"
+        assert pair.ratio.estimate is not None and pair.ratio.low is None
     assert not result.symmetric_enough
-    assert all((each.low, each.high) == (1, 3) and each.codes == ("no_replication",) for each in result.ranking)
+    assert all((pair.low, pair.high) == (1, 3) and pair.codes == ("no_replication",) for pair in result.ranking)
 
 
 def test_runs_without_rounds_are_compared_unpaired() -> None:

@@ -13,8 +13,8 @@ from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
 from azlatency.stats.across_runs.directions import data_path
 
 
-def one(found: list[Asymmetry]) -> Asymmetry:
-    (only,) = found
+def one(results: list[Asymmetry]) -> Asymmetry:
+    (only,) = results
     return only
 
 
@@ -25,10 +25,10 @@ def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
     assert data_path(path, "stream-bidir") is None and data_path(az.Path.parse("AZ1 - AZ3"), "stream") is None
     random = stream(10)
     rows = []
-    for each in range(1, 9):
+    for number in range(1, 9):
         # The same client runs both: forward and with -R.
         for test, rate in (("stream", 4e9), ("stream-reverse", 2e9)):
-            rows.append({"path": "az1a → az2a", "zone": "1", "peer_zone": "2", "round": each, "test": test,
+            rows.append({"path": "az1a → az2a", "zone": "1", "peer_zone": "2", "round": number, "test": test,
                          "throughput_bit_s": rate * math.exp(random.normal(0, 0.02))})  # fmt: skip
     frame = pd.DataFrame(rows)
     result = one(

@@ -17,13 +17,13 @@ def test_a_moved_level_is_one_change_and_short_histories_are_flagged() -> None:
     steady = rng.lognormal(6, 0.05, 60)
     assert history(steady).changes == () and "no change" in str(history(steady))
     moved = np.concatenate([steady[:40], 1.3 * steady[40:]])
-    found = history(pd.DataFrame({"median_ns": moved, "round": range(60)}))
+    result = history(pd.DataFrame({"median_ns": moved, "round": range(60)}))
     assert (
-        found.changes == (40,)
-        and found.unit == "ns"
-        and found.levels[1] / found.levels[0] == pytest.approx(1.3, rel=0.05)
+        result.changes == (40,)
+        and result.unit == "ns"
+        and result.levels[1] / result.levels[0] == pytest.approx(1.3, rel=0.05)
     )
-    assert "run 41 of 60" in str(found) and found.row()["changes"] == "40"
+    assert "run 41 of 60" in str(result) and result.row()["changes"] == "40"
     assert history(steady[:10]).codes == ("few_clusters",) and history([5.0] * 30).codes == ("constant",)
     # The rows of a frame without a start time or a round are in no known order.
     assert history(pd.DataFrame({"median_ns": moved})).codes == ("order_unknown",)
@@ -45,4 +45,4 @@ def test_a_path_whose_runs_all_failed_has_no_history() -> None:
     runs = pd.DataFrame(
         {"path": "a", "method": ["ping"] * 20 + ["qperf"], "mean_ns": [*range(1, 21), None], "round": range(21)}
     )
-    assert [found.labels["method"] for found in histories(runs)] == ["ping"]
+    assert [result.labels["method"] for result in histories(runs)] == ["ping"]

@@ -8,8 +8,8 @@ from helpers.directed_rounds import NO_COST, ONE_WAY, ZONES, rounds_of
 from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
 
 
-def one(found: list[Asymmetry]) -> Asymmetry:
-    (only,) = found
+def one(results: list[Asymmetry]) -> Asymmetry:
+    (only,) = results
     return only
 
 
@@ -44,10 +44,10 @@ def test_a_detour_that_is_shorter_is_a_violation() -> None:
     near = {**delays, ("az1a", "az1b"): 20e3, ("az1b", "az1a"): 20e3}
     hosts = {**NO_COST, "az1b": 0.0}
     result = one(asymmetry(rounds_of(near, hosts, 6, 0.01, 4)))
-    found = {each.what: each for each in result.detours}
-    wrong = found["az2a - az3a against the detour over az1a"]
+    by_name = {detour.what: detour for detour in result.detours}
+    wrong = by_name["az2a - az3a against the detour over az1a"]
     assert wrong.diagnostics["violated"] and wrong.estimate == pytest.approx(600e3 - (200e3 - 40e3), rel=0.05)
-    assert sum(bool(each.diagnostics["violated"]) for each in result.detours) == 1
+    assert sum(bool(detour.diagnostics["violated"]) for detour in result.detours) == 1
     assert "az2a" in str(wrong.diagnostics["own_zone"])
     # The control: both directions within a zone.
     (null,) = result.null

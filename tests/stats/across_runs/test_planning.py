@@ -69,20 +69,20 @@ def _runs() -> pd.DataFrame:
 
 def test_plans_by_path_are_those_of_each_path() -> None:
     runs = _runs()
-    found = {each.labels["path"]: each for each in az.plan(runs, 0.05)}
+    by_path = {plan.labels["path"]: plan for plan in az.plan(runs, 0.05)}
     for path in ("a → b", "a → c"):
         alone = az.stats.runs_needed(runs.loc[runs["path"] == path, "median_ns"], 0.05)
-        assert (found[path].needed, found[path].low, found[path].high) == (alone.needed, alone.low, alone.high)
-    assert found["a → d"].codes == ("no_replication",)
+        assert (by_path[path].needed, by_path[path].low, by_path[path].high) == (alone.needed, alone.low, alone.high)
+    assert by_path["a → d"].codes == ("no_replication",)
     assert az.plan(runs.head(0)) == []
 
 
 def test_the_curve_is_of_the_path_that_needs_the_most_and_falls() -> None:
     runs = _runs()
     (curve,) = az.stats.precision_curves(runs, az.plan(runs))
-    assert {each.labels["path"] for each in curve} == {"a → c"}
-    needed = [each.high for each in curve]
-    assert needed == sorted(needed, key=lambda each: -(each or 0))
+    assert {plan.labels["path"] for plan in curve} == {"a → c"}
+    needed = [plan.high for plan in curve]
+    assert needed == sorted(needed, key=lambda plan: -(plan or 0))
 
 
 @pytest.mark.parametrize("made", [30, pytest.param(150, marks=pytest.mark.slow)])

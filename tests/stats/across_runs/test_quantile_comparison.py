@@ -42,5 +42,5 @@ def test_shift_function_meets_levels() -> None:
     a = [estimate(50.0, 49.0, 51.0, q=0.5), estimate(90.0, 80.0, 99.0, q=0.99)]
     b = [estimate(80.0, 70.0, 90.0, q=0.99), estimate(50.0, 49.5, 50.5, q=0.5), estimate(1.0, 1.0, 1.0, q=0.1)]
     shifts = shift_function(a, b)
-    assert [each.labels["q"] for each in shifts] == [0.5, 0.99]
-    assert [each.verdict for each in shifts] == ["equivalent", "undetermined"]
+    assert [shift.labels["q"] for shift in shifts] == [0.5, 0.99]
+    assert [shift.verdict for shift in shifts] == ["equivalent", "undetermined"]

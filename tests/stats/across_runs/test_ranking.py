@@ -11,11 +11,11 @@ def test_rank_sets() -> None:
     random = stream(12)
     groups = {name: (level * random.lognormal(0, 0.01, 8)).tolist() for name, level in
               (("c", 700.0), ("a", 60.0), ("b", 690.0), ("near b", 691.0))}  # fmt: skip
-    sets = {each.what: (each.low, each.high) for each in rank_sets(groups)}
+    sets = {rank.what: (rank.low, rank.high) for rank in rank_sets(groups)}
     assert sets["a"] == (1, 1) and sets["b"][0] == 2 and sets["near b"][1] <= 4
     assert sets["b"][0] <= sets["near b"][1]
     paired = {name: {r: v * (1 + r / 10) for r, v in enumerate(values)} for name, values in groups.items()}
     assert rank_sets(paired)[0].what == "a" and "rank 1 of 4" in str(rank_sets(paired)[0])
     lonely = rank_sets({"a": [1.0], "b": [5.0, 5.1, 5.2]})
-    assert all((each.low, each.high) == (1, 2) for each in lonely)
+    assert all((rank.low, rank.high) == (1, 2) for rank in lonely)
     assert rank_sets({}) == []

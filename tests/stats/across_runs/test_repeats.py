@@ -12,7 +12,7 @@ from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, sample
 
 
 def test_repeats() -> None:
-    case = next(each for each in content("repeats_hierarchy")["cases"] if each["id"].startswith("runs-needed"))
+    case = next(oracle for oracle in content("repeats_hierarchy")["cases"] if oracle["id"].startswith("runs-needed"))
     values = case["input"]["run_means"]
     result = repeats(values, what="path")
     assert result.sd == pytest.approx(np.std(values, ddof=1)) and result.repeatability == pytest.approx(2.8 * result.sd)
@@ -24,8 +24,8 @@ def test_repeats() -> None:
 @pytest.mark.parametrize("case", cases("repeats_hierarchy", "kalibera-jones"))
 def test_samples_per_run(case: dict[str, Any]) -> None:
     given = case["input"]
-    found = samples_per_run(given["var_within"], given["var_between"], given["cost_run_s"], given["cost_sample_s"])
-    assert found == case["expected"]["n1"]
+    samples = samples_per_run(given["var_within"], given["var_between"], given["cost_run_s"], given["cost_sample_s"])
+    assert samples == case["expected"]["n1"]
     assert samples_per_run(1.0, 0.0, 60, 1e-4) is None
     with pytest.raises(ValueError, match="cost"):
         samples_per_run(1.0, 1.0, 0, 1e-4)
@@ -45,4 +45,4 @@ def test_repeats_by_path() -> None:
     import pandas as pd
 
     frame = pd.DataFrame({"path": ["a", "a", "b"], "method": "x", "median_ns": [1.0, 2.0, None]})
-    assert [each.runs for each in repeats_by_path(frame, "median_ns")] == [2]
+    assert [result.runs for result in repeats_by_path(frame, "median_ns")] == [2]

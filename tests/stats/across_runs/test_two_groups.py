@@ -27,7 +27,7 @@ def test_student_intervals_of_paired_rounds_equal_the_oracle(case: dict[str, Any
 
 @pytest.mark.parametrize("case", cases("summary_tests", "refuse|"))
 def test_summaries_that_are_refused(case: dict[str, Any]) -> None:
-    first, second = (Summary(each["n"], each["mean"], each["sd"]) for each in case["input"].values())
+    first, second = (Summary(group["n"], group["mean"], group["sd"]) for group in case["input"].values())
     assert welch(first, second) is None and fieller(first, second) is None
 
 

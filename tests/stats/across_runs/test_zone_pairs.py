@@ -11,8 +11,8 @@ def pairs(name: str) -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 def test_both_directions_of_a_pair_are_one_edge() -> None:
-    found = pairs("aws-euwest1-lagscope")
-    assert found["1a", "1b"] == (384e3, 386e3) and found["1a", "1a"] == (74e3, 74e3) and len(found) == 4
+    edges = pairs("aws-euwest1-lagscope")
+    assert edges["1a", "1b"] == (384e3, 386e3) and edges["1a", "1a"] == (74e3, 74e3) and len(edges) == 4
 
 
 def test_reported_numbers_and_connect_times_have_edges_too() -> None:

@@ -50,5 +50,5 @@ def test_stationary_series_seldom_alarm(rho: float, n: int, made: int) -> None:
         print(f"C11 {name}, rho = {rho}, n = {n}: {100 * share:.1f} % of {len(alarms)} alarm")
         assert share <= most + slack, name
     if rho >= 0.7:
-        fails(f"C11 textbook penalty stays silent, rho = {rho}, n = {n}", [not each for each in plain], 0.2)
-        fails(f"C11 CUSUM as if independent stays silent, rho = {rho}, n = {n}", [not each for each in iid], 0.5)
+        fails(f"C11 textbook penalty stays silent, rho = {rho}, n = {n}", [not alarm for alarm in plain], 0.2)
+        fails(f"C11 CUSUM as if independent stays silent, rho = {rho}, n = {n}", [not alarm for alarm in iid], 0.5)

@@ -30,9 +30,9 @@ def test_pieces_give_the_same_sums_as_one_transform(lags: int) -> None:
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, 2.0], [5.0] * 40, [1.0, 2.0] * 50, [1.0, math.inf, 2.0] * 20])
 def test_hard_series(values: list[float]) -> None:
-    found = dependence(np.array(values))
-    assert found.tau >= 1 and found.n == len(values)
-    assert not found.long_memory
+    result = dependence(np.array(values))
+    assert result.tau >= 1 and result.n == len(values)
+    assert not result.long_memory
 
 
 def test_variance_of_a_constant_is_zero() -> None:
@@ -44,9 +44,9 @@ def test_the_clip_of_the_textbook_loses_most_of_a_slow_series() -> None:
     """Experiment C2: prewhitening clipped at .97 sees a fraction of the variance at rho = .99."""
     rng = stream(2)
     runs = [correlated(rng, 40_000, 0.99) for _ in range(20)]
-    own, clipped = (np.mean([long_run_variance(x, clip=clip) for x in runs]) for clip in (0.9995, 0.97))
-    assert own == pytest.approx(199, rel=0.15)
-    assert clipped < 0.5 * own
+    ours, clipped = (np.mean([long_run_variance(x, clip=clip) for x in runs]) for clip in (0.9995, 0.97))
+    assert ours == pytest.approx(199, rel=0.15)
+    assert clipped < 0.5 * ours
 
 
 @pytest.mark.parametrize("made", BOTH)

@@ -55,14 +55,14 @@ def test_profile_intervals_of_shape_and_level_attain_their_coverage(made: int) -
         zeta = len(y) / 40_000
         low, high = profile_shape(y)
         shapes.append(low <= 0.2 <= high)
-        for m, each in held.items():
+        for m, hits in held.items():
             truth = ((m * 0.025) ** 0.2 - 1) / 0.2
             _, low, high = profile_level(y, m * zeta)
-            each.append(low <= truth and (high is None or truth <= high))
+            hits.append(low <= truth and (high is None or truth <= high))
         wald.append(_wald_holds(y, 1e6 * zeta, ((1e6 * 0.025) ** 0.2 - 1) / 0.2))
     attained("C8 shape", shapes, made)
-    for m, each in held.items():
-        attained(f"C8 once in {m:g}", each, made, nominal=0.935)
+    for m, hits in held.items():
+        attained(f"C8 once in {m:g}", hits, made, nominal=0.935)
     print(f"C8 Wald, once in 1e6: {100 * np.mean(wald):.1f} % (naive)")
     assert np.mean(wald) < np.mean(held[1e6])
 
@@ -89,7 +89,7 @@ def test_the_fit_is_at_least_as_likely_as_that_of_scipy(shape: float) -> None:
     for size in (50, 500):
         excesses = genpareto.rvs(shape, scale=7, size=size, random_state=int(10 * shape + size))
         law = fit_gpd(excesses)
-        found, _, scale = genpareto.fit(excesses, max(shape, -0.4), floc=0, scale=7)
+        fitted, _, scale = genpareto.fit(excesses, max(shape, -0.4), floc=0, scale=7)
         likelihood = genpareto.logpdf(excesses, law.shape, 0, law.scale).sum()
         assert law.log_likelihood == pytest.approx(likelihood, rel=1e-9)
-        assert found <= -1 or likelihood >= genpareto.logpdf(excesses, found, 0, scale).sum() - 1e-3
+        assert fitted <= -1 or likelihood >= genpareto.logpdf(excesses, fitted, 0, scale).sum() - 1e-3

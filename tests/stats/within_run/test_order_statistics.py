@@ -19,21 +19,21 @@ from azlatency.stats.within_run.quantiles import quantiles
 @pytest.mark.parametrize("case", cases("order_statistic_ci", "data-"))
 def test_intervals_equal_those_of_r(case: dict[str, Any]) -> None:
     given, expected = case["input"], case["expected"]
-    values = [math.nan if each is None else each for each in given["x"]]
+    values = [math.nan if value is None else value for value in given["x"]]
     result = quantiles(values, given["p"], independent=True)[0]
-    ordered = np.sort([each for each in values if not math.isnan(each)])
+    ordered = np.sort([value for value in values if not math.isnan(value)])
     ranks = order_statistic_ranks(len(ordered), given["p"], given.get("conf", 0.95))
     public = result.low, result.high
-    for side, rank, due, own in zip((-1, 1), ranks, (expected["lower"], expected["upper"]), public, strict=True):
+    for side, rank, due, end in zip((-1, 1), ranks, (expected["lower"], expected["upper"]), public, strict=True):
         if number(due) is None:
-            assert own is None and not 1 <= rank <= len(ordered)
+            assert end is None and not 1 <= rank <= len(ordered)
             continue
         assert ordered[rank - 1] == pytest.approx(number(due), rel=1e-12)
         # The public interval is the same, or wider by half a step for coarse values, which the oracle does not widen.
         if "quantised" in result.codes:
-            assert side * own >= side * number(due)
+            assert side * end >= side * number(due)
         else:
-            assert own == pytest.approx(number(due), rel=1e-12)
+            assert end == pytest.approx(number(due), rel=1e-12)
     assert result.n == expected.get("n_used", len(values))
     assert result.diagnostics["missing"] == expected.get("n_nan", 0)
     assert ("missing" in result.codes) == bool(expected.get("n_nan", 0))
@@ -51,7 +51,7 @@ def test_intervals_of_independent_packets_attain_their_coverage(made: int) -> No
                 continue
             results = [quantiles(x, p, independent=True)[0] for x in data[: min(made, 500)]]
             exact = float(binom.cdf(high - 1, n, p) - binom.cdf(low - 1, n, p))
-            held = [each.low <= LOGNORMAL_QUANTILES[p] <= each.high for each in results]
+            held = [result.low <= LOGNORMAL_QUANTILES[p] <= result.high for result in results]
             attained(f"C1 n = {n}, p = {p}", held, len(results), nominal=exact, above=0.015)
     ordered = np.sort(data, axis=1)  # n = 5,000; the ideal bootstrap of p99.9 draws its rank from a binomial law
     ranks = [_bootstrap_rank(5000, 0.999, share) for share in (0.025, 0.975)]

@@ -61,7 +61,7 @@ def test_brackets_of_the_real_logs_equal_those_of_r(case: dict[str, Any]) -> Non
     file, factor = TABLES[given_["table"]]
     tables = az.parse(RAW / file)
     results = printed_quantiles(tables.quantiles, tables.metrics, confidence=given_["conf"])
-    (result,) = (each for each in results if each.labels["q"] == given_["p"])
+    (result,) = (result_ for result_ in results if result_.labels["q"] == given_["p"])
     assert result.n == given_["n"]
     assert result.scope == "within_run" and "within_run_floor" in result.codes
     assert result.low == pytest.approx(expected["lower"] * factor, abs=1e-3)

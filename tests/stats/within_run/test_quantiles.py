@@ -110,9 +110,9 @@ def samples(rng: np.random.Generator, runs: int, effect: float = 0.05) -> pd.Dat
 def test_a_frame_of_samples_is_estimated_run_by_run() -> None:
     frame = samples(stream(9), 6)
     within = az.quantiles(frame, (0.5, 0.9))
-    assert [each.labels["run_id"] for each in within] == [f"r{i}" for i in range(6) for _ in range(2)]
-    assert {each.scope for each in within} == {"within_run"}
-    assert all(each.n == 395 and each.diagnostics["lost"] == 1 for each in within)
+    assert [estimate.labels["run_id"] for estimate in within] == [f"r{i}" for i in range(6) for _ in range(2)]
+    assert {estimate.scope for estimate in within} == {"within_run"}
+    assert all(estimate.n == 395 and estimate.diagnostics["lost"] == 1 for estimate in within)
     labels = pd.DataFrame({"path": ["a"]}, index=["r3"])
     (chosen,) = az.quantiles(frame, 0.5, labels=labels)
     assert chosen.labels == {"run_id": "r3", "path": "a", "q": 0.5}

@@ -66,9 +66,9 @@ def test_spikes_and_loss_are_not_level_shifts() -> None:
 @pytest.mark.parametrize("name", ["M/M/1 0.8", "fGn H = 0.8", "clustered spikes", "pauses"])
 def test_queues_bursts_and_long_memory_are_not_level_shifts(name: str, made: int) -> None:
     rng, n = stream(56), 5000
-    found = sum(stability(PROCESSES[name](rng, n)).stable is False for _ in range(made // 5))
-    print(f"level shifts in {name}: {found} of {made // 5}")
-    assert found <= 0.05 * (made // 5) + 2 * math.sqrt(0.05 * made / 5)
+    shifts = sum(stability(PROCESSES[name](rng, n)).stable is False for _ in range(made // 5))
+    print(f"level shifts in {name}: {shifts} of {made // 5}")
+    assert shifts <= 0.05 * (made // 5) + 2 * math.sqrt(0.05 * made / 5)
 
 
 @pytest.mark.parametrize("name", ["pauses", "clustered spikes"])

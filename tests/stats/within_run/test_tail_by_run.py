@@ -39,12 +39,12 @@ def test_the_fitted_share_is_the_return_level_turned_around() -> None:
 
 def test_printed_tables_bracket_a_limit() -> None:
     study = az.load("westeurope-azure-cni")
-    found = {
+    by_path = {
         exceedance.labels["path"]: exceedance
         for exceedance in runtails.printed_exceedances(study, az.latency(study), limit=1e6)
     }
-    assert found["AZ2 - AZ3"].low is not None and found["AZ2 - AZ3"].low > 0.99
-    assert found["Single node"].high is not None and found["Single node"].high < 1e-4
+    assert by_path["AZ2 - AZ3"].low is not None and by_path["AZ2 - AZ3"].low > 0.99
+    assert by_path["Single node"].high is not None and by_path["Single node"].high < 1e-4
     assert runtails.printed_exceedances(az.load("uksouth-echo-latency"), az.latency(study)[:0], limit=1e6) == []
 
 

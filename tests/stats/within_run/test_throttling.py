@@ -12,9 +12,9 @@ from azlatency.stats.within_run.throttling import throttling
 def test_a_token_bucket_is_found_and_a_steady_series_is_not() -> None:
     rng = stream(59)
     rates = np.concatenate([np.full(40, 10.0), np.full(80, 2.0)]) + 0.3 * rng.standard_normal(120)
-    found = throttling(rates, unit="Gbit/s")
-    assert found.found and found.at_s == 40 and found.codes == ()
-    assert found.bucket == pytest.approx(320, rel=0.1) and found.row()["found"]
+    result = throttling(rates, unit="Gbit/s")
+    assert result.found and result.at_s == 40 and result.codes == ()
+    assert result.bucket == pytest.approx(320, rel=0.1) and result.row()["found"]
     assert throttling(10 + 0.3 * rng.standard_normal(120)).found is False
     assert throttling(rates[::-1]).found is False
     assert throttling([1.0] * 5).found is None
