@@ -7,16 +7,11 @@ names the tool. To read a tool, write a parser for it and delete its row here.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from azlatency.logs.parsers import Signature
 
 _TIME = r"\d\d:\d\d:\d\d(?: [AP]M)?"
-
-
-def _line(hint: str, pattern: str) -> Signature:
-    return Signature(hint, re.compile(pattern))
 
 
 class ForeignTool(NamedTuple):
@@ -34,110 +29,117 @@ class ForeignTool(NamedTuple):
 FOREIGN_TOOLS: dict[str, ForeignTool] = {
     "httping": ForeignTool(
         (
-            _line("PING http", r"(?:HTT)?PING https?://.{1,300}"),
-            _line(" httping stat", r"--- \S{1,300} httping statistics ---"),
+            Signature("PING http", r"(?:HTT)?PING https?://.{1,300}"),
+            Signature(" httping stat", r"--- \S{1,300} httping statistics ---"),
         ),
         shares=("ping",),
     ),
     "arping": ForeignTool(
         (
-            _line("ARPING", r"ARPING \d\S{1,60}.{0,100}"),
-            _line("cast reply from", r"(?:Uni|Broad)cast reply from \S{1,60} {1,3}\[[\dA-Fa-f:]{17}\] .{1,40}"),
+            Signature("ARPING", r"ARPING \d\S{1,60}.{0,100}"),
+            Signature("cast reply from", r"(?:Uni|Broad)cast reply from \S{1,60} {1,3}\[[\dA-Fa-f:]{17}\] .{1,40}"),
         ),
         shares=("ping",),
     ),
-    "nping": ForeignTool((_line("Starting Nping", r"Starting Nping .{1,200}"),), shares=("ping",)),
+    "nping": ForeignTool((Signature("Starting Nping", r"Starting Nping .{1,200}"),), shares=("ping",)),
     "tcping": ForeignTool(
         (
-            _line("tcp response from", r"seq {1,4}\d{1,9}: tcp response from \S{1,253}.{0,200} \[\w{1,12}\] .{1,20}"),
-            _line("Probing ", r"Probing \S{1,253}:\d{1,5}/tcp - .{1,100}"),
-            _line("(warmup): ", r"> \S{1,253}:\d{1,5} \(warmup\): [\d.]{1,12} ?ms"),
-            _line("TCPinging ", r"TCPinging \S{1,253} on port \d{1,5}.{0,60}"),
+            Signature(
+                "tcp response from", r"seq {1,4}\d{1,9}: tcp response from \S{1,253}.{0,200} \[\w{1,12}\] .{1,20}"
+            ),
+            Signature("Probing ", r"Probing \S{1,253}:\d{1,5}/tcp - .{1,100}"),
+            Signature("(warmup): ", r"> \S{1,253}:\d{1,5} \(warmup\): [\d.]{1,12} ?ms"),
+            Signature("TCPinging ", r"TCPinging \S{1,253} on port \d{1,5}.{0,60}"),
         ),
         shares=("ping", "psping"),
     ),
     "traceroute": ForeignTool(
         (
-            _line("hops max", r"traceroute6? to \S{1,253}.{0,120}, \d{1,3} hops max.{0,60}"),
-            _line("Tracing route to", r"Tracing route to \S{1,253}.{0,200}"),
-            _line(" ms", r"1 {1,3}\S{1,253} \(\d{1,3}(?:\.\d{1,3}){3}\)(?: {1,2}[\d.]{1,9} ms){3}"),
+            Signature("hops max", r"traceroute6? to \S{1,253}.{0,120}, \d{1,3} hops max.{0,60}"),
+            Signature("Tracing route to", r"Tracing route to \S{1,253}.{0,200}"),
+            Signature(" ms", r"1 {1,3}\S{1,253} \(\d{1,3}(?:\.\d{1,3}){3}\)(?: {1,2}[\d.]{1,9} ms){3}"),
         )
     ),
     "owping or twping": ForeignTool(
-        (_line("ping statistics from", r"--- \S{0,10}ping statistics from .{1,300} ---"),), shares=("ping",)
+        (Signature("ping statistics from", r"--- \S{0,10}ping statistics from .{1,300} ---"),), shares=("ping",)
     ),
     "ethr": ForeignTool(
         (
-            _line("Ethr", r"Ethr: Comprehensive Network Performance .{1,100}|Ethr done, .{1,100}"),
-            _line("Bits/s", r"\[ ?ID\] {1,8}Protocol {1,12}Interval {1,12}Bits/s.{0,100}"),
+            Signature("Ethr", r"Ethr: Comprehensive Network Performance .{1,100}|Ethr done, .{1,100}"),
+            Signature("Bits/s", r"\[ ?ID\] {1,8}Protocol {1,12}Interval {1,12}Bits/s.{0,100}"),
         ),
         shares=("iperf2", "iperf3", "ping", "psping"),
     ),
     "mpstat": ForeignTool(
         (
-            _line("%usr", rf"(?:{_TIME}|Average:) {{1,10}}CPU {{1,10}}%usr .{{1,200}}"),
-            _line('"cpu-load"', r'"cpu-load" ?: ?\[.{0,200}'),
+            Signature("%usr", rf"(?:{_TIME}|Average:) {{1,10}}CPU {{1,10}}%usr .{{1,200}}"),
+            Signature('"cpu-load"', r'"cpu-load" ?: ?\[.{0,200}'),
         ),
         shares=("iostat",),
     ),
     "cifsiostat": ForeignTool(
         (
-            _line("Filesystem", r"Filesystem:? {1,60}r\w{0,2}B/s {1,20}w\w{0,2}B/s {1,20}rops/s .{1,200}"),
-            _line("rops/s", r"r\w{0,2}B/s {1,20}w\w{0,2}B/s {1,20}rops/s .{1,200}Filesystem"),
-            _line('"filesystem"', r'"filesystem" ?: ?\[.{0,200}'),
+            Signature("Filesystem", r"Filesystem:? {1,60}r\w{0,2}B/s {1,20}w\w{0,2}B/s {1,20}rops/s .{1,200}"),
+            Signature("rops/s", r"r\w{0,2}B/s {1,20}w\w{0,2}B/s {1,20}rops/s .{1,200}Filesystem"),
+            Signature('"filesystem"', r'"filesystem" ?: ?\[.{0,200}'),
         ),
         shares=("iostat",),
     ),
     "sar": ForeignTool(
         (
-            _line("IFACE", rf"(?:{_TIME}|Average:) {{1,10}}IFACE {{1,10}}rx\w{{1,8}}/s .{{1,200}}"),
-            _line("%user", rf"(?:{_TIME}|Average:) {{1,10}}CPU {{1,10}}%user .{{1,200}}"),
+            Signature("IFACE", rf"(?:{_TIME}|Average:) {{1,10}}IFACE {{1,10}}rx\w{{1,8}}/s .{{1,200}}"),
+            Signature("%user", rf"(?:{_TIME}|Average:) {{1,10}}CPU {{1,10}}%user .{{1,200}}"),
         ),
         shares=("iostat",),
     ),
     "pidstat": ForeignTool(
-        (_line("PID", rf"(?:# Time|{_TIME}|Average:) {{1,10}}UID {{1,10}}T?G?I?D?P?ID .{{1,300}}"),), shares=("iostat",)
+        (Signature("PID", rf"(?:# Time|{_TIME}|Average:) {{1,10}}UID {{1,10}}T?G?I?D?P?ID .{{1,300}}"),),
+        shares=("iostat",),
     ),
-    "vmstat": ForeignTool((_line("-memory-", r"procs -{3,40}memory-{3,40} .{1,100}"),)),
+    "vmstat": ForeignTool((Signature("-memory-", r"procs -{3,40}memory-{3,40} .{1,100}"),)),
     "netstat": ForeignTool(
         (
-            _line("Active ", r"Active (?:Internet|UNIX domain|LOCAL) .{0,20}(?:connections|sockets).{0,60}"),
-            _line("Kernel ", r"Kernel (?:Interface|IP(?:v6)? routing(?: cache)?) table"),
+            Signature("Active ", r"Active (?:Internet|UNIX domain|LOCAL) .{0,20}(?:connections|sockets).{0,60}"),
+            Signature("Kernel ", r"Kernel (?:Interface|IP(?:v6)? routing(?: cache)?) table"),
         )
     ),
     "ss": ForeignTool(
-        (_line("Recv-Q", r"(?:Netid {1,12})?State {1,12}Recv-Q {1,12}Send-Q {1,40}Local Address:.{1,200}"),)
+        (Signature("Recv-Q", r"(?:Netid {1,12})?State {1,12}Recv-Q {1,12}Send-Q {1,40}Local Address:.{1,200}"),)
     ),
     "nuttcp": ForeignTool(
         (
-            _line(" Mbps", r"[\d.]{1,16} MB / {1,8}[\d.]{1,12} sec = {1,8}[\d.]{1,16} Mbps.{0,200}"),
-            _line("rate_Mbps=", r"megabytes=\S{1,20} real_seconds=\S{1,20} .{0,200}rate_Mbps=.{1,300}"),
+            Signature(" Mbps", r"[\d.]{1,16} MB / {1,8}[\d.]{1,12} sec = {1,8}[\d.]{1,16} Mbps.{0,200}"),
+            Signature("rate_Mbps=", r"megabytes=\S{1,20} real_seconds=\S{1,20} .{0,200}rate_Mbps=.{1,300}"),
         )
     ),
     "ioping": ForeignTool(
         (
-            _line(
+            Signature(
                 " request=",
                 r"[\d.]{1,12} ?[KMG]?i?B? ?(?:<<<|>>>|from) .{1,300}: request=\d{1,18} time=[\d.]{1,12} .{1,60}",
             ),
-            _line("ioping stat", r"--- .{1,300} ioping statistics ---"),
+            Signature("ioping stat", r"--- .{1,300} ioping statistics ---"),
         )
     ),
     "DiskSpd": ForeignTool(
-        (_line("Input parameters:", r"Input parameters:"), _line("iskspd", r"Command Line: .{1,500}"))
+        (Signature("Input parameters:", r"Input parameters:"), Signature("iskspd", r"Command Line: .{1,500}"))
     ),
     "perftest (ib_send_lat and others)": ForeignTool(
         (
-            _line(" Test", r"(?:RDMA_)?(?:Send|Write|Read|Atomic|Raw)\w{0,20} .{0,40}(?:Latency|BW|Bandwidth) Test"),
-            _line("#bytes", r"#bytes {1,8}#iterations {1,8}(?:t_min|BW peak).{1,300}"),
+            Signature(
+                " Test", r"(?:RDMA_)?(?:Send|Write|Read|Atomic|Raw)\w{0,20} .{0,40}(?:Latency|BW|Bandwidth) Test"
+            ),
+            Signature("#bytes", r"#bytes {1,8}#iterations {1,8}(?:t_min|BW peak).{1,300}"),
         )
     ),
-    "k8s-netperf --csv": ForeignTool((_line("Driver,Profile,", r"Driver,Profile,Same node,Host Network,.{1,600}"),)),
-    "ApacheBench": ForeignTool((_line("ApacheBench", r"This is ApacheBench, Version .{1,80}"),)),
+    "k8s-netperf --csv": ForeignTool(
+        (Signature("Driver,Profile,", r"Driver,Profile,Same node,Host Network,.{1,600}"),)
+    ),
+    "ApacheBench": ForeignTool((Signature("ApacheBench", r"This is ApacheBench, Version .{1,80}"),)),
     "speedtest": ForeignTool(
         (
-            _line("Speedtest by Ookla", r"Speedtest by Ookla.{0,40}"),
-            _line("speedtest.net", r"Retrieving speedtest\.net configuration\.\.\."),
+            Signature("Speedtest by Ookla", r"Speedtest by Ookla.{0,40}"),
+            Signature("speedtest.net", r"Retrieving speedtest\.net configuration\.\.\."),
         )
     ),
 }

@@ -8,8 +8,6 @@
 Versions seen: iputils 20221126. Every time is a round-trip time. Ignored: the number of broadcasts.
 """
 
-import re
-
 from azlatency.logs.grammar import LineLog, data
 from azlatency.logs.parsers import Parser, Signature
 from azlatency.logs.parsers.common import end_run
@@ -40,7 +38,7 @@ class ArpingParser(Parser):
     """Reads arping."""
 
     tool, commands = "arping", ("arping",)
-    signatures = (Signature("ARPING ", re.compile(r"ARPING \S{1,50} from \S{1,50} \S{1,20}")),)
+    signatures = (Signature("ARPING ", r"ARPING \S{1,50} from \S{1,50} \S{1,20}"),)
 
     def parse(self, log, recorder):
         text = ArpingText(log, recorder)

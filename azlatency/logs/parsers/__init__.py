@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -37,31 +37,36 @@ if TYPE_CHECKING:
 GROUP = "azlatency.parsers"
 
 
-class Signature(NamedTuple):
+class Signature:
     """A line by which a log is recognised.
 
-    Attributes
+    Parameters
     ----------
     hint : str
         A literal that every such line contains. Only lines with the literal are matched against the pattern.
-    pattern : re.Pattern
+    pattern : str or re.Pattern
         Pattern of the whole line without leading and trailing white space.
     weak : bool
         Whether the line stands in the middle or at the end of a log. A weak signature counts only if no log of the same
         tool begins above it, for example where somebody pasted only the last lines of an output. Every other signature
         starts a new log.
-    then : re.Pattern or None
+    then : str or re.Pattern, optional
         Pattern of the next line that is not blank, for a line that several tools print. A log with the right next line
         wins over the claims of other tools.
-    rows : re.Pattern or None
+    rows : str or re.Pattern, optional
         For a hint that most lines contain, a multiline pattern that finds the lines to match in a fraction of the time.
     """
 
-    hint: str
-    pattern: re.Pattern[str]
-    weak: bool = False
-    then: re.Pattern[str] | None = None
-    rows: re.Pattern[str] | None = None
+    def __init__(
+        self,
+        hint: str,
+        pattern: str | re.Pattern[str],
+        weak: bool = False,
+        then: str | re.Pattern[str] | None = None,
+        rows: str | re.Pattern[str] | None = None,
+    ) -> None:
+        self.hint, self.pattern, self.weak = hint, re.compile(pattern), weak
+        self.then, self.rows = (None if part is None else re.compile(part) for part in (then, rows))
 
 
 @dataclass(frozen=True)

@@ -153,9 +153,9 @@ class CiliumParser(Parser):
     commands = ("cilium", "cilium-cli")
     units: ClassVar = {"cilium samples": ("count", 1)}
     signatures = (
-        Signature("Performance Test Summary", re.compile(_TITLE)),
-        Signature("Scenario", re.compile(_HEADER), weak=True),
-        Signature("Num Samples", re.compile(_OLD_HEADER), weak=True),
+        Signature("Performance Test Summary", _TITLE),
+        Signature("Scenario", _HEADER, weak=True),
+        Signature("Num Samples", _OLD_HEADER, weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

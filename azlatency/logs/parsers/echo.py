@@ -219,12 +219,10 @@ class EchoParser(Parser):
     tool = "echo"
     commands = ("echo_client.py",)
     signatures = (
-        Signature(_CSV_HEADER, re.compile(re.escape(_CSV_HEADER))),
-        Signature("Starting Echo Client", re.compile(_STAMP + r"INFO - Starting Echo Client.{0,300}")),
-        Signature(
-            "Received response for packet", re.compile(_STAMP + r"INFO - Received response for.{1,80}"), weak=True
-        ),
-        Signature("Echo Client Statistics", re.compile(r".{0,40}--- Echo Client Statistics ---"), weak=True),
+        Signature(_CSV_HEADER, re.escape(_CSV_HEADER)),
+        Signature("Starting Echo Client", _STAMP + r"INFO - Starting Echo Client.{0,300}"),
+        Signature("Received response for packet", _STAMP + r"INFO - Received response for.{1,80}", weak=True),
+        Signature("Echo Client Statistics", r".{0,40}--- Echo Client Statistics ---", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -54,7 +54,7 @@ class EmptyBucketParser(Parser):
 
     tool = "empty_bucket"
     commands = ("empty_bucket.py",)
-    signatures = (Signature("crnt bw =", re.compile(_RATE), weak=True),)
+    signatures = (Signature("crnt bw =", _RATE, weak=True),)
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one series of rates."""

@@ -241,10 +241,10 @@ class Hping3Parser(Parser):
     commands = ("hping3", "hping", "hping2")
     shares = ("ping",)
     signatures = (
-        Signature("HPING", re.compile(_HEADER)),
-        Signature("flood mode", re.compile(_FLOOD), weak=True),
-        Signature(" hping stat", re.compile(_STATISTIC), weak=True),
-        Signature("len=", re.compile(rf"(?:DUP! )?{_REPLY} .{{1,200}}"), weak=True),
+        Signature("HPING", _HEADER),
+        Signature("flood mode", _FLOOD, weak=True),
+        Signature(" hping stat", _STATISTIC, weak=True),
+        Signature("len=", rf"(?:DUP! )?{_REPLY} .{{1,200}}", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -199,8 +199,8 @@ class K8sNetperfParser(Parser):
     tool = "k8s_netperf"
     commands = ("k8s-netperf",)
     signatures = (
-        Signature("+---", re.compile(_BORDER), weak=True, then=re.compile(_HEADER)),
-        Signature("DRIVER", re.compile(_HEADER), weak=True),
+        Signature("+---", _BORDER, weak=True, then=_HEADER),
+        Signature("DRIVER", _HEADER, weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

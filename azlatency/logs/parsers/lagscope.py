@@ -442,12 +442,12 @@ class LagscopeParser(Parser):
     tool = "lagscope"
     commands = ("lagscope",)
     signatures = (
-        Signature("lagscope ", re.compile(r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}")),
-        Signature(_CSV_HEADER, re.compile(re.escape(_CSV_HEADER))),
-        Signature('"latencies":[', re.compile(r'(?:\{\s{0,20})?"latencies":\[.{0,100}')),
-        Signature("Ping statistics for", re.compile(rf"{_LABEL}Ping statistics for \S{{1,100}}:"), weak=True),
-        Signature("successful Pings:", re.compile(rf"{_LABEL}\s*Number of successful Pings: \d+"), weak=True),
-        Signature("Latency(us)", re.compile(r"Percentile\s{1,20}Latency\(us\)"), weak=True),
+        Signature("lagscope ", r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}"),
+        Signature(_CSV_HEADER, re.escape(_CSV_HEADER)),
+        Signature('"latencies":[', r'(?:\{\s{0,20})?"latencies":\[.{0,100}'),
+        Signature("Ping statistics for", rf"{_LABEL}Ping statistics for \S{{1,100}}:", weak=True),
+        Signature("successful Pings:", rf"{_LABEL}\s*Number of successful Pings: \d+", weak=True),
+        Signature("Latency(us)", r"Percentile\s{1,20}Latency\(us\)", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

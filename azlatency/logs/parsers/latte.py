@@ -302,10 +302,10 @@ class LatteParser(Parser):
     tool = "latte"
     commands = ("latte",)
     signatures = (
-        Signature("Protocol", re.compile(rf"Protocol\s+{_PROTOCOL}")),
-        Signature("MsgSize(byte),Iterations", re.compile(_CSV_HEADER)),
-        Signature("Latency(usec)", re.compile(rf"(?:Half Round-Trip )?Latency\(usec\)\s+{_DECIMAL}"), weak=True),
-        Signature("Blocking,", re.compile(_CSV_ROW), weak=True),
+        Signature("Protocol", rf"Protocol\s+{_PROTOCOL}"),
+        Signature("MsgSize(byte),Iterations", _CSV_HEADER),
+        Signature("Latency(usec)", rf"(?:Half Round-Trip )?Latency\(usec\)\s+{_DECIMAL}", weak=True),
+        Signature("Blocking,", _CSV_ROW, weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -261,12 +261,12 @@ class NcpsParser(Parser):
     commands = ("ncps", "cps")
     units = prefixed("bit/s", "k", 1000, "byte/s", factor=8, tool="ncps") | {"ncps times": ("count", 1)}
     signatures = (
-        Signature("Pend", re.compile(_HEADER)),
-        Signature("=== CMDLINE:", re.compile(_COMMAND), weak=True),
-        Signature("=== Time", re.compile(_TIMES), weak=True),
-        Signature("###ENDCPS", re.compile(r"###ENDCPS \d{1,12}"), weak=True),
-        Signature("=== SYN RTT", re.compile(_RTTS), weak=True),
-        Signature("###SYNRTT", re.compile(r"###SYNRTT,25:-?\d{1,18},.{1,300}"), weak=True),
+        Signature("Pend", _HEADER),
+        Signature("=== CMDLINE:", _COMMAND, weak=True),
+        Signature("=== Time", _TIMES, weak=True),
+        Signature("###ENDCPS", r"###ENDCPS \d{1,12}", weak=True),
+        Signature("=== SYN RTT", _RTTS, weak=True),
+        Signature("###SYNRTT", r"###SYNRTT,25:-?\d{1,18},.{1,300}", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -415,23 +415,17 @@ class PsPingParser(Parser):
     signatures = (
         Signature("PsPing v", _BANNER),
         # Windows ping prints these two as well; the next line decides.
-        Signature("Pinging ", re.compile(rf"Pinging {_HOST} with \d+ bytes of data:"), True, _THEN_ITERATIONS),
-        Signature("Ping statistics for", re.compile(rf"Ping statistics for {_HOST}:"), True, re.compile(_COUNTS)),
-        Signature("TCP connect", re.compile(rf"TCP connect (?:to|statistics for) {_HOST}{_PORT}:"), weak=True),
-        Signature(
-            "latency test connecting", re.compile(rf"(?:TCP|UDP) latency test connecting to {_HOST}:.{{0,20}}"), True
-        ),
+        Signature("Pinging ", rf"Pinging {_HOST} with \d+ bytes of data:", True, _THEN_ITERATIONS),
+        Signature("Ping statistics for", rf"Ping statistics for {_HOST}:", True, _COUNTS),
+        Signature("TCP connect", rf"TCP connect (?:to|statistics for) {_HOST}{_PORT}:", weak=True),
+        Signature("latency test connecting", rf"(?:TCP|UDP) latency test connecting to {_HOST}:.{{0,20}}", True),
         Signature(
             "bandwidth",
-            re.compile(
-                rf"(?:TCP|UDP) (?:bandwidth test connecting to {_HOST}:.{{0,20}}"
-                r"|(?:sender|receiver) bandwidth statistics:)"
-            ),
+            rf"(?:TCP|UDP) (?:bandwidth test connecting to {_HOST}:.{{0,20}}"
+            r"|(?:sender|receiver) bandwidth statistics:)",
             True,
         ),
-        Signature(
-            "roundtrip latency", re.compile(r"(?:TCP|UDP) roundtrip latency statistics \(post warmup\):"), weak=True
-        ),
+        Signature("roundtrip latency", r"(?:TCP|UDP) roundtrip latency statistics \(post warmup\):", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -371,9 +371,7 @@ class QperfParser(Parser):
         **{f"{unit}/GB": ("ns/byte", Decimal(nanoseconds("1", unit)).scaleb(-9)) for unit in ("ns", "us", "ms", "sec")},
         "million": ("count", 10**6),
     }
-    signatures = tuple(
-        Signature(hint, re.compile(rf"{_TEST}:")) for hint in ("_lat:", "_bw:", "conf:", "_mr:", "swap:", "_add:")
-    )
+    signatures = tuple(Signature(hint, rf"{_TEST}:") for hint in ("_lat:", "_bw:", "conf:", "_mr:", "swap:", "_add:"))
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one block."""

@@ -403,9 +403,9 @@ class UperfParser(Parser):
         **prefixed("bit/s", "KMGTPEZ", 1000, "b/s", tool="uperf"),
     }
     signatures = (
-        Signature("running profile:", re.compile(_START)),
-        Signature("op/s", re.compile(_SUMMARY), weak=True),
-        Signature("nr_bytes:", re.compile(r"timestamp_ms:\d{1,15}\.\d{4} name:\w{1,31} nr_bytes:.{1,60}"), weak=True),
+        Signature("running profile:", _START),
+        Signature("op/s", _SUMMARY, weak=True),
+        Signature("nr_bytes:", r"timestamp_ms:\d{1,15}\.\d{4} name:\w{1,31} nr_bytes:.{1,60}", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

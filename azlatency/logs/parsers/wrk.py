@@ -278,8 +278,8 @@ class WrkParser(Parser):
     tool = "wrk"
     commands = ("wrk", "wrk2")
     signatures = (
-        Signature("test @ ", re.compile(_RUNNING)),
-        Signature("TotalCount", re.compile(_HEADER), weak=True),
+        Signature("test @ ", _RUNNING),
+        Signature("TotalCount", _HEADER, weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.grammar import DATA, UNKNOWN
@@ -20,9 +21,8 @@ _ROW_START = re.compile(r"\d{1,20},")
 _HOST = r"(?:<[\w.:-]{1,253}> ?)?"
 
 
-def _weak(hint: str, pattern: str) -> Signature:
-    """Return a weak signature, because the readers separate the jobs themselves."""
-    return Signature(hint, re.compile(pattern), weak=True)
+#: The reader separates the jobs itself.
+_weak = partial(Signature, weak=True)
 
 
 class FioParser(Parser):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.fping.text import FROM, HOST, LISTED, SUMMARY, TIME, FpingText
 from azlatency.logs.record import Recorder
@@ -15,27 +13,19 @@ class FpingParser(Parser):
     tool = "fping"
     commands = ("fping", "fping6")
     signatures = (
-        Signature("xmt/rcv/%", re.compile(SUMMARY), weak=True),
-        Signature(
-            " bytes, ",
-            re.compile(rf"(?:\[[^\]]{{8,40}}\] )?{HOST} +: \[\d+\], \d+ bytes, {TIME} ms .{{1,120}}"),
-            weak=True,
-        ),
-        Signature(
-            ", timed out", re.compile(rf"(?:\[[^\]]{{8,40}}\] )?{HOST} +: \[\d+\], timed out .{{1,60}}"), weak=True
-        ),
-        Signature("duplicate for [", re.compile(rf"{HOST} +: duplicate for \[\d+\], \d+ bytes, .{{1,80}}"), weak=True),
+        Signature("xmt/rcv/%", SUMMARY, weak=True),
+        Signature(" bytes, ", rf"(?:\[[^\]]{{8,40}}\] )?{HOST} +: \[\d+\], \d+ bytes, {TIME} ms .{{1,120}}", weak=True),
+        Signature(", timed out", rf"(?:\[[^\]]{{8,40}}\] )?{HOST} +: \[\d+\], timed out .{{1,60}}", weak=True),
+        Signature("duplicate for [", rf"{HOST} +: duplicate for \[\d+\], \d+ bytes, .{{1,80}}", weak=True),
         Signature(
             " : ",
-            re.compile(rf"\S{{1,255}} +:(?: (?:{LISTED.pattern}))(?: (?:{LISTED.pattern}))+"),
+            rf"\S{{1,255}} +:(?: (?:{LISTED.pattern}))(?: (?:{LISTED.pattern}))+",
             weak=True,
-            rows=re.compile(r"^[^\S\n]*\S{1,255} +: (?=[-\d])", re.MULTILINE),
+            rows=r"(?m)^[^\S\n]*\S{1,255} +: (?=[-\d])",
         ),
-        Signature(
-            "for ICMP Echo sent to", re.compile(r"ICMP .{1,80} from \S{1,60} for ICMP Echo sent to .{1,300}"), weak=True
-        ),
-        Signature(" is alive (", re.compile(rf"{HOST} is alive \({TIME} ms\){FROM}"), weak=True),
-        Signature("fping: ", re.compile(r"\S{0,40}fping: (?!Version |comments to ).{1,300}"), weak=True),
+        Signature("for ICMP Echo sent to", r"ICMP .{1,80} from \S{1,60} for ICMP Echo sent to .{1,300}", weak=True),
+        Signature(" is alive (", rf"{HOST} is alive \({TIME} ms\){FROM}", weak=True),
+        Signature("fping: ", r"\S{0,40}fping: (?!Version |comments to ).{1,300}", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

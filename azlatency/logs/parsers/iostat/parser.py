@@ -33,10 +33,10 @@ class IostatParser(Parser):
     document_keys: ClassVar = {"sysstat": "{"}
     units: ClassVar = {**_size_units("bytes", ""), **_size_units("bytes/s", "/s"), "requests": ("count", 1)}
     signatures = (
-        Signature(" CPU)", re.compile(BANNER), weak=True),
-        Signature("avg-cpu:", re.compile(CPU_HEADER), weak=True),
-        Signature("Device", re.compile(_KNOWN_HEADER), weak=True),
-        Signature('"sysstat"', re.compile(r'\{?\s*"sysstat"\s*:.*'), weak=True),
+        Signature(" CPU)", BANNER, weak=True),
+        Signature("avg-cpu:", CPU_HEADER, weak=True),
+        Signature("Device", _KNOWN_HEADER, weak=True),
+        Signature('"sysstat"', r'\{?\s*"sysstat"\s*:.*', weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

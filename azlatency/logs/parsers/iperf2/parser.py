@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -12,10 +13,8 @@ from azlatency.logs.parsers.iperf2.csv_output import CsvRows
 from azlatency.logs.parsers.iperf2.text import BANNER_CLIENT, BANNER_SERVER, CONNECTED, LOOSE_ROW, Iperf2Text
 from azlatency.logs.record import Recorder
 
-
-def _weak(hint: str, pattern: str) -> Signature:
-    """Return a weak signature, because the reader separates the tests itself."""
-    return Signature(hint, re.compile(pattern), weak=True)
+#: The reader separates the tests itself.
+_weak = partial(Signature, weak=True)
 
 
 class Iperf2Parser(Parser):

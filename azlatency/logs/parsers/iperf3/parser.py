@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -15,7 +14,7 @@ from azlatency.logs.record import Recorder
 
 def _weak(hint: str, pattern: str) -> Signature:
     """Return the signature of a line after any prefix; it is weak, because the reader separates the tests itself."""
-    return Signature(hint, re.compile(r".{0,200}?" + pattern), weak=True)
+    return Signature(hint, r".{0,200}?" + pattern, weak=True)
 
 
 class Iperf3Parser(Parser):
@@ -36,12 +35,10 @@ class Iperf3Parser(Parser):
         _weak("/sec", r"(?!\[[ \w]{1,8}\] \d{1,2}\.)" + ROW),
         # The brace is part of the literal, because every interval has a "start" too.
         *(
-            Signature(hint, re.compile(r'\{?\s*"start"\s*:\s*\{.*'), weak=True)
+            Signature(hint, r'\{?\s*"start"\s*:\s*\{.*', weak=True)
             for hint in ('"start":\t{', '"start": {', '"start":{')
         ),
-        Signature(
-            '"event"', re.compile(r'\{\s*"event"\s*:\s*"(?:start|interval|end|error)"\s*,\s*"data".*'), weak=True
-        ),
+        Signature('"event"', r'\{\s*"event"\s*:\s*"(?:start|interval|end|error)"\s*,\s*"data".*', weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

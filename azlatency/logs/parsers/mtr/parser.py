@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from azlatency.logs.lines import Line
@@ -20,14 +19,14 @@ class MtrParser(Parser):
     tool = "mtr"
     commands = ("mtr", "mtr-tiny")
     signatures = (
-        Signature("Start: ", re.compile(START), then=re.compile(HEADER)),
-        Signature("My traceroute", re.compile(r"My traceroute {1,4}\[.{1,40}\]")),
-        Signature("Loss%", re.compile(HEADER)),
-        Signature("Mtr_Version", re.compile(csv_output.HEADER)),
-        Signature("<MTR ", re.compile(r"<MTR SRC=.{1,600}>")),
-        Signature('"report"', re.compile(r'\{?\s*"report"\s*:\s*\{'), then=re.compile(r'"mtr"\s*:\s*\{')),
-        Signature('"mtr"', re.compile(r'\{\s*"report"\s*:\s*\{\s*"mtr"\s*:.{1,4000}')),
-        Signature("|-- ", re.compile(r"\d{1,3}\.\|-- .{1,600}"), weak=True),
+        Signature("Start: ", START, then=HEADER),
+        Signature("My traceroute", r"My traceroute {1,4}\[.{1,40}\]"),
+        Signature("Loss%", HEADER),
+        Signature("Mtr_Version", csv_output.HEADER),
+        Signature("<MTR ", r"<MTR SRC=.{1,600}>"),
+        Signature('"report"', r'\{?\s*"report"\s*:\s*\{', then=r'"mtr"\s*:\s*\{'),
+        Signature('"mtr"', r'\{\s*"report"\s*:\s*\{\s*"mtr"\s*:.{1,4000}'),
+        Signature("|-- ", r"\d{1,3}\.\|-- .{1,600}", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import ClassVar
 
@@ -29,23 +28,23 @@ class NetperfParser(Parser):
         "us/KB": ("ns/byte", Decimal(1000) / 1024),
     }
     signatures = (
-        Signature(" TEST ", re.compile(BANNER)),
+        Signature(" TEST ", BANNER),
         Signature(" TEST from ", BANNER_HEAD),
-        Signature("establish control: are you", re.compile(r"establish control: are you sure there is.{1,200}")),
+        Signature("establish control: are you", r"establish control: are you sure there is.{1,200}"),
         # The table of -P 0: a row of six and one of two.
         Signature(
             "   ",
-            re.compile(rf"\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+{SECONDS}\s+{RATE}"),
+            rf"\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+{SECONDS}\s+{RATE}",
             weak=True,
-            then=re.compile(r"\d{1,10}\s+\d{1,10}"),
-            rows=re.compile(r"^[^\S\n]*\d[\d. \t]*\.\d\d[^\S\n]*$", re.MULTILINE),
+            then=r"\d{1,10}\s+\d{1,10}",
+            rows=r"(?m)^[^\S\n]*\d[\d. \t]*\.\d\d[^\S\n]*$",
         ),
-        Signature("_LATENCY=", re.compile(r"(?:MIN|MEAN|MAX|P50|P90|P99|STDDEV|RT)_LATENCY=-?[\d.]{1,20}"), weak=True),
-        Signature("THROUGHPUT=", re.compile(r"THROUGHPUT=[\d.]{1,20}"), weak=True),
-        Signature("HIST_TOTAL:", re.compile(r"HIST_TOTAL:\s{1,20}\d{1,12}"), weak=True),
+        Signature("_LATENCY=", r"(?:MIN|MEAN|MAX|P50|P90|P99|STDDEV|RT)_LATENCY=-?[\d.]{1,20}", weak=True),
+        Signature("THROUGHPUT=", r"THROUGHPUT=[\d.]{1,20}", weak=True),
+        Signature("HIST_TOTAL:", r"HIST_TOTAL:\s{1,20}\d{1,12}", weak=True),
         Signature(
             " Latency Microseconds",
-            re.compile(r".{0,400}(?:Mean|Percentile|Minimum|Maximum) Latency Microseconds(?:,.{0,4000})?"),
+            r".{0,400}(?:Mean|Percentile|Minimum|Maximum) Latency Microseconds(?:,.{0,4000})?",
             weak=True,
         ),
     )

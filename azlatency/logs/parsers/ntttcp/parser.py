@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -33,13 +32,13 @@ class NtttcpParser(Parser):
         **prefixed("Hz", "KMG", 1000, "Hz"),
     }
     signatures = (
-        Signature("NTTTCP for Linux", re.compile(r"NTTTCP for Linux \S{1,40}")),
-        Signature("Copyright Version", re.compile(r"Copyright Version \d\S{0,40}")),
-        Signature("<ntttcp", re.compile(r"<ntttcp[sr](?: [^<>]{0,300})?>")),
-        Signature('"ntttcp', re.compile(r'\{?\s*"ntttcp[sr]"\s*:\s*\{?.{0,4000}')),
-        Signature("Totals:", re.compile(r"(?:\*\*)?\d\d:\d\d:\d\d INFO: #{5}\s{1,4}Totals:\s{1,4}#{5}"), weak=True),
-        Signature("Bytes(MEG)", re.compile(r"Bytes\(MEG\)\s{1,20}realtime\(s\).{0,300}"), weak=True),
-        Signature("test duration", re.compile(r"\d\d:\d\d:\d\d INFO: test duration\s{0,20}:.{1,30}"), weak=True),
+        Signature("NTTTCP for Linux", r"NTTTCP for Linux \S{1,40}"),
+        Signature("Copyright Version", r"Copyright Version \d\S{0,40}"),
+        Signature("<ntttcp", r"<ntttcp[sr](?: [^<>]{0,300})?>"),
+        Signature('"ntttcp', r'\{?\s*"ntttcp[sr]"\s*:\s*\{?.{0,4000}'),
+        Signature("Totals:", r"(?:\*\*)?\d\d:\d\d:\d\d INFO: #{5}\s{1,4}Totals:\s{1,4}#{5}", weak=True),
+        Signature("Bytes(MEG)", r"Bytes\(MEG\)\s{1,20}realtime\(s\).{0,300}", weak=True),
+        Signature("test duration", r"\d\d:\d\d:\d\d INFO: test duration\s{0,20}:.{1,30}", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from azlatency.logs.lines import Line
@@ -40,8 +39,8 @@ _INNER_LINES = {
     "ping": r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}",
 }
 SIGNATURES = (
-    *(Signature(literal, re.compile(pattern)) for literal, pattern in _FIRST_LINES.items()),
-    *(Signature(literal, re.compile(pattern), weak=True) for literal, pattern in _INNER_LINES.items()),
+    *(Signature(literal, pattern) for literal, pattern in _FIRST_LINES.items()),
+    *(Signature(literal, pattern, weak=True) for literal, pattern in _INNER_LINES.items()),
 )
 _FIRST_OBJECTS = 50
 

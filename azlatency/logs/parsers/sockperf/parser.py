@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -18,17 +17,15 @@ class SockperfParser(Parser):
     # sockperf's MBps are MiB/s (client.cpp 629), and its GBps are 1000 of them.
     units: ClassVar = {"sockperf MBps": ("bit/s", 8 << 20), "sockperf GBps": ("bit/s", 8000 << 20)}
     signatures = (
-        Signature("== version #", re.compile(r"sockperf: ?== version #.{0,80}?==")),
-        Signature("following parameters: --mps", re.compile(r"test was performed using the following parameters: .+")),
-        Signature("Usage: sockperf", re.compile(r"Usage: sockperf .*")),
-        Signature("[Total Run] RunTime", re.compile(r"(?:sockperf: )?\[Total Run\] RunTime=.*"), weak=True),
+        Signature("== version #", r"sockperf: ?== version #.{0,80}?=="),
+        Signature("following parameters: --mps", r"test was performed using the following parameters: .+"),
+        Signature("Usage: sockperf", r"Usage: sockperf .*"),
+        Signature("[Total Run] RunTime", r"(?:sockperf: )?\[Total Run\] RunTime=.*", weak=True),
         Signature(
-            "Summary: ",
-            re.compile(r"(?:sockperf: )?Summary: (?:Latency|Round trip|Message Rate|BandWidth) is .*"),
-            weak=True,
+            "Summary: ", r"(?:sockperf: )?Summary: (?:Latency|Round trip|Message Rate|BandWidth) is .*", weak=True
         ),
-        Signature("observations; each", re.compile(r"(?:sockperf: )?Total \d+ observations; each.{1,80}"), weak=True),
-        Signature("====> avg-", re.compile(r"(?:sockperf: )?====> avg-(?:lat|latency|rtt)=.*"), weak=True),
+        Signature("observations; each", r"(?:sockperf: )?Total \d+ observations; each.{1,80}", weak=True),
+        Signature("====> avg-", r"(?:sockperf: )?====> avg-(?:lat|latency|rtt)=.*", weak=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
