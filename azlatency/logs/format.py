@@ -77,7 +77,20 @@ def prefixed_unit(unit: str, value: float) -> tuple[float, str]:
     return next((prefix for prefix in reversed(prefixes) if size >= prefix[0]), prefixes[0])
 
 
-def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS) -> str:
+def one_prefix(values: Iterable[float], unit: str) -> float:
+    """Return what to pass as ``like`` for the values of one sentence: it has one unit.
+
+    Examples
+    --------
+    >>> like = one_prefix([77_600, 1_436_000], "ns")
+    >>> format_value(77_600, "ns", like=like), format_value(1_436_000, "ns", like=like)
+    ('77.6 µs', '1,436 µs')
+    """
+    by_prefix = {prefixed_unit(unit, value): value for value in values if value}
+    return by_prefix.popitem()[1] if len(by_prefix) == 1 else column_unit(unit)[0]
+
+
+def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS, like: float | None = None) -> str:
     """Format one value with its prefixed unit.
 
     Parameters
@@ -88,6 +101,8 @@ def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS) -
         Canonical unit: ``"ns"``, ``"bit/s"``, ``"bytes"``, ``"bytes/s"``, ``"1/s"``, ``"fraction"``, ``"ratio"`` …
     digits : int
         Significant digits.
+    like : float, optional
+        The value whose prefix it takes, such as that of `one_prefix`; by default its own.
 
     Returns
     -------
@@ -103,7 +118,7 @@ def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS) -
     """
     if value is None or math.isnan(value):
         return ""
-    scale, name = prefixed_unit(unit, value)
+    scale, name = prefixed_unit(unit, value if like is None else like)
     whole = scale == 1 and unit in ("bytes", "count") and float(value).is_integer()
     decimals = 0 if whole else decimals_for(value / scale, digits)
     return _with_unit(format_number(value / scale, decimals), name)
@@ -152,8 +167,9 @@ def format_interval(low: float | None, high: float | None, unit: str = "", *, de
 
 
 def format_estimate(
-    estimate: float, low: float | None, high: float | None, unit: str = "", *, confidence: float | None = 0.95
-) -> str:
+    estimate: float, low: float | None, high: float | None, unit: str = "", *, confidence: float | None = 0.95,
+    like: float | None = None,
+) -> str:  # fmt: skip
     """Format an estimate with its confidence interval, with as many digits as the interval supports.
 
     Parameters
@@ -166,6 +182,8 @@ def format_estimate(
         Canonical unit.
     confidence : float or None
         Level of the interval, between 0 and 1; ``None`` if it stands elsewhere.
+    like : float, optional
+        The value whose prefix all numbers take; by default the estimate.
 
     Returns
     -------
@@ -182,13 +200,14 @@ def format_estimate(
     '1.08 ms, no interval'
     """
     if low is None and high is None:
-        return f"{format_value(estimate, unit)}, no interval"
-    scale, name = prefixed_unit(unit, estimate)
+        return f"{format_value(estimate, unit, like=like)}, no interval"
+    like = estimate if like is None else like
+    scale, name = prefixed_unit(unit, like)
     # A skewed interval must not round the estimate away: two digits of it stay.
     digits = DIGITS if low is None or high is None else 2
     decimals = max(interval_decimals(low, high, scale), decimals_for(estimate / scale, digits))
     value = _with_unit(format_number(estimate / scale, decimals), name)
-    interval = format_interval(low, high, unit, decimals=decimals, like=estimate)
+    interval = format_interval(low, high, unit, decimals=decimals, like=like)
     return f"{value} ({interval})" if confidence is None else f"{value}, {100 * confidence:g} % CI {interval}"
 
 
@@ -219,6 +238,11 @@ def plain(value: float | None, digits: int = DIGITS) -> str:
 def count_of(count: int, noun: str) -> str:
     """Format a count with its noun in the singular or plural: ``"1 run"``, ``"1,200 runs"``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def natural_key(name: str) -> str:
+    """Return a key that sorts names by their numbers: "round 2" before "round 10"."""
+    return re.sub(r"\d+", lambda digits: digits[0].zfill(20), name)
 
 
 def printable(text: str) -> str:

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import natural_key
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.both_ends import is_far_end, pair_ends
@@ -203,7 +204,8 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
         The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or the names
         of client and server, or both if the scenario has several paths), ``method`` (text), ``other_end`` (the
         ``run_id`` of the log of the same test at the server or receiver) and ``counted`` (whether the run is not such a
-        log). The index is ``run_id``. Rows are ordered by the scenarios of the manifest, then by file.
+        log). The index is ``run_id``. Rows are ordered by the scenarios of the manifest, then by file
+        (2 before 10).
     """
     import pandas as pd
 
@@ -222,8 +224,9 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     scenarios = study.info.get("scenarios", []) if isinstance(study, Study) else []  # parsed logs have no manifest
     position = {scenario: index for index, scenario in enumerate(scenarios)}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
-    runs = runs.sort_values(["order", "file", "first_line"], kind="stable")
-    return runs.drop(columns="order").set_index("run_id")
+    runs["natural"] = runs["file"].map(natural_key)
+    runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
+    return runs.drop(columns=["order", "natural"]).set_index("run_id")
 
 
 def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:

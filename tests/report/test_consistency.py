@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -146,3 +147,25 @@ def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() 
     assert isinstance(table, Table)
     assert any(header.startswith("median ratio of a round") for header in table.headers)
     assert "ratio of these medians" in " ".join(table.notes)
+
+
+@of_each_study
+def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
+    pages = pages_of(name)
+    study, runs, streams = pages.study, pages.runs, pages.streams
+    conditions = az.stats.placement.conditions(study, runs)
+    steps = az.stats.placement.changes(az.stats.placement.of_widest_methods(conditions), "placement")
+    means = az.summarize(runs, "mean_ns") if len(runs) else []
+    goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else []
+    rates = az.stats.time_series.throughput_series(study.intervals, az.studies.run_table(study))
+    said = [
+        *findings.latency.conclude(runs, pages.typical, means, pages.curves, ()).findings,
+        *findings.throughput.conclude(streams, goodput).findings,
+        *findings.tail.conclude((), pages.curves, ()).findings,
+        *findings.placement.conclude(conditions, steps, ()).findings,
+        *findings.vm_baseline.conclude(az.baseline(study)).findings,
+        *findings.stability.conclude((), (), None, (), rates).findings,
+    ]
+    for finding in said:
+        for prefixes in (r"\d (ns|µs|ms)\b", r"\d ([kMGT]?bit/s)", r"\d ([kMG]?B/s)"):
+            assert len(set(re.findall(prefixes, finding.text))) < 2, finding.text

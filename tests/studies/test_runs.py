@@ -216,3 +216,9 @@ def test_a_scenario_is_compared_with_one_other(tmp_path: Path) -> None:
     old = of_scenario(study, "old")
     with pytest.raises(az.LogError, match=r"mine@old is compared with one other scenario; .* pairs: none"):
         az.studies.without(old, old)
+
+
+def test_rounds_are_in_the_order_of_their_numbers() -> None:
+    table = az.studies.run_table(az.load("emulated-cloud"))
+    assert table["round"].max() >= 10
+    assert all(group["round"].is_monotonic_increasing for _, group in table.groupby(["path", "method"], sort=False))

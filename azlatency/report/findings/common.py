@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of, format_estimate
+from azlatency.logs.format import count_of, format_estimate, one_prefix
 from azlatency.report.card import span
 from azlatency.report.objects import Finding
 
@@ -64,8 +64,9 @@ def values_by_path(
         groups = measured[measured["method"] == method].groupby("path", sort=False)[column]
         values = {str(path): [float(value) for value in group] for path, group in groups}
         shown, start = _ends({path: min(numbers) for path, numbers in values.items()}, unit)
+        like = one_prefix((value for path in shown for value in values[path]), unit)
         listed = [
-            f"{path} **{span(values[path], unit)}**"
+            f"{path} **{span(values[path], unit, like=like)}**"
             + (f" ({count_of(len(values[path]), 'run')})" if len(values[path]) > 1 else "")
             for path in shown
         ]
@@ -85,8 +86,9 @@ def intervals_by_path(across: Sequence[Estimate]) -> list[Finding]:
         runs = count_of(max(numbers), "run") if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)} runs"
         unit = next(iter(estimates.values())).unit
         shown, start = _ends({path: one.estimate or 0.0 for path, one in estimates.items()}, unit)
+        like = one_prefix((estimates[path].estimate or 0.0 for path in shown), unit)
         listed = [
-            f"{path} **{format_estimate(one.estimate or 0.0, one.low, one.high, unit, confidence=None)}**"
+            f"{path} **{format_estimate(one.estimate or 0.0, one.low, one.high, unit, confidence=None, like=like)}**"
             for path, one in ((path, estimates[path]) for path in shown)
         ]
         level = f"{100 * next(iter(estimates.values())).confidence:g} % CI"

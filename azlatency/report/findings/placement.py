@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from azlatency.logs.format import one_prefix
 from azlatency.report.card import span
 from azlatency.report.findings.common import MICROSECOND, act, info, join
 from azlatency.report.objects import Finding, Findings
@@ -72,9 +73,11 @@ def _single_runs(steps: Sequence[Change]) -> list[Finding]:
         if step.comparison is not None and step.comparison.ratio.low is not None:
             continue
         ratios = dict.fromkeys(f"{ratio:.2f}" for ratio in (step.ratio_low, step.ratio_high))
+        like = one_prefix((*step.other.values, *step.base.values), "ns")
         text = (
-            f"{step.other.path} ({step.other.method}): **{span(step.other.values, 'ns')}**, {'–'.join(ratios)} times "
-            f"the {span(step.base.values, 'ns')} of {step.base.path} ({step.other.statistic} RTT)."
+            f"{step.other.path} ({step.other.method}): **{span(step.other.values, 'ns', like=like)}**, "
+            f"{'–'.join(ratios)} times the {span(step.base.values, 'ns', like=like)} of {step.base.path} "
+            f"({step.other.statistic} RTT)."
         )
         findings.append(info(text))
     return findings[:12]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
+from azlatency.logs.format import one_prefix
 from azlatency.report.card import span
 from azlatency.report.findings.common import MICROSECOND, act, info, join
 from azlatency.report.objects import Finding, Findings
@@ -61,9 +63,9 @@ def conclude(
 
 def _fall(name: str, falls: Sequence[Throttling]) -> str:
     """Say from which to which rate the runs of a path fell, and when."""
-    burst, sustained = (
-        span([getattr(fall, which) for fall in falls], "bit/s") for which in ("burst_rate", "sustained_rate")
-    )
+    rates = [[getattr(fall, which) for fall in falls] for which in ("burst_rate", "sustained_rate")]
+    like = one_prefix(itertools.chain(*rates), "bit/s")
+    burst, sustained = (span(values, "bit/s", like=like) for values in rates)
     seconds = dict.fromkeys(f"{pick(fall.at_s or 0.0 for fall in falls):,.0f}" for pick in (min, max))
     runs = "" if len(falls) == 1 else f" ({len(falls)} runs)"
     return f"{name}: the rate fell from **{burst}** to **{sustained}** after {'–'.join(seconds)} s{runs}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.logs.format import format_interval, format_value
+from azlatency.logs.format import format_interval, format_value, one_prefix
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
@@ -73,9 +73,15 @@ def _slowest_p99(percentiles: Sequence[Estimate]) -> list[Estimate]:
 
 def _bounded(tail: RunTail) -> list[str]:
     """Return the percentiles of a run that have an interval."""
-    return [
-        f"{_QUANTILES[float(quantile.labels['q'])]} **{format_value(quantile.estimate, 'ns')}** "
-        f"({format_interval(quantile.low, quantile.high, 'ns')})"
+    bounded = [
+        quantile
         for quantile in tail.quantiles
         if float(quantile.labels["q"]) in _QUANTILES and quantile.low is not None and quantile.high is not None
+    ]
+    values = (value for quantile in bounded for value in (quantile.estimate, quantile.low, quantile.high))
+    like = one_prefix((value or 0.0 for value in values), "ns")
+    return [
+        f"{_QUANTILES[float(quantile.labels['q'])]} **{format_value(quantile.estimate, 'ns', like=like)}** "
+        f"({format_interval(quantile.low, quantile.high, 'ns', like=like)})"
+        for quantile in bounded
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of
+from azlatency.logs.format import column_unit, count_of
 from azlatency.report.card import span
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
@@ -54,7 +54,9 @@ def _decided(result: Conformance) -> str:
 def _compared(results: Sequence[Conformance]) -> str:
     """Describe comparisons of one expectation and method that decide nothing: paths, values and the expectation."""
     first, paths = results[0], [str(result.labels.get("path", "")) for result in results]
-    values = span([result.mean for result in results if result.mean is not None], first.unit)
+    # In the unit of the limit.
+    means = [result.mean for result in results if result.mean is not None]
+    values = span(means, first.unit, like=column_unit(first.unit)[0])
     expected = limits(first.limit_low, first.limit_high, first.unit)
     runs = {result.runs for result in results}
     count = "one run each" if runs == {1} else f"{min(runs)} to {max(runs)} runs"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.format import decimals_for, format_number, interval_decimals
+from azlatency.logs.format import decimals_for, format_number, interval_decimals, natural_key
 from azlatency.report.objects import Note
 from azlatency.report.table import (
     GIGABITS,
@@ -134,11 +134,16 @@ def limits(low: float | None, high: float | None, unit: str, words: tuple[str, s
     return ("" if len(ends) == 2 else at_most if low is None else at_least) + to.join(ends) + f" {shown}"
 
 
+def by_name(sources: pd.DataFrame) -> pd.DataFrame:
+    """Return the files of a study by name, 2 before 10."""
+    return sources.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
+
+
 def provenance(study: Study) -> Table[Any] | Note:
     """Return the files behind the page: path, hash, size, encoding."""
     if not len(study.sources):
         return Note("No log files; the numbers come from the tables of the study's folder.")
-    files = list(study.sources.head(MANY_FILES).itertuples(index=False))
+    files = list(by_name(study.sources).head(MANY_FILES).itertuples(index=False))
     others = len(study.sources) - len(files)
     columns: list[Column[Any]] = [
         Column("file", attrgetter("path")),

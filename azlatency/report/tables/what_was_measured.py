@@ -13,6 +13,7 @@ from azlatency.report.tables.common import (
     MANY_FILES,
     METHOD,
     PRINTED,
+    by_name,
     from_runs,
     in_unit,
     spaced,
@@ -149,7 +150,7 @@ _LINES = ("lines", "lines_data", "lines_known", "lines_blank", "lines_prose", "l
 
 def ledger(study: Study) -> Table[Any] | Note:
     """Return how every line of every file was accounted for; of many files, those with unknown lines."""
-    sources = study.sources
+    sources = by_name(study.sources)
     if not len(sources):
         return Note("No files.")
     unknown = sources["lines_unknown"]

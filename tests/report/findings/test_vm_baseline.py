@@ -9,4 +9,4 @@ from azlatency.studies.store import Study
 
 def test_a_single_run_is_inconclusive(latte: Study) -> None:
     text = str(findings.vm_baseline.conclude(az.baseline(latte, latte.expectations)))
-    assert "**2.03 ms** on Different zones" in text and "one run each, so inconclusive" in text
+    assert "**2,026 µs** on Different zones" in text and "one run each, so inconclusive" in text
