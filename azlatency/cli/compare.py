@@ -53,7 +53,7 @@ def compare(
         list[str] | None,
         typer.Option(
             help="Metric to compare: latency (median of the run, otherwise its mean), median, mean, p50 to p99.9999, "
-            "throughput. Repeat for several. Default: latency, or throughput if only that is on both sides."
+            "throughput. Repeat for several. Default: latency and throughput, or latency if the margin is a time."
         ),
     ] = None,
     map: Annotated[

@@ -226,7 +226,8 @@ def judge(
     margin : str
         Largest change that does not matter in practice: ``"5%"``, ``"0.05"`` or ``"2us"``.
     metrics : sequence of str
-        Metrics of `METRICS`; by default latency, or throughput if only that is on both sides.
+        Metrics of `METRICS`; by default latency and throughput, or latency only if the margin is a time. All rows are
+        one family of tests.
     maps : sequence of (str, str)
         See `azlatency.gate.matching.align_paths`.
     confidence : float
@@ -244,19 +245,25 @@ def judge(
     ValueError
         If a metric, the margin or the confidence is not valid.
     """
-    parse_margin(margin)
+    by_time = parse_margin(margin)[1] > 0
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
     compared: list[Compared] = []
     only_in_base: list[str] = []
     only_in_candidate: list[str] = []
     remarks: dict[str, None] = {}
+    on_both_sides = False
     # Two scenarios of one study are compared: their names are what differs.
     scenarios = base.folder != candidate.folder
-    for metric in dict.fromkeys(metrics or _default_metrics(base, candidate)):
+    for metric in dict.fromkeys(metrics or _MEASURED):
         after, before, value = _frames(candidate, base, metric)
         after, before = align_paths(after, before, maps, scenarios=scenarios)
         after, before = (_select(frame, tool, path) for frame in (after, before))
+        if metric == "throughput" and by_time and not metrics:
+            if len(after) and len(before):
+                remarks["Throughput is on both sides and not compared, because the margin is a time"] = None
+            continue
+        on_both_sides |= bool(len(after) and len(before))
         after_keys, before_keys = ((frame["source_id"] if scenarios else frame.index) for frame in (after, before))
         shared = set(after_keys) & set(before_keys)
         if shared:
@@ -272,8 +279,8 @@ def judge(
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
     if not compared:
-        split = not metrics and _default_metrics(base, candidate) == list(_MEASURED)
-        remarks |= dict.fromkeys([_NO_METRIC] if split else nearest_names(only_in_base, only_in_candidate))
+        nothing_common = not metrics and not on_both_sides
+        remarks |= dict.fromkeys([_NO_METRIC] if nothing_common else nearest_names(only_in_base, only_in_candidate))
     return Judgement(
         base=names[0],
         candidate=names[1],
@@ -284,13 +291,6 @@ def judge(
         only_in_candidate=tuple(only_in_candidate),
         remarks=tuple(remarks),
     )
-
-
-def _default_metrics(base: Study, candidate: Study) -> list[str]:
-    """Return latency if both sides measured it, else throughput; both if neither is on both sides."""
-    common = (metric for metric, frame in _MEASURED.items() if all(len(frame(side)) for side in (base, candidate)))
-    first = next(common, None)
-    return list(_MEASURED) if first is None else [first]
 
 
 def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[RowVerdict, float | None]]:

@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,31 @@ def test_percentiles_and_throughput_can_be_compared(tmp_path: Path, raw: Path) -
     write_side(raw, tmp_path / "c", "12"), write_side(raw, tmp_path / "d", "3")
     judged = json.loads(compare("c", "d", "--metric", "throughput", "--format", "json", cwd=tmp_path).stdout)
     assert {row["method"] for row in judged["rows"]} == {"qperf tcp_bw"}
+
+
+def test_the_metrics_of_both_sides_are_compared_in_one_family(tmp_path: Path) -> None:
+    folder = TESTS / "compare"
+    sides = (folder / "base.zip", folder / "slower.zip")
+    judged = json.loads(compare(*sides, "--format", "json", cwd=tmp_path).stdout)
+    assert Counter(row["metric"] for row in judged["rows"]) == {"latency": 4, "throughput": 2}
+    single = json.loads(compare(*sides, "--metric", "latency", "--format", "json", cwd=tmp_path).stdout)
+    # 2 of the 184,756 orders of ten and ten ranks are as extreme; Holm's method multiplies by the number of rows.
+    smallest = [min(row["p_beyond"] for row in part["rows"]) for part in (judged, single)]
+    assert smallest == pytest.approx([6 * 2 / 184756, 4 * 2 / 184756])
+    by_time = compare(*sides, "--margin", "200us", cwd=tmp_path).stdout
+    assert "Throughput is on both sides and not compared, because the margin is a time." in by_time
+    assert "iperf3" not in by_time
+
+
+def test_a_metric_that_the_candidate_lost_prevents_an_unchanged_outcome(tmp_path: Path) -> None:
+    half(tmp_path / "odd", "base", True), half(tmp_path / "even", "base", False)
+    for log in (tmp_path / "even").rglob("*"):
+        if "iperf" in log.name:
+            log.unlink()
+    result = compare("odd", "even", "--format", "json", cwd=tmp_path)
+    judged = json.loads(result.stdout)
+    assert {row["metric"] for row in judged["rows"]} == {"latency"} and result.returncode == 3
+    assert judged["only_in_base"] == ["az1a → az2a, iperf3 TCP (throughput)", "az2a → az1a, iperf3 TCP (throughput)"]
 
 
 def test_sides_without_a_common_metric_list_what_each_measured(tmp_path: Path) -> None:
@@ -177,6 +203,6 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
 
 def test_ten_slower_runs_on_each_side_are_decided_on_every_row() -> None:
     """120 µs more on 444 to 610 µs; some of the ping runs are several times slower than the others."""
-    result = compare("base.zip", "slower.zip", "--format", "json", cwd=TESTS / "compare")
+    result = compare("base.zip", "slower.zip", "--metric", "latency", "--format", "json", cwd=TESTS / "compare")
     judged = json.loads(result.stdout)
     assert result.returncode == 1 and [row["verdict"] for row in judged["rows"]] == ["beyond"] * 4
