@@ -90,7 +90,8 @@ test: lint data ## run ruff, mypy, the tests and the notebooks
 	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" tests
 ifneq ($(NOTEBOOKS),)
 	@echo "Notebooks"
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg notebooks
+	@PYTHONPATH=tests $(PY) -m pytest -q -n $(JOBS) --dist loadfile -p helpers.shared_kernel \
+	    --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg notebooks
 endif
 
 .PHONY: test-matrix

@@ -1,0 +1,44 @@
+"""A plugin for pytest that lets the notebooks of a worker share one kernel. Load it with ``-p helpers.shared_kernel``.
+
+nbval starts a kernel for every notebook, and each kernel imports pandas, scipy and matplotlib again, which costs more
+than the notebook itself. The report shares kernels in the same way (`azlatency.site.kernels`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbval import plugin
+from nbval.kernel import RunningKernel
+
+_RESET = "__import__('azlatency.site.kernels.session').site.kernels.session.reset_session()"
+_TIMEOUT = 600
+#: The kernel that no notebook uses at the moment.
+_idle: list[RunningKernel] = []
+
+
+def _take(name: str, cwd: str, startup_timeout: int) -> RunningKernel:
+    """Return the idle kernel without the names of its last notebook, or a new one."""
+    if not _idle:
+        return RunningKernel(name, cwd=cwd, startup_timeout=startup_timeout)
+    kernel = _idle.pop()
+    message = kernel.execute_cell_input(_RESET, allow_stdin=False)
+    kernel.await_reply(message, timeout=_TIMEOUT)
+    kernel.await_idle(message, _TIMEOUT)
+    return kernel
+
+
+def _give_back(notebook: Any) -> None:
+    # nbval has stopped the kernel if a cell took too long.
+    if notebook.kernel is not None and notebook.kernel.is_alive():
+        _idle.append(notebook.kernel)
+
+
+def pytest_configure() -> None:
+    plugin.RunningKernel = _take
+    plugin.IPyNbFile.teardown = _give_back
+
+
+def pytest_sessionfinish() -> None:
+    for kernel in _idle:
+        kernel.stop()
