@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from azlatency.logs.format import format_interval, format_value
@@ -96,6 +96,21 @@ class RoundTrip:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TypicalRun:
+    """The median run of a path and method, for the comparison with the next report; canonical units.
+
+    ``value`` is ``None`` if it is infinite: most probes were lost. ``resolution`` is the largest rounding error of the
+    printed values.
+    """
+
+    path: str
+    method: str
+    value: float | None
+    unit: str
+    resolution: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Limit:
     """An upper limit of round trips that somebody published, with the words and the source; ns."""
 
@@ -158,6 +173,10 @@ class Card:
         Every round trip with a placement; empty for an emulated network.
     limits : tuple of Limit
         Upper limits that the expectations of the study state.
+    paths : tuple of TypicalRun
+        The typical round trip and rate of every path and method.
+    files : mapping of str to (str, int)
+        By log file: its ``source_id`` and the number of its runs.
     """
 
     study: str
@@ -175,6 +194,8 @@ class Card:
     likely_cause_source: str = ""
     round_trips: tuple[RoundTrip, ...] = ()
     limits: tuple[Limit, ...] = ()
+    paths: tuple[TypicalRun, ...] = ()
+    files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def badge_text(self) -> str:

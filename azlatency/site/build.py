@@ -21,7 +21,8 @@ from azlatency import __version__
 from azlatency.logs.format import visible
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
-from azlatency.site.cards import plain_parts, stored_card, strip
+from azlatency.site.cards import stored_card, strip
+from azlatency.site.changes import changes, reports
 from azlatency.site.documentation import Documents
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
@@ -314,7 +315,10 @@ class _Site:
         """Write the index, the documentation and the search over all of it."""
         documents = self._documents
         environment = self._exporter.environment
-        pages = {"index.html": self.index(views, made, documents), "across.html": self.across(views, made)}
+        pages = {
+            "index.html": self.index(views, made, documents), "across.html": self.across(views, made),
+            "changes.html": self.changes(views, made),
+        }  # fmt: skip
         pages |= documents.pages(environment)
         entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
         pages["search.html"] = self._render(
@@ -335,18 +339,26 @@ class _Site:
         )  # fmt: skip
 
     def across(self, views: list[StudyView], made: list[Made]) -> str:
-        """Return the page with all round trips, and what changed since the report that was in the folder before."""
+        """Return the page with all round trips."""
         titles = {view.name: view.title for view in views}
         cards = {titles[page.job.study.name]: page.card for page in made if page.card}
-        changes = []
-        for page in made:
-            known = self._before.pages.get(page.page)
-            before = stored_card(known.get("says", {}).get("card")) if known else None
-            if page.card and before and before.answer != page.card.answer:
-                changes.append(
-                    (page.job.study.title, f"{plain_parts(before.answer)} → {plain_parts(page.card.answer)}")
-                )
-        return self._render("across.html.j2", "across.html", strip=strip(cards), changes=changes)
+        return self._render("across.html.j2", "across.html", strip=strip(cards))
+
+    def changes(self, views: list[StudyView], made: list[Made]) -> str:
+        """Return the page with what changed since the report that was in the folder before."""
+        earlier = [(page, known["says"]) for page, known in self._before.pages.items() if "says" in known]
+        before = reports(
+            (page, stored_card(says["card"]), (finding["text"] for finding in says["findings"]))
+            for page, says in earlier
+        )
+        now = reports((page.page, page.card, (finding.text for finding in page.findings)) for page in made)
+        titles = {view.name: view.title for view in views}
+        listed = [
+            (titles.get(name, name), found)
+            for name in dict.fromkeys([*titles, *before])
+            if (found := changes(before.get(name), now.get(name)))
+        ]
+        return self._render("changes.html.j2", "changes.html", listed=listed if before else None)
 
     def _render(self, template: str, at: str, **values: Any) -> str:
         common = {"version": __version__, "place": Position(at), "scripts": scripts()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
@@ -74,6 +74,8 @@ class CardView:
     dots: tuple[DotView, ...]
     round_trips: tuple[dict[str, Any], ...] = ()
     limits: tuple[dict[str, Any], ...] = ()
+    paths: tuple[dict[str, Any], ...] = ()
+    files: dict[str, Any] = field(default_factory=dict)
 
     def line(self, text: str) -> Markup:
         """Return one of the texts as HTML."""
@@ -88,6 +90,7 @@ class CardView:
         return asdict(self)
 
 
+_LISTS = ("round_trips", "limits", "paths")
 _SENTENCES = ("answer", "inference")
 _TEXTS = (
     "badge", "badge_text", "question", "source_says", "likely_cause", "likely_cause_source", "next_step", "axis",
@@ -103,11 +106,11 @@ def card_view(record: Any, links: Links | None = None) -> CardView | None:
     except (KeyError, TypeError, ValueError):
         return None
     texts["axis"] += ", log scale" if logarithmic else ""
+    texts |= {name: tuple(record.get(name, ())) for name in _LISTS}
     return CardView(
         **texts,
         dots=dots,
-        round_trips=tuple(record.get("round_trips", ())),
-        limits=tuple(record.get("limits", ())),
+        files={name: list(file) for name, file in dict(record.get("files", {})).items()},
     )
 
 
@@ -116,7 +119,7 @@ def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
     if record is None:
         return None
     try:
-        fields = {name: tuple(record[name]) for name in ("round_trips", "limits")}
+        fields = {name: tuple(record[name]) for name in _LISTS}
         fields |= {name: tuple(PartView(**part) for part in record[name]) for name in _SENTENCES}
         return CardView(**{**record, **fields, "dots": tuple(DotView(**dot) for dot in record["dots"])})
     except (KeyError, TypeError):

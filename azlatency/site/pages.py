@@ -59,12 +59,6 @@ class StudyView:
         return [*self.contents, *(str(self.info[key]) for key in keys if self.info.get(key))]
 
     @property
-    def about(self) -> list[tuple[str, str]]:
-        """Source, notes and name, as stated in the manifest."""
-        keys = {"source": "Source", "notes": "Notes", "name": "Name"}
-        return [(label, str(self.info[key]).strip()) for key, label in keys.items() if self.info.get(key)]
-
-    @property
     def url(self) -> str:
         """Relative address of the study's folder from the index."""
         return quote(self.name)

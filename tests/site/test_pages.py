@@ -239,6 +239,7 @@ def _notebook() -> Any:
 PAGES = [
     "index.html",
     "across.html",
+    "changes.html",
     "search.html",
     "toy/1.html",
     "toy/60.html",

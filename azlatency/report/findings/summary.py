@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_estimate, format_value, join_words
-from azlatency.report.card import Badge, Card, Dot, Limit, Linked, RoundTrip, Sentence, dot, listed, span
+from azlatency.report.card import Badge, Card, Dot, Limit, Linked, RoundTrip, Sentence, TypicalRun, dot, listed, span
 from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
@@ -110,7 +110,31 @@ def conclude(study: Study) -> Card:
             for row in study.expectations
             if row["metric"] == "rtt_mean" and row["relation"] == "at_most"
         ),
+        paths=(*_typical_round_trips(runs), *_typical_runs(throughput(study), "throughput_bit_s", "bit/s")),
+        files=_files(study),
     )
+
+
+def _typical_round_trips(runs: pd.DataFrame) -> Iterator[TypicalRun]:
+    """Yield the typical run of each path: of medians where all runs of its method have one, else of means."""
+    for _, group in runs.groupby("method", sort=False):
+        yield from _typical_runs(group, "median_ns" if group["median_ns"].notna().all() else "mean_ns", "ns")
+
+
+def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> Iterator[TypicalRun]:
+    for (path, method), group in runs.groupby(["path", "method"], sort=False) if len(runs) else ():
+        value, step = float(group[column].median()), float(group[f"{column}_resolution"].max())
+        yield TypicalRun(
+            path=str(path), method=str(method), value=value if math.isfinite(value) else None, unit=unit,
+            resolution=step if math.isfinite(step) else 0.0,
+        )  # fmt: skip
+
+
+def _files(study: Study) -> dict[str, tuple[str, int]]:
+    """Return the files of a study with their contents' name and the number of their runs."""
+    counts = study.runs["source_id"].value_counts()
+    pairs = zip(study.sources["path"], study.sources["source_id"], strict=True)
+    return {str(path): (str(source), int(counts.get(source, 0))) for path, source in pairs}
 
 
 def _round_trips(measured: Sequence[Condition]) -> Iterator[RoundTrip]:

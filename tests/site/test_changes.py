@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import azlatency as az
+from azlatency.report.card import CARD_TYPE
+from azlatency.report.findings import summary
+from azlatency.site.cards import CardView, card_view, stored_card
+from azlatency.site.changes import StudyReport, changes, reports
+
+
+def card_of(name: str) -> CardView:
+    card = card_view(summary.conclude(az.load(name))._repr_mimebundle_()[CARD_TYPE])
+    assert card is not None
+    return card
+
+
+CARD = card_of("westeurope-azure-cni")
+
+
+def counts(before: StudyReport | None, now: StudyReport | None) -> list[str]:
+    return [change.count for change in changes(before, now)]
+
+
+def test_the_same_report_has_no_changes_after_it_was_stored() -> None:
+    stored = stored_card(json.loads(json.dumps(CARD.record())))
+    assert changes(StudyReport(card=stored, findings=["a"]), StudyReport(card=CARD, findings=["a"])) == []
+
+
+def test_added_removed_and_changed_logs_are_counted_in_runs() -> None:
+    # qperf.log holds two runs: tcp_bw and tcp_lat.
+    files = {name: file for name, file in CARD.files.items() if name != "az1-az1/qperf.log"}
+    fewer = replace(CARD, files=files)
+    assert counts(StudyReport(card=fewer), StudyReport(card=CARD)) == ["2 runs added"]
+    assert counts(StudyReport(card=CARD), StudyReport(card=fewer)) == ["2 runs removed"]
+    edited = replace(CARD, files={**CARD.files, "az1-az1/qperf.log": ["another", 2]})
+    [change] = changes(StudyReport(card=CARD), StudyReport(card=edited))
+    assert change.count == "2 runs in changed files" and change.lines == ("az1-az1/qperf.log",)
+
+
+def test_a_typical_value_changes_by_more_than_its_resolution() -> None:
+    # qperf prints 38.8 us, half a round trip, rounded by up to 0.05 us.
+    [old] = [row for row in CARD.paths if row["method"] == "qperf tcp_lat" and row["path"] == "AZ1 - AZ1"]
+    assert (old["value"], old["resolution"]) == (77_600, 100)
+    for step, lines in ((200, []), (201, ["AZ1 - AZ1, qperf tcp_lat: 77.60 µs → 77.80 µs"])):
+        paths = tuple({**row, "value": row["value"] + step} if row is old else row for row in CARD.paths)
+        found = changes(StudyReport(card=CARD), StudyReport(card=replace(CARD, paths=paths)))
+        assert [line for change in found for line in change.lines] == lines
+
+
+def test_findings_and_studies_come_and_go() -> None:
+    before, now = (
+        reports([("a/1.html", None, [f"**{n}**" for n in numbers])])["a"] for numbers in (range(2), range(1, 9))
+    )
+    assert counts(before, now) == ["7 new findings", "1 finding gone"]
+    assert changes(before, now)[0].lines == ("2", "3", "4", "5", "6", "and 2 more")
+    assert counts(None, now) == ["new study"] and counts(now, None) == ["removed"]
+
+
+def test_an_answer_is_shown_before_and_after() -> None:
+    [change] = changes(StudyReport(card=replace(CARD, answer=())), StudyReport(card=CARD))
+    assert change.count == "the answer" and change.lines[0] == "Before: –" and "1.40–1.44 ms" in change.lines[1]
