@@ -206,7 +206,7 @@ def test_a_second_run_gives_the_same_bytes(project: Project, monkeypatch: pytest
     monkeypatch.chdir(project.root)
     report.build(tmp_path / "again", [STUDY, STUDY])
     files = {path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again").rglob("*.*")}
-    assert len(files) == 2 + 1 + 1 + 2 * 7
+    assert len(files) == 3 + 1 + 1 + 2 * 7
     for path, content in files.items():
         if path.suffix in (".html", ".ipynb") and path.stem not in ("03_broken",):
             assert content == (project.site / path).read_bytes(), path
@@ -249,7 +249,7 @@ def test_page_has_what_a_reader_needs(project: Project) -> None:
     assert page.select_one("a.skip")["href"] == "#main" and page.select_one("main#main")
     assert [h.get_text() for h in page.select("h1")] == ["How long do packets take?"]
     assert "Emulated lab, not Azure" in page.select_one("header").get_text()
-    assert EVIL in page.select_one("header .question").get_text()
+    assert EVIL in page.select_one("header .crumbs").get_text()
     contents = [(link["href"], link.get_text()) for link in page.select("#contents a")]
     assert contents == [("#each-path", "Each path"), ("#each-path-2", "Each path")]
     assert page.select_one("nav.turn a[rel=next]")["href"] == "02_fails.html"

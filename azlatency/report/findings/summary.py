@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of, format_estimate, format_value, join_words
+from azlatency.logs.format import count_of, format_value, join_words, one_prefix
 from azlatency.report.card import Badge, Card, Dot, Limit, Linked, RoundTrip, Sentence, TypicalRun, dot, listed, span
 from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef
 from azlatency.report.tables.common import condition_ref
@@ -29,6 +29,7 @@ from azlatency.studies.zones import zone_maps
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.result import Estimate
     from azlatency.studies.store import Study
 
 #: A pair of zones is far if it takes this many times as long as the next nearer one.
@@ -178,9 +179,9 @@ def _inference(levels: Sequence[Condition]) -> Sentence:
     return (text,)
 
 
-def _values(level: Condition, *, bold: bool = False) -> Linked:
-    """Return the values of a condition with where they come from."""
-    return Linked(span(level.values, "ns"), condition_ref(level), bold=bold)
+def _values(level: Condition, *, bold: bool = False, like: float | None = None) -> Linked:
+    """Return the values of a condition with where they come from; ``like`` as in `span`."""
+    return Linked(span(level.values, "ns", like=like), condition_ref(level), bold=bold)
 
 
 def _both(steps: Iterable[Change]) -> list[Ref]:
@@ -420,11 +421,13 @@ def _cost(steps: Sequence[Change], *, first: bool) -> Sentence:
     ratios = [ratio for step in steps for ratio in (step.ratio_low, step.ratio_high)]
     gaps = [_middle(step.other) - _middle(step.base) for step in steps]
     ends = dict.fromkeys(format_value(ratio, digits=digits) for ratio in (min(ratios), max(ratios)))
+    shown = _compared(steps) if first else [step.other for step in steps]
+    like = one_prefix((*gaps, *(value for level in shown for value in level.values)), "ns")
     sized = len({step.other.message_bytes for step in steps}) > 1
     values: list[Sentence] = [
         (
-            _values(step.other),
-            *((" against ", _values(step.base)) if first else ()),
+            _values(step.other, like=like),
+            *((" against ", _values(step.base, like=like)) if first else ()),
             f" at {step.other.message_bytes:,} B" if sized else "",
         )
         for step in sorted(steps, key=lambda step: step.other.message_bytes or 0)
@@ -433,7 +436,7 @@ def _cost(steps: Sequence[Change], *, first: bool) -> Sentence:
     name, refs = _STEPS.get(steps[0].other.placement or "", steps[0].other.path), _both(steps)
     return (
         f"{'' if first else ' '}{name} {verb} ",
-        *(Linked(span(gaps, "ns", digits=2), *refs), " (", Linked(f"{'–'.join(ends)}×", *refs), "): "),
+        *(Linked(span(gaps, "ns", digits=2, like=like), *refs), " (", Linked(f"{'–'.join(ends)}×", *refs), "): "),
         *(*listed(values), "."),
     )
 
@@ -512,11 +515,11 @@ def _falling_rates(data: _Data) -> Answer | None:
     rates = {path: format_value(middles.at[path, "sustained"], "bit/s") for path in paths}
     top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2)
     tested = [rate for rate in series if rate.method == method]
-    known = [moment[path] for path in paths if moment[path].estimate is not None]
     inference = [
-        f"{fall.labels['path']}: {format_estimate(fall.estimate or 0.0, fall.low, fall.high, 'ns')} until the fall, "
-        f"{count_of(fall.n, 'run')}"
-        for fall in known
+        Linked(
+            f"{path} {falls[path]} ({count_of(moment[path].n, 'run')}{_minutes(moment[path])})", refs[path], bold=False
+        )
+        for path in paths
     ]
     return Answer(
         badge="replicated" if any(moment[path].low is not None for path in paths) else "indicative",
@@ -535,7 +538,7 @@ def _falling_rates(data: _Data) -> Answer | None:
             ),
             ".",
         ),
-        inference=("; ".join(inference) + ".",),
+        inference=("Until the fall: ", *listed((part,) for part in inference), "."),
         dots=tuple(
             dot(
                 path,
@@ -554,6 +557,13 @@ def _falling_rates(data: _Data) -> Answer | None:
         next_step="Run a transfer until its rate has fallen before you rely on it; a test of less than "
         f"{middles['seconds'].max() / 60e9:.0f} min measures the burst.",
     )
+
+
+def _minutes(time: Estimate) -> str:
+    """Return the interval of a time in minutes; empty without one."""
+    if time.low is None or time.high is None:
+        return ""
+    return f", {100 * time.confidence:g} % CI {time.low / 60e9:.1f}–{time.high / 60e9:.1f} min"
 
 
 def _connect_times(data: _Data) -> Answer | None:
