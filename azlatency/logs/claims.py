@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.lines import Line, find_lines_with, unique_lines
+from azlatency.logs.lines import Line, shape_of, unique_lines
 from azlatency.logs.parsers import Signature, load_parsers
 
 _BLANKS_BETWEEN = 4
-_MOST_ALPHABETS = 512
+#: The lines of logs have few shapes; a text with ever new ones, or with long lines, must not fill the memory.
+_MOST_SHAPES, _LONGEST_SHAPE = 4096, 500
 
-#: Hint, pattern that finds the lines instead of the hint, and the signatures that share both.
-_ByHint = list[tuple[str, re.Pattern[str] | None, list[tuple[str, Signature]]]]
+#: A hint with the tools whose signatures share it.
+_ByHint = tuple[str, list[tuple[str, Signature]]]
 
 
 class Claim(NamedTuple):
@@ -42,26 +42,24 @@ def find_claims(source: Source) -> list[Claim]:
     claims: set[Claim] = set()
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
-    # Searching for a character is much faster than for a literal, and half of the literals need one that is absent.
-    absent = "".join([letter for letter in _letters() if letter not in text])
-    for hint, rows, signatures in _possible(absent):
-        if hint not in text:
-            continue
-        last: dict[str, tuple[int, str]] = {}
-        for index in find_lines_with(rows or hint, text):
+    last: dict[tuple[str, str], tuple[int, str]] = {}
+    for index, shape in enumerate(shape_of(text).split(b"\n")):
+        for hint, signatures in _possible(shape) if len(shape) <= _LONGEST_SHAPE else _select(shape):
             position = positions[index]
             line = lines[position]
+            if hint not in line.text:
+                continue
             stripped = line.text.strip()
             for tool, signature in signatures:
-                if signature.weak and last.get(tool) == (index - 1, line.text[:3]):
+                if signature.weak and last.get((hint, tool)) == (index - 1, line.text[:3]):
                     # Consecutive lines with the same start are one claim, even if there are a million.
-                    last[tool] = (index, line.text[:3])
+                    last[hint, tool] = (index, line.text[:3])
                 elif (
                     signature.pattern.fullmatch(stripped)
                     and (follows := _follows(source, position, signature)) is not False
                 ):
                     claim = Claim(position, tool, line, signature.weak)
-                    last[tool] = (index, line.text[:3])
+                    last[hint, tool] = (index, line.text[:3])
                     if follows is None:
                         tentative.add(claim)
                         continue
@@ -72,26 +70,23 @@ def find_claims(source: Source) -> list[Claim]:
 
 
 @cache
-def _signatures_by_hint() -> _ByHint:
-    hints: dict[tuple[str, re.Pattern[str] | None], list[tuple[str, Signature]]] = {}
-    for tool, parser in load_parsers().items():
-        for signature in parser.signatures:
-            hints.setdefault((signature.hint, signature.rows), []).append((tool, signature))
-    for name in sorted(FOREIGN_TOOLS.keys() - load_parsers().keys()):
-        for signature in FOREIGN_TOOLS[name].signatures:
-            hints.setdefault((signature.hint, signature.rows), []).append((name, signature))
-    return [(hint, rows, signatures) for (hint, rows), signatures in hints.items()]
+def _signatures_by_shape() -> list[tuple[bytes, _ByHint]]:
+    """Return the shape of each hint, with the hint and its signatures."""
+    parsers = load_parsers()
+    foreign = {name: FOREIGN_TOOLS[name].signatures for name in sorted(FOREIGN_TOOLS.keys() - parsers.keys())}
+    hints: dict[str, list[tuple[str, Signature]]] = {}
+    for tool, signatures in [*((name, parser.signatures) for name, parser in parsers.items()), *foreign.items()]:
+        for signature in signatures:
+            hints.setdefault(signature.hint, []).append((tool, signature))
+    return [(shape_of(hint), (hint, signatures)) for hint, signatures in hints.items()]
 
 
-@cache
-def _letters() -> str:
-    return "".join(sorted({letter for hint, _, _ in _signatures_by_hint() for letter in hint}))
+def _select(shape: bytes) -> list[_ByHint]:
+    """Return the signatures that a line of this shape may match: it contains the shape of their hint."""
+    return [entry for hint, entry in _signatures_by_shape() if hint in shape]
 
 
-@lru_cache(maxsize=_MOST_ALPHABETS)
-def _possible(absent: str) -> _ByHint:
-    """Return the signatures by hint, without the hints that contain a character of ``absent``."""
-    return [entry for entry in _signatures_by_hint() if set(absent).isdisjoint(entry[0])]
+_possible = lru_cache(maxsize=_MOST_SHAPES)(_select)
 
 
 def _follows(source: Source, index: int, signature: Signature) -> bool | None:

@@ -165,7 +165,7 @@ class UniformBlock(Sequence[Line]):
 
 def shape_of(text: str) -> bytes:
     """Return a text without digits and points, as bytes."""
-    return text.encode(errors="surrogatepass").translate(None, _DIGITS)
+    return text.encode("utf-8", "surrogatepass").translate(None, _DIGITS)
 
 
 def _piece_end(text: str | FileText, start: int, stop: int) -> int:
@@ -347,16 +347,9 @@ def unique_lines(lines: Sequence[Line]) -> tuple[str, Sequence[int]]:
     return "\n".join([lines[position].text for position in positions]), positions
 
 
-def find_lines_with(hint: str | re.Pattern[str], text: str) -> list[int]:
-    """Return the indexes of the lines that contain ``hint``, in one pass of `str.find` or of the pattern."""
+def find_lines_with(hint: str, text: str) -> list[int]:
+    """Return the indexes of the lines that contain ``hint``, in one pass of `str.find`."""
     indexes: list[int] = []
-    if isinstance(hint, re.Pattern):
-        index, counted = 0, 0
-        for match in hint.finditer(text):
-            index += text.count("\n", counted, match.start())
-            counted = match.start()
-            indexes.append(index)
-        return indexes
     position, index, counted = text.find(hint), 0, 0
     while position >= 0:
         index += text.count("\n", counted, position)

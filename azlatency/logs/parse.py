@@ -109,7 +109,7 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
     if explain is None and (document := find_document(source)) is not None:
         return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
     plain = _Reading(source, find_claims(source))
-    as_it_is = _read(plain) if _weigh(plain.claims)[0] else None
+    as_it_is = _read(plain) if _weigh(plain.claims)[1] else None
     if explain is None and as_it_is is not None and _is_read_whole(as_it_is):
         return _to_logs(as_it_is)
     readings = _possible_readings(plain)

@@ -53,8 +53,6 @@ class Signature:
     then : str or re.Pattern, optional
         Pattern of the next line that is not blank, for a line that several tools print. A log with the right next line
         wins over the claims of other tools.
-    rows : str or re.Pattern, optional
-        For a hint that most lines contain, a multiline pattern that finds the lines to match in a fraction of the time.
     """
 
     def __init__(
@@ -63,10 +61,9 @@ class Signature:
         pattern: str | re.Pattern[str],
         weak: bool = False,
         then: str | re.Pattern[str] | None = None,
-        rows: str | re.Pattern[str] | None = None,
     ) -> None:
         self.hint, self.pattern, self.weak = hint, re.compile(pattern), weak
-        self.then, self.rows = (None if part is None else re.compile(part) for part in (then, rows))
+        self.then = None if then is None else re.compile(then)
 
 
 @dataclass(frozen=True)

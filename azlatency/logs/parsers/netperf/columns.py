@@ -226,12 +226,9 @@ def _values_by_name(titles: list[str], values: str) -> dict[str, str] | None:
     """Return the values under the titles, or None if this is not a table of an omni test."""
     width = max(len(text) for text in (*titles, values))
     padded = [text.ljust(width) for text in (*titles, values)]
-    starts = [
-        column
-        for column in range(width)
-        if any(text[column] != " " for text in padded)
-        and (column == 0 or all(text[column - 1] == " " for text in padded))
-    ]
+    between = (" ",) * len(padded)
+    blank = [characters == between for characters in zip(*padded, strict=True)]
+    starts = [column for column in range(width) if not blank[column] and (column == 0 or blank[column - 1])]
     value_by_name: dict[str, str] = {}
     for start, stop in zip(starts, [*starts[1:], width], strict=True):
         *title_parts, value = [text[start:stop].strip() for text in padded]

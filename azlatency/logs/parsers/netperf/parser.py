@@ -37,7 +37,6 @@ class NetperfParser(Parser):
             rf"\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+{SECONDS}\s+{RATE}",
             weak=True,
             then=r"\d{1,10}\s+\d{1,10}",
-            rows=r"(?m)^[^\S\n]*\d[\d. \t]*\.\d\d[^\S\n]*$",
         ),
         Signature("_LATENCY=", r"(?:MIN|MEAN|MAX|P50|P90|P99|STDDEV|RT)_LATENCY=-?[\d.]{1,20}", weak=True),
         Signature("THROUGHPUT=", r"THROUGHPUT=[\d.]{1,20}", weak=True),
