@@ -56,6 +56,8 @@ _CONCLUSION_KEYS = {"said", "we_say", "because", "source_line"}
 _CONCLUSION_TEXTS = ("said", "we_say", "because")
 #: Keys of an entry that a log can contain as well; only the manifest contains the others.
 _LOG_COLUMNS = ("tool", "client", "server", "protocol", "message_bytes", "started_at")
+#: The columns of a run that the manifest may set.
+DESCRIBED = (*(column.name for column in MANIFEST_COLUMNS), *_LOG_COLUMNS)
 _SELECTORS = ("log", "transcript", "heading", "ignore", "pattern")
 _ENTRY_KEYS = {column.name for column in MANIFEST_COLUMNS} - {"study"} | set(_LOG_COLUMNS) | set(_SELECTORS)
 _PLACEMENTS = (

@@ -59,7 +59,7 @@ def test_a_worker_that_dies_changes_nothing(
 ) -> None:
     distributed = pytest.importorskip("distributed")
     import_study("cni", [study], out=out)
-    monkeypatch.setattr(importer, "_BATCH_FILES", 1)
+    monkeypatch.setattr(importer, "_MOST_FILES", 1)
     killed: list[int] = []
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
 

@@ -204,7 +204,7 @@ def test_tables_do_not_depend_on_the_executor_or_its_batches(
 ) -> None:
     shutil.copy(study / "az1-az1" / "qperf.log", study / "copy.log")
     import_study("cni", [study], out=out)
-    monkeypatch.setattr(importer, "_BATCH_FILES", batch_files)
+    monkeypatch.setattr(importer, "_MOST_FILES", batch_files)
     done = []
     with ThreadPoolExecutor(2) as executor:
         summary = import_study(
