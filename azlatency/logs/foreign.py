@@ -132,8 +132,11 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
             Signature("#bytes", r"#bytes {1,8}#iterations {1,8}(?:t_min|BW peak).{1,300}"),
         )
     ),
-    "k8s-netperf --csv": ForeignTool(
-        (Signature("Driver,Profile,", r"Driver,Profile,Same node,Host Network,.{1,600}"),)
+    "k8s-netperf --csv or --json (copy the tables that it prints)": ForeignTool(
+        (
+            Signature(",Same node,", r"(?:\w{1,4},)?(?:Driver,)?Profile,Same node,Host Network,.{1,600}"),
+            Signature('"uuid": "k8s-netperf"', r'"uuid": "k8s-netperf",'),
+        )
     ),
     "ApacheBench": ForeignTool((Signature("ApacheBench", r"This is ApacheBench, Version .{1,80}"),)),
     "speedtest": ForeignTool(

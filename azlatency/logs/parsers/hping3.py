@@ -37,9 +37,11 @@ _HEADER = (
     r"HPING (\S{1,253}) \((?:\S{1,20} )?([^() ]{1,60})\): (.{1,40}?) (?:mode set|set|are set),"
     r" (\d{1,6}) headers \+ (\d{1,6}) data bytes"
 )
-_STATISTIC = r"--- (\S{1,253}) hping statistic ---"
+#: The name is empty if hping3 only listens.
+_STATISTIC = r"--- (\S{0,253}) hping statistic ---"
 _FLOOD = r"hping in flood mode, no replies will be shown"
-_REPLY = r"len=\d{1,6} ip=\S{1,60} ttl=\d{1,3} (?:DF )?id=[+-]?\d{1,6}"
+#: hping3 pads the identification of a TCP segment to five digits.
+_REPLY = r"len=\d{1,6} ip=\S{1,60} ttl=\d{1,3} (?:DF )?id=[+-]?\d{1,6} {0,4}"
 _COUNT = r"(\d{1,12})"
 _TIME = r"rtt=(\d{1,12}\.\d) ms"
 _PROTOCOLS = {"icmp": "icmp", "udp": "udp", "raw IP": "ip"}
@@ -107,7 +109,7 @@ class _Hping(LineLog):
     @data(_STATISTIC, hint="hping statistic")
     def statistic(self, line: Line, match: re.Match[str]) -> None:
         if self.run.row.get("server") is None:
-            self.run.set(server=match[1])
+            self.run.set(server=match[1] or None)
 
     @data(
         r"(\d{1,12}) packets tra(?:ns)?mitted, (\d{1,12}) packets received, (-?\d{1,12})% packet loss",
@@ -123,6 +125,7 @@ class _Hping(LineLog):
         self.times = match, line.number
 
     known = known(
+        ("listen mode", r"hping3 listen mode"),
         ("out of seq", r"\d{1,12} out of sequence packets received"),
         ("MTU:", r"using \S{1,20}, addr: \S{1,60}, MTU: \d{1,6}"),
         (" ack=", r"seq=\d{1,10} ack=\d{1,10} sum=\w{1,4} urp=\d{1,6}"),

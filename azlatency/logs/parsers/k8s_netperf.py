@@ -10,13 +10,17 @@
 *Runs.* Rows of several tables that have the same configuration are one run: its rate, its latency, its retransmissions.
 What is true of the configuration is part of its ``test``: ``tcp_stream host-network``.
 
-*Means.* A value is the mean of ``SAMPLES`` tests (``mean_of_runs``). A mean of 99th percentiles is not a percentile, so
-it is ``rtt_p99_mean``; with one sample it is a quantile. The confidence interval is that of the means (t distribution);
-with one sample it is printed as 0 and left out. netperf's percentiles come from buckets of two significant digits.
+*Means.* A value is the mean of ``SAMPLES`` tests (``mean_of_runs``). A mean of 99th percentiles, of samples or of the
+processes of one sample (``PARALLELISM``), is not a percentile, so it is ``rtt_p99_mean``; of one process in one sample
+it is a quantile. The confidence interval is that of the means (t distribution); with one sample it is printed as 0 and
+left out. netperf's percentiles come from buckets of two significant digits.
 
-*Drivers.* Only netperf prints latencies: of iperf3 they are 0, and of uperf a percentile of means of seconds; both are
-left out. Transactions of uperf were Mb/s under the name OP/s until June 2024, and operations until September 2025, so
-they are left out too (``driver_misreports``). Retransmissions of uperf are not measured.
+*Drivers* (``driver_misreports``). Only netperf prints latencies: of iperf3 they are 0, and of uperf a percentile of
+means of seconds; both are left out. Transactions of uperf were Mb/s under the name OP/s until June 2024, and operations
+until September 2025, so they are left out too. Retransmissions of uperf are not measured. The loss of iperf3 is 0
+whenever iperf3 reports what its server received, even if half was lost: a loss of 0 is left out. The rate of iperf3
+over UDP is that of the server or of the client, so it has no side; that of uperf is what the client wrote. ib_write_bw
+measures MiB/s, which the table calls Mb/s, so its rate is left out.
 
 *End.* The table of the latencies follows that of the transactions. Since July 2024 (column ``BURST``) the last table is
 that of retransmissions and losses, even if it has no row. Without them, or within a table, the runs are ``truncated``.
@@ -43,6 +47,9 @@ _COUNT, _COUNTS = re.compile(r"\d{1,9}"), ("DURATION", "SAMPLES", "PARALLELISM",
 _UNITS = {"Mb/s": "Mbits/sec", "OP/s": "/s", "usec": "us"}
 _IDENTITY = ("DRIVER", "SCENARIO", "PARALLELISM", "HOST NETWORK", "SERVICE", "MESSAGE SIZE", "BURST", "SAME NODE")
 _CONTEXT = ("VIRT MODE", "EXTERNAL SERVER", "UDN INFO", "BRIDGE INFO", "SR-IOV INFO", "MACVLAN INFO", "LOCALNET INFO")
+_LEVELS = ("INFO", "DEBU", "WARN", "ERRO")
+#: Where the rate of a driver was measured, if not at the receiver.
+_SIDES = {("iperf3", "UDP_STREAM"): None, ("uperf", ""): "sender"}
 _MICROSECOND_NS = 1000.0
 _LATENCIES = {"99%TILE VALUE": "p99", "AVG 99%TILE VALUE": "p99", "AVG 50%TILE VALUE": "p50", "AVG LATENCY": "mean"}
 
@@ -144,13 +151,18 @@ class _K8sNetperf(LineLog):
             if driver != "uperf":
                 run.add_metric("retransmits", value._replace(unit="count", printed_unit=None), line.number)
         elif kind == "UDP Loss Percent":
-            if driver != "uperf":
+            if driver == "iperf3" and not value.value:
+                _misreport(run, "k8s-netperf prints a loss of 0 for iperf3 without reading it; it is left out", line)
+            elif driver != "uperf":
                 run.add_metric("loss", quantity(value.printed or "", "%"), line.number)
         elif driver == "uperf" and scenario.endswith("RR"):
             text = "k8s-netperf printed Mb/s or operations of uperf as transactions per second; they are left out"
-            run.add_event("driver_misreports", "warning", text, line.number)
+            _misreport(run, text, line)
+        elif driver == "ib_write_bw":
+            _misreport(run, "k8s-netperf prints MiB/s of ib_write_bw as Mb/s; the rate is left out", line)
         else:
-            metric, side = ("transaction_rate", None) if value.unit == "1/s" else ("throughput", "receiver")
+            side = _SIDES.get((driver, row["SCENARIO"]), _SIDES.get((driver, ""), "receiver"))
+            metric, side = ("transaction_rate", None) if value.unit == "1/s" else ("throughput", side)
             run.add_metric(metric, value, line.number, side=side)
             interval = _INTERVAL.fullmatch(row.get("95% CONFIDENCE INTERVAL", ""))
             if interval is not None and int(row["SAMPLES"]) > 1:
@@ -163,13 +175,12 @@ class _K8sNetperf(LineLog):
         prefix = {"RR": "rtt", "CRR": "transaction"}.get(kind, "send_call")
         if row["DRIVER"] != "netperf":
             if value.value:
-                text = f"the latency of {row['DRIVER']} is not that of single messages; it is left out"
-                run.add_event("driver_misreports", "warning", text, line.number)
+                _misreport(run, f"the latency of {row['DRIVER']} is not that of single messages; it is left out", line)
             return
         level = _LATENCIES[name]
         if level == "mean":
             run.add_metric(f"{prefix}_mean", value, line.number)
-        elif int(row["SAMPLES"]) == 1:
+        elif row["SAMPLES"] == row["PARALLELISM"] == "1":
             digits = max(len(str(int(value.value / _MICROSECOND_NS))) - 2, 0)
             value = value.with_resolution(_MICROSECOND_NS * 10**digits)
             run.add_quantile(int(level[1:]) / 100, value, line.number, metric=prefix, origin="histogram")
@@ -178,7 +189,9 @@ class _K8sNetperf(LineLog):
 
     known = known(
         ("percent", r"(?:\S{1,4} )?TCP Stream percent difference .{1,300}"),
-        *((f"{level}[", rf"{level}\[\d{{4}}-\d\d-\d\d [\d:]{{8}}\] .{{1,2000}}") for level in ("INFO", "DEBU", "WARN")),
+        *((f"{level}[", rf"{level}\[\d{{4}}-\d\d-\d\d [\d:]{{8}}\] .{{1,2000}}") for level in _LEVELS),
+        # The same where standard output is no terminal.
+        ("level=", r'time="\d{4}-\d\d-\d\d [\d:]{8}" level=\w{4,7} msg=.{1,2000}'),
     )
 
     def finish(self) -> None:
@@ -187,6 +200,10 @@ class _K8sNetperf(LineLog):
         for run in self.started:
             end_run(run, has_numbers=True, ended=ended, last_line=run.row["last_line"])
         self.runs, self.started, self.results = {}, [], set()
+
+
+def _misreport(run: Run, text: str, line: Line) -> None:
+    run.add_event("driver_misreports", "warning", text, line.number)
 
 
 def _cells(text: str) -> list[str]:

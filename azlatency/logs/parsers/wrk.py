@@ -161,6 +161,10 @@ class _Wrk(LineLog):
         text = f"{line.text.strip()}; the times of failed requests are not those of the path"
         self.run.add_event("tool_error", "warning", text, line.number)
 
+    @data(r"Requests/sec:\s{1,12}(\d{1,12}\.\d\d)", hint="Requests/sec")
+    def requests_per_second(self, line: Line, match: re.Match[str]) -> None:
+        self.run.add_metric("transaction_rate", quantity(match[1], "/s"), line.number)
+
     @data(r"Transfer/sec:\s{1,12}[\d.]{1,12}[KMGTP]?B", hint="Transfer/sec")
     def rate(self, line: Line, match: re.Match[str]) -> None:
         self.ended = True
@@ -172,7 +176,6 @@ class _Wrk(LineLog):
         ("Latency Distribution", r"Latency Distribution"),
         ("Latency ", rf"Latency\s{{1,12}}{_NAN}\s{{1,12}}{_NAN}\s{{1,12}}{_NAN}\s{{1,12}}-?[\d.nan]{{1,8}}%"),
         ("-----", r"-{20,80}"),
-        ("Requests/sec", r"Requests/sec:\s{1,12}[\d.]{1,15}"),
         ("Initialised", r"Initialised \d{1,6} threads in \d{1,9} ms\."),
     )
 

@@ -40,6 +40,22 @@ def test_the_spelling_of_old_versions(read) -> None:
     assert read(HEADER + REPLIES + SUMMARY.replace("transmitted", "tramitted")).value("sent") == 3
 
 
+def test_a_short_identification_is_padded(read) -> None:
+    log = read(HEADER + REPLIES.replace("id=0 ", "id=6788  ") + SUMMARY)
+    assert log.samples[0].status.count("ok") == 3
+    assert not log.codes("warning")
+
+
+def test_a_listener_is_no_ping(read) -> None:
+    text = (
+        "hping3 listen mode\n[main] memlockall(): Success\n\n---  hping statistic ---\n"
+        "0 packets transmitted, 0 packets received, 0% packet loss\nround-trip min/avg/max = 0.0/0.0/0.0 ms\n"
+    )
+    log = read(text)
+    assert [run["tool"] for run in log.runs] == ["hping3"]
+    assert not [name for name in ("rtt_min", "rtt_mean", "rtt_max") if log.metric(name) is not None]
+
+
 def test_duplicates_are_not_replies(read) -> None:
     text = HEADER + REPLY.format(0, 3.4) + "DUP! " + REPLY.format(0, 7.2) + REPLY.format(2, 3.6) + SUMMARY
     log = read(text)

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from helpers.places import FIXTURES
 
-TABLES = (FIXTURES / "k8s_netperf" / "composed.log").read_text("utf-8")
+TABLES = (FIXTURES / "k8s_netperf" / "0.1.43-three-drivers.log").read_text("utf-8")
+SAME_NODE = (FIXTURES / "k8s_netperf" / "0.1.25-same-node.log").read_text("utf-8")
 COLUMNS = "DRIVER | SCENARIO | PARALLELISM | SERVICE | VIRT MODE | UDN INFO | MESSAGE SIZE | BURST | DURATION | SAMPLES"
 HEADER = f"| RESULT TYPE | {COLUMNS} | AVG VALUE |\n"
 
@@ -14,27 +15,39 @@ def rows(*cells: str) -> str:
 
 def test_rows_of_several_tables_are_one_run(read) -> None:
     log = read(TABLES)
-    assert log.value("throughput", run=0) == 2_410_250_000
-    assert log.value("retransmits", run=0) == pytest.approx(54.666667)
-    assert log.quantile(0.99, run=3) == 161_000
+    assert log.value("throughput", run=4) == 45_680_000
+    assert log.value("loss", run=4) == pytest.approx(0.72713519)
 
 
 def test_transactions_and_latencies_of_uperf_are_left_out(read) -> None:
     log = read(TABLES)
-    assert [log.value(name, run=4) for name in ("transaction_rate", "rtt_p99_mean")] == [None, None]
-    assert log.codes("warning") == ["driver_misreports", "driver_misreports"]
+    assert [log.value(name, run=8) for name in ("transaction_rate", "rtt_p99_mean")] == [None, None]
+
+
+def test_what_was_not_measured_is_left_out(read) -> None:
+    """The net lost most of the datagrams, and iperf3 said so: k8s-netperf printed 0."""
+    log = read(TABLES)
+    assert log.value("loss", run=5) is None
+    assert log.codes("warning") == ["driver_misreports"] * 3
+    cells = "iperf3 | UDP_STREAM | 1 | false | false | | 64 | 0 | 10 | 1"
+    log = read(f"| TYPE | {COLUMNS} | AVG VALUE |\n| UDP Loss Percent | {cells} | 12.500000 |\n")
+    assert log.value("loss") == 0.125
+    log = read(rows("ib_write_bw | UDP_STREAM | 1 | false | false | | 64 | 0 | 10 | 1 | 2708.880000 (Mb/s)"))
+    assert log.value("throughput") is None
+    assert "driver_misreports" in log.codes("warning")
 
 
 def test_a_mean_of_percentiles_is_not_a_percentile(read) -> None:
     log = read(TABLES)
-    assert log.value("transaction_p99_mean", run=5) == 817_333.333
-    assert len(log.tables.rows["quantiles"]) == 1
+    assert log.value("transaction_p99_mean", run=9) == 33_916_666.667
+    assert not log.tables.rows["quantiles"]
+    two_processes = read(SAME_NODE.replace("| UDP_RR   | 1  ", "| UDP_RR   | 2  "))
+    assert two_processes.value("rtt_p99_mean", run=5) == 23_222_000
 
 
 def test_an_interval_of_one_sample_is_missing(read) -> None:
-    log = read(TABLES)
-    assert log.value("transaction_rate_ci_low", run=3) is None
-    assert log.value("transaction_rate_ci_low", run=5) == 2101.5
+    assert read(SAME_NODE).value("transaction_rate_ci_low", run=4) is None
+    assert read(TABLES).value("transaction_rate_ci_low", run=6) == -1181.829257
 
 
 def test_the_configuration_is_part_of_the_test(read) -> None:
@@ -52,7 +65,7 @@ def test_utilization_is_not_stored(read) -> None:
     header = "| RESULT TYPE | DRIVER | ROLE | SCENARIO | CPU |\n"
     text = header + "| Node CPU Utilization | netperf | Client | TCP_RR | 99.1 |\n"
     log = read(TABLES + text)
-    assert (len(log.runs), log.unknown()) == (6, 0)
+    assert (len(log.runs), log.unknown()) == (10, 0)
 
 
 @pytest.mark.parametrize("cut", [" (OP/s) |", "000 (OP/s)", " | 10 | 1"])
@@ -63,22 +76,28 @@ def test_a_cut_row_is_an_unknown_line(read, cut: str) -> None:
     assert log.runs[0]["status"] == "no_data"
 
 
-def test_the_csv_is_named_and_not_read(read) -> None:
-    log = read(
-        "Driver,Profile,Same node,Host Network,Service,Duration,Parallelism\nnetperf,TCP_RR,false,false,false,10,1\n"
-    )
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Driver,Profile,Same node,Host Network,Service,Duration,Parallelism\nnetperf,TCP_RR,false,false,false,10,1\n",
+        "Type,Driver,Profile,Same node,Host Network,Value\nUDP Percent Loss,netperf,UDP_STREAM,false,false,72.713519\n",
+        '[\n   {\n     "uuid": "k8s-netperf",\n     "profile": "TCP_RR",\n     "throughput": 34.16\n   }\n]\n',
+    ],
+)
+def test_the_files_are_named_and_not_read(read, text: str) -> None:
+    log = read(text)
     assert (log.runs, log.codes("error")) == ([], ["not_recognised"])
     assert "foreign_tool" in log.codes()
 
 
 def test_the_same_table_again_is_that_of_another_call(read) -> None:
-    log = read(TABLES + TABLES.replace("2410.250000", "2400.000000"))
-    assert [log.value("throughput", run=run) for run in (0, 6)] == [2_410_250_000, 2_400_000_000]
+    log = read(TABLES + TABLES.replace("110.346667", "110.000000"))
+    assert [log.value("throughput", run=run) for run in (0, 10)] == [110_346_667, 110_000_000]
     assert {run["status"] for run in log.runs} == {"complete"}
 
 
 def test_transactions_without_the_table_of_their_latencies_are_truncated(read) -> None:
     lines = TABLES.splitlines(keepends=True)
-    assert {run["status"] for run in read("".join(lines[:14])).runs} == {"truncated"}
-    old = "".join(lines[:7]).replace(" BURST |", " ---- |")
+    assert {run["status"] for run in read("".join(lines[:29])).runs} == {"truncated"}
+    old = "".join(lines[11:21]).replace(" BURST |", " ---- |")
     assert {run["status"] for run in read(old).runs} == {"complete"}

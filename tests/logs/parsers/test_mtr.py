@@ -39,6 +39,13 @@ def test_reports_in_one_file_are_runs(read) -> None:
     assert set(log.codes("warning")) == {"target_assumed"}
 
 
+@pytest.mark.parametrize("name", ["          ", " "])
+def test_a_client_without_a_name(read, name: str) -> None:
+    log = read(REPORT.replace("client-az1", name))
+    assert (log.runs[0]["client"], log.runs[0]["dialect"]) == (None, "report")
+    assert log.value("rtt_mean", stream=None) == 2_600_000
+
+
 def test_a_copy_of_the_screen(read) -> None:
     log = read(SCREEN)
     (run,) = log.runs

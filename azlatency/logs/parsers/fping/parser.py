@@ -24,6 +24,7 @@ class FpingParser(Parser):
         ),
         Signature("for ICMP Echo sent to", r"ICMP .{1,80} from \S{1,60} for ICMP Echo sent to .{1,300}", weak=True),
         Signature(" is alive (", rf"{HOST} is alive \({TIME} ms\){FROM}", weak=True),
+        Signature(" ms)", rf"\d{{1,3}}(?:\.\d{{1,3}}){{3}} \({TIME} ms\){FROM}", weak=True),
         Signature("fping: ", r"\S{0,40}fping: (?!Version |comments to ).{1,300}", weak=True),
     )
 

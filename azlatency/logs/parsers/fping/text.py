@@ -156,9 +156,10 @@ class FpingText(LineLog):
         if not self._report_unfinished(line):
             self._host(line, match["host"]).errors += 1
 
+    @data(rf"{HOST} \((?P<time>{TIME}) ms\){FROM}", hint=" ms)")
     @data(rf"{HOST} is alive(?: \((?P<time>{TIME}) ms\))?{FROM}", hint=" is alive")
     def alive(self, line: Line, match: re.Match[str]) -> None:
-        """Read the verdict that a host is alive."""
+        """Read the verdict that a host is alive; ``-a -e`` prints its name and its time alone."""
         host = self._host(line, match["host"], fresh=True)
         host.whole = self.verdicts = True
         if match["time"] is not None:

@@ -16,7 +16,7 @@ from azlatency.logs.units import Quantity, quantity
 
 _TITLE = rf"(?:{'|'.join(TITLES)})"
 START = r"Start: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})"
-HEADER = rf"(?:HOST: {{1,4}}(\S{{1,253}})|Host) {{1,200}}({_TITLE}(?: {{1,20}}{_TITLE}){{1,20}})"
+HEADER = rf"(?:HOST:(?: {{1,4}}(?!Loss%)(\S{{1,253}}))?|Host) {{1,200}}({_TITLE}(?: {{1,20}}{_TITLE}){{1,20}})"
 _VALUE = r"\d{1,9}(?:\.\d{0,4})?%?"
 _SYSTEM = r"(?:AS\S{1,12} {1,20})?"
 ROW = (
@@ -73,11 +73,10 @@ class MtrText(LineLog):
     @data(HEADER, hint="Loss%")
     def header(self, line: Line, match: re.Match[str]) -> None:
         """Read the columns; without a line above, begin a report."""
-        if self.report is None:
-            self._begin(line, None, "report" if match[1] else "screen")
-        elif self.columns:
+        if self.columns:
             self.close(line.number - 1)
-            self._begin(line, None, "report" if match[1] else "screen")
+        if self.report is None:
+            self._begin(line, None, "report" if match[0].startswith("HOST:") else "screen")
         assert self.report is not None
         self.report.run.set(client=match[1] or self.client or self.log.host)
         self.columns = match[2].split()
