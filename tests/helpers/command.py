@@ -16,13 +16,18 @@ from azlatency.cli import main
 Completed = subprocess.CompletedProcess[str]
 
 
-def azlatency(*arguments: object, stdin: bytes = b"", cwd: Path | None = None, **env: str) -> Completed:
+def azlatency(
+    *arguments: object, stdin: bytes = b"", cwd: Path | None = None, merged: bool = False, **env: str
+) -> Completed:
     """Return the exit code and the output of a command. A traceback fails the test.
 
-    A new interpreter would take more than a second per call, and prove nothing more.
+    If ``merged``, both outputs are one, as on a terminal, and its text is in ``stdout`` and in ``stderr``. A new
+    interpreter would take more than a second per call, and prove nothing more.
     """
     words = ["azlatency", *map(str, arguments)]
     streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="") for content in (stdin, b"", b"")]
+    if merged:
+        streams[2] = streams[1]
     code: object = 0
     with (
         contextlib.chdir(cwd or Path.cwd()),

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from helpers.places import FIXTURES
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azlatency.logs import decode, grammar, large, lines, parse, tables
@@ -85,6 +85,7 @@ def test_a_fixture_has_the_same_tables_as_a_large_log(path: Path) -> None:
     assert read_large(path, 400) == plain(parse_source(whole))
 
 
+@settings(max_examples=25)
 @given(piece=st.integers(40, 2000), lost=st.sets(st.integers(1, 150)), late=st.sets(st.integers(2, 150), max_size=4),
        stamped=st.booleans(), busybox=st.booleans())  # fmt: skip
 def test_pieces_of_any_size_give_the_same_tables(

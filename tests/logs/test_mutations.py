@@ -206,8 +206,10 @@ def test_logs_of_two_tools_in_a_file_do_not_mix(tool: str) -> None:
 # --- time
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", TOOLS)
 def test_time_is_linear_in_the_number_of_lines(tool: str) -> None:
+    """The time of the regular expressions and libraries, too; `test_growth` counts the steps of every dialect."""
     name, raw = max(logs(tool), key=lambda log: len(log[1]))
     once = (raw + b"\n") * max(1, 60_000 // len(raw))
 

@@ -20,9 +20,13 @@ from azlatency.stats.within_run.time_series import RunTimeSeries
 
 MOST_BYTES = 500_000
 
-#: The study with samples, rounds and both directions, and its charts that westeurope-azure-cni has as well.
+#: The study with samples, rounds and both directions, and its charts that other fast tests draw: of the study
+#: westeurope-azure-cni, of hard samples, at the width of one column, or alone.
 RICHEST = "emulated-zones"
-OF_OTHERS = {"printed curves", "means", "goodput", "placement", "estimation", "changes", "matrices"}
+OF_OTHERS = {
+    "printed curves", "means", "goodput", "placement", "estimation", "changes", "matrices", "agreement",
+    "sampled curves", "tails", "series", "shift functions", "runs needed", "precision", "rounds",
+}  # fmt: skip
 
 
 def figures(drawn: DrawnCharts) -> dict[str, Chart]:
