@@ -88,6 +88,21 @@ class StudyResults:
         return az.stats.distribution_shape.run_histograms(self.study, self.runs)
 
     @cached_property
+    def zone_pairs(self) -> Any:
+        levels = az.stats.placement.widest(self.conditions)
+        return az.stats.zone_pairs(self.study, self.runs, levels)
+
+    @cached_property
+    def emulated_differences(self) -> Any:
+        links, records = az.studies.configured_links(self.study), az.studies.recorded_round_trips(self.study)
+        return az.stats.emulated_differences(links, records, self.runs)
+
+    @cached_property
+    def long_transfers(self) -> pd.DataFrame:
+        table = az.studies.client_side_runs(az.studies.run_table(self.study))
+        return table[table["duration_ns"] > 60e9]
+
+    @cached_property
     def shift_functions(self) -> Any:
         return az.stats.distribution_shape.shift_functions(self.study, self.runs)
 
@@ -129,6 +144,9 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "agreement": lambda: charts.agreement_plot(az.stats.against(of.agreements, "sockperf TCP 14 B")),
         "rounds": lambda: charts.changes_forest(of.rounds),
         "shift functions": lambda: charts.shift_functions(of.shift_functions),
+        "zone map": lambda: charts.zone_map(of.zone_pairs),
+        "emulated errors": lambda: charts.emulated_errors(of.emulated_differences),
+        "long intervals": lambda: charts.throughput_series(study.intervals, of.long_transfers),
     }
 
 

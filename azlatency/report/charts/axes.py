@@ -7,29 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.format import plain
-from azlatency.report.charts.base import narrow
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
-#: Ticks of a ratio axis by its extent to each side of 1 (in logarithms).
+#: Ticks of a ratio axis up to this width (in logarithms).
 _RATIO_TICKS = (
-    (0.06, (0.95, 0.96, 0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04, 1.05)),
-    (0.12, (0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1)),
-    (0.4, (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)),
-    (0.8, (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)),
-    (2.5, (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)),
+    (0.12, (0.95, 0.96, 0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04, 1.05)),
+    (0.24, (0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1)),
+    (0.8, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0)),
+    (1.7, (0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0)),
 )
-
-
-def thinned(ticks: Sequence[float], low: float, high: float, middle: float = 1.0) -> list[float]:
-    """Return the ticks inside the axis; in a column, every other tick, including ``middle``."""
-    inside = [tick for tick in ticks if low <= tick <= high]
-    if not narrow() or len(inside) < 6:
-        return inside
-    start = inside.index(middle) % 2 if middle in inside else 0
-    return inside[start::2]
 
 
 def spread(positions: Sequence[float], least: float) -> list[float]:
@@ -59,11 +48,11 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
     return [min(max(float(spot), 0.0), highest) + step for spot, step in zip(lowered, steps, strict=True)]
 
 
-def plain_log_ticks(axis: Any, *, decades_only: bool = False) -> None:
+def plain_log_ticks(axis: Any) -> None:
     """Put ticks at the powers of ten, and at 2 and 5 times them, as plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-    axis.set_major_locator(LogLocator(subs=(1,) if decades_only else (1, 2, 5)))
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1000 else plain(value, 6)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
@@ -80,37 +69,24 @@ def power_ticks(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def ratio_ticks(axis: Axes, reach: float, *, upright: bool = False) -> None:
-    """Make a logarithmic axis of ratios that extends ``reach`` (in logarithms) to both sides of 1."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
-
-    which = axis.yaxis if upright else axis.xaxis
-    axis.set(**{f"{which.axis_name}scale": "log", f"{which.axis_name}lim": (math.exp(-reach), math.exp(reach))})
-    if reach > _RATIO_TICKS[-1][0]:
-        plain_log_ticks(which, decades_only=narrow() or (upright and reach > math.log(20)))
-        return
-    ticks = next(some for limit, some in _RATIO_TICKS if reach <= limit)
-    which.set_major_locator(FixedLocator(thinned(ticks, math.exp(-reach), math.exp(reach))))
-    which.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    which.set_minor_locator(NullLocator())
-    which.set_minor_formatter(NullFormatter())
+def ratio_ticks(axis: Axes, reach: float) -> None:
+    """Make a logarithmic x axis of ratios that extends ``reach`` (in logarithms) to both sides of 1."""
+    times_axis(axis, (math.exp(-reach), math.exp(reach)), room=1.0)
 
 
-def times_axis(axis: Axes, ends: Sequence[float]) -> None:
-    """Make a logarithmic x axis for ratios that spans ``ends``."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+def times_axis(axis: Axes, ends: Sequence[float], *, room: float = 1.15, upright: bool = False) -> None:
+    """Make a logarithmic axis for ratios that spans ``ends`` and a factor ``room`` beyond them."""
+    from matplotlib.ticker import FixedLocator
 
-    low, high = min(ends) / 1.15, max(ends) * 1.15
-    axis.set_xscale("log")
-    axis.set_xlim(low, high)
-    if max(ends) > 4 * min(ends):
-        plain_log_ticks(axis.xaxis, decades_only=narrow() and max(ends) > 40 * min(ends))
-        return
-    # Below two octaves, ticks at 1, 2 and 5 are too few.
-    ticks = thinned((0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 2.5, 3, 4), low, high)
-    axis.xaxis.set_major_locator(FixedLocator(ticks))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_locator(NullLocator())
+    which, low, high = axis.yaxis if upright else axis.xaxis, min(ends) / room, max(ends) * room
+    axis.set(**{f"{which.axis_name}scale": "log", f"{which.axis_name}lim": (low, high)})
+    width = math.log(high / low)
+    plain_log_ticks(which)
+    # On a short axis, ticks at 1, 2 and 5 are too few.
+    for limit, ticks in _RATIO_TICKS:
+        if width <= limit:
+            which.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
+            return
 
 
 def stretches(edges: Any, places: Any, values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from azlatency.report.charts.fitting import freeze
-from azlatency.report.charts.names import one_figure, short
+from azlatency.report.charts.fitting import freeze, grow
+from azlatency.report.charts.names import one_figure, short, wrap
 from azlatency.report.objects import Chart, Note, fonts, style
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,10 +63,9 @@ def side_by_side(most: int, panels: int) -> int:
     return min(most if _column.get() == "double" else 1, panels)
 
 
-def label(text: str, letters: int = 46) -> str:
+def label(text: str | Path, letters: int = 46) -> str:
     """Wrap a tick label at ``letters`` characters (fewer in a column), with long names shortened."""
-    room = letters if _column.get() == "double" else max(letters // 2, 16)
-    return textwrap.fill(short(text, _LABEL_LINES * letters), room)
+    return wrap(text, letters if _column.get() == "double" else max(letters // 2, 16), _LABEL_LINES)
 
 
 def lines(*labels: str) -> int:
@@ -93,6 +93,18 @@ def most_of(items: Sequence[Item], weight: Callable[[Item], float], of: str, mos
     return [items[place] for place in sorted(places)], left_out(most, len(items), of)
 
 
+def evenly(
+    items: Sequence[Item], group: Callable[[Item], object], weight: Callable[[Item], float], most: int
+) -> list[Item]:
+    """Select ``most`` items, as many of each group as there is room for, those with the largest weights, in order."""
+    turns: Counter[object] = Counter()
+    ranks = {}
+    for place in sorted(range(len(items)), key=lambda place: -weight(items[place])):
+        turns[group(items[place])] += 1
+        ranks[place] = turns[group(items[place])]
+    return [items[place] for place in sorted(sorted(ranks, key=ranks.__getitem__)[:most])]
+
+
 def left_out(shown: int, every: int, of: str) -> str:
     """Return the caption's sentence on omitted items; empty if the figure shows all."""
     return "" if shown == every else f" Shown: {shown} of {every} {of}; the table lists all."
@@ -112,11 +124,45 @@ def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[
     return figure, list(axes.flat)
 
 
+def grid(
+    panels: int, most: int, height: float, *, extra: float = 0.4, xlabel: str = "", ylabel: str = "", **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of panels side by side, at most ``most`` in a row, each ``height`` inches tall.
+
+    ``xlabel`` labels the lowest panel of each column, ``ylabel`` the first of each row; ``extra`` inches are added.
+    """
+    columns = side_by_side(most, panels)
+    rows = math.ceil(panels / columns)
+    figure, axes = new_figure(rows, columns, extra + height * rows, **options)
+    for axis in axes[panels:]:
+        axis.set_visible(False)
+    for axis in axes[:panels:columns]:
+        axis.set_ylabel(ylabel)
+    for axis in axes[max(panels - columns, 0) : panels]:
+        axis.set_xlabel(xlabel)
+        axis.tick_params(labelbottom=True)
+    return figure, axes[:panels]
+
+
+def stack(
+    counts: Sequence[float], *, each: float = 0.2, gap: float = 0.42, xlabel: str = "", sharex: bool = True
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of panels above each other: rows per panel, inches of a row, and inches between two panels."""
+    figure, axes = new_figure(
+        len(counts), 1, 0.6 + sum(each * count + gap for count in counts), sharex=sharex,
+        gridspec_kw={"height_ratios": [count + 1 for count in counts]},
+    )  # fmt: skip
+    axes[-1].set_xlabel(xlabel)
+    for axis in axes:
+        axis.grid(axis="y", visible=False)
+    return figure, axes
+
+
 @dataclass
 class _Export:
     """Folder and formats of exported charts, and the number of calls of each chart function."""
 
-    folder: Path
+    folder: FilePath
     formats: tuple[str, ...]
     calls: Counter[str]
 
@@ -124,14 +170,14 @@ class _Export:
 _export: ContextVar[_Export | None] = ContextVar("export", default=None)
 
 
-def export(formats: str, folder: Path | str) -> None:
+def export(formats: str, folder: FilePath | str) -> None:
     """Save each chart that is drawn from now on as ``folder``/name of its function.
 
     Parameters
     ----------
     formats : str
         Formats separated by blanks or commas, such as ``"pdf png svg"``; ``""`` saves nothing.
-    folder : Path or str
+    folder : path or str
         Folder of the files. A function that is called again gets a number: latency_forest.pdf, latency_forest-2.pdf.
 
     Raises
@@ -142,7 +188,7 @@ def export(formats: str, folder: Path | str) -> None:
     wanted = tuple(formats.replace(",", " ").split())
     if unknown := [name for name in wanted if name not in ("svg", "pdf", "png")]:
         raise ValueError(f"export = {formats!r}: {unknown[0]} is not one of svg, pdf, png")
-    _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
+    _export.set(_Export(FilePath(folder), wanted, Counter()) if wanted else None)
 
 
 def show(*charts: Chart | Note, most: int = 4) -> None:
@@ -242,25 +288,13 @@ def _set_headline(chart: Chart) -> None:
         return
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure, title, letters = chart.figure, short(chart.title), _HEADLINE[_column.get()]
+    figure, letters = chart.figure, _HEADLINE[_column.get()]
     renderer = FigureCanvasAgg(figure).get_renderer()
-    headline = figure.suptitle(textwrap.fill(title, letters), x=0.008, ha="left", fontsize=10, fontweight="bold")
+    headline = figure.suptitle(wrap(chart.title, letters), x=0.008, ha="left", fontsize=10, fontweight="bold")
     while letters > 20 and headline.get_window_extent(renderer).x1 > figure.bbox.x1:  # names of wide letters
         letters -= 2
-        headline.set_text(textwrap.fill(title, letters))
-    width, height = figure.get_size_inches()
-    lines = headline.get_text().count("\n") + 1
-    figure.set_size_inches(width, height + _HEADLINE_INCHES * lines + 0.05)
-
-
-def label_tall_panels(axes: Sequence[Axes], least: float = 1.6) -> None:
-    """Repeat the labels of a shared x axis below each panel that is at least ``least`` inches tall."""
-    places = [axis.get_subplotspec() for axis in axes]
-    ratios: Any = [1.0] if places[0] is None else places[0].get_gridspec().get_height_ratios()
-    total = axes[0].figure.bbox.height / axes[0].figure.dpi / sum(ratios)
-    for axis, ratio in zip(axes, ratios, strict=False):
-        if ratio * total >= least:
-            axis.tick_params(labelbottom=True)
+        headline.set_text(wrap(chart.title, letters))
+    grow(figure, _HEADLINE_INCHES * (headline.get_text().count("\n") + 1) + 0.05)
 
 
 def _shorten_names(figure: Figure) -> None:

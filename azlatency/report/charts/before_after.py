@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
-from azlatency.report.charts.axes import ratio_ticks
+from azlatency.report.charts.axes import ratio_ticks, times_axis
 from azlatency.report.charts.base import (
     MOST_ROWS,
+    grid,
     label,
     left_out,
     lines,
     most_of,
-    new_figure,
-    side_by_side,
     sizes,
+    stack,
     styled,
     tip,
 )
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
+from azlatency.report.charts.rows import number
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Comparison
@@ -59,19 +60,17 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     drawn = sorted(drawn, key=lambda comparison: -abs(math.log(comparison.ratio.estimate or 1.0)))
     several = len({comparison.labels["path"] for comparison in drawn}) > 1
     names = [
-        label(f"{comparison.labels['path']}, {comparison.labels['method']}" if several else comparison.labels["method"])
+        f"{comparison.labels['path']}, {comparison.labels['method']}" if several else str(comparison.labels["method"])
         for comparison in drawn
     ]
-    figure, axes = new_figure(1, 1, 0.2 * len(drawn) * lines(*names) + 0.85)
-    pair_panel(axes[0], drawn)
-    axes[0].set_yticks(range(len(drawn)), names)
+    figure, axes = stack([len(drawn) * lines(*map(label, names))], xlabel="after ÷ before (log)")
+    pair_panel(axes[0], drawn, names)
     truths = [_recorded_change(comparison) for comparison in drawn]
     for row, truth in enumerate(truths):
         if truth is not None:
             (mark,) = axes[0].plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
             tip(mark, f"{names[row]}: recorded {plain(truth, 4)}")
     ratio_ticks(axes[0], ratio_reach(drawn))
-    axes[0].set_xlabel("after ÷ before (log)")
     level = f"{100 * drawn[0].ratio.confidence:g} %"
     caption = (
         f"Ratio after / before, the largest change on top. Bar: {level} interval. Band: practically equivalent. "
@@ -102,23 +101,16 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     if not answered:
         return Note("No chart: no path of this study has samples of two rounds by the same method.")
     shown = sorted(answered, key=lambda shift: -min(shift.sizes))[:_PANELS]
-    columns = side_by_side(2, len(shown))
-    rows = math.ceil(len(shown) / columns)
-    figure, axes = new_figure(rows, columns, 0.4 + 2.0 * rows, sharey=True)
-    reach = ratio_reach([level for shift in shown for level in shift.levels])
-    for axis, shift in zip(axes, shown, strict=False):
+    figure, axes = grid(len(shown), 2, 2.0, ylabel="last ÷ first (log)", sharey=True)
+    for axis, shift in zip(axes, shown, strict=True):
         _shift_panel(axis, shift)
-        ratio_ticks(axis, reach, upright=True)
-    for axis in axes[len(shown) :]:
-        axis.set_visible(False)
-    for axis in axes[::columns]:
-        axis.set_ylabel("last ÷ first (log)")
+    times_axis(axes[0], [end for axis in axes for end in axis.dataLim.intervaly], upright=True)
     level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
     bounded = [level.ratio.low is not None for shift in shown for level in shift.levels]
     ratios = [(shift, level) for shift in shown for level in shift.levels if level.ratio.estimate is not None]
     where, far = max(ratios, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
     title = (
-        f"Largest change of two connections, last against first round: {plain(far.ratio.estimate)}× at "
+        f"Largest change of two connections, last against first round: {number(far.ratio.estimate or 1.0)}× at "
         f"p{100 * float(far.labels['q']):g} ({where.path}, {where.method})"
     )
     left = left_out(len(shown), len(shifts), "pairs of runs")

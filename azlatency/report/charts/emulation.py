@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.report.charts.base import MICROSECOND, label, new_figure, styled
+from azlatency.report.charts.base import MICROSECOND, label, stack, styled, tip
+from azlatency.report.charts.palette import ESTIMATE, INK, RUN
+from azlatency.report.charts.rows import at_edge
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.emulation_check import EmulatedDifference
-
-_INSIDE, _OUTSIDE = "#0072B2", "#D55E00"
 
 
 @styled
@@ -29,36 +29,28 @@ def emulated_errors(differences: Sequence[EmulatedDifference]) -> Chart | Note:
     if not drawn:
         return Note("No chart: the network was not emulated, or no path was measured in several rounds.")
     methods = list(dict.fromkeys(step.method for step in drawn))
-    rows = [[step for step in drawn if step.method == method] for method in methods]
-    heights = [0.26 * len(steps) for steps in rows]
-    figure, axes = new_figure(
-        len(methods), 1, 0.55 + sum(height + 0.5 for height in heights),
-        sharex=True, gridspec_kw={"height_ratios": heights},
-    )  # fmt: skip
+    rows = [sorted((step for step in drawn if step.method == method), key=_error) for method in methods]
+    figure, axes = stack([len(steps) for steps in rows], xlabel="measured less recorded difference, µs")
     for axis, method, steps in zip(axes, methods, rows, strict=True):
         for row, step in enumerate(steps):
             low, high, error = _bounds(step)
-            color = _INSIDE if step.holds else _OUTSIDE
-            axis.plot([low, high], [row, row], color=color, linewidth=2)
-            axis.plot([error], [row], "o" if step.holds else "D", color=color, markersize=4.5)
-        axis.axvline(0, color="black", linewidth=1)
-        axis.set_yticks(
-            range(len(steps)), [f"{label(step.path)}, {step.recorded / MICROSECOND:,.0f} µs" for step in steps]
-        )
+            colour = ESTIMATE if step.holds else RUN
+            axis.plot([low, high], [row, row], color=colour, linewidth=2)
+            (mark,) = axis.plot([error], [row], "o" if step.holds else "D", color=colour, markersize=4.5)
+            tip(mark, _words(step))
+            at_edge(axis, row, f"{error:+.1f}", colour)
+        axis.axvline(0, color=INK, linewidth=1)
+        names = [f"{step.path}, {step.recorded / MICROSECOND:,.0f} µs" for step in steps]
+        axis.set_yticks(range(len(steps)), [label(name) for name in names])
         axis.set_ylim(len(steps) - 0.5, -0.5)
         axis.set_title(method)
-        axis.grid(axis="y", visible=False)
-    axes[-1].set_xlabel("measured less recorded difference, µs")
     inside, level = sum(bool(step.holds) for step in drawn), f"{100 * drawn[0].difference.confidence:g} %"
     caption = (
-        f"Error of the measured differences to {drawn[0].reference}; beside each path the recorded difference. Bar: "
-        f"{level} interval over rounds. {inside} of {len(drawn)} contain the recorded difference (blue dots); the "
-        "others are orange diamonds."
+        f"Error of the measured differences to {drawn[0].reference}, smallest first; beside each path the recorded "
+        f"difference; the line at 0 is the ground truth. Bar: {level} interval over rounds. {inside} of {len(drawn)} "
+        "contain the recorded difference (blue dots); the others are orange diamonds."
     )
-    texts = [f"{step.path}, {step.method}: {{1:+.1f}} µs [{{0:+.1f}}, {{2:+.1f}}]" for step in drawn]
-    alt = "\n".join(
-        text.format(low, error, high) for text, (low, high, error) in zip(texts, map(_bounds, drawn), strict=True)
-    )
+    alt = "\n".join(map(_words, drawn))
     return Chart(figure, caption, alt, title=f"{inside} of {len(drawn)} intervals contain the recorded difference")
 
 
@@ -69,3 +61,12 @@ def _bounds(step: EmulatedDifference) -> tuple[float, float, float]:
     ends = (difference.low, difference.high, difference.estimate)
     low, high, error = ((end - step.recorded) / MICROSECOND for end in ends)
     return low, high, error
+
+
+def _error(step: EmulatedDifference) -> float:
+    return _bounds(step)[2]
+
+
+def _words(step: EmulatedDifference) -> str:
+    low, high, error = _bounds(step)
+    return f"{step.path}, {step.method}: {error:+.1f} µs [{low:+.1f}, {high:+.1f}]"

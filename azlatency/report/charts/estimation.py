@@ -19,7 +19,7 @@ from azlatency.report.charts.base import (
     tip,
 )
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
-from azlatency.report.charts.rows import dots
+from azlatency.report.charts.rows import at_edge, dots, number, value_at
 from azlatency.report.charts.titles import is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -52,6 +52,7 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     if not groups:
         return Note("No chart: no two measurements of this study differ in only one of these factors.")
     shown = sorted(groups.values(), key=lambda group: (-sum(map(_known, group)), -len(group)))[:_PANELS]
+    shown = [sorted(group, key=lambda change: _effect(change)[2][0]) for group in shown]
     names = [[label(change.path, 30) for change in _rows(group)] for group in shown]
     counts = [len(change) * lines(*change) for change in names]
     columns = side_by_side(2, 2)
@@ -69,7 +70,8 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         values.set_title(f"{group[0].base.method}: {group[0].base.statistic} of a run, µs")
         effects.set_title("ratio to the first row", fontsize=9)
     caption = (
-        "Left: each circle is a run (diamonds: reported in a text). Right: ratio to the panel's first row"
+        f"{'Left' if columns == 2 else 'Upper panels'}: each circle is a run (diamonds: reported in a text). "
+        f"{'Right' if columns == 2 else 'Lower panels'}: ratio to the panel's first row, smallest first"
         + _interval_words(changes)
         + (" Shaded: practically equivalent." if any(change.comparison for change in changes) else "")
         + ("" if all(map(_known, changes)) else " Hollow: no interval, valid for these connections only.")
@@ -83,7 +85,7 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     widest = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
     far = max(widest, key=lambda change: _effect(change)[2][0])
     title = (
-        f"{far.other.path} takes {plain(_effect(far)[2][0])}× as long as {far.base.path} "
+        f"{far.other.path} takes {number(_effect(far)[2][0])}× as long as {far.base.path} "
         f"({far.base.method}, {far.base.statistic} of a run)"
     )
     return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=title)
@@ -118,15 +120,17 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
     everything += [truth / MICROSECOND for row in rows if (truth := configured().rtt.get(row.path))]
     if max(everything) > 4 * min(everything):
         axis.set_xscale("log")
-        axis.set_xlim(min(everything) / 1.3, max(everything) * 1.3)
+        axis.set_xlim(min(everything) / 1.3, max(everything) * (max(everything) / min(everything)) ** 0.25)
         plain_log_ticks(axis.xaxis)
     else:
-        axis.set_xlim(0, 1.08 * max(everything))
+        axis.set_xlim(0, 1.3 * max(everything))
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_yticks(range(len(rows)), names)
     dots(axis, [place for _, place in logged], [x for x, _ in logged],
          [f"{rows[place].path}: {plain(x, 5)} µs" for x, place in logged])  # fmt: skip
     for place, condition in enumerate(rows):
+        if condition.origin == "reported" or len(condition.values) == 1:
+            value_at(axis, place, max(condition.values) / MICROSECOND, *(v / MICROSECOND for v in condition.values))
         if truth := configured().rtt.get(condition.path):
             axis.plot([truth / MICROSECOND], [place], "x", color=INK, markersize=5, zorder=5)
     axis.grid(axis="y", visible=False)
@@ -155,8 +159,7 @@ def _effects(axis: Axes, group: Sequence[Change], names: Sequence[str] | None) -
             marks,
             f"{change.other.path} ÷ {change.base.path}: {' – '.join(plain(point) for point in points)}",
         )
-        axis.annotate(f"{plain(points[0])}×", (1, row), (3, 0), xycoords=("axes fraction", "data"), va="center",
-                      textcoords="offset points", fontsize=7.5, annotation_clip=False)  # fmt: skip
+        at_edge(axis, row, f"{number(points[0])}×")
         ends += points
         if truth := configured().rtt_ratio(change.other.path, change.base.path):
             axis.plot([truth], [row], "x", color=INK, markersize=5, zorder=5)

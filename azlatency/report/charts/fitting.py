@@ -5,14 +5,21 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from azlatency.logs.format import plain
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+#: Inches of a panel that needs labels of its own, and of a line of them.
+_TALL, _LABEL_INCHES = 1.4, 0.17
 
 
 def freeze(figure: Figure) -> None:
     """Lay the figure out and fix the result: the layout engine moves things slightly at each drawing."""
     figure.draw_without_rendering()
+    _label_tall_panels(figure)
+    _separate_thousands(figure)
     _thin_ticks(figure)
     if _break_long_lines(figure):
         # Shorter lines make the axes wider, which leaves more room for the lines.
@@ -29,29 +36,62 @@ def freeze(figure: Figure) -> None:
         axis.set_position((left, bottom, width, height))
 
 
-def _thin_ticks(figure: Figure) -> None:
-    """Reduce the ticks of a logarithmic axis to powers of 10, 100 or 1,000 until their labels do not touch."""
-    from matplotlib.ticker import LogLocator
+def grow(figure: Figure, inches: float) -> None:
+    """Make a figure taller."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + inches)
 
+
+def _label_tall_panels(figure: Figure) -> None:
+    """Repeat the labels of a shared x axis below each tall panel."""
     for axis in figure.axes:
+        tall = axis.get_window_extent().height >= _TALL * figure.dpi
+        if tall and not axis.xaxis.get_tick_params().get("labelbottom", True):
+            axis.tick_params(labelbottom=True)
+            grow(figure, _LABEL_INCHES)
+
+
+def _separate_thousands(figure: Figure) -> None:
+    """Write 1,000 on linear axes, as everywhere else."""
+    from matplotlib.ticker import FuncFormatter, ScalarFormatter
+
+    for which in (which for axis in figure.axes for which in (axis.xaxis, axis.yaxis)):
+        if (
+            isinstance(which.get_major_formatter(), ScalarFormatter)
+            and max(map(abs, which.get_view_interval())) >= 1000
+        ):
+            which.set_major_formatter(FuncFormatter(lambda value, _: plain(value, 7)))
+
+
+def _thin_ticks(figure: Figure) -> None:
+    """Remove ticks of logarithmic axes until their labels do not touch: to powers of ten, or every other one."""
+    from matplotlib.ticker import FixedLocator, LogLocator
+
+    axes = [which for axis in figure.axes for which in (axis.xaxis, axis.yaxis) if which.get_scale() == "log"]
+    for which in axes:
         for base in (10, 100, 1000):
-            if not isinstance(axis.xaxis.get_major_locator(), LogLocator) or not _labels_touch(axis):
+            if not _labels_touch(which):
                 break
-            axis.xaxis.set_major_locator(LogLocator(base=base, subs=(1,)))
+            ticks = list(which.get_majorticklocs())
+            if isinstance(which.get_major_locator(), FixedLocator):
+                which.set_major_locator(FixedLocator(ticks[ticks.index(1.0) % 2 if 1.0 in ticks else 0 :: 2]))
+            else:
+                which.set_major_locator(LogLocator(base=base, subs=(1,)))
             figure.draw_without_rendering()
 
 
-def _labels_touch(axis: Axes) -> bool:
-    """Return whether two tick labels below the axes are less than 3 pixels apart."""
+def _labels_touch(which: Any) -> bool:
+    """Return whether two tick labels of an axis are less than 3 pixels apart."""
     from itertools import pairwise
 
-    low, high = sorted(axis.get_xlim())
-    shown = [
+    low, high = sorted(which.get_view_interval())
+    boxes = [
         tick.label1.get_window_extent()
-        for tick in axis.xaxis.get_major_ticks()
+        for tick in which.get_major_ticks()
         if low <= tick.get_loc() <= high and tick.label1.get_visible() and tick.label1.get_text()
     ]
-    return any(right.x0 < left.x1 + 3 for left, right in pairwise(sorted(shown, key=lambda box: box.x0)))
+    ends = sorted((box.x0, box.x1) if which.axis_name == "x" else (box.y0, box.y1) for box in boxes)
+    return any(after[0] < before[1] + 3 for before, after in pairwise(ends))
 
 
 def _break_long_lines(figure: Figure) -> bool:

@@ -13,13 +13,12 @@ from azlatency.report.charts.base import (
     MICROSECOND,
     MOST_ROWS,
     label,
-    label_tall_panels,
     left_out,
     lines,
     most_of,
     narrow,
-    new_figure,
     sizes,
+    stack,
     styled,
     tip,
 )
@@ -115,10 +114,7 @@ def _forest(
     shared = len(positive) == len(finite) > 0 and positive.max() <= _ONE_AXIS * positive.min()
     tall = 0.6 + 0.4 * lines(*map(label, runs["path"].unique()))
     heights = [tall * runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
-    figure, axes = new_figure(
-        len(methods), 1, 0.55 + sum(0.24 * count + (0.5 if shared else 0.9) for count in heights),
-        sharex=shared, gridspec_kw={"height_ratios": [count + 1 for count in heights]},
-    )  # fmt: skip
+    figure, axes = stack(heights, each=0.24, gap=0.5 if shared else 0.9, sharex=shared)
     by_key = {(estimate.labels["path"], estimate.labels["method"]): estimate for estimate in estimates}
     single = {str(estimate.labels["run_id"]): estimate for estimate in within}
     truth = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
@@ -135,7 +131,6 @@ def _forest(
         axis.set_yticks(range(len(names)), [label(path) for path in names])
         axis.set_ylim(len(names) - 0.5, -0.5)
         axis.set_title(method)
-        axis.grid(axis="y", visible=False)
         runs_of = [(row, str(path), float(v) / scale) for row, path in enumerate(names) for v in groups[path]]
         drawn_runs = [(row, path, number) for row, path, number in runs_of if math.isfinite(number)]
         dots(axis, [row for row, _, _ in drawn_runs], [number for *_, number in drawn_runs],
@@ -153,7 +148,6 @@ def _forest(
                 tip(mark, f"{path}: configured {plain(truth[str(path)] / scale, 5)} {unit}")
         if expected is not None:
             axis.axvline(expected / scale, color=INK, linestyle="--", linewidth=1)
-    label_tall_panels(axes)
     drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
     caption = _caption(runs, what, list(estimates), drawn)
     if len(finite) < len(runs):
@@ -240,7 +234,7 @@ def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale:
     ]
     for place, estimate in enumerate(known, start=1):
         assert estimate.low is not None and estimate.high is not None
-        height = row + 0.16 + 0.26 * place / len(known)
+        height = row + 0.14 + 0.3 * (place - 0.5) / len(known)
         axis.plot([estimate.low / scale, estimate.high / scale], [height] * 2, color=RUN, linewidth=0.8, zorder=1)
 
 

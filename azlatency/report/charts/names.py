@@ -6,15 +6,18 @@ The text alternative and the tables have the full names; the caption says that n
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from unicodedata import east_asian_width
 
-from azlatency.studies.path import Path, route
+from azlatency.studies.path import Path
 
-_ARROW = route("", "")
-#: Longest word that is not shortened, in characters; an IPv4 address with a port fits.
-_LONGEST = 26
+#: Longest word that is not shortened, in characters; an IPv4 address with a port fits. Shortest rest of a word.
+_LONGEST, _SHORTEST = 26, 4
+#: Blanks at which no line is broken: between a number and its unit, and before the last word in parentheses.
+_TIED = re.compile(r"(?<=\d) (?=(?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w))|(?<=\w) (?=\w+\))")
 _WORD = re.compile(r"\S+")
 #: A host with its domain, and what may follow it in a title.
 _HOST = re.compile(r"([A-Za-z][\w-]*)\.[\w.-]+?([,;:)]*)")
@@ -37,9 +40,26 @@ def short(text: str | Path, letters: int | None = None) -> str:
     text = _WORD.sub(lambda match: _word(match[0]), str(text))
     if letters is None or len(text) <= letters:
         return text
-    ends = text.split(_ARROW)
-    room = (letters - len(_ARROW) * (len(ends) - 1)) // len(ends)
-    return _unique(text, *(_ARROW.join(_middle(end, name) for end in ends) for name in range(room, len(text), 4)))
+    return _unique(text, *(_squeezed(text, most) for most in range(letters, len(text), 4)))
+
+
+def wrap(text: str | Path, letters: int, lines: int | None = None) -> str:
+    """Break a text into lines of at most ``letters`` Latin characters, with long names shortened to ``lines`` lines."""
+    text = short(text)
+    # A Chinese or Japanese character is as wide as two Latin ones.
+    wide = sum(east_asian_width(letter) in "WF" for letter in text)
+    letters = letters * len(text) // (len(text) + wide) if text else letters
+    text = short(text, None if lines is None else lines * letters)
+    return textwrap.fill(_TIED.sub("\N{NO-BREAK SPACE}", text), max(letters, 8)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _squeezed(text: str, letters: int) -> str:
+    """Shorten the longest words until the text has at most ``letters`` characters."""
+    for room in range(_LONGEST, _SHORTEST - 1, -1):
+        text = " ".join(_middle(word, room) for word in text.split(" "))
+        if len(text) <= letters:
+            return text
+    return _middle(text, letters)
 
 
 def _word(word: str) -> str:

@@ -7,7 +7,8 @@ differ by at least 30 (CIE 1976 ΔE*ab) from each other, also for readers with d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,32 +23,42 @@ HUES = ("#10006b", "#11a758", "#d167be", "#522100", "#554c55", "#0000ee")
 #: Each light colour in the dark scheme. A colour that is not listed (the shades of a heat map) stays.
 DARK = {
     "#ffffff": "#14181d", INK: "#e3e7ec", "#e4e4e4": "#38424d",
-    ESTIMATE: "#5db4f0", RUN: "#ff9a5c", GREY: "#98a2ad",
+    ESTIMATE: "#5db4f0", RUN: "#ff9a5c", GREY: "#8a939d",
     BAND: "#1d3346", FILL: "#2c5f80", RANGE: "#4a545f",
     **dict(zip(HUES, ("#70feff", "#fdea17", "#a31aec", "#d1211f", "#669088", "#1abbff"), strict=True)),
 }  # fmt: skip
 #: Text on the shades of a heat map, which are the same in both schemes.
 ON_LIGHT, ON_DARK = "#010101", "#fefefe"
-_MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a path is drawn: colour of its pair, dash of its direction, and a marker that changes if colours repeat."""
+    """How a path is drawn: colour of its pair, dash of its direction."""
 
     colour: str
     dash: Any
-    marker: str
 
 
-def looks(paths: Iterable[Path | str]) -> dict[str, Look]:
-    """Return the look of each path by its text: both directions of a pair share a colour, the second one is dashed."""
-    pairs: dict[frozenset[str], str] = {}
-    by_path = {}
-    for path in sorted({str(path) for path in paths}):
-        ends = Path.parse(path).ends
-        pair = frozenset(ends) if ends else frozenset((path, ""))
-        first = pairs.setdefault(pair, path)
-        turn, hue = divmod(list(pairs).index(pair), len(HUES))
-        by_path[path] = Look(HUES[hue], "-" if first == path else (0, (4, 2)), _MARKERS[turn % len(_MARKERS)])
-    return by_path
+def pair_of(path: Path | str) -> frozenset[str]:
+    """Return what both directions of a pair have in common; a path without named ends is a pair of its own."""
+    ends = path.ends if isinstance(path, Path) else None
+    return frozenset(ends or (str(path),))
+
+
+def told_apart(values: Mapping[Path | str, float]) -> list[Path | str]:
+    """Select the paths of as many pairs as there are hues, spread evenly from the smallest value to the largest."""
+    ordered = sorted(values, key=lambda path: (values[path], str(path)))
+    # The path with the largest value is one of those that are shown.
+    pairs = list(dict.fromkeys(map(pair_of, [*ordered[-1:], *ordered])))
+    pairs = [*pairs[1:], *pairs[:1]]
+    if (last := len(pairs) - 1) >= len(HUES):
+        pairs = [pairs[round(place * last / (len(HUES) - 1))] for place in range(len(HUES))]
+    return [path for path in ordered if pair_of(path) in pairs]
+
+
+def looks(paths: Iterable[Path | str]) -> dict[Path | str, Look]:
+    """Return the look of each path: both directions of a pair share a colour, the second one is dashed."""
+    ordered = sorted(set(paths), key=str)
+    first = {pair_of(path): path for path in reversed(ordered)}
+    hues = dict(zip(dict.fromkeys(map(pair_of, ordered)), itertools.cycle(HUES), strict=False))
+    return {path: Look(hues[pair_of(path)], "-" if first[pair_of(path)] == path else (0, (4, 2))) for path in ordered}

@@ -13,20 +13,22 @@ from azlatency.report.charts.axes import nines, plain_log_ticks, spread
 from azlatency.report.charts.base import (
     MICROSECOND,
     MOST_PANELS,
+    evenly,
+    grid,
     most_of,
     narrow,
-    new_figure,
     side_by_side,
     sizes,
     styled,
     tip,
 )
 from azlatency.report.charts.names import short
-from azlatency.report.charts.palette import Look, looks
+from azlatency.report.charts.palette import HUES, Look, looks, pair_of, told_apart
 from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Estimate
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,50 +67,57 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     if not drawn:
         has = "prints percentiles" if source == "printed" else "contains samples that resolve a percentile"
         return Note(f"No chart: no log of this study {has}.")
-    curves = Counter(
-        str(method) for method, _ in {(estimate.labels["method"], estimate.labels["run_id"]) for estimate in drawn}
-    )
-    methods = list(dict.fromkeys(str(estimate.labels["method"]) for estimate in drawn))
-    methods, left = most_of(methods, curves.__getitem__, "methods, those with the most runs", MOST_PANELS)
-    drawn = [estimate for estimate in drawn if estimate.labels["method"] in methods]
-    if max(curves[method] for method in methods) > _CURVES_SHOWN:
-        left += f" A panel shows at most {_CURVES_SHOWN} runs, those with the most packets."
-    paths = list(dict.fromkeys(str(estimate.labels["path"]) for estimate in drawn))
-    columns = side_by_side(2, len(methods)) if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
-    rows = math.ceil(len(methods) / columns)
-    figure, axes = new_figure(rows, columns, 0.6 + (3.1 if columns > 1 else 3.4) * rows, sharey=True)
+    title, sizes_by_path = _title(drawn)
+    every = len({_run(estimate) for estimate in drawn})
+    paths = told_apart(sizes_by_path)
+    drawn = [estimate for estimate in drawn if estimate.labels["path"] in set(paths)]
+    curves = Counter(method for method, _ in {_run(estimate) for estimate in drawn})
+    methods, left = most_of(list(curves), curves.__getitem__, "methods, those with the most runs", MOST_PANELS)
+    kept: set[tuple[str, str]] = set()
+    for method in methods:
+        of_method = {_run(estimate): estimate for estimate in drawn if estimate.labels["method"] == method}
+        few = evenly(list(of_method.values()), lambda e: e.labels["path"], lambda e: e.n, _CURVES_SHOWN)
+        kept.update(map(_run, few))
+    drawn = [estimate for estimate in drawn if _run(estimate) in kept]
+    if len(kept) < every:
+        left = f" Shown: {len(kept)} of {every} runs, of as many pairs as there are colours; the table lists all."
+    methods = [method for method in curves if method in methods]
+    most = 2 if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
+    height = 3.1 if side_by_side(most, len(methods)) > 1 else 3.4
+    figure, axes = grid(len(methods), most, height, extra=0.6, ylabel="round-trip time, µs (log)", sharey=True)
     ends = []
-    for axis, method in zip(axes, methods, strict=False):
-        of_method = [estimate for estimate in drawn if estimate.labels["method"] == method]
-        ends.append(_curve_panel(axis, of_method, paths, source, few_ticks=columns > 1 or narrow()))
+    for axis, method in zip(axes, methods, strict=True):
+        of_panel = [estimate for estimate in drawn if estimate.labels["method"] == method]
+        ends.append(_curve_panel(axis, of_panel, paths, source, few_ticks=height == 3.1 or narrow()))
         axis.set_title(method)
     # The panels share their y axis: its limits are final only when all of them are drawn.
-    for axis, of_panel in zip(axes, ends, strict=False):
+    for axis, of_axis in zip(axes, ends, strict=True):
         plain_log_ticks(axis.yaxis)
-        _label_ends(axis, of_panel, looks(paths))
-    for axis in axes[len(methods) :]:
-        axis.set_visible(False)
-    for axis in axes[::columns]:
-        axis.set_ylabel("round-trip time, µs (log)")
+        _label_ends(axis, of_axis, looks(paths))
     in_text = drawn if source == "printed" else [estimate for estimate in drawn if estimate.labels["q"] in _NICE]
-    return Chart(
-        figure, _caption(drawn, source) + left, _alt_of_estimates(in_text, MICROSECOND, "µs"), title=_title(drawn)
-    )
+    return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(in_text, MICROSECOND, "µs"), title=title)
 
 
-def _title(drawn: Sequence[Estimate]) -> str:
-    """Compare the paths at p99, or at the highest level below it that is not rare."""
+def _run(estimate: Estimate) -> tuple[str, str]:
+    return str(estimate.labels["method"]), str(estimate.labels["run_id"])
+
+
+def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[Path | str, float]]:
+    """Compare the paths at p99, or at the highest level below it that is not rare; also return a number per path."""
     levels = Counter(float(estimate.labels["q"]) for estimate in drawn if estimate.labels["q"] <= 0.99)
+    sizes_by_path = {e.labels["path"]: float(e.estimate or 0.0) for e in sorted(drawn, key=lambda e: -e.labels["q"])}
     if not levels:
-        return ""
+        return "", sizes_by_path
     level = max(q for q in levels if 2 * levels[q] >= max(levels.values()))
     values = [
-        (str(estimate.labels["method"]), str(estimate.labels["path"]), float(estimate.estimate or 0.0))
+        (str(estimate.labels["method"]), estimate.labels["path"], float(estimate.estimate or 0.0))
         for estimate in drawn
         if estimate.labels["q"] == level
     ]
     method, by_path = by_method(values)
-    return extremes("median" if level == 0.5 else f"p{100 * level:g}", by_path, "ns", method)
+    title = extremes("median" if level == 0.5 else f"p{100 * level:g}", by_path, "ns", method)
+    # With enough pairs of the method in the title, its longest and its shortest path are among those drawn.
+    return title, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes_by_path | by_path
 
 
 def _caption(drawn: Sequence[Estimate], source: Source) -> str:
@@ -121,7 +130,7 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
             f"the autocorrelation of the packets; {bounded:,} of {len(drawn):,} percentiles have one. Each line "
             f"describes one connection; {packets}."
         )
-    runs = Counter(str(method) for method, _ in {(e.labels["method"], e.labels["run_id"]) for e in drawn})
+    runs = Counter(method for method, _ in map(_run, {_run(e): e for e in drawn}.values()))
     bare = sum(count > _BRACKETS_SHOWN for count in runs.values())
     parts = ["Round-trip percentiles as printed, one line per run; both directions of a pair share a colour."]
     if bare < len(runs):
@@ -135,24 +144,23 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
         parts.append("Arrow: no upper bound.")
     if bare:
         parts.append(f"Panels of more than {_BRACKETS_SHOWN} runs have neither bars nor shading; see the table.")
-    return " ".join([*parts, f"{packets}.", configured().caption("delay")]).rstrip()
+    marked = any(configured().rtt.get(str(estimate.labels["path"])) for estimate in drawn)
+    return " ".join([*parts, f"{packets}.", configured().caption("delay") if marked else ""]).rstrip()
 
 
 def _curve_panel(
-    axis: Axes, estimates: Sequence[Estimate], paths: list[str], source: Source, few_ticks: bool
-) -> dict[str, list[tuple[float, float]]]:
+    axis: Axes, estimates: Sequence[Estimate], paths: list[Path | str], source: Source, few_ticks: bool
+) -> dict[Path | str, list[tuple[float, float]]]:
     """Draw the runs of one method; return the ends of the curves of each path."""
     runs: dict[str, list[Estimate]] = {}
     for estimate in estimates:
         runs.setdefault(str(estimate.labels["run_id"]), []).append(estimate)
-    kept, _ = most_of(list(runs), lambda run: runs[run][0].n, "runs", _CURVES_SHOWN)
-    runs = {run: runs[run] for run in kept}
     # Offset the paths so that their brackets do not overlap.
     step = min(0.05, 0.3 / len(paths))
-    ends: dict[str, list[tuple[float, float]]] = {}
+    ends: dict[Path | str, list[tuple[float, float]]] = {}
     look = looks(paths)
     for curve in runs.values():
-        path = str(curve[0].labels["path"])
+        path = curve[0].labels["path"]
         colour, style = look[path].colour, look[path].dash
         shift = (paths.index(path) - (len(paths) - 1) / 2) * step
         x = [nines(estimate.labels["q"]) + shift for estimate in curve]
@@ -162,7 +170,7 @@ def _curve_panel(
             _band(axis, x, curve, colour)
         else:
             bare = len(runs) > _BRACKETS_SHOWN
-            _marks(axis, x, y, curve, look[path], 3 if bare else 4)
+            _marks(axis, x, y, curve, colour, 3 if bare else 4)
             if not bare:
                 for position, value, estimate in zip(x, y, curve, strict=True):
                     _bracket(axis, position, value, estimate, colour)
@@ -175,7 +183,7 @@ def _curve_panel(
     axis.set_xticks([nines(q) for q in ticks], [f"p{100 * q:g}" for q in ticks], rotation=50, ha="right")
     axis.set_xlim(nines(shown[0]) - 0.2, nines(shown[-1]) + 0.2)
     for path in ends:
-        rtt = configured().rtt.get(path)
+        rtt = configured().rtt.get(str(path))
         if rtt:
             axis.plot([0, 0.03], [rtt / MICROSECOND] * 2, color=look[path].colour, linewidth=3, zorder=5,
                       transform=axis.get_yaxis_transform())  # fmt: skip
@@ -200,15 +208,15 @@ def _band(axis: Axes, x: Sequence[float], curve: Sequence[Estimate], colour: str
 
 
 def _marks(
-    axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], look: Look, size: float
+    axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], colour: str, size: float
 ) -> None:
     """Draw a dot for each percentile, hollow where the log reports the sample maximum as a percentile."""
-    for is_maximum, face in ((False, look.colour), (True, "white")):
+    for is_maximum, face in ((False, colour), (True, "white")):
         chosen = [at for at, estimate in enumerate(curve) if ("maximum_in_disguise" in estimate.codes) == is_maximum]
         if chosen:
             places = [x[at] for at in chosen], [y[at] for at in chosen]
             (dots,) = axis.plot(
-                *places, look.marker, color=look.colour, markersize=size, markerfacecolor=face, linestyle="", zorder=4
+                *places, "o", color=colour, markersize=size, markerfacecolor=face, linestyle="", zorder=4
             )
             tip(dots, *(f"{curve[at].labels['path']}, {curve[at].what}: {plain(y[at], 5)} µs" for at in chosen))
 
@@ -238,7 +246,9 @@ def _apart(levels: Sequence[float], least: float) -> list[float]:
     return sorted(kept)
 
 
-def _label_ends(axis: Axes, ends: Mapping[str, list[tuple[float, float]]], look: Mapping[str, Look]) -> None:
+def _label_ends(
+    axis: Axes, ends: Mapping[Path | str, list[tuple[float, float]]], look: Mapping[Path | str, Look]
+) -> None:
     """Label each path right of the axes; a line leads from the name to the end of one of its curves.
 
     The limits of the axes must be final. Of several curves of a path the middle one is labelled.

@@ -12,17 +12,16 @@ from azlatency.report.charts.base import (
     MICROSECOND,
     MOST_ROWS,
     label,
-    label_tall_panels,
     lines,
     most_of,
     narrow,
-    new_figure,
     sizes,
+    stack,
     styled,
     tip,
 )
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RUN
-from azlatency.report.charts.rows import dots, value_at
+from azlatency.report.charts.rows import at_edge, dots, number, value_at
 from azlatency.report.charts.titles import by_method, extremes, is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -59,10 +58,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     for condition in sorted(conditions, key=lambda condition: (condition.origin == "reported", _size(condition))):
         panels.setdefault((condition.origin, condition.method), []).append(condition)
     heights = [sum(lines(label(_name(condition))) for condition in group) for group in panels.values()]
-    figure, axes = new_figure(
-        len(panels), 1, 0.6 + sum(0.2 * height + 0.42 for height in heights), sharex=True,
-        gridspec_kw={"height_ratios": [height + 1.2 for height in heights]},
-    )  # fmt: skip
+    figure, axes = stack(heights)
     values = [value for condition in conditions for value in (*condition.values, *_ends(condition))]
     logarithmic = max(values) > _FAR_APART * min(values)
     room = 0.3 if narrow() else 0.16
@@ -78,7 +74,6 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         _panel(axis, group)
         title = f"{method}, {group[0].statistic} of a run"
         axis.set_title(title if origin == "log" else f"{method}, {group[0].statistic} as reported (no log)")
-    label_tall_panels(axes)
     axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
     method, by_path = by_method((c.method, c.path, _size(c)) for c in conditions)
     title = extremes("round trip", by_path, "ns", method)
@@ -120,7 +115,6 @@ def _panel(axis: Axes, group: Sequence[Condition]) -> None:
         value_at(axis, place, max([*x, *ends]), _size(condition) / MICROSECOND)
         if truth := configured().rtt.get(condition.path):
             axis.plot([truth / MICROSECOND], [place], "x", color=INK, markersize=5, zorder=5)
-    axis.grid(axis="y", visible=False)
 
 
 def _ends(condition: Condition) -> tuple[float, ...]:
@@ -193,8 +187,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
     changes = sorted(changes, key=_ratio)
     names = [label(change_name(change)) for change in changes]
     heights = [lines(name) + 0.3 for name in names]
-    figure, axes = new_figure(1, 1, 0.9 + 0.19 * sum(heights))
-    axis = axes[0]
+    figure, (axis,) = stack([sum(heights)], xlabel="round-trip time after ÷ before the change (log); below 1 is faster")
     place, rows, alts, outer = 0.0, [], [], [1.0]
     for change, height in zip(changes, heights, strict=True):
         row = place + height / 2
@@ -217,27 +210,28 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
             outer += ends
         tip(mark, alt)
         alts.append(alt)
-        if truth := configured().rtt_ratio(change.other.path, change.base.path):
+        if truth := _truth(change):
             axis.plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
             outer.append(truth)
-        axis.annotate(f"{plain(_ratio(change))}×", (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
-                      textcoords="offset points", fontsize=7.5, annotation_clip=False)  # fmt: skip
+        at_edge(axis, row, f"{number(_ratio(change))}×")
     axis.axvline(1, color=INK, linewidth=1)
     times_axis(axis, outer)
     axis.set_yticks(rows, names)
     axis.set_ylim(place, 0)
-    axis.grid(axis="y", visible=False)
-    axis.set_xlabel("round-trip time after ÷ before the change (log); below 1 is faster")
     caption = (
         "Ratio of the round-trip times after and before one change, smallest first; right: the ratio. "
         + _change_caption(changes)
         + " Do not generalise from a point without an interval."
-        + (f" {configured().caption('rtt ratio')}" if configured().rtt else "")
+        + (f" {configured().caption('rtt ratio')}" if any(map(_truth, changes)) else "")
         + left
     )
     far = max(changes, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))
-    title = f"Largest effect of one change: {plain(_ratio(far))}× ({change_name(far)})"
+    title = f"Largest effect of one change: {number(_ratio(far))}× ({change_name(far)})"
     return Chart(figure, caption, "\n".join(alts), title=title)
+
+
+def _truth(change: Change) -> float | None:
+    return configured().rtt_ratio(change.other.path, change.base.path)
 
 
 def _ratio(change: Change) -> float:
@@ -273,7 +267,7 @@ def change_name(change: Change) -> str:
     """Describe a change: what changed, where, and the tool."""
     base, other = getattr(change.base, change.factor), getattr(change.other, change.factor)
     if change.factor == "placement":
-        return f"{change.base.path} → {change.other.path}: {change.other.method}"
+        return f"{change.base.path} to {change.other.path}: {change.other.method}"
     where = (
         change.other.path if change.base.path == change.other.path else (change.other.placement or "").replace("_", " ")
     )

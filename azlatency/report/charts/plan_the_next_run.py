@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import (
     MOST_ROWS,
+    grid,
     label,
-    label_tall_panels,
     lines,
     most_of,
     narrow,
-    new_figure,
-    side_by_side,
     sizes,
+    stack,
     styled,
     tip,
 )
@@ -24,9 +22,6 @@ from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
 from azlatency.report.charts.rows import value_at
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.planning import Plan
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _COLUMNS, _CURVES = 3, 12
 _NOTHING = (
@@ -61,10 +56,7 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     panels = {method: sorted(rows, key=lambda plan: plan.at_pilot_spread or 0) for method, rows in panels.items()}
     names = [label(str(plan.labels["path"])) for plan in shown]
     counts = [len(rows) * lines(*names) for rows in panels.values()]
-    figure, axes = new_figure(
-        len(panels), 1, 0.6 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
-        gridspec_kw={"height_ratios": [count + 1 for count in counts]},
-    )  # fmt: skip
+    figure, axes = stack(counts, xlabel=f"{shown[0].what} (log)")
     for axis, (method, rows) in zip(axes, panels.items(), strict=True):
         for row, plan in enumerate(rows):
             assert plan.at_pilot_spread is not None
@@ -74,16 +66,13 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
             tip(dot, _words(plan))
             value_at(axis, row, max([*ends, plan.done]), plan.at_pilot_spread)
             axis.plot([plan.done], [row], "|", color=RUN, markersize=11, markeredgewidth=2.2, zorder=4)
-        axis.set_yticks(range(len(rows)), [label(str(plan.labels["path"])) for plan in rows])
+        axis.set_yticks(range(len(rows)), [label(plan.labels["path"]) for plan in rows])
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_title(method)
-        axis.grid(axis="y", visible=False)
         axis.set_xscale("log")
     low, high = axes[-1].get_xlim()
     axes[-1].set_xlim(low, high * (high / low) ** (0.3 if narrow() else 0.1))
     plain_log_ticks(axes[-1].xaxis)
-    label_tall_panels(axes)
-    axes[-1].set_xlabel(f"{next(iter(panels.values()))[0].what} (log)")
     caption = (
         "Runs needed per path, fewest first. Circle and number: if the true spread equals the observed one; bar: from "
         "the lower to the upper bound of the spread; orange tick: runs done. "
@@ -114,10 +103,10 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     if not curves:
         return Note(_NOTHING)
     curves, left = most_of(curves, lambda curve: curve[0].done, "methods, those with the most runs", _CURVES)
-    columns = side_by_side(_COLUMNS, len(curves))
-    rows = math.ceil(len(curves) / columns)
-    figure, axes = new_figure(rows, columns, 2.3 * rows + 0.3, sharex=True, sharey=True)
-    for axis, curve in zip(axes, curves, strict=False):
+    figure, axes = grid(
+        len(curves), _COLUMNS, 2.3, xlabel="half-width, ±% (log)", ylabel="runs (log)", sharex=True, sharey=True
+    )
+    for axis, curve in zip(axes, curves, strict=True):
         x = [100 * float(plan.labels["relative"]) for plan in curve]
         middle = [float(plan.at_pilot_spread or math.nan) for plan in curve]
         low = [float(plan.low or math.nan) for plan in curve]
@@ -130,15 +119,7 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
         axis.set_xscale("log")
         axis.set_yscale("log")
         plain_log_ticks(axis.xaxis)
-        _few_ticks(axis)
-    for axis in axes[len(curves) :]:
-        axis.set_visible(False)
-    for index, axis in enumerate(axes[: len(curves)]):
-        if index % columns == 0:
-            axis.set_ylabel("runs (log)")
-        if index + columns >= len(curves):
-            axis.set_xlabel("half-width, ±% (log)")
-            axis.tick_params(labelbottom=True)
+        plain_log_ticks(axis.yaxis)
     caption = (
         "Runs needed for an interval of a given half-width, for the path of each method that needs the most runs. "
         "Solid: at the upper bound of the spread (plan with this number); dashed: at the pilot's spread; band: down to "
@@ -153,14 +134,6 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
         f"({worst.labels['path']}, {worst.labels['method']})"
     )
     return Chart(figure, caption, "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves), title=title)
-
-
-def _few_ticks(axis: Axes) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    axis.yaxis.set_major_locator(LogLocator())
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axis.yaxis.set_minor_locator(NullLocator())
 
 
 def _words(plan: Plan) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
-from azlatency.report.charts.base import tip
+from azlatency.report.charts.base import label, tip
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
+from azlatency.report.charts.rows import at_edge, number
 from azlatency.stats.result import Comparison
 from azlatency.studies.path import route
 
@@ -24,8 +25,8 @@ _MARKS = {
 }
 
 
-def pair_panel(axis: Axes, pairs: Sequence[Comparison]) -> None:
-    """Draw one ratio per row, with its interval and its band of practical equivalence."""
+def pair_panel(axis: Axes, pairs: Sequence[Comparison], names: Sequence[str]) -> None:
+    """Draw one ratio per row, with its name, its interval and its band of practical equivalence."""
     axis.set_ylim(len(pairs) - 0.4, -0.6)
     for row, pair in enumerate(pairs):
         assert pair.ratio.estimate is not None
@@ -40,13 +41,9 @@ def pair_panel(axis: Axes, pairs: Sequence[Comparison]) -> None:
             markersize=4.5, zorder=3,
         )  # fmt: skip
         tip(mark, pair_words(pair))
-        axis.annotate(
-            plain(pair.ratio.estimate), (1, row), (4, 0), xycoords=("axes fraction", "data"), va="center",
-            textcoords="offset points", fontsize=7.5, color=edge, annotation_clip=False,
-        )  # fmt: skip
+        at_edge(axis, row, number(pair.ratio.estimate), edge)
     axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
-    axis.set_yticks(range(len(pairs)), [str(pair.labels["method"]) for pair in pairs])
-    axis.grid(axis="y", visible=False)
+    axis.set_yticks(range(len(pairs)), [label(name) for name in names])
 
 
 def verdict_words(pairs: Sequence[Comparison]) -> str:
@@ -61,12 +58,12 @@ def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
     apart = [pair for pair in pairs if pair.verdict == "different"]
     alike = sum(pair.verdict in ("equivalent", "different_within_margin") for pair in pairs)
     if not apart:
-        open_ = len(pairs) - alike
-        return f"{what}: no difference shown; {alike} practically equivalent, {open_} inconclusive"
+        counts = {"practically equivalent": alike, "inconclusive": len(pairs) - alike}
+        return f"{what}: no difference shown; {', '.join(f'{n} {text}' for text, n in counts.items() if n)}"
     far = max(apart, key=lambda pair: abs(math.log(pair.ratio.estimate or 1.0)))
     ends = [far.labels.get(key) for key in ("from", "to")]
     name = f"{route(*map(str, ends))} against back" if all(ends) else str(far.labels.get("path", far.what))
-    most = f"most {name}, {plain(far.ratio.estimate)}× ({far.labels['method']})"
+    most = f"most {name}, {number(far.ratio.estimate or 1.0)}× ({far.labels['method']})"
     return f"{what}: {len(apart)} of {len(pairs)} differ; {most}"
 
 

@@ -44,13 +44,21 @@ def dots(axis: Axes, rows: Sequence[float], values: Sequence[float], tips: Seque
 
 def value_at(axis: Axes, row: float, place: float, *values: float, colour: str = INK) -> None:
     """Write a number, or the ends of a range, right of a place in a row, and never beyond the end of the axis."""
-    place = min(place, axis.get_xlim()[1])
-    text = " – ".join(dict.fromkeys(_number(value) for value in values))
-    axis.annotate(
-        text, (place, row), (6, 0), textcoords="offset points", va="center", fontsize=7.5, color=colour,
-        annotation_clip=False,
-    )  # fmt: skip
+    _annotate(axis, row, min(place, axis.get_xlim()[1]), "data", " – ".join(dict.fromkeys(map(number, values))), colour)
 
 
-def _number(value: float) -> str:
+def at_edge(axis: Axes, row: float, text: str, colour: str = INK) -> None:
+    """Write a text right of the axis, level with a row."""
+    _annotate(axis, row, 1, "axes fraction", text, colour)
+
+
+def number(value: float) -> str:
+    """Write a count, or a measured number with three significant digits."""
     return f"{value:,}" if isinstance(value, int) else format_number(value, decimals_for(value))
+
+
+def _annotate(axis: Axes, row: float, place: float, of: str, text: str, colour: str) -> None:
+    axis.annotate(
+        text, (place, row), (5, 0), xycoords=(of, "data"), textcoords="offset points", va="center", fontsize=7.5,
+        color=colour, annotation_clip=False,
+    )  # fmt: skip

@@ -11,9 +11,8 @@ from azlatency.report.charts.base import (
     GIGABIT,
     MICROSECOND,
     MOST_PANELS,
+    grid,
     left_out,
-    new_figure,
-    side_by_side,
     sizes,
     styled,
     tip,
@@ -51,15 +50,9 @@ def runs_in_order(histories: Sequence[History]) -> Chart | Note:
     if not tested:
         return Note("No chart: no path has six runs that differ and whose order is known.")
     shown = tested[:MOST_PANELS]
-    columns = side_by_side(2, len(shown))
-    rows = -(-len(shown) // columns)
-    figure, axes = new_figure(rows, columns, 0.4 + 1.5 * rows)
-    for axis, one in zip(axes, shown, strict=False):
+    figure, axes = grid(len(shown), 2, 1.5, xlabel="run, in the order of measuring")
+    for axis, one in zip(axes, shown, strict=True):
         _panel(axis, one)
-    for axis in axes[len(shown) :]:
-        axis.set_visible(False)
-    for axis in axes[len(shown) - columns : len(shown)]:
-        axis.set_xlabel("run, in the order of measuring")
     dependent = sum("dependent_runs" in one.codes for one in tested)
     title = (
         f"Neighbouring runs resemble each other in {dependent} of {len(tested)} series "

@@ -54,9 +54,10 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     of_chosen = reported[reported["run_id"].isin(set(chosen.index))]
     top = max(0.0, *rates, float(of_chosen["throughput"].max()) / GIGABIT)
     counted = of_chosen["retransmits"].dropna()
-    heights = [3, 1] if len(counted) else [3]
+    any_lost = bool((counted > 0).any())
+    heights = [3, 1] if any_lost else [3]
     figure, axes = new_figure(
-        len(heights) * rows, columns, (2.1 if len(counted) else 1.7) * rows + 0.4,
+        len(heights) * rows, columns, (2.1 if any_lost else 1.7) * rows + 0.4,
         gridspec_kw={"height_ratios": heights * rows},
     )  # fmt: skip
     alts = []
@@ -85,7 +86,13 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     shown = ", first run of each path and method" if len(chosen) < len(runs) else ""
     caption = (
         f"Throughput by reporting interval{shown}"
-        + (" (above) and retransmitted segments (below)." if len(counted) else ".")
+        + (
+            " (above) and retransmitted segments (below)."
+            if any_lost
+            else "."
+            if not len(counted)
+            else "; no retransmits."
+        )
         + (" Grey: omitted by the tool." if of_chosen["omitted"].fillna(False).any() else "")
         + (" Dotted: configured rate of the emulated link." if any(rates) else "")
         + f" Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}."

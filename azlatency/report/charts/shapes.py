@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
 from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import MICROSECOND, narrow, new_figure, side_by_side, sizes, styled, tip
-from azlatency.report.charts.palette import Look, looks
+from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
+from azlatency.report.charts.names import short
+from azlatency.report.charts.palette import Look, looks, told_apart
 from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.distribution_shape import RunHistogram
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-#: Most runs of a chart, and most paths that are told apart by a legend below the panels.
-_RUNS, _LEGEND = 36, 12
+#: Most runs of a chart.
+_RUNS = 36
 
 
 @styled
@@ -30,7 +33,7 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
     ----------
     shapes : sequence of RunHistogram
         As `azlatency.stats.distribution_shape.run_histograms` returns them.
-        Of more than 36 runs, those with the most packets are drawn.
+        Of more runs, about 36 are drawn, spread evenly over the paths of as many pairs as there are colours.
 
     Returns
     -------
@@ -39,59 +42,46 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
     """
     if not shapes:
         return Note("No chart: no run of this study has enough samples to show a distribution.")
-    shown = _chosen(shapes)
+    method, medians = by_method((s.method, s.path, s.median) for s in shapes if math.isfinite(s.median))
+    paths = set(told_apart(medians | {s.path: s.median for s in shapes if s.path not in medians}))
+    shown = evenly([s for s in shapes if s.path in paths], lambda s: (s.method, s.path), lambda s: s.n, _RUNS)
     panels: dict[str, list[RunHistogram]] = {}
     for shape in sorted(shown, key=lambda shape: shape.path):
         panels.setdefault(shape.method, []).append(shape)
     look = looks(shape.path for shape in shown)
-    columns = side_by_side(2, len(panels))
-    rows = math.ceil(len(panels) / columns)
-    legend = 0.17 * math.ceil(min(len(look), _LEGEND) / (1 if narrow() else 3))
-    figure, axes = new_figure(rows, columns, 0.5 + 2.3 * rows + legend, sharex=True, sharey=True)
-    for axis, (method, group) in zip(axes, panels.items(), strict=False):
+    legend = 0.17 * math.ceil(len(look) / (1 if narrow() else 3))
+    figure, axes = grid(
+        len(panels),
+        2,
+        2.3,
+        extra=0.5 + legend,
+        xlabel="round-trip time, µs (log)",
+        ylabel="share of probes",
+        sharex=True,
+        sharey=True,
+    )
+    for axis, (title, group) in zip(axes, panels.items(), strict=True):
         _curves(axis, group, look)
-        axis.set_title(method)
-    for axis in axes[len(panels) :]:
-        axis.set_visible(False)
+        axis.set_title(title)
     axes[0].set_xscale("log")
     axes[0].set_xlim(shown[0].edges[0] / MICROSECOND, shown[0].edges[-1] / MICROSECOND)
     axes[0].set_ylim(0, 1)
-    plain_log_ticks(axes[0].xaxis, decades_only=narrow())
-    for index, axis in enumerate(axes[: len(panels)]):
-        if index % columns == 0:
-            axis.set_ylabel("share of probes")
-        if index + columns >= len(panels):
-            axis.set_xlabel("round-trip time, µs (log)")
-            axis.tick_params(labelbottom=True)
+    plain_log_ticks(axes[0].xaxis)
     _name_paths(figure, look)
     caption = (
         "Share of the probes of each run that were answered within a time (ECDF), one line per run; both directions of "
         f"a pair share a colour.{_lost(shown)} Each line describes one connection; "
         f"{sizes((shape.n for shape in shown), 'packets per run')}."
         + (" Thick mark at the bottom: configured round-trip delay of the emulated link." if _truths(shown) else "")
-        + ("" if len(shown) == len(shapes) else f" {len(shown)} of {len(shapes)} runs.")
-        + (f" Not named: {len(look) - _LEGEND} more paths." if len(look) > _LEGEND else "")
+        + ("" if len(shown) == len(shapes) else f" {len(shown)} of {len(shapes)} runs, spread evenly over the paths.")
     )
-    method, medians = by_method((s.method, s.path, s.median) for s in shown if math.isfinite(s.median))
     return Chart(
         figure, caption, "\n".join(_words(shape) for group in panels.values() for shape in group),
         title=extremes("median round trip", medians, "ns", method),
     )  # fmt: skip
 
 
-def _chosen(shapes: Sequence[RunHistogram]) -> list[RunHistogram]:
-    """Choose at most 36 runs: those with the most packets, the same number for each method."""
-    if len(shapes) <= _RUNS:
-        return list(shapes)
-    methods = list(dict.fromkeys(shape.method for shape in shapes))
-    kept: set[str] = set()
-    for method in methods:
-        group = sorted((shape for shape in shapes if shape.method == method), key=lambda shape: -shape.n)
-        kept.update(shape.run_id for shape in group[: max(_RUNS // len(methods), 1)])
-    return [shape for shape in shapes if shape.run_id in kept]
-
-
-def _curves(axis: Axes, group: Sequence[RunHistogram], look: dict[str, Look]) -> None:
+def _curves(axis: Axes, group: Sequence[RunHistogram], look: Mapping[Path | str, Look]) -> None:
     for shape in group:
         style = look[shape.path]
         # Not seaborn.ecdfplot: it needs every sample, and a lost probe has none.
@@ -105,22 +95,17 @@ def _curves(axis: Axes, group: Sequence[RunHistogram], look: dict[str, Look]) ->
         axis.plot([truth / MICROSECOND] * 2, [0, 0.05], color=look[path].colour, linewidth=3, zorder=5)
 
 
-def _truths(shapes: Sequence[RunHistogram]) -> dict[str, float]:
+def _truths(shapes: Sequence[RunHistogram]) -> dict[Path | str, float]:
     """Return the configured round-trip delay of each path that has one."""
-    return {shape.path: delay for shape in shapes if (delay := configured().rtt.get(shape.path))}
+    return {shape.path: delay for shape in shapes if (delay := configured().rtt.get(str(shape.path)))}
 
 
-def _name_paths(figure: object, look: dict[str, Look]) -> None:
+def _name_paths(figure: Figure, look: Mapping[Path | str, Look]) -> None:
     """Name the paths below the panels: steep curves leave no room for names at their ends."""
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    from azlatency.report.charts.names import short
-
-    assert isinstance(figure, Figure)
-    named = list(look.items())[:_LEGEND]
-    lines = [Line2D([], [], color=style.colour, linestyle=style.dash) for _, style in named]
-    names = [short(path, 34) for path, _ in named]
+    lines = [Line2D([], [], color=style.colour, linestyle=style.dash) for style in look.values()]
+    names = [short(path, 34) for path in look]
     figure.legend(lines, names, loc="outside lower left", ncols=1 if narrow() else 3, handlelength=3)
 
 

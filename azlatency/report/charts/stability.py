@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_value, plain
 from azlatency.report.charts.axes import plain_log_ticks, stretches
-from azlatency.report.charts.base import MICROSECOND, SECOND, new_figure, side_by_side, sizes, styled, tip
+from azlatency.report.charts.base import MICROSECOND, SECOND, grid, new_figure, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -131,7 +130,7 @@ def _series(axis: Axes, run: RunTimeSeries) -> None:
     axis.set_xlim(sent[0], sent[-1])
     _blocks(axis, run)
     _end(axis, run)
-    _ticks(axis)
+    plain_log_ticks(axis.yaxis)
 
 
 def _positions(run: RunTimeSeries) -> tuple[FloatArray, float]:
@@ -168,20 +167,6 @@ def _end(axis: Axes, run: RunTimeSeries) -> None:
     )  # fmt: skip
 
 
-def _ticks(axis: Axes) -> None:
-    """Put ticks at powers of ten if the axis spans more than a decade, else at 1, 2 and 5."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
-
-    low, high = axis.get_ylim()
-    if math.log10(high / low) < 1.2:
-        plain_log_ticks(axis.yaxis)
-        return
-    axis.yaxis.set_major_locator(LogLocator(numticks=5))
-    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value, 6)))
-    axis.yaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_minor_formatter(NullFormatter())
-
-
 def _words(run: RunTimeSeries) -> str:
     import numpy as np
 
@@ -214,9 +199,14 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
     """
     if not connections:
         return Note("No chart: no text of this study reports segments of a run.")
-    columns = side_by_side(len(connections), len(connections))
-    rows = math.ceil(len(connections) / columns)
-    figure, axes = new_figure(rows, columns, 2.9 * rows)
+    figure, axes = grid(
+        len(connections),
+        len(connections),
+        2.9,
+        extra=0.0,
+        xlabel="records before the end",
+        ylabel="mean round-trip time, µs",
+    )
     for axis, connection in zip(axes, connections, strict=True):
         values = [value / MICROSECOND for value in connection.values]
         axis.plot(range(len(values)), values, color=ESTIMATE, linewidth=1, zorder=2)
@@ -234,11 +224,7 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
         middle = sum(values) / len(values)
         reach = max(0.16 * middle, 1.1 * max(abs(value - middle) for value in values))
         axis.set_ylim(middle - reach, middle + reach)
-        axis.yaxis.set_major_formatter("{x:,.0f}")
         axis.set_title(connection.path)
-    for axis in axes[::columns]:
-        axis.set_ylabel("mean round-trip time, µs")
-    axes[-1 - columns // 2].set_xlabel("records before the end")
     caption = (
         "Reported means of consecutive segments before each connection broke; the last one is filled. Each axis spans "
         "at least ±16 % around its middle. The spread within a segment was not reported; "

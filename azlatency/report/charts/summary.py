@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import format_value
 from azlatency.report.card import span
 from azlatency.report.charts.base import new_figure, styled
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
-from azlatency.report.charts.titles import extremes
+from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 
@@ -37,42 +39,60 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     """
     across = [pair for pair in pairs if not pair.inside]
     if not across:
-        return Note("No map: no pair of zones was measured.")
+        return Note("No chart: no pair of zones was measured.")
     names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
-    figure, (axis,) = new_figure(1, 1, 2.8 if len(names) > 2 else 1.6)
+    figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
-    shortest = min(min(pair.values) for pair in across)
+    middle = {f"{pair.first} and {pair.second}": median(pair.values) for pair in across}
+    far = {pair for pair in across if median(pair.values) >= _FAR_FROM * min(middle.values())}
     for pair in across:
-        _edge(axis, places[pair.first], places[pair.second], pair, far=min(pair.values) >= _FAR_FROM * shortest)
+        _edge(axis, places[pair.first], places[pair.second], pair, far=pair in far)
     inside = {pair.first: pair for pair in pairs if pair.inside}
     for name, (x, y) in places.items():
         axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
-        axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8 if len(name) < 4 else 5.5)
+        axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8 if len(name) < 4 else 7)
         if name in inside:
             below = y <= 0
             axis.annotate(
-                f"inside: {span(inside[name].values, 'ns')}", (x, y), (0, -17 if below else 17),
+                f"inside: {_times(inside[name])}", (x, y), (0, -17 if below else 17),
                 textcoords="offset points", ha="center", va="top" if below else "bottom", fontsize=8,
             )  # fmt: skip
     for item in axis.texts:
         item.set_in_layout(False)  # the margins leave room for them
-    axis.set_axis_off()
+    axis.set(xticks=[], yticks=[])
+    axis.spines[:].set_visible(False)
     axis.margins(0.22, 0.3)
-    caption = (
-        f"{pairs[0].quantity[0].upper()}{pairs[0].quantity[1:]}, by pair of zones. A range covers all runs of a pair."
-    )
-    if any(min(pair.values) >= _FAR_FROM * shortest for pair in across):
+    quantity = pairs[0].quantity
+    caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: the median of the runs, and their range."
+    if any(map(_truth, pairs)):
+        caption += " " + configured().caption("rtt")
+    if far:
         caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
     words = [
-        f"{pair.first} – {pair.second}: {span(pair.values, 'ns')}" if not pair.inside
-        else f"inside {pair.first}: {span(pair.values, 'ns')}"
+        f"{'inside ' if pair.inside else f'{pair.first} – '}{pair.second}: {' '.join(_times(pair).split())}"
         for pair in pairs
-    ]  # fmt: skip
-    middle = {f"{pair.first} – {pair.second}": sorted(pair.values)[len(pair.values) // 2] for pair in across}
-    title = extremes(
-        f"{pairs[0].quantity} between zones", middle, "ns", f"{len(across)} pairs" if len(across) > 1 else "1 pair"
-    )
+    ]
+    high, low = max(middle, key=middle.__getitem__), min(middle, key=middle.__getitem__)
+    title = f"Zones {low}: {format_value(middle[low], 'ns')} ({quantity})"
+    if high != low:
+        nearest, farthest = format_value(middle[low], "ns"), format_value(middle[high], "ns")
+        title = f"Zones {low} are nearest, {nearest}; {high} farthest, {farthest} ({quantity})"
     return Chart(figure, caption, "\n".join(words), title=title)
+
+
+def _times(pair: ZonePair) -> str:
+    """Return the median of the runs, their range if they differ, and the configured delay of an emulated link."""
+    typical, whole = format_value(median(pair.values), "ns"), span(pair.values, "ns")
+    truth = _truth(pair)
+    return "\n".join(
+        [typical, *([f"({whole})"] if whole != typical else []), *([f"× {format_value(truth, 'ns')}"] if truth else [])]
+    )
+
+
+def _truth(pair: ZonePair) -> float | None:
+    """Return the configured round-trip delay between two zones of an emulated network, the median of their links."""
+    delays = [delay for path in pair.paths if (delay := configured().rtt.get(str(path)))]
+    return median(delays) if delays else None
 
 
 def _places(names: Sequence[str]) -> dict[str, tuple[float, float]]:
@@ -87,5 +107,4 @@ def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], pair
     (x1, y1), (x2, y2) = start, end
     axis.plot([x1, x2], [y1, y2], color=_FAR if far else _NEAR, linestyle="--" if far else "-", linewidth=2, zorder=1)
     box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
-    axis.text((x1 + x2) / 2, (y1 + y2) / 2, span(pair.values, "ns"), ha="center", va="center", fontsize=9,
-              fontweight="bold", bbox=box, zorder=2)  # fmt: skip
+    axis.text((x1 + x2) / 2, (y1 + y2) / 2, _times(pair), ha="center", va="center", fontsize=9, bbox=box, zorder=2)

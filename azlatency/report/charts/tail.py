@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
 from azlatency.report.charts.axes import plain_log_ticks, power_ticks
-from azlatency.report.charts.base import MICROSECOND, new_figure, side_by_side, sizes, styled, tip
+from azlatency.report.charts.base import MICROSECOND, evenly, grid, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
 from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
@@ -18,7 +17,7 @@ from azlatency.stats.within_run.tail_by_run import RunTail, fitted_exceedances
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PANELS = 4
+_PANELS = 6
 
 
 @styled
@@ -28,7 +27,7 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     Parameters
     ----------
     tails : sequence of RunTail
-        One per run with samples. The four longest runs are drawn.
+        One per run with samples. Six runs are drawn, of different paths if there are several, the longest of each.
     limit : float or None
         Latency limit (ns), drawn as a dotted line.
 
@@ -37,21 +36,15 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     Chart or Note
         The chart, or a note with the reason where there is nothing to draw.
     """
-    chosen = sorted(tails, key=lambda tail: -len(tail.rtt))[:_PANELS]
+    chosen = evenly(tails, lambda tail: tail.path, lambda tail: len(tail.rtt), _PANELS)
     if not chosen:
         return Note("No chart: no run of this study has enough samples to show a tail.")
-    columns = side_by_side(2, len(chosen))
-    rows = math.ceil(len(chosen) / columns)
-    figure, axes = new_figure(rows, columns, 0.3 + 2.5 * rows, sharey=True)
-    for axis, tail in zip(axes, chosen, strict=False):
+    figure, axes = grid(
+        len(chosen), 2, 2.5, extra=0.3, xlabel="round-trip time, µs (log)", ylabel="share slower (log)", sharey=True
+    )
+    for axis, tail in zip(axes, chosen, strict=True):
         _panel(axis, tail, limit)
-    for axis in axes[len(chosen) :]:
-        axis.set_visible(False)
-    for axis in axes[::columns]:
-        axis.set_ylabel("share slower (log)")
-    for axis in axes[max(len(chosen) - columns, 0) : len(chosen)]:
-        axis.set_xlabel("round-trip time, µs (log)")
-    left = "" if len(chosen) == len(tails) else f" The longest {len(chosen)} of {len(tails)} runs."
+    left = "" if len(chosen) == len(tails) else f" Shown: {len(chosen)} of {len(tails)} runs, the longest of each path."
     level = f"{100 * chosen[0].fit.shape.confidence:g} %"
     truth = any(configured().rtt.get(tail.path) for tail in chosen)
     fitted = [tail.fit.threshold is not None and not tail.fit.refused for tail in chosen]
@@ -89,7 +82,7 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
             tip(bar, f"{quantile.what}: {plain((quantile.estimate or 0) / MICROSECOND, 5)} µs")
     axis.set_xscale("log")
     axis.set_yscale("log")
-    plain_log_ticks(axis.xaxis, decades_only=True)
+    plain_log_ticks(axis.xaxis)
     power_ticks(axis.yaxis)
     axis.set_ylim(0.1 / n, 1.3)
     right = tail.largest * 3

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from azlatency.logs.format import format_value
 from azlatency.studies.path import Path
+
+Name = TypeVar("Name", bound=Path | str)
 
 #: Words for the largest and the smallest value of a quantity.
 TIMES, RATES = ("longest", "shortest"), ("highest", "lowest")
 
 
 def by_method(
-    values: Iterable[tuple[str, str, float]], packets: Mapping[str, float] | None = None
-) -> tuple[str, dict[str, float]]:
+    values: Iterable[tuple[str, Path | str, float]], packets: Mapping[str, float] | None = None
+) -> tuple[str, dict[Path | str, float]]:
     """Return the method that measured the most paths, most often, with the most packets; and its value on each path.
 
     ``values``: method, path and value. Of several values of one path the middle one is taken.
     """
-    groups: dict[str, dict[str, list[float]]] = {}
+    groups: dict[str, dict[Path | str, list[float]]] = {}
     for method, path, value in values:
         groups.setdefault(method, {}).setdefault(path, []).append(value)
     if not groups:
@@ -33,7 +36,7 @@ def by_method(
     return method, {path: sorted(some)[len(some) // 2] for path, some in groups[method].items()}
 
 
-def extremes(quantity: str, values: Mapping[str, float], unit: str, method: str, ends: tuple[str, str] = TIMES) -> str:
+def extremes(quantity: str, values: Mapping[Name, float], unit: str, method: str, ends: tuple[str, str] = TIMES) -> str:
     """Say which path has the largest and which the smallest value: "AZ1 - AZ3 has the longest median …"."""
     if not values:
         return ""

@@ -11,15 +11,14 @@ from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import (
     MICROSECOND,
     label,
-    label_tall_panels,
     left_out,
     lines,
-    new_figure,
     sizes,
+    stack,
     styled,
 )
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
-from azlatency.report.charts.rows import dots
+from azlatency.report.charts.rows import at_edge, dots, number, value_at
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.agreement import Agreement, Pair
@@ -64,10 +63,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     shown = drawn[:_PANELS]
     paths = [_by_size(agreement.points) for agreement in shown]
     counts = [len(group) * lines(*(label(f"{path} (1,000 µs)") for path, _, _ in group)) + 2 for group in paths]
-    figure, axes = new_figure(
-        len(shown), 1, 0.65 + sum(0.2 * count + 0.42 for count in counts), sharex=True,
-        gridspec_kw={"height_ratios": [count + 1 for count in counts]},
-    )  # fmt: skip
+    figure, axes = stack(counts, xlabel="first tool ÷ second (log)")
     ratios = [pair.first / pair.second for agreement in shown for pair in agreement.points]
     wide = [end for agreement in shown for end in (agreement.prediction or ()) if 0.2 < end < 5]
     reach = max(
@@ -76,8 +72,6 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     ratio_ticks(axes[-1], 1.08 * reach)
     for axis, agreement, groups in zip(axes, shown, paths, strict=True):
         _panel(axis, agreement, groups)
-    label_tall_panels(axes)
-    axes[-1].set_xlabel("first tool ÷ second (log)")
     level = f"{100 * shown[0].ratio.confidence:g} %"
     margin = f"±{100 * shown[0].margin:g} %"
     caption = (
@@ -98,7 +92,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     # Tools that send the same kind of packet should agree; others measure different things.
     alike = [agreement for agreement in shown if not agreement.differs_in and agreement.pairs > 1] or shown
     far = max(alike, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
-    title = f"{far.first} shows {plain(far.ratio.estimate)}× the round trips of {far.second}: {_subject(far)}"
+    title = f"{far.first} shows {number(far.ratio.estimate or 1.0)}× the round trips of {far.second}: {_subject(far)}"
     return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
 
 
@@ -140,9 +134,10 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
     drawn = [(row, path, ratio) for row, (path, _, ratios) in enumerate(groups) for ratio in ratios]
     dots(axis, [row for row, _, _ in drawn], [ratio for *_, ratio in drawn],
          [f"{path}: {plain(ratio, 4)}" for _, path, ratio in drawn])  # fmt: skip
-    axis.annotate(plain(agreement.ratio.estimate), (1, mean), (4, 0), xycoords=("axes fraction", "data"), va="center",
-                  textcoords="offset points", fontsize=7.5, color=colour, annotation_clip=False)  # fmt: skip
-    axis.grid(axis="y", visible=False)
+    at_edge(axis, mean, f"{number(agreement.ratio.estimate)}×", colour)
+    for row, (_, _, ratios) in enumerate(groups):
+        if len(ratios) == 1:
+            value_at(axis, row, ratios[0], ratios[0])
     axis.set_title(f"{agreement.first} ÷ {agreement.second}: {_subject(agreement)}", fontsize=9)
 
 

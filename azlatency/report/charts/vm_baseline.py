@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import decimals_for, format_number, plain
+from azlatency.logs.format import plain
 from azlatency.report.card import span
 from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import label, lines, new_figure, sizes, styled, tip
+from azlatency.report.charts.base import label, lines, sizes, stack, styled, tip
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
+from azlatency.report.charts.rows import at_edge, number
 from azlatency.report.objects import Chart, Note
 from azlatency.report.tables.common import limits, read_in
 from azlatency.stats.across_runs.baseline import Conformance
@@ -51,15 +52,14 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
         return Note("No chart: no run of this study measured a quantity of the baseline.")
     panels = {what: sorted(rows, key=lambda result: result.mean or 0.0) for what, rows in panels.items()}
     counts = [len(rows) * lines(*map(_where, rows)) for rows in panels.values()]
-    figure, axes = new_figure(
-        len(panels), 1, sum(0.21 * count + 0.95 for count in counts),
-        gridspec_kw={"height_ratios": [count + 1.5 for count in counts]},
-    )  # fmt: skip
+    shown = [result for rows in panels.values() for result in rows]
+    if len(shown) == 1:
+        return Note(f"No chart: one measurement only. {_words(shown[0])}.")
+    figure, axes = stack(counts, each=0.21, gap=0.85, sharex=False)
     for axis, (what, rows) in zip(axes, panels.items(), strict=True):
         _panel(axis, rows)
         axis.set_title(f"{what}: {_expected(rows[0])}")
     level = f"{100 * results[0].confidence:g} %"
-    shown = [result for rows in panels.values() for result in rows]
     counted = Counter(str(result.status) for result in shown)
     marks = {"meets": "filled dot: meets", "fails": "cross: fails", "inconclusive": "hollow grey: inconclusive"}
     words = "; ".join(text for status, text in marks.items() if counted[status])
@@ -103,15 +103,9 @@ def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
             )
         (mark,) = axis.plot([value], [row], shape, color=edge, markerfacecolor=face, markersize=5.5, zorder=3)
         tip(mark, _words(result))
-        verdict = f"{format_number(value, decimals_for(value))}, {result.status}"
-        axis.annotate(
-            verdict, (1.0, row), (4, 0),
-            xycoords=("axes fraction", "data"), textcoords="offset points", va="center", fontsize=8, color=edge,
-            annotation_clip=False,
-        )  # fmt: skip
+        at_edge(axis, row, f"{number(value)}, {result.status}", edge)
     axis.set_yticks(range(len(rows)), [_where(result) for result in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.grid(axis="y", visible=False)
 
 
 def _where(result: Conformance) -> str:

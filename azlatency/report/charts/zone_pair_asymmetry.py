@@ -12,11 +12,13 @@ from azlatency.report.charts.base import (
     MICROSECOND,
     MOST_ROWS,
     label,
-    label_tall_panels,
+    lines,
     most_of,
+    narrow,
     new_figure,
     side_by_side,
     sizes,
+    stack,
     styled,
 )
 from azlatency.report.charts.names import short
@@ -35,8 +37,11 @@ if TYPE_CHECKING:
 _METHODS_SHOWN = 5
 # Columns of a matrix that can still be read.
 _MOST_ENDS = 12
-# Letters of the name of an end, of a line of it, and of all names across before they are set aslant.
-_LABEL, _LABEL_WIDTH, _LETTERS_ACROSS = 21, 14, 48
+# Most ends with an interval in each square, and with a horizontal number; on a page and in a column.
+_INTERVAL, _NUMBER = (6, 4), (9, 6)
+# Letters of the name of an end, and of a line of it; of all names across before they are set upright.
+_LABEL, _LABEL_WIDTH = 21, 14
+_LETTERS_ACROSS = (44, 28)
 
 
 # --- the matrix
@@ -72,32 +77,34 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
     if not drawn:
         return Note("No chart: no method measured round-trip times between several known zones or hosts.")
     shown = drawn[:_METHODS_SHOWN]
-    square = 0.46 if configured().rtt else 0.36
+    known = any(configured().rtt.get(str(path)) for asymmetry in shown for path in _paths(asymmetry))
+    square = 0.46 if known else 0.36
     tall = [max(1.7, square * len(asymmetry.nodes) + 0.85) + (1.3 if _crowded(asymmetry) else 0) for asymmetry in shown]
     effects = any(asymmetry.node_effects for asymmetry in shown)
     columns = side_by_side(2, 2)
     heights = tall if not effects or columns == 2 else [side for height in tall for side in (height + 0.6, height)]
+    most = max(len(asymmetry.nodes) for asymmetry in shown)
+    widths = [1.25 if most < 5 else 2.0, 1.0]
     figure, axes = new_figure(
         len(heights), columns if effects else 1, sum(heights),
-        gridspec_kw={"height_ratios": heights, "width_ratios": [1.25, 1][: columns if effects else 1]},
+        gridspec_kw={"height_ratios": heights, "width_ratios": widths[: columns if effects else 1]},
     )  # fmt: skip
     for row, asymmetry in enumerate(shown):
         _matrix_panel(axes[2 * row if effects else row], asymmetry)
         if effects:
             _initiator_panel(axes[2 * row + 1], asymmetry)
     level = f"{100 * shown[0].confidence:g} %"
-    caption = (
-        f"{'Left: typical' if effects else 'Typical'} round-trip time in µs from initiator (row) to responder "
-        f"(column), with its {level} interval or “1 run” below; empty: not measured. "
-        + (
-            "Right: the effect of each initiator on its round-trip times relative to the other initiators, with its "
-            f"{level} interval over rounds (hollow: one round, no interval). "
-            if effects
-            else ""
-        )
-        + (configured().caption("rtt").replace("×:", "× below:") + " " if configured().rtt else "")
-        + f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}."
-    )
+    first, second = ("Left", "Right") if columns == 2 else ("Squares", "Dots")
+    parts = [
+        f"{f'{first}: typical' if effects else 'Typical'} round-trip time in µs from initiator (row) to responder "
+        f"(column){f', with its {level} interval or “1 run” below' if most <= _room_for(_INTERVAL) else ''}; empty: "
+        "not measured.",
+        f"{second}: the effect of each initiator on its round-trip times relative to the other initiators, with its "
+        f"{level} interval over rounds (hollow: one round, no interval)." if effects else "",
+        configured().caption("rtt").replace("×:", "× below:") if known and most <= _room_for(_NUMBER) else "",
+        f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}.",
+    ]  # fmt: skip
+    caption = " ".join(part for part in parts if part)
     if len(candidates) > len(shown):
         wide = "" if len(candidates) == len(drawn) else f" and at most {_MOST_ENDS} zones or hosts"
         caption += (
@@ -134,17 +141,20 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
             if not math.isfinite(value):
                 continue
             cell, truth = intervals[start, end], configured().rtt.get(str(Path.between(start, end)))
-            below = "1 run" if cell.low is None or cell.high is None else (
-                f"{_short(cell.low / MICROSECOND)}–{_short(cell.high / MICROSECOND)}"
-            )  # fmt: skip
-            below += f"\n× {_short(truth / MICROSECOND)}" if truth else ""
-            at = (column + 0.5, row + (0.26 if truth else 0.33))
-            axis.text(*at, _short(value), ha="center", va="center", fontsize=8.5, color=ON_LIGHT)
-            axis.text(at[0], at[1] + (0.38 if truth else 0.4), below, ha="center", va="center", fontsize=7,
-                      color=ON_LIGHT, linespacing=1.1)  # fmt: skip
+            small = [] if len(asymmetry.nodes) > _room_for(_INTERVAL) else [
+                "1 run" if cell.low is None or cell.high is None
+                else f"{_short(cell.low / MICROSECOND)}–{_short(cell.high / MICROSECOND)}"
+            ]  # fmt: skip
+            upright = len(asymmetry.nodes) > _room_for(_NUMBER)
+            small += [f"× {_short(truth / MICROSECOND)}"] if truth and not upright else []
+            at = (column + 0.5, row + (0.5, 0.33, 0.26)[len(small)])
+            axis.text(*at, _short(value), ha="center", va="center", fontsize=7.5 if upright else 8.5, color=ON_LIGHT,
+                      rotation=90 if upright else 0)  # fmt: skip
+            axis.text(at[0], at[1] + 0.4, "\n".join(small), ha="center", va="center", fontsize=7, color=ON_LIGHT,
+                      linespacing=1.1)  # fmt: skip
     names, crowded = [short(node, _LABEL) for node in asymmetry.nodes], _crowded(asymmetry)
     places = [place + 0.5 for place in range(len(names))]
-    axis.set_xticks(places, names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
+    axis.set_xticks(places, names, rotation=90 if crowded else 0)
     axis.set_yticks(places, [label(name, _LABEL_WIDTH) for name in names], rotation=0)
     axis.tick_params(length=0)
     axis.grid(visible=False)
@@ -157,7 +167,16 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
 
 def _crowded(asymmetry: Asymmetry) -> bool:
     """Return whether the names are too long to fit side by side."""
-    return sum(len(short(node, _LABEL)) for node in asymmetry.nodes) > _LETTERS_ACROSS
+    return sum(len(short(node, _LABEL)) for node in asymmetry.nodes) > _LETTERS_ACROSS[narrow()]
+
+
+def _room_for(texts: tuple[int, int]) -> int:
+    """Return the most ends of a matrix whose squares have room for a text, on a page or in a column."""
+    return texts[narrow()]
+
+
+def _paths(asymmetry: Asymmetry) -> list[Path]:
+    return [Path.between(str(cell.labels["from"]), str(cell.labels["to"])) for cell in asymmetry.cells]
 
 
 def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
@@ -245,55 +264,57 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
     quantity = _TITLES[metric]
     panels, left = _panels_by_pair(group)
     if sum(map(len, panels.values())) == 1:
-        return Note(f"No chart: one comparison only. {pair_words(next(iter(panels.values()))[0])}.")
-    pairs = [pair for panel in panels.values() for pair in panel]
-    counts = [len(panel) for panel in panels.values()]
-    figure, axes = new_figure(
-        len(panels), 1, 0.65 + sum(0.19 * count + 0.42 for count in counts), sharex=True,
-        gridspec_kw={"height_ratios": [count + 1 for count in counts]},
-    )  # fmt: skip
+        return Note(f"No chart: one comparison only. {pair_words(group[0].pairs[0])}.")
+    pairs = [pair for panel in panels.values() for _, pair in panel]
+    counts = [len(panel) * lines(*(label(name) for name, _ in panel)) for panel in panels.values()]
+    figure, axes = stack(counts, xlabel=f"ratio of the {quantity} in both directions (log)")
     for axis, (title, panel) in zip(axes, panels.items(), strict=True):
-        pair_panel(axis, panel)
+        pair_panel(axis, [pair for _, pair in panel], [name for name, _ in panel])
         axis.set_title(title)
-        _draw_truth(axis, panel, metric)
+    truths = [_draw_truth(axis, row, pair, metric) for axis, panel in zip(axes, panels.values(), strict=True)
+              for row, (_, pair) in enumerate(panel)]  # fmt: skip
     ratio_ticks(axes[-1], ratio_reach(pairs))
-    label_tall_panels(axes)
-    axes[-1].set_xlabel(f"ratio of the {quantity} in both directions (log)")
     level = f"{100 * group[0].confidence:g} %"
     wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
     caption = (
-        f"Ratio of the {quantity} in one direction to the other, by method. Bar: {level} interval over rounds. Band: "
-        f"practically equivalent (±{100 * pairs[0].margin:g} %{wider}). {verdict_words(pairs)} Adjusted for the number "
-        "of pairs. "
+        f"Ratio of the {quantity} in one direction to the other, smallest first. Bar: {level} interval over rounds. "
+        f"Band: practically equivalent (±{100 * pairs[0].margin:g} %{wider}). {verdict_words(pairs)} Adjusted for the "
+        "number of pairs. "
         f"{sizes((pair.ratio.n for pair in pairs), 'rounds per pair')}.{left}"
     )
-    caption += f" {configured().caption('ratio')}" if configured().rtt and metric != "retransmits" else ""
+    caption += f" {configured().caption('ratio')}" if any(truths) else ""
     judged = [pair for pair in pairs if pair.labels["from"] != pair.labels["to"]]
     title = ratio_title(judged or pairs, f"{quantity[:1].upper()}{quantity[1:]}, both directions")
     return Chart(figure, caption, "\n".join(map(pair_words, pairs)), title=title)
 
 
-def _draw_truth(axis: Axes, pairs: Sequence[Comparison], metric: str) -> None:
-    """Draw the ratio of the configured links of each pair: 1 for round trips, which cross both directions."""
-    for row, pair in enumerate(pairs):
-        forward = Path.between(str(pair.labels["from"]), str(pair.labels["to"]))
-        rates = [configured().rate.get(str(path)) for path in (forward, forward.reversed())]
-        if metric == "latency" and configured().rtt.get(str(forward)):
-            axis.plot([1], [row], "x", color=INK, markersize=6.5, zorder=2.5)
-        elif metric == "throughput" and rates[0] and rates[1]:
-            axis.plot([rates[0] / rates[1]], [row], "x", color=INK, markersize=6.5, zorder=2.5)
+def _draw_truth(axis: Axes, row: int, pair: Comparison, metric: str) -> bool:
+    """Draw the ratio of the configured links if it is known: 1 for round trips, which cross both directions."""
+    forward = Path.between(str(pair.labels["from"]), str(pair.labels["to"]))
+    rates = [configured().rate.get(str(path)) for path in (forward, forward.reversed())]
+    truth = {"latency": 1.0 if configured().rtt.get(str(forward)) else None}.get(metric)
+    if metric == "throughput" and rates[0] and rates[1]:
+        truth = rates[0] / rates[1]
+    if truth is not None:
+        axis.plot([truth], [row], "x", color=INK, markersize=6.5, zorder=2.5)
+    return truth is not None
 
 
-def _panels_by_pair(asymmetries: Sequence[Asymmetry]) -> tuple[dict[str, list[Comparison]], str]:
-    """Return the comparisons by title of their panel, control pairs last, and the caption's sentence on the others."""
+def _panels_by_pair(asymmetries: Sequence[Asymmetry]) -> tuple[dict[str, list[tuple[str, Comparison]]], str]:
+    """Return the comparisons by title of their panel and name of their row, and the caption's sentence on the others.
+
+    A panel is a pair of ends with one row per method, control pairs last; a single method has a row per pair.
+    """
     candidates = [(pair, "") for asymmetry in asymmetries for pair in asymmetry.pairs]
     candidates += [(pair, " (same zone: control pair)") for asymmetry in asymmetries for pair in asymmetry.null]
     shown, left = most_of(
         candidates, lambda item: item[0].ratio.n, "comparisons, those with the most rounds", MOST_ROWS
     )
-    panels: dict[str, list[Comparison]] = {}
-    for pair, suffix in shown:
-        start, end = str(pair.labels["from"]), str(pair.labels["to"])
-        title = f"{Path.between(start, end)} over {Path.between(end, start)}{suffix}"
-        panels.setdefault(title, []).append(pair)
+    one_method = len({pair.labels["method"] for pair, _ in shown}) == 1
+    panels: dict[str, list[tuple[str, Comparison]]] = {}
+    for pair, suffix in sorted(shown, key=lambda item: (bool(item[1]), item[0].ratio.estimate or 1.0)):
+        path = Path.between(str(pair.labels["from"]), str(pair.labels["to"]))
+        words = (f"{path} over {path.reversed()}{suffix}", str(pair.labels["method"]))
+        title, name = words[::-1] if one_method else words
+        panels.setdefault(title, []).append((name, pair))
     return panels, left

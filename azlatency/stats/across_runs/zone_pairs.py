@@ -12,6 +12,7 @@ from azlatency.studies.runs import of_whole_runs, run_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.studies.path import Path
     from azlatency.studies.store import Study
 
 
@@ -29,6 +30,8 @@ class ZonePair:
         What the values are, for example ``"mean RTT, qperf"``.
     run_ids : tuple of str
         The runs; empty for reported numbers.
+    paths : tuple of Path or str
+        The paths between the two zones.
     """
 
     first: str
@@ -36,6 +39,7 @@ class ZonePair:
     values: tuple[float, ...]
     quantity: str
     run_ids: tuple[str, ...] = ()
+    paths: tuple[Path | str, ...] = ()
 
     @property
     def inside(self) -> bool:
@@ -95,6 +99,7 @@ def _grouped(rows: Iterable[tuple[Any, float, str, str]]) -> list[ZonePair]:
             values=(*(before.values if before else ()), value),
             quantity=quantity,
             run_ids=(*(before.run_ids if before else ()), *([run_id] if run_id else [])),
+            paths=tuple(dict.fromkeys((*(before.paths if before else ()), row["path"]))) if run_id else (),
         )
     return list(pairs.values())
 

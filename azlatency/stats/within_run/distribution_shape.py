@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
+    from azlatency.studies.path import Path
     from azlatency.studies.store import Study
 
 #: Fewest samples of a run, bins of the axis, and the share of packets beyond the axis.
@@ -39,7 +40,7 @@ class RunHistogram:
 
     Attributes
     ----------
-    run_id, path, method : str
+    run_id, path, method : str or Path
         The run, and how it was measured.
     n, lost : int
         Answered and lost probes.
@@ -54,7 +55,7 @@ class RunHistogram:
     """
 
     run_id: str
-    path: str
+    path: Path | str
     method: str
     n: int
     lost: int
@@ -128,7 +129,7 @@ def _histogram(run_id: str, run: pd.Series, ordered: FloatArray, edges: FloatArr
     places = np.searchsorted(answered, edges)
     places[0] = 0
     return RunHistogram(
-        run_id=run_id, path=str(run["path"]), method=str(run["method"]), n=len(answered),
+        run_id=run_id, path=run["path"], method=str(run["method"]), n=len(answered),
         lost=len(ordered) - len(answered), edges=edges, counts=np.diff(places),
         beyond=int(len(answered) - places[-1]), median=order_statistic(ordered, 0.5),
         p99=order_statistic(ordered, 0.99),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from azlatency.report.charts import axes, base
+from azlatency.report.charts.fitting import freeze
 
 
 def test_positions_are_moved_apart_as_little_as_possible() -> None:
@@ -12,11 +13,14 @@ def test_positions_are_moved_apart_as_little_as_possible() -> None:
     assert axes.spread([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
 
 
-def test_every_other_tick_is_kept_in_a_column() -> None:
-    ticks = [0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0]
-    assert axes.thinned(ticks, 0.6, 1.6) == [0.7, 0.85, 1.0, 1.2, 1.5]
-    with base.column("single"):
-        assert axes.thinned(ticks, 0.5, 2.0) == [0.7, 1.0, 1.5]
+@pytest.mark.parametrize(
+    ("panels", "shown"), [(1, [0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0]), (3, [0.5, 0.7, 1.0, 1.5]), (6, [0.5, 1.0])]
+)
+def test_ticks_of_ratios_are_thinned_until_they_fit_and_keep_1(panels: int, shown: list[float]) -> None:
+    figure, (axis, *_) = base.new_figure(1, panels, 2.0)
+    axes.times_axis(axis, (0.5, 2.0))
+    freeze(figure)
+    assert list(axis.get_xticks()) == pytest.approx(shown)
 
 
 def test_a_quantile_has_as_many_nines_as_its_tail_is_rare() -> None:

@@ -18,4 +18,7 @@ def test_one_panel_per_method_and_one_row_per_path() -> None:
         dict.fromkeys(s.method for s in steps if s.holds is not None)
     )
     assert all(len(axis.get_yticks()) == 6 for axis in panels)
+    for axis in panels:
+        errors = [float(text.get_text()) for text in axis.texts]
+        assert errors == sorted(errors)
     assert "contain the recorded difference" in chart.caption

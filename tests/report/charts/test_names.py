@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import azlatency as az
-from azlatency.report.charts.names import one_figure, short
+from azlatency.report.charts.names import one_figure, short, wrap
 from azlatency.report.objects import Chart
 
 NODE = "aks-nodepool{}-12345678-vmss00000{}.internal.cloudapp.net"
@@ -37,7 +37,20 @@ def test_hosts_lose_their_domain_then_their_middle(name: str, shown: str) -> Non
 
 
 def test_a_path_in_little_room() -> None:
-    assert short("availability zone one → availability zone two", 30) == "availabi…one → availabi…two"
+    assert short("availability zone one → availability zone two", 30) == "av…y zone one → av…y zone two"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Zone 3 → Zone 1 (303 µs)", "Zone 3 → Zone 1\n(303 µs)"),
+        ("az2a → az1a (cross zone)", "az2a → az1a\n(cross zone)"),
+        ("goodput of 25.7 Gbit/s here", "goodput of\n25.7 Gbit/s here"),
+        ("東" * 12 + " b", "東" * 10 + "\n東東 b"),
+    ],
+)
+def test_a_line_ends_before_a_number_and_not_before_its_unit(text: str, shown: str) -> None:
+    assert wrap(text, 20) == shown
 
 
 @given(st.lists(st.text("ab.- →1", min_size=1, max_size=60), unique=True, max_size=8), st.sampled_from([None, 12, 30]))

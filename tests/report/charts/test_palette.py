@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from azlatency.report.charts.palette import DARK, ESTIMATE, GREY, HUES, INK, RUN, looks
+from azlatency.report.charts.palette import DARK, ESTIMATE, GREY, HUES, INK, RUN, looks, pair_of, told_apart
+from azlatency.studies.path import Path
 
 #: Simulation of dichromacy on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
 SIGHT = {
@@ -56,16 +57,30 @@ def test_every_colour_stands_out_in_both_schemes(colour: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pairs_are_told_apart(sight: str, scheme: str) -> None:
     for one, two in itertools.combinations(HUES, 2):
-        seen = [lab(SIGHT[sight] @ linear(colour if scheme == "light" else DARK[colour])) for colour in (one, two)]
+        seen = [lab(SIGHT[sight] @ linear(hue if scheme == "light" else DARK[hue])) for hue in (one, two)]
+        assert np.linalg.norm(seen[0] - seen[1]) >= 30, (one, two)
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_roles_are_told_apart(sight: str, scheme: str) -> None:
+    """Estimates, runs, what is inconclusive and the ground truth differ by 30; shapes, too, tell them apart."""
+    for one, two in itertools.combinations((ESTIMATE, RUN, GREY, INK), 2):
+        seen = [lab(SIGHT[sight] @ linear(hue if scheme == "light" else DARK[hue])) for hue in (one, two)]
         assert np.linalg.norm(seen[0] - seen[1]) >= 30, (one, two)
 
 
 def test_a_pair_has_one_colour_and_each_direction_its_dash() -> None:
-    look = looks(["a → b", "b → a", "a → c", "Single node"])
-    assert look["a → b"].colour == look["b → a"].colour and look["a → b"].dash != look["b → a"].dash
+    there, back, other = Path.between("a", "b"), Path.between("b", "a"), Path.between("a", "c")
+    look = looks([there, back, other, "Single node"])
+    assert look[there].colour == look[back].colour and look[there].dash != look[back].dash
     assert len({style.colour for style in look.values()}) == 3
 
 
-def test_more_pairs_than_colours_differ_in_their_markers() -> None:
-    look = looks([f"a → host {number}" for number in range(len(HUES) + 2)])
-    assert len({(style.colour, style.marker) for style in look.values()}) == len(look)
+def test_as_many_pairs_are_shown_as_there_are_colours() -> None:
+    values: dict[Path | str, float] = {Path.between("a", f"host {number}"): float(number) for number in range(20)}
+    values |= {path.reversed(): size + 0.5 for path, size in list(values.items()) if isinstance(path, Path)}
+    shown = told_apart(values)
+    assert len({pair_of(path) for path in shown}) == len(HUES) == len({style.colour for style in looks(shown).values()})
+    assert shown[0] == "a → host 0" and shown[-1] == "host 19 → a" and len(shown) == 2 * len(HUES)
+    assert told_apart({"Single node": 1.0}) == ["Single node"] and told_apart({}) == []

@@ -9,6 +9,7 @@ from azlatency.report import charts
 from azlatency.report.charts.palette import looks
 from azlatency.report.objects import Chart
 from azlatency.stats.result import Estimate
+from azlatency.studies.path import Path
 from azlatency.studies.store import Study
 
 
@@ -27,17 +28,17 @@ def test_each_label_leads_to_a_curve_of_its_own_path() -> None:
                  scope="within_run", confidence=0.95, method="",
                  labels={"run_id": f"{method} {path}", "path": path, "method": method, "q": q})
         for method, scale in (("near", 1.0), ("far", 1e3))
-        for path, factor in (("a → b", 50.0), ("b → a", 60.0), ("a → c", 500.0))
+        for path, factor in ((Path.parse("a → b"), 50.0), (Path.parse("b → a"), 60.0), (Path.parse("a → c"), 500.0))
         for q, factor in ((0.5, factor), (0.99, 3 * factor))
     ]  # fmt: skip
     chart = charts.percentile_curves(estimates)
     assert isinstance(chart, Chart) and "a → c has the longest p99" in chart.title
-    look = looks(["a → b", "b → a", "a → c"])
+    look = looks(map(Path.parse, ["a → b", "b → a", "a → c"]))
     for axis in chart.figure.axes:
         notes = [text for text in axis.texts if (text.get_gid() or "").startswith("end of ")]
         assert len(notes) == 3
         ends = {(line.get_color(), line.get_xdata()[-1], line.get_ydata()[-1]) for line in axis.lines}
         for note in notes:
-            assert (look[note.get_gid().removeprefix("end of ")].colour, *note.xy) in ends
+            assert (look[Path.parse(note.get_gid().removeprefix("end of "))].colour, *note.xy) in ends
         heights = [note.xyann[1] for note in sorted(notes, key=lambda note: note.xy[1])]
         assert heights == sorted(heights)

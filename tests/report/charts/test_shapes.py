@@ -16,3 +16,11 @@ def test_each_run_is_drawn_with_its_size() -> None:
     histograms = az.stats.distribution_shape.run_histograms(study, az.latency(study))
     chart = charts.run_shapes(histograms)
     assert isinstance(chart, Chart) and "az1a → az2a" in chart.alt
+
+
+def test_every_path_has_a_curve_if_there_are_more_runs_than_a_chart_shows() -> None:
+    study = az.load("emulated-zones")
+    histograms = az.stats.distribution_shape.run_histograms(study, az.latency(study))
+    chart = charts.run_shapes(histograms)
+    assert isinstance(chart, Chart) and f"36 of {len(histograms)} runs" in chart.caption
+    assert {line.split(",")[0] for line in chart.alt.splitlines()} == {str(shape.path) for shape in histograms}
