@@ -25,6 +25,7 @@ from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
+from azlatency.studies.copies import COPIED_RUN, find_copies
 from azlatency.studies.manifest import DESCRIBED, Manifest
 from azlatency.studies.remote import (
     DISK_ERRORS,
@@ -213,7 +214,9 @@ def _import(
     stored_ids = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
     tables, kept = _assemble(parsed, paths, stored_ids, folder)
     _add_manifest(tables, paths, manifest)
+    copies = _add_copies(tables, paths, folder)
     _summarize(tables, manifest, summary)
+    summary.notes += copies
     stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
@@ -459,7 +462,8 @@ def _assemble(
         if stored_ids:
             stored = read_table(folder, PARSED_RUNS if name == "runs" else name, large=False)
             if name == "events":
-                stored = stored.filter(pc.invert(pc.starts_with(stored["code"], "manifest_")))
+                of_all_logs = pc.or_(pc.starts_with(stored["code"], "manifest_"), pc.equal(stored["code"], COPIED_RUN))
+                stored = stored.filter(pc.invert(of_all_logs))
             parts.append(stored if all_stored else _of_sources(stored, stored_ids))
         for batch, wanted, ids in ids_by_batch:
             parts.append(batch.tables[name] if wanted == ids else _of_sources(batch.tables[name], wanted))
@@ -515,6 +519,28 @@ def _add_manifest(tables: dict[str, pa.Table], paths: dict[str, str], manifest: 
         runs = runs.set_column(position, runs.field(position), values)
     tables["runs"] = runs
     tables["events"] = pa.concat_tables([tables["events"], logs.to_arrow("events")])
+
+
+def _add_copies(tables: dict[str, pa.Table], paths: dict[str, str], folder: Path) -> list[str]:
+    """Add an event for each run that is a copy of another one; return one note per file with copies."""
+    import pyarrow as pa
+
+    runs = tables["runs"].to_pandas()
+    copies = find_copies(runs, lambda name: tables[name] if name in tables else read_table(folder, name, large=False))
+    logs = Logs()
+    files: dict[str, list[str]] = {}
+    places = {run.run_id: (run.source_id, run.first_line) for run in runs.itertuples(index=False)}
+    for run_id, (original, values) in copies.items():
+        (source_id, line), (of_source, of_line) = places[run_id], places[original]
+        text = f"prints the same {values} values as {paths[of_source]}:{of_line}; counted once"
+        event = {"source_id": source_id, "run_id": run_id, "line": line}
+        logs.rows["events"].append({**event, "code": COPIED_RUN, "severity": "warning", "text": text})
+        files.setdefault(paths[source_id], []).append(f"{paths[of_source]}:{of_line}")
+    tables["events"] = pa.concat_tables([tables["events"], logs.to_arrow("events")])
+    return [
+        f"{file}: {count_of(len(originals), 'run')} with the printed values of {_shortened(originals)}; counted once"
+        for file, originals in files.items()
+    ]
 
 
 def _summarize(tables: dict[str, pa.Table], manifest: Manifest, summary: ImportSummary) -> None:

@@ -17,6 +17,7 @@ from azlatency.logs.format import natural_key
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.both_ends import is_far_end, pair_ends
+from azlatency.studies.copies import COPIED_RUN, find_copies
 from azlatency.studies.path import Endpoint, Path, name_paths
 from azlatency.studies.samples import bounded, bounds, by_run, median, order_statistic
 from azlatency.studies.store import Study, load
@@ -203,9 +204,9 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     DataFrame
         The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or the names
         of client and server, or both if the scenario has several paths), ``method`` (text), ``other_end`` (the
-        ``run_id`` of the log of the same test at the server or receiver) and ``counted`` (whether the run is not such a
-        log). The index is ``run_id``. Rows are ordered by the scenarios of the manifest, then by file
-        (2 before 10).
+        ``run_id`` of the log of the same test at the server or receiver) and ``counted`` (whether the run is neither
+        such a log nor a copy of another run). The index is ``run_id``. Rows are ordered by the scenarios of the
+        manifest, then by file (2 before 10).
     """
     import pandas as pd
 
@@ -220,13 +221,21 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
     tables = _tables_of_logs(runs)
-    runs["counted"] = ~runs["run_id"].isin([*left_out, *tables])
+    runs["counted"] = ~runs["run_id"].isin([*left_out, *tables, *_copies(study)])
     scenarios = study.info.get("scenarios", []) if isinstance(study, Study) else []  # parsed logs have no manifest
     position = {scenario: index for index, scenario in enumerate(scenarios)}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs["natural"] = runs["file"].map(natural_key)
     runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
     return runs.drop(columns=["order", "natural"]).set_index("run_id")
+
+
+def _copies(study: Study | Logs) -> set[str]:
+    """Return the runs that are copies of others; an import stored them."""
+    if isinstance(study, Logs):
+        return set(find_copies(study.runs, study.to_arrow))
+    events = study.events
+    return set(events.loc[events["code"] == COPIED_RUN, "run_id"])
 
 
 def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:

@@ -1,0 +1,78 @@
+"""A report that quotes a log does not add runs; a short log that repeats another one does."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers.places import ROOT
+
+import azlatency as az
+
+LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
+
+
+def write_report(folder: Path, *logs: Path) -> None:
+    blocks = (f"Measured on Monday:\n\n```\n{log.read_text('utf-8')}```\n" for log in logs)
+    (folder / "results.md").write_text("# Results\n\n" + "\n".join(blocks), "utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "dump" / "logs").mkdir(parents=True)
+    shutil.copy(LOG, tmp_path / "dump" / "logs" / "az1-az2.log")
+    write_report(tmp_path / "dump", LOG)
+    return tmp_path / "dump"
+
+
+def imported(folder: Path) -> tuple[az.studies.ImportSummary, az.Study]:
+    out = folder.parent / "processed"
+    summary = az.import_study("dump", [folder], out=out)
+    return summary, az.load("dump", processed=out)
+
+
+def test_a_quoted_log_counts_once_and_the_import_names_both_files(folder: Path) -> None:
+    summary, study = imported(folder)
+    assert len(study.runs) == 2, "both are stored"
+    counted = az.latency(study)
+    assert counted["file"].tolist() == ["logs/az1-az2.log"], "the log counts, although the report comes first"
+    (note,) = summary.notes
+    assert note == "results.md: 1 run with the printed values of logs/az1-az2.log:2; counted once"
+    (event,) = study.events[study.events["code"] == "copied_run"].itertuples()
+    assert event.severity == "warning" and event.text.endswith("values as logs/az1-az2.log:2; counted once")
+    assert len(az.latency(az.parse(folder))) == 1, "without a study, too"
+
+
+def test_copies_are_found_again_after_a_change(folder: Path) -> None:
+    imported(folder)
+    changed = (folder / "logs" / "az1-az2.log").read_text("utf-8").replace("753.400", "753.500")
+    (folder / "logs" / "other.log").write_text(changed, "utf-8")
+    summary, study = imported(folder)
+    assert summary.reused == 2 and summary.parsed == 1 and len(summary.notes) == 1
+    assert (study.events["code"] == "copied_run").sum() == 1 and len(az.latency(study)) == 2
+    (folder / "results.md").unlink()
+    summary, study = imported(folder)
+    assert not summary.notes and len(az.latency(study)) == 2
+    assert "copied_run" not in set(study.events["code"])
+
+
+def test_the_manifest_can_say_that_both_count(folder: Path) -> None:
+    entries = "".join(
+        f'[[run]]\nlog = "{log}"\nrepeat = {repeat}\n'
+        for repeat, log in enumerate(("results.md", "logs/az1-az2.log"), 1)
+    )
+    (folder / "study.toml").write_text(f"[study]\n{entries}", "utf-8")
+    summary, study = imported(folder)
+    assert not summary.notes and len(az.latency(study)) == 2
+
+
+def test_few_printed_values_can_be_equal_by_chance(tmp_path: Path) -> None:
+    """qperf prints three numbers; two runs of a quiet link print the same ones."""
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    text = "tcp_lat:\n    latency   =  33.8 us\n    msg_rate  =  29.6 K/sec\n"
+    (folder / "run1.log").write_text(text, "utf-8")
+    (folder / "run2.log").write_text(text + "\n", "utf-8")
+    summary, study = imported(folder)
+    assert summary.runs_by_tool == {"qperf": 2} and not summary.notes and len(az.latency(study)) == 2
