@@ -144,7 +144,7 @@ def assert_figures_fit(processed: Path, name: str, *, most: int) -> dict[str, st
         chart = draw()
         if isinstance(chart, Chart):
             assert_fit_to_print(chart_name, chart)
-            assert "$" not in chart.svg(), f"{chart_name}: a formula is no word in copies of the figure"
+            assert "$" not in chart.svg(), f"{chart_name}: copies of the figure would show a formula"
             assert chart.figure.get_size_inches()[1] < 50 and len(chart.svg()) < most, chart_name
             captions[chart_name] = chart.caption
     assert len(captions) > 5

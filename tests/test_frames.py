@@ -90,7 +90,7 @@ def test_run_id_is_the_index_only(study: az.Study, latency: pd.DataFrame) -> Non
         (lambda runs: az.latency("mine"), TypeError, "'mine' is neither a study nor logs; pass az.load(NAME) or az.p"),
     ],
 )
-def test_a_wrong_name_or_type_is_answered_by_what_there_is(
+def test_an_error_for_a_wrong_name_or_type_lists_the_valid_ones(
     runs: pd.DataFrame, use: Callable[[pd.DataFrame], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error) as raised:

@@ -58,7 +58,7 @@ def test_cells_are_thin(notebook: Any) -> None:
             assert not isinstance(node, ast.ImportFrom)
 
 
-def test_prose_stands_before_code_and_the_title_asks_a_question(notebook: Any) -> None:
+def test_the_title_asks_a_question_and_findings_come_last(notebook: Any) -> None:
     first = notebook.cells[0]
     assert first.cell_type == "markdown"
     assert first.source.startswith("# ")
@@ -113,7 +113,7 @@ def test_the_second_studys_summary_is_reproduced(path: str) -> None:
     assert cells[-1].startswith("one run per method")
 
 
-def test_the_pages_show_what_the_authors_could_not_see() -> None:
+def test_the_pages_point_out_the_pitfalls_of_the_second_study() -> None:
     latency, throughput = text_of("01_latency"), text_of("02_throughput")
     assert "is the largest of 6,738 observations" in latency
     assert "1862.908" in latency and "1149.838" in latency

@@ -183,7 +183,7 @@ def test_ci_script_is_executable_and_runs_tests_report_and_real_tools() -> None:
 
 
 def test_binder_finds_what_it_builds_from() -> None:
-    """repo2docker reads environment.yml at the top where there is no folder binder, then runs postBuild."""
+    """Without a folder named binder, repo2docker reads environment.yml at the top, then runs postBuild."""
     script = ROOT / "postBuild"
     assert script.stat().st_mode & stat.S_IXUSR and not (ROOT / "binder").exists() and not (ROOT / ".binder").exists()
     lines = script.read_text(encoding="utf-8").splitlines()

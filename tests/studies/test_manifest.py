@@ -137,7 +137,7 @@ def test_every_study_of_the_project_can_be_read(raw: Path) -> None:
     assert len(names) == 10
 
 
-def test_the_slip_of_the_pen_in_the_baseline_is_told(raw: Path) -> None:
+def test_the_typing_error_in_the_baseline_is_reported(raw: Path) -> None:
     """The page says 40-50ms; it can only mean us."""
     expectations = read_baseline(read_manifest(raw / "cassandra-vm-baseline"), "expectation")
     (latency,) = (expectation for expectation in expectations if expectation["metric"] == "rtt_mean")

@@ -68,7 +68,7 @@ def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
     ],
 )
 def test_zones_in_names(path: str, zones: str | None) -> None:
-    """A digit of a date is no zone, and what is ambiguous is left out."""
+    """A digit of a date is not a zone, and ambiguous names are left out."""
     pairs = [" ".join(item.values[key] for key in ("zone", "peer_zone")) for item in _describe([path])]
     assert pairs == ([zones] if zones else [])
 

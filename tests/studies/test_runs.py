@@ -73,7 +73,7 @@ def test_a_study_that_is_named_and_missing_is_an_error(tmp_path: Path) -> None:
 # --- which runs are repeats of one another
 
 
-def test_four_connections_are_no_repeat_of_one(tmp_path: Path) -> None:
+def test_four_connections_are_not_a_repeat_of_one(tmp_path: Path) -> None:
     logs = [ROOT / "tests" / "fixtures" / "iperf3" / name for name in ("3.12-P4.txt", "3.12-verbose.txt")]
     az.import_study("mine", logs, out=tmp_path)
     runs = az.throughput(az.load("mine", processed=tmp_path))
@@ -149,7 +149,7 @@ def test_a_scenario_over_region_pairs_is_not_pooled(tmp_path: Path) -> None:
     }
 
 
-def test_zones_of_different_regions_are_not_held_against_each_other(tmp_path: Path) -> None:
+def test_zones_of_different_regions_are_not_compared(tmp_path: Path) -> None:
     """The zones a → b of one pair of regions and b → a of another are no pair of directions."""
     runs = pd.DataFrame([
         {"region": region, "zone": zone, "peer_region": peer_region, "peer_zone": peer_zone, "round": round_,

@@ -39,7 +39,7 @@ LOST = frame([3, None, 1, 2], ["ok", "lost", "ok", "unreachable"], NONE, NONE)
 BELOW = frame([None, 2, None, None], ["ok", "ok", "ok", "lost"], [0, 2, 0, None], [1, 3, 1, None])
 
 
-def test_what_was_lost_is_later_than_any() -> None:
+def test_losses_are_later_than_any_reply() -> None:
     assert round_trips(LOST).tolist() == [3, np.inf, 1, 2]
     assert [bound.tolist() for bound in bounds(LOST)] == [[3, np.inf, 1, 2]] * 2
     assert median(LOST) == 2.5
@@ -157,7 +157,7 @@ def test_loss_in_every_list_of_runs(tmp_path: Path) -> None:
 
 
 def test_compare_counts_lost_probes_as_late(tmp_path: Path) -> None:
-    """With one probe in twenty lost the 99th percentile is no number, however many runs there are."""
+    """If one probe in twenty is lost, the 99th percentile is infinite, however many runs there are."""
     series = [[round(1 + (number * step % 199) / 1e3, 3) for number in range(200)] for step in (3, 5, 7)]
     lossy: list[list[float | None]] = [[None if at % 20 == 3 else rtt for at, rtt in enumerate(one)] for one in series]
     before = study(tmp_path, "before", *(linux([*one]) for one in series))
@@ -169,7 +169,7 @@ def test_compare_counts_lost_probes_as_late(tmp_path: Path) -> None:
 
 
 def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
-    """Its median is later than any: no interval holds with it, and tables, charts and findings say so."""
+    """Its median is infinite, so it has no interval; tables, charts and findings report the loss."""
     good: list[float | None] = [round(1 + number / 1e3, 3) for number in range(100)]
     bad: list[float | None] = [rtt if at % 5 == 0 else None for at, rtt in enumerate(good)]
     stored = study(tmp_path, "bad", linux(good), linux([*good, 1.5]), linux(bad))

@@ -56,14 +56,14 @@ def test_samples_are_partitioned_by_tool(raw: Path, out: Path) -> None:
     assert (loaded.samples["rtt_ns"].dropna() > 0).all()
 
 
-def test_what_a_hard_kill_left_is_put_back(study: Path, out: Path) -> None:
+def test_the_state_before_a_hard_kill_is_restored(study: Path, out: Path) -> None:
     import_study("cni", [study], out=out)
     os.rename(out / "cni", out / ".cni.12345.old")
     recover(out / "cni")
     assert len(load("cni", processed=out).runs) == 25
 
 
-def test_only_what_a_dead_process_left_of_this_study_is_removed(tmp_path: Path) -> None:
+def test_only_remains_of_dead_processes_of_this_study_are_removed(tmp_path: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
     kept = [".cni.1.new", f".other.{dead.pid}.old", ".cni.x.new", f".cni.b.{dead.pid}.new"]
@@ -77,7 +77,7 @@ NO_NAMES = ["*", "", ".", "..", ".side.", "a/b", "a\\b", "a\nb", "a\x1b[m", "a\u
 
 
 @pytest.mark.parametrize("name", NO_NAMES)
-def test_names_that_are_no_folder_names(name: str, tmp_path: Path) -> None:
+def test_names_that_are_not_valid_folder_names(name: str, tmp_path: Path) -> None:
     for call in (load, import_study):
         with pytest.raises(az.LogError, match="not a name for a study"):
             call(name)  # type: ignore[operator]

@@ -64,7 +64,7 @@ def test_amazon_and_google(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"), [("{", "not JSON"), ("{}", "neither availabilityZoneMappings"), ("[1]", "neither avail")]
 )
-def test_what_is_no_map_is_one_line(tmp_path: Path, text: str, says: str) -> None:
+def test_an_invalid_zone_map_is_reported_in_one_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(ZoneMapError, match=says):
         read_zone_maps([write(tmp_path / "odd.json", text)])
 
@@ -84,7 +84,7 @@ def test_a_manifest_resolves_zones_and_hides_subscriptions(tmp_path: Path) -> No
     assert manifest.is_own_file("one.json")
 
 
-def test_a_map_that_contradicts_the_manifest_is_told(tmp_path: Path) -> None:
+def test_a_zone_map_that_contradicts_the_manifest_is_reported(tmp_path: Path) -> None:
     write(tmp_path / "one.json", azure(ONE, "az3"))
     text = (
         f'[study]\nregion = "westeurope"\nsubscription = "{ONE}"\nzone_maps = ["one.json"]\n'

@@ -190,7 +190,7 @@ class _K8sNetperf(LineLog):
     known = known(
         ("percent", r"(?:\S{1,4} )?TCP Stream percent difference .{1,300}"),
         *((f"{level}[", rf"{level}\[\d{{4}}-\d\d-\d\d [\d:]{{8}}\] .{{1,2000}}") for level in _LEVELS),
-        # The same where standard output is no terminal.
+        # The same if standard output is not a terminal.
         ("level=", r'time="\d{4}-\d\d-\d\d [\d:]{8}" level=\w{4,7} msg=.{1,2000}'),
     )
 

@@ -55,7 +55,7 @@ _QUANTILES["P99.99"] = 0.9999
 _LABELS = {"25": "P25", "75": "P75", "90": "P90", "95": "P95", "99": "P99", "99.9": "P99.9", "99.99": "P99.99"}
 _LONGEST_US = 10_000_000
 _DEFAULT_BYTES = 1000
-#: A longer value is no number of these options.
+#: A longer value cannot be a number of these options.
 _LONGEST_OPTION = 10
 
 

@@ -56,7 +56,7 @@ def test_a_width_that_no_journal_has_is_refused() -> None:
 # --- saved as they are drawn
 
 
-def test_charts_are_saved_where_that_is_wanted(tmp_path: Path) -> None:
+def test_charts_are_saved_if_requested(tmp_path: Path) -> None:
     runs = pd.DataFrame(
         {"path": "A → B", "method": "iperf3 TCP", "throughput_bit_s": [4e9, 5e9], "placement": "cross_zone"}
     ).convert_dtypes()
@@ -203,7 +203,9 @@ def test_a_histogram_is_a_curve_too() -> None:
     assert "A → B, latte TCP, n = 1,000: p50 75 [" in chart.alt
 
 
-def test_letters_that_no_font_has(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
+def test_letters_that_are_missing_from_the_installed_fonts(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
     """A host may be called 東京: where no installed font has it the caption says what the boxes are."""
     for module in (base, display):
         monkeypatch.setattr(module, "fonts", lambda: ("DejaVu Sans",))
@@ -226,8 +228,8 @@ def test_a_percentile_that_is_printed_as_zero_is_left_to_the_table(results_of: C
     assert len(without_first.alt) < len(whole.alt)
 
 
-def test_dollars_are_letters() -> None:
-    """A name out of a log is no formula, and a broken one no error."""
+def test_dollar_signs_are_printed_as_they_are() -> None:
+    """A name from a log is not a formula, and a broken formula is not an error."""
     names = {"path": r"$\frac{a → b_1^2$ $x$", "method": r"ping $\bad{ 56 B"}
     runs = pd.DataFrame({**names, "median_ns": [5e4, 6e4, 7e4], "placement": None}, index=["a", "b", "c"])
     chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))

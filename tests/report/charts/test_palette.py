@@ -48,14 +48,14 @@ def test_the_measures_know_black_and_white() -> None:
 
 
 @pytest.mark.parametrize("colour", [*HUES, ESTIMATE, RUN, GREY, INK])
-def test_every_colour_stands_out_in_both_schemes(colour: str) -> None:
+def test_every_colour_has_enough_contrast_in_both_schemes(colour: str) -> None:
     assert contrast(colour, "#ffffff") >= 3
     assert contrast(DARK[colour], DARK["#ffffff"]) >= 3
 
 
 @pytest.mark.parametrize("sight", SIGHT)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pairs_are_told_apart(sight: str, scheme: str) -> None:
+def test_colours_of_pairs_can_be_distinguished(sight: str, scheme: str) -> None:
     for one, two in itertools.combinations(HUES, 2):
         seen = [lab(SIGHT[sight] @ linear(hue if scheme == "light" else DARK[hue])) for hue in (one, two)]
         assert np.linalg.norm(seen[0] - seen[1]) >= 30, (one, two)

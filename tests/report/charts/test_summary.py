@@ -32,5 +32,5 @@ def test_repeated_runs_show_their_median_and_range_and_an_emulated_link_its_dela
     assert "160 µs\n(150–900 µs)\n× 120 µs" in {text.get_text() for text in chart.figure.axes[0].texts}
 
 
-def test_no_pair_no_map() -> None:
+def test_without_zone_pairs_there_is_no_map() -> None:
     assert isinstance(zone_map([pair("1", "1", 77.6e3)]), Note)

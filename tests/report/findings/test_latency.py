@@ -24,7 +24,7 @@ def test_a_study_without_latency_has_one_finding_for_information(echo: Study) ->
     assert finding.kind == "info"
 
 
-def test_each_of_the_two_most_precise_methods_says_its_typical_runs_once() -> None:
+def test_each_of_the_two_most_precise_methods_names_its_typical_runs_once() -> None:
     spreads = {"sockperf TCP": 1e3, "ping 56 B": 20e3, "echo TCP": 5e3}
     rows = [
         {"path": "a → b", "method": method, "median_ns": 450e3 + spread * step, "mean_ns": 460e3}

@@ -12,7 +12,7 @@ def test_one_way_measurements_ask_for_the_other_direction(cni: Study) -> None:
     assert finding.kind == "act" and "both" in finding.text
 
 
-def test_the_two_most_precise_methods_are_said_with_the_range_of_their_intervals() -> None:
+def test_the_two_most_precise_methods_are_named_with_the_range_of_their_intervals() -> None:
     study = az.load("emulated-cloud")
     conclusion = findings.zone_pair_asymmetry.conclude(az.asymmetry(study), az.studies.configured_links(study))
     ratios = [finding.text for finding in conclusion.findings if "from one end over" in finding.text]

@@ -50,7 +50,7 @@ def test_a_study_without_latency_has_notes(echo: Study) -> None:
     assert isinstance(tables.latency.paths(runs, []), Note) and isinstance(tables.latency.brackets([]), Note)
 
 
-def test_repeats_of_a_path_are_told_apart_and_maxima_have_a_column_of_their_own() -> None:
+def test_repeats_of_a_path_are_distinguished_and_maxima_have_their_own_column() -> None:
     study = az.load("emulated-zones")
     runs = az.latency(study)
     table = tables.latency.printed(study, runs[runs["tool"] == "lagscope"])

@@ -48,7 +48,7 @@ def test_the_numbers_of_a_blog_post_are_reproduced() -> None:
 
 
 @pytest.mark.parametrize("name", ["uksouth-echo-latency", "canadacentral-proximity-placement"])
-def test_only_minimum_and_maximum_are_said_to_be_one_packet(name: str) -> None:
+def test_only_minimum_and_maximum_are_described_as_one_packet(name: str) -> None:
     table, at = reported(name)
     conclusions = [row[at["conclusion"]] for row in table.cells]
     assert all(conclusions)

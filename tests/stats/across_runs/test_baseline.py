@@ -149,7 +149,7 @@ def test_the_baseline_of_a_page_against_runs(raw: Path) -> None:
     assert nothing and all(result.codes == ("no_values",) for result in nothing)
 
 
-def test_traffic_within_a_host_says_nothing_about_the_network(raw: Path, tmp_path: Path) -> None:
+def test_traffic_within_a_host_is_not_evidence_about_the_network(raw: Path, tmp_path: Path) -> None:
     az.import_study("westeurope-azure-cni", [raw / "westeurope-azure-cni"], out=tmp_path)
     study = az.load("westeurope-azure-cni", processed=tmp_path)
     results = baseline(study)

@@ -54,7 +54,7 @@ def test_other_message_sizes_are_other_packets() -> None:
     assert change.codes == ("type_p_mismatch",) and change.ratio.estimate is None
 
 
-def test_the_last_round_is_held_against_the_first_by_path() -> None:
+def test_the_last_round_is_compared_with_the_first_by_path() -> None:
     paths = [runs([100.0 * at, 104.0 * at, 110.0 * at * (1 + at / 1e3)], f"a → {at}", round=[1, 2, 3])
              for at in range(1, 9)]  # fmt: skip
     (change,) = az.stats.compare_rounds_of(pd.concat(paths))

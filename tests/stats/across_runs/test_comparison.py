@@ -173,7 +173,7 @@ def test_runs_that_resemble_their_neighbours_widen_the_comparison() -> None:
     assert "dependent_runs" in compare(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6)).codes
 
 
-def test_three_runs_have_an_interval_and_no_p() -> None:
+def test_three_runs_have_an_interval_but_no_p_value() -> None:
     result = compare([10.0, 10.1, 10.2], [20.0, 20.1, 20.3])
     assert result.verdict == "different"
     assert result.p is None and result.attainable_p == pytest.approx(0.1) and "cannot_reach_alpha" in result.codes

@@ -431,7 +431,7 @@ def test_c14_rank_sets_full() -> None:
     assert told("C14 rank sets, unpaired", wrong / repetitions, repetitions) <= 0.06 + 2 * _error(repetitions)
 
 
-def test_c14_packets_are_no_replicates() -> None:
+def test_c14_packets_are_not_replicates() -> None:
     """The rank test of the packets of two connections of one law, AR(1) with rho .95: "different" nearly always."""
     from scipy.signal import lfilter
     from scipy.stats import mannwhitneyu

@@ -33,7 +33,7 @@ def test_a_moved_level_is_one_change_and_short_histories_are_flagged() -> None:
 
 
 @pytest.mark.parametrize("made", BOTH)
-def test_a_steady_history_seldom_changes(made: int) -> None:
+def test_a_steady_history_rarely_shows_a_change(made: int) -> None:
     rng = stream(570)
     made = made // 10 if made < 1000 else 1000
     share = np.mean([bool(history(rng.lognormal(0, 0.1, 40), permutations=99, seed=k).changes) for k in range(made)])

@@ -69,7 +69,7 @@ def test_single_runs_give_no_interval_and_repeats_do() -> None:
     assert single.comparison is not None and single.comparison.ratio.refused
 
 
-def test_what_differs_in_two_things_is_no_pair() -> None:
+def test_conditions_that_differ_in_two_factors_are_not_paired() -> None:
     slow = condition(vm_size="Standard_D2s_v3", accelerated_networking=False)
     fast = condition(vm_size="Standard_D4s_v3", accelerated_networking=True)
     assert changes([slow, fast], "vm_size") == [] and changes([slow, fast], "accelerated_networking") == []
@@ -82,7 +82,7 @@ def test_logs_and_reported_numbers_are_not_paired() -> None:
     assert changes([condition(), far], "placement") == []
 
 
-def test_another_path_is_no_change_of_the_message() -> None:
+def test_another_path_is_not_a_change_of_the_message_size() -> None:
     longer = condition("A → C", message_bytes=350)
     assert changes([condition(), longer], "message_bytes") == []
     (pair,) = changes([condition(), replace(longer, path="A → B")], "message_bytes")

@@ -29,7 +29,7 @@ def test_a_rising_series_is_dependent_and_an_alternating_one_is_not() -> None:
     assert not alternating.dependent and alternating.widening(0.95, 8) == 1
 
 
-def test_a_difference_between_two_series_is_no_dependence() -> None:
+def test_a_difference_between_two_series_is_not_dependence() -> None:
     random = np.random.default_rng(3)
     first, second = random.normal(0, 1, 12), random.normal(50, 1, 12)
     assert run_order(first, second).p > LEVEL and run_order(np.concatenate([first, second])).p < 0.001

@@ -34,7 +34,7 @@ def test_raw_samples_show_an_event_that_segment_means_cannot() -> None:
 
 
 @pytest.mark.parametrize("made", BOTH)
-def test_stationary_runs_seldom_show_an_event_or_a_trend(made: int) -> None:
+def test_stationary_runs_rarely_show_an_event_or_a_trend(made: int) -> None:
     """A/A: stationary runs; the event test and the trend reject in at most 6 %."""
     rng = stream(52)
     for rho in (0.0, 0.9):

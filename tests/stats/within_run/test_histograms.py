@@ -70,7 +70,7 @@ Percentile\t Latency(us)
 PAIR = '\t\t{{\n\t\t\t"latency": {},\n\t\t\t"frequency": {}\n\t\t}}'
 
 
-def test_a_table_beside_its_log_is_counted_once_and_sharpens_it(tmp_path: Path) -> None:
+def test_a_table_next_to_its_log_is_counted_once_and_narrows_the_interval(tmp_path: Path) -> None:
     """One run as text and as table, then the table of another run beside them."""
     pairs = ",\n".join(PAIR.format(low, count) for low, count in ((10, 100), (11, 500), (12, 380), (13, 20)))
     (tmp_path / "run.log").write_text(LOG)

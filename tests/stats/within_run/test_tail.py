@@ -31,7 +31,7 @@ def test_hard_tails_are_refused(values: list[float], code: str) -> None:
 
 
 @pytest.mark.parametrize("made", BOTH)
-def test_exponential_tails_are_seldom_called_heavy(made: int) -> None:
+def test_exponential_tails_are_rarely_called_heavy(made: int) -> None:
     """Light is called a little too often: maximum likelihood is biased that way, and so is choosing the threshold."""
     rng = stream(48)
     made = made // 4
