@@ -2,7 +2,8 @@
 
 Zones, repeats and rounds are read from names such as ``az1-az3/``, ``us-central1-a_to_us-east1-b.log`` or
 ``round02_ping_r1.log``, and written as patterns. A name with one zone only, or with three, does not say who talked to
-whom; the draft leaves it out. Comments show what each pattern assigns.
+whom; the draft leaves it out. Bare letters and digits (``a_to_b``, ``1-3``) are zones if some of them are at both ends.
+Comments show what each pattern assigns.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _ZONE = re.compile(
 )
 #: The second zone of ``az1-3`` and ``zone1_to_2``.
 _SECOND = re.compile(r"(?:-|[ _-]?to[ _-]?)(?P<number>\d)(?![a-z0-9]|-\d)", re.IGNORECASE)
+#: ``a_to_b``, ``1to3`` or ``1-3`` at the start of the name of a folder or file.
+_BARE = re.compile(r"(?:^|[/!])([a-f]|[1-6])(?:_to_|-to-|to|-)([a-f]|[1-6])(?![a-z0-9]|-\d)", re.IGNORECASE)
 _NUMBERS = {
     "round": re.compile(r"(?<![a-z])round[_-]?(\d{1,4})(?!\d)", re.IGNORECASE),
     "repeat": re.compile(r"(?<![a-z0-9])(?:run|rep|repeat|r)[_-]?(\d{1,3})(?![a-z0-9])", re.IGNORECASE),
@@ -147,7 +150,8 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
 
 def _describe(logs: Sequence[str]) -> list[_Described]:
     """Return what the names of the logs say; logs whose names say nothing, or nothing certain, are left out."""
-    described = [item for path in logs if (item := _describe_one(path)) is not None]
+    bare = _bare_pairs(logs)
+    described = [item for path in logs if (item := _describe_one(path, bare.get(path))) is not None]
     patterns = {item.pattern for item in described}
     if len(patterns) > _MOST_PATTERNS:
         return []
@@ -164,7 +168,16 @@ def _describe(logs: Sequence[str]) -> list[_Described]:
     return [item for item in described if item.pattern not in wrong]
 
 
-def _describe_one(path: str) -> _Described | None:
+def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:
+    """Return where names contain two bare zones; nothing if no zone is both that of a client and that of a server."""
+    pairs = {path: matches[0] for path in logs if len(matches := list(_BARE.finditer(path))) == 1}
+    clients, servers = ({match[end].lower() for match in pairs.values()} for end in (1, 2))
+    if not clients & servers or len({name.isdigit() for name in clients | servers}) > 1 or len(clients | servers) == 1:
+        return {}
+    return pairs
+
+
+def _describe_one(path: str, bare: re.Match[str] | None) -> _Described | None:
     """Return the pattern of one path: the fields with the text of their folders, from the first field on."""
     marks: list[tuple[int, int, str]] = []
     zones = [
@@ -174,6 +187,8 @@ def _describe_one(path: str) -> _Described | None:
     ]
     if len(zones) == 1 and (second := _SECOND.match(path, _zone_end(path, zones[0]))) is not None:
         zones.append((second.start("number"), second.end("number"), ""))
+    if not zones and bare is not None:
+        zones = [(*bare.span(end), "") for end in (1, 2)]
     names = [path[start:end] for start, end, _ in zones]
     if len(zones) == 4 and names[:2] == names[2:]:  # "az1-az2/az1-az2_r1.log" names one pair twice
         del zones[2:]

@@ -73,6 +73,25 @@ def test_zones_in_names(path: str, zones: str | None) -> None:
     assert pairs == ([zones] if zones else [])
 
 
+@pytest.mark.parametrize(
+    ("paths", "zones"),
+    [
+        (["t3/a_to_a.json", "t3/a_to_b.json", "t3/b_to_a.txt"], ["a a", "a b", "b a"]),
+        (["1-3/r1.log", "1-2/r1.log", "2-3/r1.log"], ["1 3", "1 2", "2 3"]),
+        (["dump.zip!1to3_ping.log", "dump.zip!3to1_ping.log"], ["1 3", "3 1"]),
+        (["5-1/x.log", "5-2/x.log", "5-3/x.log"], []),
+        (["a_to_b.log"], []),
+        (["1-1.log"], []),
+        (["a-1.log", "1-a.log"], []),
+        (["vm1_vm2.log", "vm2_vm1.log"], []),
+        (["2024-1-2/x.log", "2024-2-1/x.log"], []),
+        (["1-2-2024/x.log", "2-1-2024/x.log"], []),
+    ],
+)
+def test_bare_letters_and_digits_are_zones_if_some_are_at_both_ends(paths: list[str], zones: list[str]) -> None:
+    assert [" ".join(item.values[key] for key in ("zone", "peer_zone")) for item in _describe(paths)] == zones
+
+
 def test_patterns_that_contradict_each_other_are_left_out() -> None:
     """The folder's zones are those of the file's name in one path only."""
     assert _describe(["az1-az2/az3-az1.log"]) == []
