@@ -17,6 +17,7 @@ from azlatency.report.tables.common import (
     codes_of,
     explain,
     flags,
+    from_run,
     from_runs,
     level,
     paths_table,
@@ -88,7 +89,7 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
         Column("run", attrgetter("name")),
         Column("quantity", lambda row: PRINTED.get(row.printed_as)),
         Column("unit", attrgetter("unit")),
-        Column("n", attrgetter("n"), COUNT),
+        Column("n", attrgetter("n"), COUNT, source=from_run("n")),
         *(_token_column(header, name) for header, name in statistics.items()),
     ]
     notes = ["Tokens as the tool printed them, in the unit that it printed."]
@@ -202,7 +203,7 @@ def unresolved(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
 _PERCENTILE: list[Column[Estimate]] = [
     Column("run", lambda row: row.labels.get("name") or f"{row.labels['path']}, {row.labels['method']}"),
     Column("percentile", attrgetter("what")),
-    Column("n", attrgetter("n"), COUNT),
+    Column("n", attrgetter("n"), COUNT, source=from_runs("n")),
 ]
 
 

@@ -8,6 +8,7 @@ from helpers.tables import cell, logs_behind
 import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
+from azlatency.site.provenance import Logs
 from azlatency.studies.store import Study
 
 RUN = "AZ1 - AZ3, sockperf TCP 14 B"
@@ -71,3 +72,12 @@ def test_runs_that_print_no_statistic_are_counted_and_not_listed() -> None:
     assert all(any(value not in ("", "–") for value in row[4:-1]) for row in table.cells)
     assert f"Not listed: {len(samples_only)} runs print single observations and no statistic." in table.notes
     assert isinstance(tables.latency.printed(study, samples_only), Note)
+
+
+def test_the_number_of_observations_leads_to_its_own_line(zones: Study) -> None:
+    runs = az.latency(zones)
+    record = tables.latency.printed(zones, runs[runs["file"] == "availability-set/sockperf-m1400.log"]).record()
+    [row] = record["rows"]
+    refs = row["cell_refs"][str([column["header"] for column in record["columns"]].index("n"))]
+    # Line 16: "Total 1842588 observations"
+    assert row["cells"][3] == "1,842,588" and [place.line for place, _ in Logs(zones).index.find(refs)] == [16]
