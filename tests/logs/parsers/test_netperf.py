@@ -182,6 +182,11 @@ def test_titles_wrapped_by_a_paste(read) -> None:
     assert (log.value("transaction_rate"), log.runs[0]["server"], log.unknown()) == (31746.03, "10.2.2.4", 0)
 
 
+def test_a_banner_wrapped_by_a_mail(read) -> None:
+    log = read(RR.replace(" to 10", "\nto 10") + "Mean Latency Microseconds\n31.50\n")
+    assert (log.value("rtt_mean"), log.runs[0]["server"], log.unknown()) == (31_500, "10.2.2.4", 0)
+
+
 def test_human_columns(read) -> None:
     log = read(
         RR + "Minimum      Mean         Round     Throughput Throughput Local       \n"

@@ -322,3 +322,13 @@ def test_a_log_without_totals_is_truncated() -> None:
 
 def test_a_heading_of_html_is_not_a_result(read) -> None:
     assert "line_outside_log" not in read("<h1>Notes 1</h1>\n\nA sentence.\n", "a.md").codes()
+
+
+def test_tables_of_one_column_without_their_head(read) -> None:
+    log = read(
+        " Throughput(MB/s)\n================\n           4.749\n\n\nThroughput(Buffers/s) \n===================== \n"
+        "               37.993 \n\n\nRetransmits Errors Avg. CPU %\n =========== ====== ==========\n"
+        "         12      0     14.704\n"
+    )
+    assert log.value("throughput") == pytest.approx(4.749 * 2**20 * 8)
+    assert (log.value("retransmits"), log.runs[0]["dialect"]) == (12, "ntttcp-windows-console")

@@ -36,7 +36,7 @@ BANNER = (
     r" to (?P<server>\S{1,255})(?: \((?P<address>\S{0,60})\) port \d{1,5} AF_\w{1,10})?"
     r"(?P<notes>(?: ?: [^:]{1,80}){0,12})"
 )
-BANNER_HEAD = re.compile(r".{10,200} TEST from \S{1,255} \(\S{0,60}\) port \d{1,5} AF_\w{1,10} to")
+BANNER_HEAD = re.compile(r".{10,200} TEST from \S{1,255} \(\S{0,60}\) port \d{1,5} AF_\w{1,10}(?: to)?")
 RATE = r"(\d{1,12}\.\d\d)"
 SECONDS = r"(\d{1,7}\.\d\d)"
 _SIZE = r"(-?\d{1,10})"

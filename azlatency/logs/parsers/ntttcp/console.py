@@ -246,19 +246,21 @@ class ConsoleText(LineLog):
 
     # --- totals of Windows: a line of names, a line of bars, a line of numbers
 
-    @data(r"(?:Bytes\(MEG\)|Throughput\(Buffers/s\)|DPCs\(count/s\)|Packets Sent|Thread\s).{0,400}", hint=" ")
+    @data(r"Throughput\(M(?:B|bit)/s\)|(?:Throughput\(Buffers/s\)|Retransmits\s).{0,400}", hint="t")
+    @data(r"(?:Bytes\(MEG\)|DPCs\(count/s\)|Packets Sent|Thread\s).{0,400}", hint=" ")
     def column_names(self, line: Line, match: re.Match[str]) -> None:
         """Read the line of column names."""
         self.columns = _COLUMN.findall(match[0])
-        if self.result.form != "windows-console" and "Throughput(KB/s)" in self.columns:
-            self.result.form = "windows-console"
+        self.result.form = "windows-console"
 
-    @data(r"[\d.]{1,20}(?:\s{1,20}[\d.]{1,20}){1,20}", hint="")
+    @data(r"[\d.]{1,20}(?:\s{1,20}[\d.]{1,20}){0,20}", hint="")
     def values(self, line: Line, match: re.Match[str]) -> None:
         """Read the numbers under the column names, or those of one thread."""
         if self._is_cut(line):
             return
         tokens = match[0].split()
+        if len(tokens) == 1 and len(self.columns) != 1:
+            raise ValueError("a number without its column")
         if len(tokens) != len(self.columns):
             text = f"{len(tokens)} values under {len(self.columns)} column names; the line is not read"
             self.result.run.add_event("column_mismatch", "error", text, line.number)

@@ -38,6 +38,7 @@ class NtttcpParser(Parser):
         Signature('"ntttcp', r'\{?\s*"ntttcp[sr]"\s*:\s*\{?.{0,4000}'),
         Signature("Totals:", r"(?:\*\*)?\d\d:\d\d:\d\d INFO: #{5}\s{1,4}Totals:\s{1,4}#{5}", weak=True),
         Signature("Bytes(MEG)", r"Bytes\(MEG\)\s{1,20}realtime\(s\).{0,300}", weak=True),
+        Signature("Throughput(M", r"Throughput\(M(?:B|bit)/s\)", weak=True, then=r"={8,40}"),
         Signature("test duration", r"\d\d:\d\d:\d\d INFO: test duration\s{0,20}:.{1,30}", weak=True),
     )
 
