@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from numpy.typing import NDArray
+
+    from azlatency.stats.arrays import FloatArray
 
 #: Ticks of a ratio axis up to this width (in logarithms).
 _RATIO_TICKS = (
@@ -48,7 +52,7 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
     return [min(max(float(spot), 0.0), highest) + step for spot, step in zip(lowered, steps, strict=True)]
 
 
-def plain_log_ticks(axis: Any) -> None:
+def plain_log_ticks(axis: Axis) -> None:
     """Put ticks at the powers of ten, and at 2 and 5 times them, as plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
@@ -58,7 +62,7 @@ def plain_log_ticks(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def power_ticks(axis: Any) -> None:
+def power_ticks(axis: Axis) -> None:
     """Label the powers of ten as powers, for shares from 1 down to one in a million and below."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -89,7 +93,9 @@ def times_axis(axis: Axes, ends: Sequence[float], *, room: float = 1.15, upright
             return
 
 
-def stretches(edges: Any, places: Any, values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def stretches(
+    edges: FloatArray, places: NDArray[np.intp], values: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the centre, minimum, median and maximum of the finite values in each non-empty time bin.
 
     ``edges``: (bins + 1,); ``places``: (n,), the bin of each value; ``values``: (n,).
@@ -103,8 +109,8 @@ def stretches(edges: Any, places: Any, values: Any) -> tuple[np.ndarray, np.ndar
     which, starts = np.unique(places, return_index=True)
     parts = np.split(values, starts[1:])
     middle = (edges[which] + edges[which + 1]) / 2
-    columns = [np.array([measure(part) for part in parts]) for measure in (np.min, np.median, np.max)]
-    return middle, *columns
+    low, median, high = (np.array([measure(part) for part in parts]) for measure in (np.min, np.median, np.max))
+    return middle, low, median, high
 
 
 def nines(q: float) -> float:

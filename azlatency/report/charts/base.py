@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from azlatency.report.charts.fitting import freeze, grow
 from azlatency.report.charts.names import one_figure, short, wrap
@@ -18,10 +18,12 @@ from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
+_P = ParamSpec("_P")
 Item = TypeVar("Item")
 Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Inches: one column and the whole page of a two-column journal.
@@ -235,26 +237,25 @@ def _save(chart: Chart, name: str) -> None:
     chart.save(target.folder / (name if count == 1 else f"{name}-{count}"), target.formats)
 
 
-def styled(draw: Any) -> Any:
+def styled(draw: Callable[_P, Chart | Note]) -> Callable[_P, Chart | Note]:
     """Run a chart function with the style sheet; save its chart if an export is active."""
     from functools import wraps
 
     @wraps(draw)
-    def run(*args: Any, **keywords: Any) -> Any:
+    def run(*args: _P.args, **keywords: _P.kwargs) -> Chart | Note:
         with style(), one_figure() as shortened, _tips_of_one_figure() as hints:
             chart = draw(*args, **keywords)
-            if isinstance(chart, Chart):
-                chart = replace(chart, name=draw.__name__, tips=hints)
-                _set_headline(chart)
-                _shorten_names(chart.figure)
-                freeze(chart.figure)
-                if shortened:
-                    chart = replace(
-                        chart,
-                        caption=f"{chart.caption} Long names are shortened; the text alternative has them in full.",
-                    )
-                chart = _with_unknown_letters(chart)
-                _save(chart, draw.__name__)
+            if isinstance(chart, Note):
+                return chart
+            chart = replace(chart, name=draw.__name__, tips=hints)
+            _set_headline(chart)
+            _shorten_names(chart.figure)
+            freeze(chart.figure)
+            if shortened:
+                caption = f"{chart.caption} Long names are shortened; the text alternative has them in full."
+                chart = replace(chart, caption=caption)
+            chart = _with_unknown_letters(chart)
+            _save(chart, draw.__name__)
             return chart
 
     return run
@@ -274,12 +275,13 @@ def _tips_of_one_figure() -> Iterator[dict[str, list[str]]]:
         _tips.reset(token)
 
 
-def tip(artist: Any, *texts: str) -> None:
+def tip(artist: Artist, *texts: str) -> None:
     """Show a text while the pointer is over a mark; one text per mark of ``artist``, or one for all of them."""
     tips = _tips.get()
     if tips is not None:
-        artist.set_gid(f"tip{len(tips)}")
-        tips[artist.get_gid()] = list(texts)
+        name = f"tip{len(tips)}"
+        artist.set_gid(name)
+        tips[name] = list(texts)
 
 
 def _set_headline(chart: Chart) -> None:

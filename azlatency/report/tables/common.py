@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from azlatency.logs.format import decimals_for, format_number, interval_decimals, natural_key
 from azlatency.report.objects import Note
@@ -139,13 +139,23 @@ def by_name(sources: pd.DataFrame) -> pd.DataFrame:
     return sources.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
 
 
-def provenance(study: Study) -> Table[Any] | Note:
+class SourceRow(Protocol):
+    """A row of the table ``sources``."""
+
+    path: str
+    source_id: str
+    size_bytes: int
+    lines: int
+    encoding: str
+
+
+def provenance(study: Study) -> Table[SourceRow] | Note:
     """Return the files behind the page: path, hash, size, encoding."""
     if not len(study.sources):
         return Note("No log files; the numbers come from the tables of the study's folder.")
     files = list(by_name(study.sources).head(MANY_FILES).itertuples(index=False))
     others = len(study.sources) - len(files)
-    columns: list[Column[Any]] = [
+    columns: list[Column[SourceRow]] = [
         Column("file", attrgetter("path")),
         Column("SHA-256 (first 16 digits)", attrgetter("source_id")),
         Column("bytes", attrgetter("size_bytes"), COUNT),
@@ -155,7 +165,7 @@ def provenance(study: Study) -> Table[Any] | Note:
     return Table("Files behind this page", columns, files, notes, lambda file: [whole_file(file)])
 
 
-def whole_file(source: Any) -> FileRef:
+def whole_file(source: SourceRow) -> FileRef:
     """Return the reference to all lines of a row of ``sources``."""
     return FileRef(source.source_id, line=1, last=int(source.lines))
 
