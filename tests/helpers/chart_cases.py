@@ -146,7 +146,11 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "shift functions": lambda: charts.shift_functions(of.shift_functions),
         "zone map": lambda: charts.zone_map(of.zone_pairs),
         "emulated errors": lambda: charts.emulated_errors(of.emulated_differences),
-        "long intervals": lambda: charts.throughput_series(study.intervals, of.long_transfers),
+        "long intervals": lambda: charts.throughput_series(
+            study.intervals,
+            of.long_transfers,
+            az.stats.time_series.throughput_series(study.intervals, of.long_transfers),
+        ),
     }
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Inches of a panel that needs labels of its own, and of a line of them.
 _TALL, _LABEL_INCHES = 1.4, 0.17
+#: Fewest letters of a line of a title.
+_FEWEST = 8
 
 
 def freeze(figure: Figure) -> None:
@@ -64,11 +66,15 @@ def _separate_thousands(figure: Figure) -> None:
 
 
 def _thin_ticks(figure: Figure) -> None:
-    """Remove ticks of logarithmic axes until their labels do not touch: to powers of ten, or every other one."""
-    from matplotlib.ticker import FixedLocator, LogLocator
+    """Remove ticks of logarithmic axes until their labels do not touch; add some where there is only one."""
+    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
     axes = [which for axis in figure.axes for which in (axis.xaxis, axis.yaxis) if which.get_scale() == "log"]
     for which in axes:
+        low, high = sorted(which.get_view_interval())
+        if sum(low <= tick <= high for tick in which.get_majorticklocs()) < 2:
+            which.set_major_locator(MaxNLocator(4))
+            figure.draw_without_rendering()
         for base in (10, 100, 1000):
             if not _labels_touch(which):
                 break
@@ -114,10 +120,12 @@ def _break_long_lines(figure: Figure) -> bool:
                     item.set_x((start - inner.x0) / inner.width)
                     room += box.x0 - start
             if length > room > 0:
-                changed = True
-                letters = max(len(line) for line in item.get_text().split("\n"))
-                shorter = max(int(letters * room / length) - 1, 8)
-                item.set_text("\n".join(textwrap.fill(line, shorter) for line in item.get_text().split("\n")))
+                changed, lines = True, item.get_text().split("\n")
+                letters = int(max(map(len, lines)) * room / length) - 1
+                while length > room and letters >= _FEWEST:
+                    item.set_text("\n".join(textwrap.fill(line, letters) for line in lines))
+                    box = item.get_window_extent(renderer)
+                    length, letters = box.height if item is axis.yaxis.label else box.width, letters - 2
     return changed
 
 

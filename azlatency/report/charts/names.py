@@ -36,21 +36,24 @@ def one_figure() -> Iterator[dict[str, str]]:
 
 
 def short(text: str | Path, letters: int | None = None) -> str:
-    """Shorten long words: a host loses its domain, then its middle. The result has at most ``letters`` characters."""
+    """Shorten long words: a host loses its domain, then its middle. The result is as wide as ``letters`` Latin ones."""
     text = _WORD.sub(lambda match: _word(match[0]), str(text))
-    if letters is None or len(text) <= letters:
+    if letters is None or len(text) <= (letters := _of_width(text, letters)):
         return text
     return _unique(text, *(_squeezed(text, most) for most in range(letters, len(text), 4)))
 
 
 def wrap(text: str | Path, letters: int, lines: int | None = None) -> str:
     """Break a text into lines of at most ``letters`` Latin characters, with long names shortened to ``lines`` lines."""
-    text = short(text)
-    # A Chinese or Japanese character is as wide as two Latin ones.
-    wide = sum(east_asian_width(letter) in "WF" for letter in text)
-    letters = letters * len(text) // (len(text) + wide) if text else letters
     text = short(text, None if lines is None else lines * letters)
-    return textwrap.fill(_TIED.sub("\N{NO-BREAK SPACE}", text), max(letters, 8)).replace("\N{NO-BREAK SPACE}", " ")
+    letters = max(_of_width(text, letters), 8)
+    return textwrap.fill(_TIED.sub("\N{NO-BREAK SPACE}", text), letters).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _of_width(text: str, letters: int) -> int:
+    """Return how many characters of a text are as wide as so many Latin ones: a Chinese one is as wide as two."""
+    wide = sum(east_asian_width(letter) in "WF" for letter in text)
+    return letters * len(text) // (len(text) + wide) if wide else letters
 
 
 def _squeezed(text: str, letters: int) -> str:
@@ -64,13 +67,14 @@ def _squeezed(text: str, letters: int) -> str:
 
 def _word(word: str) -> str:
     """Shorten a long word; a … marks the cut, so that it cannot be mistaken for a whole name."""
-    if len(word) <= _LONGEST:
+    longest = _of_width(word, _LONGEST)
+    if len(word) <= longest:
         return word
     host = _HOST.fullmatch(word)
     name, after = (host[1], host[2]) if host else (word, "")
-    cuts = [_middle(name, room) + after for room in range(_LONGEST, len(name), 4)]
+    cuts = [_middle(name, room) + after for room in range(longest, len(name), 4)]
     bare = [f"{name}…{after}"] if host else []
-    return _unique(word, *(bare + cuts if len(name) < _LONGEST else cuts + bare))
+    return _unique(word, *(bare + cuts if len(name) < longest else cuts + bare))
 
 
 def _middle(name: str, room: int) -> str:

@@ -22,7 +22,7 @@ from azlatency.report.charts.base import (
     styled,
     tip,
 )
-from azlatency.report.charts.names import short
+from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import HUES, Look, looks, pair_of, told_apart
 from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 _BRACKETS_SHOWN = 10
 # Most curves per panel.
 _CURVES_SHOWN = 60
-# Most letters of a path's name at the end of its curve.
-_LABEL = 44
+# Most letters of a path's name at the end of its curve, on a page and in a column.
+_LABEL = (44, 18)
 _NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 Source = Literal["printed", "samples"]
 _PATHS_SIDE_BY_SIDE = 5
@@ -262,9 +262,9 @@ def _label_ends(
     order = sorted(points, key=lambda path: points[path][1])
     spots = spread([height(points[path][1]) for path in order], least=0.075)
     for path, spot in zip(order, spots, strict=True):
-        colour = look[path].colour
+        colour, name = look[path].colour, wrap(path, _LABEL[narrow()], 1)
         note = axis.annotate(
-            short(path, _LABEL), points[path], (1.03, spot), textcoords="axes fraction", va="center", fontsize=8,
+            name, points[path], (1.03, spot), textcoords="axes fraction", va="center", fontsize=8,
             color=colour, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "shrinkA": 0, "shrinkB": 2},
         )  # fmt: skip

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.format import plain
+from azlatency.logs.format import format_value, plain
 from azlatency.report.charts.axes import stretches
-from azlatency.report.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled
-from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE
+from azlatency.report.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled, tip
+from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
 from azlatency.report.charts.titles import RATES, by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.stats.within_run.throttling import Throttling
+from azlatency.stats.within_run.time_series import ThroughputSeries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +28,9 @@ _FEWEST = 3
 
 
 @styled
-def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | Note:
+def throughput_series(
+    intervals: pd.DataFrame, runs: pd.DataFrame, rates: Sequence[ThroughputSeries] = ()
+) -> Chart | Note:
     """Draw the throughput of each reporting interval over time, with retransmitted segments below.
 
     Parameters
@@ -33,7 +38,10 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     intervals : DataFrame
         The study's table of intervals.
     runs : DataFrame
-        One row per run with a throughput. At most 12 runs are drawn, the first of each path and method.
+        One row per run with a throughput. At most 12 runs are drawn: of each path and method the first one whose rate
+        fell, else the first.
+    rates : sequence of ThroughputSeries
+        As `azlatency.stats.time_series.throughput_series` returns them: falls of the rate are marked.
 
     Returns
     -------
@@ -45,14 +53,16 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     ]
     counts_of = reported["run_id"].value_counts()
     long = set(counts_of[counts_of >= _FEWEST].index)
-    chosen = runs[runs.index.isin(long)].drop_duplicates(["path", "method"]).head(_RUNS_SHOWN)
+    falls = {rate.run_id: rate.throttled for rate in rates if rate.throttled.burst_rate is not None}
+    fallen_first = runs[runs.index.isin(long)].sort_index(key=lambda run_ids: ~run_ids.isin(falls), kind="stable")
+    chosen = fallen_first.drop_duplicates(["path", "method"]).head(_RUNS_SHOWN)
     if not len(chosen):
         return Note(f"No chart: no log of this study reports throughput in {_FEWEST} intervals or more.")
     columns = side_by_side(3, len(chosen))
     rows = math.ceil(len(chosen) / columns)
-    rates = [configured().rate.get(str(path), 0.0) / GIGABIT for path in chosen["path"]]
+    truths = [configured().rate.get(str(path), 0.0) / GIGABIT for path in chosen["path"]]
     of_chosen = reported[reported["run_id"].isin(set(chosen.index))]
-    top = max(0.0, *rates, float(of_chosen["throughput"].max()) / GIGABIT)
+    top = max(0.0, *truths, float(of_chosen["throughput"].max()) / GIGABIT)
     counted = of_chosen["retransmits"].dropna()
     any_lost = bool((counted > 0).any())
     heights = [3, 1] if any_lost else [3]
@@ -70,6 +80,8 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
             _retransmits_panel(upper, lower[0], table, float(counted.max()))
         if rate := configured().rate.get(str(run["path"])):
             upper.axhline(rate / GIGABIT, color=INK, linewidth=1, linestyle=":")
+        if (fall := falls.get(str(run_id))) and fall.at_s is not None:
+            tip(upper.axvline(fall.at_s, color=RUN, linewidth=1.2, linestyle="--"), _fall(str(run["path"]), fall))
         upper.set_title(f"{run['path']}\n{run['method']}", fontsize=8.5)
         alts.append(_alt_of_series(run, table))
         if column == 0:
@@ -94,7 +106,8 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
             else "; no retransmits."
         )
         + (" Grey: omitted by the tool." if of_chosen["omitted"].fillna(False).any() else "")
-        + (" Dotted: configured rate of the emulated link." if any(rates) else "")
+        + (" Dotted: configured rate of the emulated link." if any(truths) else "")
+        + (" Dashed: the rate falls and stays low." if falls.keys() & set(chosen.index) else "")
         + f" Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}."
     )
     if max(counts) > _INTERVALS:
@@ -106,7 +119,19 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame) -> Chart | No
     values = [(str(chosen.loc[key, "method"]), str(chosen.loc[key, "path"]), float(v)) for key, v in middle.items()]
     method, by_path = by_method(values)
     title = extremes("typical interval", by_path, "bit/s", method, RATES)
+    if falls:
+        run_id, fall = min(
+            falls.items(), key=lambda item: (item[1].sustained_rate or 0.0) / (item[1].burst_rate or 1.0)
+        )
+        title = (
+            f"The rate falls in {len(falls)} of {len(rates)} runs; most in {_fall(str(runs.loc[run_id, 'path']), fall)}"
+        )
     return Chart(figure, caption, "\n".join(alts), title=title)
+
+
+def _fall(path: str, fall: Throttling) -> str:
+    before, after = (format_value(rate, "bit/s") for rate in (fall.burst_rate, fall.sustained_rate))
+    return f"{path}, from {before} to {after} after {plain(fall.at_s)} s"
 
 
 def _clock(table: pd.DataFrame) -> tuple[Any, Any, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.logs.format import plain
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
-from azlatency.report.charts.names import short
+from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import Look, looks, told_apart
 from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
@@ -105,7 +105,7 @@ def _name_paths(figure: Figure, look: Mapping[Path | str, Look]) -> None:
     from matplotlib.lines import Line2D
 
     lines = [Line2D([], [], color=style.colour, linestyle=style.dash) for style in look.values()]
-    names = [short(path, 34) for path in look]
+    names = [wrap(path, 34, 1) for path in look]
     figure.legend(lines, names, loc="outside lower left", ncols=1 if narrow() else 3, handlelength=3)
 
 

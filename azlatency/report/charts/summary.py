@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
+#: Fewest runs whose median is shown.
+_FEWEST = 3
 
 
 @styled
@@ -43,8 +45,8 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
     figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
-    middle = {f"{pair.first} and {pair.second}": median(pair.values) for pair in across}
-    far = {pair for pair in across if median(pair.values) >= _FAR_FROM * min(middle.values())}
+    shortest = min(median(pair.values) for pair in across)
+    far = {pair for pair in across if median(pair.values) >= _FAR_FROM * shortest}
     for pair in across:
         _edge(axis, places[pair.first], places[pair.second], pair, far=pair in far)
     inside = {pair.first: pair for pair in pairs if pair.inside}
@@ -63,7 +65,9 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     axis.spines[:].set_visible(False)
     axis.margins(0.22, 0.3)
     quantity = pairs[0].quantity
-    caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: the median of the runs, and their range."
+    caption = (
+        f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: the median of three or more runs, and their range."
+    )
     if any(map(_truth, pairs)):
         caption += " " + configured().caption("rtt")
     if far:
@@ -72,18 +76,27 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
         f"{'inside ' if pair.inside else f'{pair.first} – '}{pair.second}: {' '.join(_times(pair).split())}"
         for pair in pairs
     ]
-    high, low = max(middle, key=middle.__getitem__), min(middle, key=middle.__getitem__)
-    title = f"Zones {low}: {format_value(middle[low], 'ns')} ({quantity})"
-    if high != low:
-        nearest, farthest = format_value(middle[low], "ns"), format_value(middle[high], "ns")
-        title = f"Zones {low} are nearest, {nearest}; {high} farthest, {farthest} ({quantity})"
+    ordered = sorted(across, key=lambda pair: median(pair.values))
+    nearest, farthest = ordered[0], ordered[-1]
+    title = f"Zones {_zones(nearest)}: {_typical(nearest)} ({quantity})"
+    if nearest is not farthest:
+        title = f"Zones {_zones(nearest)} are nearest, {_typical(nearest)}; {_zones(farthest)} farthest, "
+        title += f"{_typical(farthest)} ({quantity})"
     return Chart(figure, caption, "\n".join(words), title=title)
 
 
+def _zones(pair: ZonePair) -> str:
+    return f"{pair.first} and {pair.second}"
+
+
+def _typical(pair: ZonePair) -> str:
+    """Return the median of at least three runs, else their range."""
+    return format_value(median(pair.values), "ns") if len(pair.values) >= _FEWEST else span(pair.values, "ns")
+
+
 def _times(pair: ZonePair) -> str:
-    """Return the median of the runs, their range if they differ, and the configured delay of an emulated link."""
-    typical, whole = format_value(median(pair.values), "ns"), span(pair.values, "ns")
-    truth = _truth(pair)
+    """Return the typical time of a pair, its range if it has one, and the configured delay of an emulated link."""
+    typical, whole, truth = _typical(pair), span(pair.values, "ns"), _truth(pair)
     return "\n".join(
         [typical, *([f"({whole})"] if whole != typical else []), *([f"× {format_value(truth, 'ns')}"] if truth else [])]
     )

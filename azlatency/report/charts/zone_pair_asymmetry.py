@@ -24,6 +24,7 @@ from azlatency.report.charts.base import (
 from azlatency.report.charts.names import short
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, ON_LIGHT
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
+from azlatency.report.charts.rows import number
 from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -143,12 +144,12 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
             cell, truth = intervals[start, end], configured().rtt.get(str(Path.between(start, end)))
             small = [] if len(asymmetry.nodes) > _room_for(_INTERVAL) else [
                 "1 run" if cell.low is None or cell.high is None
-                else f"{_short(cell.low / MICROSECOND)}–{_short(cell.high / MICROSECOND)}"
+                else f"{number(cell.low / MICROSECOND)}–{number(cell.high / MICROSECOND)}"
             ]  # fmt: skip
             upright = len(asymmetry.nodes) > _room_for(_NUMBER)
-            small += [f"× {_short(truth / MICROSECOND)}"] if truth and not upright else []
+            small += [f"× {number(truth / MICROSECOND)}"] if truth and not upright else []
             at = (column + 0.5, row + (0.5, 0.33, 0.26)[len(small)])
-            axis.text(*at, _short(value), ha="center", va="center", fontsize=7.5 if upright else 8.5, color=ON_LIGHT,
+            axis.text(*at, number(value), ha="center", va="center", fontsize=7.5 if upright else 8.5, color=ON_LIGHT,
                       rotation=90 if upright else 0)  # fmt: skip
             axis.text(at[0], at[1] + 0.4, "\n".join(small), ha="center", va="center", fontsize=7, color=ON_LIGHT,
                       linespacing=1.1)  # fmt: skip
@@ -208,10 +209,6 @@ def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
     axis.locator_params(axis="x", nbins=5)
     axis.grid(axis="y", visible=False)
     axis.set_title("initiator effect, µs", fontsize=9)
-
-
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else plain(value)
 
 
 def _matrix_words(asymmetry: Asymmetry) -> str:

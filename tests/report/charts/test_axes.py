@@ -23,5 +23,13 @@ def test_ticks_of_ratios_are_thinned_until_they_fit_and_keep_1(panels: int, show
     assert list(axis.get_xticks()) == pytest.approx(shown)
 
 
+def test_a_short_logarithmic_axis_has_more_than_one_tick() -> None:
+    figure, (axis,) = base.new_figure(1, 1, 2.0)
+    axis.set(yscale="log", ylim=(60, 160))
+    axes.plain_log_ticks(axis.yaxis)
+    freeze(figure)
+    assert len([tick for tick in axis.get_yticks() if 60 <= tick <= 160]) >= 3
+
+
 def test_a_quantile_has_as_many_nines_as_its_tail_is_rare() -> None:
     assert axes.nines(0.99) == pytest.approx(2) and axes.nines(0.9) == pytest.approx(1)
