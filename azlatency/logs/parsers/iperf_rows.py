@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -132,9 +133,7 @@ class Row(RowArithmetic):
 
     def to_interval(self, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
         """Return the row of the table ``intervals``."""
-        return interval_row(
-            run_id,
-            self.side,
+        values = (
             stream,
             self.start_ns,
             self.end_ns,
@@ -151,47 +150,49 @@ class Row(RowArithmetic):
             self.omitted,
             self.line,
         )
+        return interval_rows(run_id, self.side, [values])[0]
 
 
-def interval_row(
-    run_id: str,
-    side: str | None,
-    stream: str | None,
-    start_ns: int,
-    end_ns: int,
-    size: float | None,
-    size_resolution: float | None,
-    throughput: float | None,
-    throughput_printed: float | None,
-    retransmits: int | None,
-    cwnd: float | None,
-    rtt_ns: int | None,
-    jitter_ns: int | None,
-    lost: int | None,
-    datagrams: int | None,
-    omitted: bool,
-    line: int,
-) -> dict[str, Any]:
-    """Return a row of the table ``intervals``; the arguments are its columns."""
-    return {
-        "run_id": run_id,
-        "side": side,
-        "stream": stream,
-        "start_ns": start_ns,
-        "end_ns": end_ns,
-        "bytes": size,
-        "bytes_resolution": size_resolution,
-        "throughput": throughput,
-        "throughput_printed": throughput_printed,
-        "retransmits": retransmits,
-        "cwnd_bytes": cwnd,
-        "rtt_ns": rtt_ns,
-        "jitter_ns": jitter_ns,
-        "lost": lost,
-        "datagrams": datagrams,
-        "omitted": omitted,
-        "line": line,
-    }
+def interval_rows(run_id: str, side: str | None, values: Iterable[Sequence[object]]) -> list[dict[str, Any]]:
+    """Return rows of the table ``intervals``; ``values`` are the columns from ``stream`` to ``line`` of each."""
+    return [
+        {
+            "run_id": run_id,
+            "side": side,
+            "stream": stream,
+            "start_ns": start_ns,
+            "end_ns": end_ns,
+            "bytes": size,
+            "bytes_resolution": size_resolution,
+            "throughput": throughput,
+            "throughput_printed": throughput_printed,
+            "retransmits": retransmits,
+            "cwnd_bytes": cwnd,
+            "rtt_ns": rtt_ns,
+            "jitter_ns": jitter_ns,
+            "lost": lost,
+            "datagrams": datagrams,
+            "omitted": omitted,
+            "line": line,
+        }
+        for (
+            stream,
+            start_ns,
+            end_ns,
+            size,
+            size_resolution,
+            throughput,
+            throughput_printed,
+            retransmits,
+            cwnd,
+            rtt_ns,
+            jitter_ns,
+            lost,
+            datagrams,
+            omitted,
+            line,
+        ) in values
+    ]
 
 
 @dataclass(slots=True)

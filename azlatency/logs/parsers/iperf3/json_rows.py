@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, RowArithmetic, interval_row
+from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, RowArithmetic, interval_rows
 from azlatency.logs.units import Quantity, scale
 
 if TYPE_CHECKING:
@@ -139,9 +139,7 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
         jitter, lost, retransmits, datagrams = _whole(
             (self.jitter_ms and self.jitter_ms * _MILLISECOND, self.lost_packets, self.resent, self.packets)
         )
-        return interval_row(
-            run_id,
-            self.side,
+        values = (
             stream,
             self.start_ns,
             self.end_ns,
@@ -151,13 +149,14 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
             None if self.speed is None else float(self.speed),
             retransmits,
             None if self.window is None else float(self.window),
-            _round_trip(self.rtt),
+            *_round_trips([self.rtt]),
             jitter,
             lost,
             datagrams,
             self.omitted,
             self.line,
         )
+        return interval_rows(run_id, self.side, [values])[0]
 
 
 class Interval(Struct, gc=False):
@@ -275,14 +274,14 @@ class Series(NamedTuple):
             rates,
             _whole([row.resent for row in rows]),
             [None if row.window is None else float(row.window) for row in rows],
-            [_round_trip(row.rtt) for row in rows],
+            _round_trips([row.rtt for row in rows]),
             _whole(jitter, _MILLISECOND),
             _whole(lost),
             _whole([row.packets for row in rows]),
             repeat(False),
             self.lines,
         )
-        return list(map(interval_row, repeat(run_id), repeat(self.side), *columns))
+        return interval_rows(run_id, self.side, zip(*columns, strict=False))
 
 
 def _agree(size: Column, speed: Column, measured: Column, length: Column, end: Column) -> bool:
@@ -319,11 +318,15 @@ def _are_regular(starts: Column, ends: Column, width: int) -> bool:
 
 
 def _whole(values: Sequence[_Number], factor: float = 1) -> Sequence[int | None]:
+    if values.count(None) == len(values):
+        return [None] * len(values)
     return [None if value is None else round(value * factor) for value in values]
 
 
-def _round_trip(printed: _Number) -> int | None:
-    return round(printed * _MICROSECOND) if printed is not None and 0 < printed < _LONGEST_TEST else None
+def _round_trips(printed: Sequence[_Number]) -> list[int | None]:
+    return [
+        round(value * _MICROSECOND) if value is not None and 0 < value < _LONGEST_TEST else None for value in printed
+    ]
 
 
 def _quantity(value: int | float | None, unit: str, factor: float = 1.0) -> Quantity | None:
