@@ -131,12 +131,12 @@ def read(files: list[str], explain: bool = False, tool: str | None = None) -> tu
 def read_each(files: list[str], explain: bool = False, tool: str | None = None) -> Iterator[Logs | str]:
     """Yield the contents of each source, or a message if it cannot be read; see `read`."""
     from azlatency.logs.cache import parse_cached
-    from azlatency.logs.decode import SourceError, expand, expand_bytes
+    from azlatency.logs.decode import SourceError, expand, expand_stream
     from azlatency.logs.parse import parse_source
 
     path_by_id: dict[str, str] = {}
     for file in files:
-        sources = expand_bytes(sys.stdin.buffer.read(), "<stdin>") if file == "-" else expand(file)
+        sources = expand_stream(sys.stdin.buffer, "<stdin>") if file == "-" else expand(file)
         for source in sources:
             if isinstance(source, SourceError):
                 yield str(source)

@@ -9,10 +9,10 @@ which colours files too), backspaces (flood ping) and carriage returns (progress
 
 Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression, a large one may not exceed
 `MOST_EXPANDED` times its compressed size, no decompressed line may exceed `LONGEST_EXPANDED_LINE`, no archive may have
-more than `MOST_MEMBERS` members, and members are read in memory and never written to disk.
+more than `MOST_MEMBERS` members, and nothing is written to disk under the name of a member.
 
-The text of a large log stays in its file (`azlatency.logs.large`), so that its size is not limited; what was compressed
-is kept in a temporary file without a name.
+The text of a large log stays in its file (`azlatency.logs.large`), so that its size is not limited; what was
+compressed, in an archive or in a stream is kept in a temporary file without a name.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -234,13 +235,10 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
                 yield from expand(child, name=inside)
         return
     try:
-        size = path.stat().st_size
-        if size >= _LARGE // 8 and (source := _open_large(path, shown)) is not None:
-            yield source
-            return
-        if size > LARGEST_SOURCE:
-            raise SourceError(f"{shown}:1: {size} bytes, more than the limit of {LARGEST_SOURCE}; split it")
-        yield from expand_bytes(path.read_bytes(), shown)
+        if path.stat().st_size < _LARGE // 8:
+            yield from expand_bytes(path.read_bytes(), shown)
+        else:
+            yield from _expand_large(path.open("rb"), shown)
     except SourceError as error:
         yield error
     except OSError as error:
@@ -253,15 +251,15 @@ def shown_name(name: str) -> str:
 
 
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
-    """Yield every log in bytes that are already read, for example from standard input; see `expand`."""
+    """Yield every log in bytes that are already read; see `expand`."""
     try:
         if zipfile.is_zipfile(io.BytesIO(raw)):
-            yield from _zip_members(raw, shown)
+            yield from _zip_members(io.BytesIO(raw), shown)
             return
         digest = hashlib.sha256(raw).hexdigest()
         plain = _decompress(raw, shown)
-        if plain[257:262] == b"ustar":
-            yield from _tar_members(plain, shown)
+        if _is_tar(plain):
+            yield from _tar_members(io.BytesIO(plain), shown)
             return
         source = source_from_bytes(plain, shown, sha256=digest)
         del raw, plain  # only the text is needed from here
@@ -270,18 +268,72 @@ def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
         yield error
 
 
-def _open_large(path: Path, shown: str) -> Source | None:
+def expand_stream(stream: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
+    """Yield every log in a stream of any length, for example standard input; see `expand`."""
+    try:
+        yield from _expand_large(_keep(iter(partial(stream.read, _PIECE), b"")), shown)
+    except SourceError as error:
+        yield error
+    except OSError as error:
+        yield SourceError(f"{shown}: {error.strerror or error}; give a file")
+
+
+def _keep(pieces: Iterable[bytes]) -> IO[bytes]:
+    """Return a temporary file without a name that contains the pieces."""
+    file = tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with its last reader
+    file.writelines(pieces)
+    file.seek(0)
+    return file
+
+
+def _expand_large(file: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
+    """Yield every log in a file that may not fit into memory."""
+    size = file.seek(0, os.SEEK_END)
+    if zipfile.is_zipfile(file):
+        yield from _zip_members(file, shown)
+    elif (plain := _open_tar(file, shown)) is not None:
+        yield from _tar_members(plain, shown)
+    elif (source := _open_large(file, shown)) is not None:
+        yield source
+    elif size > LARGEST_SOURCE:
+        raise SourceError(f"{shown}:1: {size} bytes, more than the limit of {LARGEST_SOURCE}; split it")
+    else:
+        file.seek(0)
+        yield from expand_bytes(file.read(), shown)
+
+
+def _open_tar(file: IO[bytes], shown: str) -> IO[bytes] | None:
+    """Return the file if it is a tar archive, or a decompressed copy if it is a compressed one; else None."""
+    file.seek(0)
+    head = file.read(_PIECE)
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if (reader := _find_reader(head)) is None:
+        return file if _is_tar(head) else None
+    with _reading_compressed(reader, file, shown) as stream:
+        head = stream.read(_PIECE)
+        rest = _bounded_pieces(stream, shown, size, LARGEST_SOURCE)
+        return _keep(chain([head], rest)) if _is_tar(head) else None
+
+
+def _is_tar(head: bytes) -> bool:
+    return head[257:262] == b"ustar"
+
+
+def _open_large(file: IO[bytes], shown: str) -> Source | None:
     """Return a large log whose text stays in a file; None for what has to be read as a whole.
 
     These are archives, JSON documents, and encodings other than UTF-8.
     """
-    file = path.open("rb")
+    file.seek(0)
     head = file.read(_PIECE)
     reader = _find_reader(head)
-    if (reader is None and path.stat().st_size < _LARGE) or zipfile.is_zipfile(path):
+    if (reader is None and file.seek(0, os.SEEK_END) < _LARGE) or zipfile.is_zipfile(file):
         return None
     file.seek(0)
-    digest = hashlib.file_digest(file, "sha256").hexdigest()
+    hasher = hashlib.sha256()
+    for piece in iter(partial(file.read, _PIECE), b""):
+        hasher.update(piece)
     size = file.tell()
     file.seek(0)
     if reader is not None:
@@ -295,7 +347,7 @@ def _open_large(path: Path, shown: str) -> Source | None:
             kept = _keep_text(iter(partial(file.read, _PIECE), b""), None)
     if kept is None:
         return None
-    source = Source(shown, digest, kept[1], "utf-8", kept[0])
+    source = Source(shown, hasher.hexdigest(), kept[1], "utf-8", kept[0])
     try:
         _ = source.lines
     except OddLinesError:
@@ -340,7 +392,7 @@ def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[Fil
 def _may_be_large(head: bytes) -> bool:
     """Return whether a text with this beginning can be read in pieces: no archive, no mark, no document."""
     marked = any(head.startswith(mark) for mark, _ in _BOMS)
-    return not (marked or head[257:262] == b"ustar" or b"\x00" in head[:4096] or head.lstrip()[:1] in (b"{", b"["))
+    return not (marked or _is_tar(head) or b"\x00" in head[:4096] or head.lstrip()[:1] in (b"{", b"["))
 
 
 def _is_hidden(entry: Path, root: Path) -> bool:
@@ -403,41 +455,60 @@ def _bounded_pieces(stream: Any, shown: str, compressed: int, largest: int) -> I
 def _open_zstd(stream: IO[bytes]) -> Any:
     import pyarrow as pa
 
-    return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
+    return pa.CompressedInputStream(pa.PythonFile(_KeptOpen(stream), mode="r"), "zstd")
 
 
-def _zip_members(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
+class _KeptOpen:
+    """A file to read that pyarrow does not close, because it is read again."""
+
+    closed = False
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.read = file.read
+
+    def close(self) -> None:
+        """Leave the file open."""
+
+
+def _zip_members(file: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        with zipfile.ZipFile(file) as archive:
             members = sorted((entry for entry in archive.infolist() if not entry.is_dir()), key=lambda e: e.filename)
             _check_bounds(shown, [entry.file_size for entry in members])
             for entry in members:
                 with archive.open(entry) as stream:
-                    yield from _member(_read_bounded(stream, shown, entry.compress_size), shown, entry.filename)
+                    yield from _member(stream, entry.file_size, entry.compress_size, shown, entry.filename)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error, EOFError) as error:
         yield SourceError(f"{shown}:1: damaged or encrypted zip archive ({error}); unpack it yourself")
 
 
-def _tar_members(plain: bytes, shown: str) -> Iterator[Source | SourceError]:
+def _tar_members(file: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
     try:
-        with tarfile.open(fileobj=io.BytesIO(plain)) as archive:
+        with tarfile.open(fileobj=file) as archive:
             members = sorted((entry for entry in archive if entry.isfile()), key=lambda e: e.name)
             _check_bounds(shown, [entry.size for entry in members])
             for entry in members:
                 stream = archive.extractfile(entry)
                 if stream is not None:
-                    yield from _member(_read_bounded(stream, shown, entry.size), shown, entry.name)
+                    yield from _member(stream, entry.size, entry.size, shown, entry.name)
     except (tarfile.TarError, EOFError) as error:
         yield SourceError(f"{shown}:1: damaged tar archive ({error}); unpack it yourself")
 
 
-def _member(raw: bytes, shown: str, member: str) -> Iterator[Source | SourceError]:
+def _member(stream: Any, size: int, compressed: int, shown: str, member: str) -> Iterator[Source | SourceError]:
     """Yield one archive member. An archive inside an archive is not opened."""
     label = f"{shown}!{member}"
     if any(part.startswith(".") and part != ".." for part in Path(member).parts):
         return
+    pieces = _bounded_pieces(stream, shown, compressed, LARGEST_SOURCE)
+    file = _keep(pieces) if size >= _LARGE else io.BytesIO(b"".join(pieces))
     try:
-        yield source_from_bytes(_decompress(raw, label), label, sha256=hashlib.sha256(raw).hexdigest())
+        source = _open_large(file, label) if size >= _LARGE else None
+        if source is None:
+            file.seek(0)
+            raw = file.read()
+            source = source_from_bytes(_decompress(raw, label), label, sha256=hashlib.sha256(raw).hexdigest())
+        yield source
     except SourceError as error:
         yield error
 

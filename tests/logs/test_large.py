@@ -7,6 +7,8 @@ import gzip
 import pickle
 import subprocess
 import sys
+import tarfile
+import zipfile
 from array import array
 from functools import partial
 from pathlib import Path
@@ -19,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azlatency.logs import decode, grammar, large, lines, parse, tables
-from azlatency.logs.decode import Source, SourceError, expand, source_from_bytes
+from azlatency.logs.decode import Source, SourceError, expand, expand_stream, source_from_bytes
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
 from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extremes, frequencies, grown
 from azlatency.logs.parse import parse_source
@@ -129,6 +131,35 @@ def test_a_large_log_in_any_form_is_read_from_a_file(
     assert source.size_bytes == len(raw)
 
 
+@pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz", "tar.zst", "stream"])
+def test_a_large_log_in_an_archive_or_a_stream_is_read_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    text = HEADER + "".join(REPLY.format(n, f"0.{300 + n}") for n in range(1, 400))
+    log, path = tmp_path / "a.log", tmp_path / f"logs.{kind}"
+    log.write_text(text)
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.write(log, "a.log")
+    elif kind == "stream":
+        path.write_text(text)
+    else:
+        with tarfile.open(path, "w:gz" if kind == "tar.gz" else "w") as archive:
+            archive.add(log, "a.log")
+        if kind == "tar.zst":
+            path.write_bytes(pa.compress(path.read_bytes(), "zstd", asbytes=True))
+    (small,) = expand(log)
+    cut_small(monkeypatch, 100)
+    monkeypatch.setattr(decode, "_PIECE", 1000)
+    with path.open("rb") as stream:
+        (source,) = expand_stream(stream, "<stdin>") if kind == "stream" else expand(path)
+    assert isinstance(source, Source)
+    assert isinstance(small, Source)
+    assert isinstance(source.text, FileText)
+    assert (source.whole_text, source.sha256, source.size_bytes) == (text, small.sha256, len(text))
+    assert source.path == ("<stdin>" if kind == "stream" else f"{path.as_posix()}!a.log")
+
+
 @pytest.mark.parametrize(
     "raw",
     [b'{"start": {}}\n' * 9, b"\xef\xbb\xbfPING\n", "PING\n".encode("utf-16"), "zone é\n".encode("cp1252"), b"x\ry"],
@@ -236,7 +267,7 @@ def test_kinds_of_many_lines_are_like_those_of_few(marks: list[tuple[int, int, i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["ping", "sockperf", "fping", "ping gzip"])
+@pytest.mark.parametrize("kind", ["ping", "sockperf", "fping", "ping gzip", "ping zip"])
 def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
     """Peak memory of the whole process in megabytes for 1, 3 and 9 times the lines."""
     peaks = []
@@ -251,6 +282,10 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
             stream.write(header)
             for start in range(0, times * 700_000, 10_000):
                 stream.write("".join(map(row, range(start, start + 10_000))))
+        if "zip" in kind.split():
+            with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+                packed.write(path)
+            path = tmp_path / "a.zip"
         code = (
             "import resource, sys, azlatency as az\n"
             f"logs = az.parse({str(path)!r})\n"
