@@ -101,7 +101,7 @@ class _NearEnds:
 def _agree(near: Row, far: Row) -> bool:
     """Return whether ports, test, place, repeat, addresses and start do not contradict each other."""
     if near["test_id"] is not None and far["test_id"] is not None:
-        return bool(near["test_id"] == far["test_id"])
+        return _same_ports(near["test_id"], far["test_id"])
     names = ("round", "repeat", "zone", "peer_zone", *(() if far["test"] == "server" else ("test", "protocol")))
     if any(_contradict(near[name], far[name]) for name in names):
         return False
@@ -109,6 +109,12 @@ def _agree(near: Row, far: Row) -> bool:
         return False
     starts = near["started_at"], far["started_at"]
     return None in starts or abs((starts[0] - starts[1]).total_seconds()) <= _STARTS_APART_S
+
+
+def _same_ports(near: str, far: str) -> bool:
+    """Return whether both ends name the same ports; a client sees the address of a service, a server its own."""
+    (client, server), (far_client, far_server) = near.split(" "), far.split(" ")
+    return client == far_client and server.rpartition(":")[2] == far_server.rpartition(":")[2]
 
 
 def _similar(near: Row, far: Row, transferred: Mapping[str, float]) -> bool:

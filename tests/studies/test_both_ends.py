@@ -53,6 +53,22 @@ def iperf3_ends(tmp_path: Path) -> list[Path]:
     return [FIXTURES / "iperf3" / "3.12-server-three-tests.txt", *(tmp_path / f"{name}.txt" for name in CLIENTS)]
 
 
+def test_an_address_that_is_translated_does_not_hide_the_other_end(tmp_path: Path, iperf3_ends: list[Path]) -> None:
+    """The client of a Kubernetes service prints the address of the service, its server that of the pod."""
+    for name, address in (("forward", "10.100.64.107"), ("reverse", "10.100.92.131")):
+        log = tmp_path / f"{name}.txt"
+        log.write_text(log.read_text("utf-8").replace("10.2.3.4", address), "utf-8")
+    (tmp_path / "ends").mkdir()
+    server = iperf3_ends[0].read_text("utf-8")
+    client = (tmp_path / "forward.txt").read_text("utf-8")
+    (tmp_path / "ends" / "a_to_b.server.txt").write_text(server, "utf-8")
+    (tmp_path / "ends" / "a_to_b.client.txt").write_text(client, "utf-8")
+    runs = runs_of(*sorted((tmp_path / "ends").iterdir()))
+    (near,) = runs[runs["dialect"] == "iperf3-text-client"].itertuples()
+    assert runs.at[near.other_end, "test_id"] == "10.2.1.4:59666 10.2.3.4:5001"
+    assert near.test_id == "10.2.1.4:59666 10.100.64.107:5001"
+
+
 def test_iperf3_ends_are_paired_by_their_ports(iperf3_ends: list[Path]) -> None:
     logs = parsed(*iperf3_ends)
     runs = run_table(logs)
