@@ -102,7 +102,7 @@ def compare_imports(
     Results[Comparison]
         One comparison per matched path and tool. Labels: ``path``, ``method``, ``runs_after``, ``runs_before``. Paths
         that were matched by zone numbers without physical zones are not estimable (``logical_zone``): zone 1 of one
-        subscription may be any zone of another.
+        subscription may be any zone of another. Runs that all name the same ``subscription`` are compared.
 
     Notes
     -----
@@ -188,7 +188,7 @@ def _with_flags(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zone
         codes.append("other_vm")
     zoned = any("zone" in side and side["zone"].notna().any() for side in (x, y))
     physical = all("physical_zone" in side and side["physical_zone"].notna().all() for side in (x, y))
-    ambiguous = by_zone and zoned and not physical
+    ambiguous = by_zone and zoned and not (physical or _same_subscription(x, y))
     if ambiguous:
         codes.append("logical_zone")
     codes = list(dict.fromkeys(codes))
@@ -197,6 +197,13 @@ def _with_flags(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zone
     codes = [code for code in codes if code not in ("few_runs", "two_runs", "cannot_reach_alpha", "dependent_runs")]
     ratio = replace(result.ratio, estimate=None, low=None, high=None, codes=tuple(codes))
     return replace(result, ratio=ratio, difference=None, verdict="undetermined", p=None, codes=tuple(codes))
+
+
+def _same_subscription(x: pd.DataFrame, y: pd.DataFrame) -> bool:
+    """Return whether all runs of both sides name one subscription, whose zone numbers mean the same."""
+    if not all("subscription" in side and side["subscription"].notna().all() for side in (x, y)):
+        return False
+    return len({*x["subscription"], *y["subscription"]}) == 1
 
 
 def compare_rounds_of(

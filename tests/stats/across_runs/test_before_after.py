@@ -36,6 +36,10 @@ def test_zones_are_matched_and_refused_without_the_map_to_physical_ones() -> Non
     zones = {"zone": "3", "peer_zone": "1"}
     (change,) = az.stats.compare_imports(runs(SLOWER, "new name", **zones), runs(BEFORE, "old name", **zones))
     assert change.codes == ("logical_zone",) and change.ratio.estimate is None and change.verdict == "undetermined"
+    for subscription, codes in (("one", ("few_runs",)), ("two", ("logical_zone",))):
+        after = runs(SLOWER, "new name", **zones, subscription="one")
+        (change,) = az.stats.compare_imports(after, runs(BEFORE, "old name", **zones, subscription=subscription))
+        assert change.codes == codes
     mapped = {**zones, "physical_zone": "az3", "peer_physical_zone": "az1"}
     (change,) = az.stats.compare_imports(runs(SLOWER, "new name", **mapped), runs(BEFORE, "old name", **mapped))
     assert change.verdict == "different" and change.codes == ("few_runs",)
