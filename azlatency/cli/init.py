@@ -41,7 +41,6 @@ def init(
     """
     from azlatency.site.notebooks import INSTALLED, notebook_files
 
-    source = INSTALLED if INSTALLED.is_dir() else INSTALLED.parents[1]
     texts = {
         "README.md": _README.format(title=folder.resolve().name),
         "requirements.txt": f"azlatency=={__version__}\n",
@@ -50,7 +49,7 @@ def init(
     }
     texts |= {
         f"notebooks/{path.name}": _without_outputs(path.read_text("utf-8"))
-        for path in notebook_files(source / "notebooks")
+        for path in notebook_files(INSTALLED / "notebooks")
     }
     workflow = ".github/workflows/latency.yml"
     existing = [name for name in (*texts, workflow) if (folder / name).exists()]
@@ -60,7 +59,7 @@ def init(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8", newline="\n")
     (folder / workflow).parent.mkdir(parents=True)
-    shutil.copyfile(source / "docs" / "ci" / "github-actions.yml", folder / workflow)
+    shutil.copyfile(INSTALLED / "docs" / "ci" / "github-actions.yml", folder / workflow)
     print(f"{folder}: {len(texts) + 1} files. Next, in that folder: azlatency import LOGS --study NAME")
 
 

@@ -17,8 +17,9 @@ from azlatency.studies.store import data_folder
 Progress = Callable[[int, int, str], None]
 #: A kernel needs about 250 MB.
 _MOST_WORKERS = 4
-#: The notebooks and the documentation inside an installed package; a checkout has its own.
-INSTALLED = Path(__file__).parents[1] / "project"
+_PACKAGE = Path(__file__).parents[1]
+#: The folder with the notebooks and the documentation: in the package, or the checkout that is installed in place.
+INSTALLED = _PACKAGE / "project" if (_PACKAGE / "project").is_dir() else _PACKAGE.parent
 
 
 def store(folder: Path | None = None, progress: Progress | None = None) -> list[str]:
