@@ -44,8 +44,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const groups = [...new Set(field.value.toLowerCase().split(/\s+/).filter(Boolean))].map(meant), words = groups.flat();
     const own = entry => groups.filter(group => group.some(word => entry.low.includes(word))).length;
     const found = groups.length ? entries.filter(entry => groups.every(group => group.some(word => entry.whole.includes(word)))) : [];
-    // A text that has the words itself comes before one whose page or heading has them.
-    const rank = new Map(found.map(entry => [entry, 10 * own(entry) - entry.kind]));
+    // Prose comes last. Else, a text that has the words itself comes before one whose page or heading has them.
+    const rank = new Map(found.map(entry => [entry, (ORDER[entry.kind] === "text" ? -1000 : 0) + 10 * own(entry) - entry.kind]));
     found.sort((a, b) => rank.get(b) - rank.get(a));
     count.textContent = groups.length ? `${found.length} ${found.length === 1 ? "result" : "results"}${found.length > 60 ? ", first 60 shown" : ""}` : `${pages.length} pages`;
     list.replaceChildren(...found.slice(0, 60).map(entry => element("li", {"data-kind": KIND[ORDER[entry.kind]]},
