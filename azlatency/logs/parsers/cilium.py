@@ -15,7 +15,10 @@
 printed as Go prints a duration, without trailing zeros: ``6ms`` is 6000 µs. netperf reads its clock in whole
 microseconds, and interpolates the percentiles inside buckets of two significant digits.
 
-*Means.* Until 2023 the table had a column ``Num Samples``: the value is the mean of so many tests.
+*Means.* Until 2023 the table had a column ``Num Samples``: the value is the mean of so many tests, and a mean of
+percentiles is no percentile (``rtt_p99_mean``).
+
+*Time of day.* With ``--timestamp`` each line of the table begins with ``[2026-11-22T14:31:20Z]``.
 """
 
 from __future__ import annotations
@@ -30,13 +33,14 @@ from azlatency.logs.parsers.common import contradict, end_run, record_no_data, u
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, quantity
 
-_MARK = r"(?:[^|\s]{1,4} )?"
+_STAMP = r"(?:\[\d{4}-\d\d-\d\dT[\d:]{8}(?:Z|[+-]\d\d:\d\d)\] )?"
+_MARK = rf"{_STAMP}(?:[^|\s]{{1,4}} )?"
 _HEADER = rf"{_MARK}Scenario {{1,60}}\| (?:Node|Pod) {{1,60}}\| Test {{1,40}}\| .{{1,300}}"
 _OLD_HEADER = rf"{_MARK}Scenario {{1,80}}\| Test {{1,40}}\| Num Samples .{{1,200}}"
-_TITLE = rf"{_MARK}(?:Network )?Performance Test Summary(?: \[\S{{1,100}}\])?:?"
+_TITLE = rf"{_MARK}(?:Network Performance|Performance|Latency) Test Summary(?: \[\S{{1,100}}\])?:?"
 _TEST = r"(?:TCP|UDP|SCTP)_(?:RR|CRR|STREAM)\w{0,12}"
 _ROW = rf"{_MARK}[\w.-]{{1,100}} {{0,60}}\|(?: {{0,3}}[\w.-]{{1,100}} {{0,60}}\|)? {{0,3}}{_TEST} {{0,20}}\|.{{1,300}}"
-_DURATION = re.compile(r"(?:(\d{1,4})h)?(?:(\d{1,4})m)?(\d{1,9}(?:\.\d{1,9})?)(ns|us|µs|μs|ms|s)")
+_DURATION = re.compile(r"(?:(\d{1,4})h)?(?:(\d{1,4})m)?(\d{1,9}(?:\.\d{1,9})?) {0,12}(ns|us|µs|μs|ms|s)")
 _AVERAGE = re.compile(r"(\d{1,12}\.\d\d) \((Mb/s|OP/s)\)")
 _NUMBER = re.compile(r"\d{1,12}\.\d\d")
 _TIMES = {"min": "min", "mean": "mean", "max": "max"}
@@ -81,19 +85,21 @@ class _Cilium(LineLog):
         prefix = "rtt" if kind == "rr" else "transaction" if kind == "crr" else "latency"
         for name, value in values.items():
             if value is not None:
-                self._store(run, name, value, prefix, line)
+                self._store(run, name, value, prefix, line, is_mean=row.get("num samples", "1") != "1")
         self._check_rate(run, prefix, line)
         end_run(run, has_numbers=True, ended=True, last_line=line.number)
 
-    def _store(self, run: Run, name: str, value: Quantity, prefix: str, line: Line) -> None:
+    def _store(self, run: Run, name: str, value: Quantity, prefix: str, line: Line, *, is_mean: bool) -> None:
         if name == "duration":
             run.set(requested_duration_ns=int(value.value))
         elif name == "num samples":
             if value.value > 1:
-                text = f"the number is the mean of {value.printed} tests, and counts as one run"
+                text = f"the numbers are means of {value.printed} tests, and count as one run"
                 run.add_event("mean_of_runs", "info", text, line.number)
         elif name in _TIMES:
             run.add_metric(f"{prefix}_{_TIMES[name]}", value, line.number)
+        elif name in _QUANTILES and is_mean:
+            run.add_metric(f"{prefix}_{name}_mean", value, line.number)
         elif name in _QUANTILES:
             digits = max(math.floor(math.log10(max(value.value / _MICROSECOND_NS, 1.0))) - 1, 0)
             value = value.with_resolution(_MICROSECOND_NS * 10**digits)
@@ -111,15 +117,15 @@ class _Cilium(LineLog):
 
     known = known(
         ("cilium ", r"(?:\$ )?cilium connectivity (?:perf|test .{0,100}--perf).{0,300}"),
-        ("----", r"-{20,300}"),
-        ("Performance Test Summary", _TITLE),
+        ("----", rf"{_STAMP}-{{20,300}}"),
+        (" Test Summary", _TITLE),
         ("tests (", r"(?:\S{1,4} )?(?:\[\S{1,100}\] )?All \d{1,6} tests \(\d{1,6} actions\) .{1,200}"),
     )
 
 
 def _cells(text: str) -> list[str]:
     """Return the cells of a row without the mark in front."""
-    return [cell.strip() for cell in re.sub(r"^[^\w\s]\S{0,3} ", "", text).split("|")]
+    return [cell.strip() for cell in re.sub(rf"^{_STAMP}(?:[^\w\s]\S{{0,3}} )?", "", text).split("|")]
 
 
 def _read(name: str, cell: str) -> Quantity | None:
@@ -153,7 +159,7 @@ class CiliumParser(Parser):
     commands = ("cilium", "cilium-cli")
     units: ClassVar = {"cilium samples": ("count", 1)}
     signatures = (
-        Signature("Performance Test Summary", _TITLE),
+        Signature(" Test Summary", _TITLE),
         Signature("Scenario", _HEADER, weak=True),
         Signature("Num Samples", _OLD_HEADER, weak=True),
     )

@@ -36,6 +36,14 @@ def test_the_table_of_2022_names_the_pod_and_gives_the_mean_of_tests(read) -> No
     assert log.codes() == ["mean_of_runs"]
 
 
+def test_a_mean_of_percentiles_is_not_a_percentile(read) -> None:
+    header = "📋 Scenario | Pod | Test | Num Samples | Duration | Mean | P99\n"
+    row = "📋 pod-to-pod | perf-client-668f6 | TCP_RR | {} | 10s | 57.00        μs | 1204.33      μs\n"
+    log = read("🔥 Latency Test Summary:\n" + header + row.format(3) + row.format(1))
+    assert (log.value("rtt_mean"), log.value("rtt_p99_mean")) == (57_000, 1_204_330)
+    assert [row["run_id"] for row in log.tables.rows["quantiles"]] == [log.runs[1]["run_id"]]
+
+
 def test_the_first_table_has_the_pod_as_its_scenario(read) -> None:
     log = read(OLD.replace("Scenario        | Pod  ", "Scenario ").replace("pod-net         | ", ""))
     assert (log.runs[0]["client"], log.runs[0]["test"]) == ("perf-client-668f6", "udp_stream")
