@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
+from azlatency.logs.format import column_unit, plain
 from azlatency.report.card import span
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import label, lines, sizes, stack, styled, tip
@@ -117,7 +117,8 @@ def _expected(result: Conformance) -> str:
 
 
 def _range(results: Sequence[Conformance]) -> str:
-    return span([result.mean for result in results if result.mean is not None], results[0].unit)
+    unit = results[0].unit
+    return span([result.mean for result in results if result.mean is not None], unit, like=column_unit(unit)[0])
 
 
 def _words(result: Conformance) -> str:
