@@ -65,13 +65,18 @@ def find_copies(runs: pd.DataFrame, table: Callable[[str], pa.Table]) -> dict[st
     sizes = runs.groupby("source_id")["run_id"].transform("size")
     rows = runs.assign(size=sizes).sort_values("size", kind="stable").set_index("run_id")
     rows = rows[rows.index.isin(marks[marks.duplicated(keep=False)].index)]
+    places = rows[[*_TELLS_APART]].astype(object).where(rows.notna(), None).reset_index().to_dict("records")
+    groups: dict[int, list[Row]] = {}
+    for mark, row in zip(marks.reindex(rows.index), places, strict=True):
+        groups.setdefault(mark, []).append(row)
+    different = _different_values(pd.Index([group[0]["run_id"] for group in groups.values()]), table)
     copies: dict[str, tuple[str, int]] = {}
-    for _, group in rows.groupby(marks.reindex(rows.index), sort=False):
-        values = _different_values(str(group.index[0]), table)
+    for group in groups.values():
+        values = different.get(group[0]["run_id"], 0)
         if values < ENOUGH:
             continue
         originals: list[Row] = []
-        for row in group[[*_TELLS_APART]].astype(object).where(group.notna(), None).reset_index().to_dict("records"):
+        for row in group:
             first = next((other for other in originals if not _told_apart(row, other)), None)
             if first is None:
                 originals.append(row)
@@ -99,16 +104,18 @@ def _of_runs(content: pa.Table, run_ids: pd.Index) -> pd.DataFrame:
     return chosen.to_pandas()
 
 
-def _different_values(run_id: str, table: Callable[[str], pa.Table]) -> int:
-    """Return how many different values with at least three significant digits a run printed."""
+def _different_values(run_ids: pd.Index, table: Callable[[str], pa.Table]) -> dict[str, int]:
+    """Return how many different values with at least three significant digits each run printed."""
     import pandas as pd
 
-    values: set[str] = set()
+    parts = []
     for name, names in (_SMALL | _LARGE).items():
         column = next(column for column in names if column in _VALUES)
-        rows = _of_runs(table(name).select(["run_id", column]), pd.Index([run_id]))
-        values |= set(rows[column].dropna().astype(str))
-    return sum(len(re.sub(r"\D", "", value.partition("e")[0]).strip("0")) >= 3 for value in values)
+        rows = _of_runs(table(name).select(["run_id", column]), run_ids).dropna()
+        parts.append(rows.rename(columns={column: "value"}).astype({"value": "str"}).drop_duplicates())
+    values = pd.concat(parts).drop_duplicates()
+    long = [len(re.sub(r"\D", "", value.partition("e")[0]).strip("0")) >= 3 for value in values["value"]]
+    return values["run_id"][long].value_counts().to_dict()
 
 
 def _told_apart(one: Row, other: Row) -> bool:

@@ -527,9 +527,11 @@ def _add_copies(tables: dict[str, pa.Table], paths: dict[str, str], folder: Path
 
     runs = tables["runs"].to_pandas()
     copies = find_copies(runs, lambda name: tables[name] if name in tables else read_table(folder, name, large=False))
+    if not copies:
+        return []
     logs = Logs()
     files: dict[str, list[str]] = {}
-    places = {run.run_id: (run.source_id, run.first_line) for run in runs.itertuples(index=False)}
+    places = dict(zip(runs["run_id"], zip(runs["source_id"], runs["first_line"], strict=True), strict=True))
     for run_id, (original, values) in copies.items():
         (source_id, line), (of_source, of_line) = places[run_id], places[original]
         text = f"prints the same {values} values as {paths[of_source]}:{of_line}; counted once"
