@@ -183,12 +183,14 @@ def test_ci_script_is_executable_and_runs_tests_report_and_real_tools() -> None:
 
 
 def test_binder_finds_what_it_builds_from() -> None:
-    """Without a folder named binder, repo2docker reads environment.yml at the top, then runs postBuild."""
-    script = ROOT / "postBuild"
-    assert script.stat().st_mode & stat.S_IXUSR and not (ROOT / "binder").exists() and not (ROOT / ".binder").exists()
+    """Without a folder named .binder or binder, repo2docker would build the Dockerfile, which has no Jupyter."""
+    script = ROOT / ".binder" / "postBuild"
+    assert script.stat().st_mode & stat.S_IXUSR and not (ROOT / "binder").exists()
     lines = script.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "#!/bin/sh" and "set -e" in lines
-    assert "python -m pip install --no-deps -e ." in lines and "python -m azlatency import --all" in lines
+    assert "python -m pip install -e '.[lab]'" in lines and "python -m azlatency import --all" in lines
+    version = (ROOT / ".binder" / "runtime.txt").read_text(encoding="utf-8").strip().removeprefix("python-")
+    assert f"Programming Language :: Python :: {version}" in project()["classifiers"]
     assert "nodefaults" in (ROOT / "environment.yml").read_text(encoding="utf-8")
 
 
