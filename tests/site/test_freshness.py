@@ -96,7 +96,7 @@ def project(kernel: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 
 
 def test_a_report_that_fails_leaves_the_site_as_it_was(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.build()
+    project.build("a")
     before = {path: path.read_bytes() for path in project.root.rglob("site/**/*") if path.is_file()}
     record = project.text(freshness.Record.FILE)
     assert "{processed}/a/import.json" in record and str(project.root) not in record, "a record names no folder"
@@ -107,7 +107,7 @@ def test_a_report_that_fails_leaves_the_site_as_it_was(project: Project, monkeyp
     for step in ("make", "finish", "write_record", "publish"):
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(report._Site, step, killed)
-            project.build(force=True)
+            project.build("a", force=True)
         assert {path: path.read_bytes() for path in project.root.rglob("site/**/*") if path.is_file()} == before
     assert not list(project.root.glob(".site*"))
 

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,8 +42,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield root
 
 
+@cache
 def tables(notebook: Path, study: str) -> list[Table[Any]]:
-    """The tables that the cells of a notebook return; its charts are not drawn."""
+    """Return the tables that the cells of a notebook return; its charts are not drawn."""
     names: dict[str, Any] = {}
     shown_values = []
     for cell in json.loads(notebook.read_text("utf-8"))["cells"]:

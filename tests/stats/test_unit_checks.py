@@ -20,7 +20,7 @@ def test_the_share_of_the_duration_is_one_half_for_half_round_trips(name: str, p
     runs = az.latency(az.load(name))
     shares = az.stats.unit_checks.closed_loop_shares(runs)
     of_path = shares[(runs["path"].astype(str) == path) & (runs["tool"] == "sockperf")]
-    assert of_path.iloc[0] == pytest.approx(share, rel=1e-9)
+    assert pytest.approx(share, rel=1e-9) in of_path.tolist()
     assert round(2 * share) == (1 if name == "westeurope-azure-cni" else 2)
 
 
