@@ -64,7 +64,7 @@ class FioText(LineLog):
             line = Line(line.number, text)
         if self.percentiles is not None and not text.startswith("|"):
             self.percentiles = None
-        if line.number == self.unfinished and text[-1:].isdigit():
+        if line.number == self.unfinished and re.search(r"\d\.?$", text):
             # The number at the end may have been longer.
             accounting.mark(line.number, KNOWN)
             text = "the log ends within this line; its numbers are left out"
