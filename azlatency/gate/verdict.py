@@ -29,7 +29,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.gate.matching import Maps, align_paths, nearest_names
-from azlatency.stats.across_runs.before_after import Pairing, compare_pairing, elsewhere, pairings
+from azlatency.stats.across_runs.attainable import rounds_needed
+from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
+from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
 from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.typical_run import typical_run
@@ -273,11 +275,14 @@ def judge(
         if len(after) and len(before) and elsewhere(after, before):
             remarks["The two sides are in different regions and are not compared"] = None
         matched = pairings(after, before)
-        for pairing in matched:
-            comparison = compare_pairing(pairing, margin=margin, confidence=confidence, value=value)
-            compared.append(Compared(metric=metric, pairing=pairing, comparison=comparison))
+        comparisons = compare_pairings(matched, margin=margin, confidence=confidence, value=value)
+        compared += [
+            Compared(metric=metric, pairing=pairing, comparison=comparison)
+            for pairing, comparison in zip(matched, comparisons, strict=True)
+        ]
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
+    remarks |= dict.fromkeys(_too_many_rows([item.comparison for item in compared], confidence))
     if not compared:
         nothing_common = not metrics and not on_both_sides
         remarks |= dict.fromkeys([_NO_METRIC] if nothing_common else nearest_names(only_in_base, only_in_candidate))
@@ -291,6 +296,19 @@ def judge(
         only_in_candidate=tuple(only_in_candidate),
         remarks=tuple(remarks),
     )
+
+
+def _too_many_rows(comparisons: Sequence[Comparison], confidence: float) -> list[str]:
+    """Say how many runs a change needs if the smallest p-value of the ranks is too large for this many rows."""
+    rows = sum("beyond_p" in comparison.ratio.diagnostics for comparison in comparisons)
+    runs = rounds_needed(max(1, math.ceil(rows / 2)), confidence, paired=False)
+    few = sum(
+        FEWEST_FOR_RANKS <= min(comparison.labels["runs_after"], comparison.labels["runs_before"]) < runs
+        for comparison in comparisons
+    )
+    if not few:
+        return []
+    return [f"{few} of {rows} rows cannot show a change: Holm's method over them needs {runs} runs on each side"]
 
 
 def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[RowVerdict, float | None]]:

@@ -176,7 +176,7 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
     import pandas as pd
 
     from azlatency.gate.verdict import Compared, assign_verdicts
-    from azlatency.stats.across_runs.before_after import compare_pairing, pairings
+    from azlatency.stats.across_runs.before_after import compare_pairings, pairings
 
     random = np.random.default_rng(1)
 
@@ -191,8 +191,8 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
     for _ in range(300):
         matched = pairings(side("a", ratio), side("b", 1.0))
         compared = [
-            Compared(metric="latency", pairing=pairing, comparison=compare_pairing(pairing, margin="5%"))
-            for pairing in matched
+            Compared(metric="latency", pairing=pairing, comparison=comparison)
+            for pairing, comparison in zip(matched, compare_pairings(matched, margin="5%"), strict=True)
         ]
         rows = assign_verdicts(compared, 0.95)
         claimed += any(row.verdict == "beyond" for row in rows)

@@ -19,6 +19,8 @@ from table import Answer, Row, simulate
 from azlatency import latency, load
 from azlatency.gate.verdict import decide
 from azlatency.stats import asymmetry, compare, history, typical_run
+from azlatency.stats.across_runs.before_after import Pairing, compare_pairings
+from azlatency.stats.across_runs.run_order import shared_orders
 from azlatency.stats.across_runs.run_values import value_column
 
 #: Apache Otava runs in an environment of its own: it pins versions of numpy and SciPy.
@@ -70,6 +72,7 @@ INDEPENDENT = [
     Process("Pareto, shape 1.2", lambda random, runs: 100 * (1 + random.pareto(1.2, runs)), 100 * 2 ** (1 / 1.2)),
     Process("uniform, printed in steps of 1 %", lambda random, runs: random.uniform(90, 110, runs).round(), 100.0),
 ]
+PRECISE = Process("normal, CV 3.5 %", lambda random, runs: random.normal(100, 3.5, runs), 100.0)
 DEPENDENT = [Process(f"AR(1), {rho}", autoregressive(rho), 100.0) for rho in (0.3, 0.5, 0.8)]
 
 
@@ -221,18 +224,27 @@ EXITS = (
 def exit_codes(section: str, share: float) -> Iterator[Row]:
     """Yield how often `azlatency compare` of four paths with a margin of 5 % is wrong or finds a change."""
     repetitions = round(150 * share)
-    for process in (*INDEPENDENT[:3], *DEPENDENT[:2]):
+    for process in (PRECISE, *INDEPENDENT[:4], *DEPENDENT):
         for runs in (6, 10, 20):
             for factor, verdict, what in EXITS:
                 random = np.random.default_rng(runs)
                 judged = [
-                    decide([compare(factor * process.draw(random, runs), process.draw(random, runs))
-                            for _ in range(PATHS)], 0.95)
+                    judge_paths([(factor * process.draw(random, runs), process.draw(random, runs))
+                                 for _ in range(PATHS)])
                     for _ in range(repetitions)
                 ]  # fmt: skip
-                hits = [[row == verdict for row, _ in rows] for rows in judged]
+                hits = [[row == verdict for row in rows] for rows in judged]
                 alarms = np.any(hits, axis=1) if what.startswith("exit") else np.ravel(hits)
                 yield Row(section, process.name, what, f"{runs} v. {runs}", len(alarms), alarms=float(np.mean(alarms)))
+
+
+def judge_paths(paths: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> list[str]:
+    """Return the verdicts of `azlatency compare` on paths that were measured in the same rounds."""
+    orders = shared_orders([(np.log(after), np.log(before)) for after, before in paths])
+    compared = [
+        compare(after, before, order=order) for (after, before), order in zip(paths, orders, strict=True)
+    ]  # fmt: skip
+    return [verdict for verdict, _ in decide(compared, 0.95)]
 
 
 def real_halves(section: str, share: float) -> Iterator[Row]:
@@ -245,15 +257,23 @@ def real_halves(section: str, share: float) -> Iterator[Row]:
             rounds = sorted(set(group["round"]))
             repetitions = round(100 * share)
             random = np.random.default_rng(1)
-            codes = []
+            codes, unchanged = [], 0
             for _ in range(repetitions if repeated else 0):
                 half = set(random.permutation(rounds)[: len(rounds) // 2])
                 sides = [(path[path["round"].isin(half)], path[~path["round"].isin(half)]) for path in repeated]
-                rows = [row for row, _ in decide([compare(a, b, value=column) for a, b in sides], 0.95)]
-                codes.append(1 if "beyond" in rows else 0 if set(rows) == {"within"} else 3)
+                matched = [
+                    Pairing(path=str(a["path"].iloc[0]), method=str(method), after=a, before=b, by_zone=False)
+                    for a, b in sides
+                ]  # fmt: skip
+                verdicts = [verdict for verdict, _ in decide(compare_pairings(matched, value=column), 0.95)]
+                codes.append(1 if "beyond" in verdicts else 0 if set(verdicts) == {"within"} else 3)
+                unchanged += verdicts.count("within")
             for code in (0, 1, 3) if codes else ():
                 yield Row(section, f"{name}, {method}", f"exit {code}, halves of the rounds of {len(repeated)} paths",
                           "6 v. 6", repetitions, alarms=codes.count(code) / repetitions)  # fmt: skip
+            if codes:
+                pairs = repetitions * len(repeated)
+                yield Row(section, f"{name}, {method}", "a row “no change”", "6 v. 6", pairs, alarms=unchanged / pairs)
 
 
 SECTIONS: dict[str, Callable[[str, float], Iterator[Row]]] = {

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.directions import column_cells
-from azlatency.stats.across_runs.run_values import value_column
+from azlatency.stats.across_runs.run_order import FEWEST, RunOrder, shared_orders
+from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.stats.result import Comparison, Results
 
 if TYPE_CHECKING:
@@ -108,10 +109,29 @@ def compare_imports(
     -----
     See `azlatency.compare`.
     """
-    return Results(
-        compare_pairing(pairing, margin=margin, confidence=confidence, value=value)
-        for pairing in pairings(after, before)
-    )
+    return Results(compare_pairings(pairings(after, before), margin=margin, confidence=confidence, value=value))
+
+
+def compare_pairings(
+    matched: Sequence[Pairing], *, margin: float | str = "5%", confidence: float = 0.95, value: str | None = None
+) -> list[Comparison]:
+    """Return the comparisons of `compare_imports`; the dependence in time is that of all runs together."""
+    import numpy as np
+
+    sides = [
+        [run_values(side, pairing.column(value)) for side in (pairing.after, pairing.before)] for pairing in matched
+    ]
+    tested = [
+        at
+        for at, pair in enumerate(sides)
+        if all(side.in_order and len(side.values) >= FEWEST and side.values.min() > 0 for side in pair)
+    ]
+    orders = shared_orders([(np.log(sides[at][0].values), np.log(sides[at][1].values)) for at in tested])
+    order_of = dict(zip(tested, orders, strict=True))
+    return [
+        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, order=order_of.get(at))
+        for at, pairing in enumerate(matched)
+    ]
 
 
 def compare_pairing(
@@ -120,6 +140,7 @@ def compare_pairing(
     margin: float | str = "5%",
     confidence: float = 0.95,
     value: str | None = None,
+    order: RunOrder | None = None,
 ) -> Comparison:
     """Return one comparison of `compare_imports`."""
     x, y, column = pairing.after, pairing.before, pairing.column(value)
@@ -130,7 +151,7 @@ def compare_pairing(
         "runs_before": int(y[column].notna().sum()),
     }
     what = f"{pairing.path}, {pairing.method}"
-    result = compare(x, y, margin=margin, confidence=confidence, value=column, labels=labels, what=what)
+    result = compare(x, y, margin=margin, confidence=confidence, value=column, labels=labels, what=what, order=order)
     return _with_flags(result, x, y, by_zone=pairing.by_zone)
 
 

@@ -33,6 +33,7 @@ from azlatency.stats.across_runs.two_groups import (
 from azlatency.stats.result import Comparison, Estimate, Scope, verdict_of
 
 if TYPE_CHECKING:
+    from azlatency.stats.across_runs.run_order import RunOrder
     from azlatency.stats.across_runs.run_values import RunData
 
     #: Ends of an interval; ``None`` where an end is open.
@@ -55,6 +56,7 @@ def compare(
     what: str = "A against B",
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
+    order: RunOrder | None = None,
 ) -> Comparison:
     """Compare two sets of runs: the ratio of ``a`` to ``b`` with its interval and a verdict.
 
@@ -84,6 +86,8 @@ def compare(
         Columns that identify the result in a frame.
     resolution : float, optional
         Step of the printed values; by default that of the frames. It widens the intervals.
+    order : RunOrder, optional
+        Dependence between runs in time (unpaired typical runs), if it is known from more runs than these.
 
     Returns
     -------
@@ -148,7 +152,7 @@ def compare(
         return not_estimable(setting, codes, min(counts) if paired else sum(counts))
     if statistic == "mean":
         return _of_means(first, second, setting, missing)
-    logs = of_groups(first, second, _log_margin(setting, second), confidence)
+    logs = of_groups(first, second, _log_margin(setting, second), confidence, order)
     return _conclude(logs, setting, second, len(first.values) + len(second.values),
                      {"runs_a": len(first.values), "runs_b": len(second.values), "missing": missing})  # fmt: skip
 

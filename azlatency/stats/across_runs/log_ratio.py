@@ -8,7 +8,12 @@ typical run of the second side.
 Values are known up to the resolution of their print, so every interval and every test takes the least favourable
 values within it. Where runs resemble their neighbours in time, intervals and tests are widened (`run_order`).
 
-Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947.
+The test at the margin is one-sided: if the margin is wider than the error, a ratio at one end of it is hardly ever
+taken for one beyond the other end. What little that happens is added to the p-value, so that a ratio within the margin
+is called beyond it with at most the chosen probability, and one of 1 with at most half of it.
+
+Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Hodges & Lehmann, JRSS B 16:261 (1954), tests of a hypothesis
+that is an interval.
 """
 
 from __future__ import annotations
@@ -52,7 +57,7 @@ class LogRatio(NamedTuple):
     outer, inner : tuple of float, or None
         Intervals at the confidence and at twice its error; ``None`` without spread and resolution.
     p, beyond : float or None
-        p-values of "the ratio is 1" and of "the ratio is within the margin"; they belong to the intervals.
+        p-values of "the ratio is 1" and of "the ratio is within the margin".
     exact_p, attainable : float
         p-value of the exact test for any distribution, at least ``p`` if the interval is widened, and the smallest one
         for data of this size.
@@ -99,14 +104,23 @@ def _sides(first: RunValues, second: RunValues) -> _Sides:
     return _Sides(np.log(first.values), np.log(second.values), *ends)
 
 
-def of_groups(first: RunValues, second: RunValues, margin: float, confidence: float) -> LogRatio:
-    """Return the log ratio of two sets of runs, at least two on each side; ``margin`` is the largest log ratio."""
+def of_groups(
+    first: RunValues, second: RunValues, margin: float, confidence: float, order: RunOrder | None = None
+) -> LogRatio:
+    """Return the log ratio of two sets of runs, at least two on each side.
+
+    ``margin`` is the largest log ratio that is practically 1, ``order`` the dependence in time if it is known from more
+    runs than these.
+    """
     import numpy as np
 
     logs = _sides(first, second)
     m, n = len(logs.x), len(logs.y)
     ranked = min(m, n) >= FEWEST_FOR_RANKS
-    order = run_order(logs.x, logs.y) if ranked and first.in_order and second.in_order else UNTESTED
+    if not (ranked and first.in_order and second.in_order):
+        order = UNTESTED
+    elif order is None:
+        order = run_order(logs.x, logs.y)
 
     def ends(level: float) -> tuple[float, float] | None:
         if ranked:
@@ -204,9 +218,10 @@ def _combine(
             over = max(
                 (estimate - limit) / max(estimate - low, 1e-12), -(estimate + limit) / max(high - estimate, 1e-12)
             )
-            return min(1.0, 2 * float(stdtr(degrees, -scale * over)))
+            return float(stdtr(degrees, -scale * over))
 
-        p, beyond = tail(0.0), tail(margin)
+        p = min(1.0, 2 * tail(0.0))
+        beyond = _beyond(tail(margin), margin, (high - low) / (2 * scale), degrees)
         exact_p = max(exact_p, p)
         factors = [order.widening(level, *size) for level in levels]
         intervals = [
@@ -214,11 +229,33 @@ def _combine(
             for ends, f in zip(intervals, factors, strict=True)
         ]
     elif tails is not None and not constant:
-        p, beyond = tails(0.0).two_sided, tails(margin).two_sided
+        p = tails(0.0).two_sided
+        width = math.inf if intervals[0] is None else intervals[0][1] - intervals[0][0]
+        beyond = _beyond(min(tails(margin)), margin, width / (2 * float(ndtri((1 + confidence) / 2))), math.inf)
     elif student is not None:
         error, df = student
         p = 2 * float(stdtr(df, -abs(estimate) / error))
-        beyond = min(1.0, 2 * float(stdtr(df, -(abs(estimate) - margin) / error)))
+        beyond = _beyond(float(stdtr(df, -(abs(estimate) - margin) / error)), margin, error, df)
     return LogRatio(
         estimate, intervals[0], intervals[1], p, beyond, exact_p, attainable, method, test, codes, diagnostics
     )
+
+
+def _beyond(tail: float, margin: float, error: float, degrees: float) -> float:
+    """Return the p-value of "the ratio is within the margin" from the one-sided ``tail`` at the nearer end.
+
+    The larger of two: the probability of a value as extreme beyond either end if the ratio lies at one end, and twice
+    that probability if the ratio is 1. The first is ``tail`` if the margin is wide against the ``error`` of the log
+    ratio, the second four times ``tail`` if there is no margin.
+    """
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+    if not 0 < tail < 1:
+        return tail
+    beyond = float(ndtri(tail) if math.isinf(degrees) else stdtrit(degrees, tail))
+    steps = margin / error if error > 0 else math.inf
+
+    def below(limit: float) -> float:
+        return float(ndtr(limit) if math.isinf(degrees) else stdtr(degrees, limit))
+
+    return min(1.0, max(tail + below(beyond - 2 * steps), 4 * below(beyond - steps)))

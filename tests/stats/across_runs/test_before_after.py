@@ -76,4 +76,4 @@ def test_beyond_the_margin_is_a_test_of_its_own() -> None:
     (slower,) = az.stats.compare_imports(runs(SLOWER), runs(BEFORE, round=1))
     assert slower.ratio.diagnostics["beyond_p"] < 1e-4
     (wide,) = az.stats.compare_imports(runs(SLOWER), runs(BEFORE, round=1), margin="40%")
-    assert wide.ratio.diagnostics["beyond_p"] == 1.0
+    assert wide.ratio.diagnostics["beyond_p"] > 0.999

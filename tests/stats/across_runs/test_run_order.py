@@ -6,8 +6,9 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
+from helpers.cases import correlated
 
-from azlatency.stats.across_runs.run_order import LEVEL, UNTESTED, run_order
+from azlatency.stats.across_runs.run_order import LEVEL, UNTESTED, run_order, shared_orders
 
 
 def test_the_p_value_of_a_few_runs_counts_every_order() -> None:
@@ -38,3 +39,19 @@ def test_a_difference_between_two_series_is_not_dependence() -> None:
 @pytest.mark.parametrize("values", [[], [1.0, 2, 3, 4, 5], [4.0] * 9])
 def test_few_or_equal_runs_are_not_tested(values: list[float]) -> None:
     assert run_order(np.array(values)) is UNTESTED and UNTESTED.widening(0.95, 3) == 1.0
+
+
+def test_the_runs_of_all_paths_show_a_dependence_that_one_path_does_not() -> None:
+    random = np.random.default_rng(5)
+    dependent = [correlated(random, 10, 0.6) for _ in range(16)]
+    pairs = list(zip(dependent[::2], dependent[1::2], strict=True))
+    assert sum(run_order(*pair).dependent for pair in pairs) < len(pairs)
+    assert all(order.dependent for order in shared_orders(pairs))
+    assert shared_orders(pairs[:1]) == [run_order(*pairs[0])] and shared_orders([]) == []
+
+
+def test_a_path_with_a_trend_does_not_widen_the_others() -> None:
+    random = np.random.default_rng(6)
+    pairs = [(random.normal(size=10), random.normal(size=10)) for _ in range(8)]
+    pairs.append((np.arange(10.0), np.arange(10.0)))
+    assert [order.dependent for order in shared_orders(pairs)] == [False] * 8 + [True]
