@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     )
     from azlatency.stats.across_runs.quantile_comparison import compare_quantiles, shift_function
     from azlatency.stats.across_runs.ranking import rank_sets
-    from azlatency.stats.across_runs.repeats import repeats, repeats_by_path, samples_per_run
+    from azlatency.stats.across_runs.samples_per_run import samples_per_run
     from azlatency.stats.across_runs.stopping import may_stop
     from azlatency.stats.across_runs.typical_run import summarize, typical_run
     from azlatency.stats.across_runs.zone_pairs import zone_pairs
-    from azlatency.stats.multiplicity import adjust
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
     from azlatency.stats.within_run.clock_steps import clock_steps
     from azlatency.stats.within_run.dependence import dependence
@@ -57,81 +56,42 @@ if TYPE_CHECKING:
 
 # Functions are imported on first use: SciPy alone takes longer to load than most commands to run.
 _HOMES = {
-    "across_runs.agreement": (
-        "against",
-        "agreement",
-    ),
-    "across_runs.asymmetry": ("asymmetry",),
-    "across_runs.attainable": (
-        "percentile_sizes",
-        "rounds_by_zones",
-        "rounds_needed",
-        "smallest_n",
-    ),
-    "across_runs.baseline": (
-        "baseline",
-        "check_expectation",
-        "vms_by_share",
-    ),
-    "across_runs.before_after": (
-        "compare_imports",
-        "compare_rounds_of",
-    ),
-    "across_runs.comparison": ("compare",),
-    "across_runs.confirm": (
-        "confirm",
-        "confirm_by_path",
-    ),
-    "across_runs.emulation_check": ("emulated_differences",),
-    "across_runs.history": ("histories", "history"),
-    "across_runs.one_way": ("one_way_difference",),
-    "across_runs.planning": (
-        "plan",
-        "precision_curves",
-        "runs_for_spread",
-        "runs_needed",
-        "runs_to_decide",
-    ),
-    "across_runs.quantile_comparison": (
-        "compare_quantiles",
-        "shift_function",
-    ),
-    "across_runs.ranking": ("rank_sets",),
-    "across_runs.repeats": (
-        "repeats",
-        "repeats_by_path",
-        "samples_per_run",
-    ),
-    "across_runs.stopping": ("may_stop",),
-    "across_runs.typical_run": ("summarize", "typical_run"),
-    "across_runs.zone_pairs": ("zone_pairs",),
-    "multiplicity": ("adjust",),
-    "within_run.clock_steps": ("clock_steps",),
-    "within_run.dependence": ("dependence",),
-    "within_run.events": ("event_test",),
-    "within_run.exceedance": (
-        "check_percentile",
-        "exceedance",
-        "table_exceedance",
-    ),
-    "within_run.fan_out": ("fan_out",),
-    "within_run.histograms": ("histogram_quantiles",),
-    "within_run.lifetimes": ("lifetimes",),
-    "within_run.log_histograms": ("log_histograms",),
-    "within_run.means": (
-        "mean",
-        "mean_from_summary",
-    ),
-    "within_run.printed_quantiles": ("printed_quantiles",),
-    "within_run.quantiles": ("quantiles",),
-    "within_run.remaining_wait": ("remaining_wait",),
-    "within_run.return_levels": ("return_level",),
-    "within_run.stability": ("stability",),
-    "within_run.tail": ("fit_tail",),
-    "within_run.throttling": ("throttling",),
-    "within_run.throughput_intervals": ("interval_mean",),
-    "within_run.trend": ("trend",),
-    "within_run.warm_up": ("warm_up",),
+    "across_runs.agreement": "against agreement",
+    "across_runs.asymmetry": "asymmetry",
+    "across_runs.attainable": "percentile_sizes rounds_by_zones rounds_needed smallest_n",
+    "across_runs.baseline": "baseline check_expectation vms_by_share",
+    "across_runs.before_after": "compare_imports compare_rounds_of",
+    "across_runs.comparison": "compare",
+    "across_runs.confirm": "confirm confirm_by_path",
+    "across_runs.emulation_check": "emulated_differences",
+    "across_runs.history": "histories history",
+    "across_runs.one_way": "one_way_difference",
+    "across_runs.planning": "plan precision_curves runs_for_spread runs_needed runs_to_decide",
+    "across_runs.quantile_comparison": "compare_quantiles shift_function",
+    "across_runs.ranking": "rank_sets",
+    "across_runs.samples_per_run": "samples_per_run",
+    "across_runs.stopping": "may_stop",
+    "across_runs.typical_run": "summarize typical_run",
+    "across_runs.zone_pairs": "zone_pairs",
+    "within_run.clock_steps": "clock_steps",
+    "within_run.dependence": "dependence",
+    "within_run.events": "event_test",
+    "within_run.exceedance": "check_percentile exceedance table_exceedance",
+    "within_run.fan_out": "fan_out",
+    "within_run.histograms": "histogram_quantiles",
+    "within_run.lifetimes": "lifetimes",
+    "within_run.log_histograms": "log_histograms",
+    "within_run.means": "mean mean_from_summary",
+    "within_run.printed_quantiles": "printed_quantiles",
+    "within_run.quantiles": "quantiles",
+    "within_run.remaining_wait": "remaining_wait",
+    "within_run.return_levels": "return_level",
+    "within_run.stability": "stability",
+    "within_run.tail": "fit_tail",
+    "within_run.throttling": "throttling",
+    "within_run.throughput_intervals": "interval_mean",
+    "within_run.trend": "trend",
+    "within_run.warm_up": "warm_up",
 }
 # Modules that are public as a whole.
 _MODULES = {
@@ -142,69 +102,16 @@ _MODULES = {
     "unit_checks": "unit_checks",
 }
 __all__ = [
-    "adjust",
-    "against",
-    "agreement",
-    "asymmetry",
-    "baseline",
-    "check_expectation",
-    "check_percentile",
-    "clock_steps",
-    "compare",
-    "compare_imports",
-    "compare_quantiles",
-    "compare_rounds_of",
-    "confirm",
-    "confirm_by_path",
-    "dependence",
-    "distribution_shape",
-    "emulated_differences",
-    "event_test",
-    "exceedance",
-    "fan_out",
-    "fit_tail",
-    "histogram_quantiles",
-    "histories",
-    "history",
-    "interval_mean",
-    "lifetimes",
-    "log_histograms",
-    "may_stop",
-    "mean",
-    "mean_from_summary",
-    "one_way_difference",
-    "percentile_sizes",
-    "placement",
-    "plan",
-    "precision_curves",
-    "printed_quantiles",
-    "quantiles",
-    "rank_sets",
-    "remaining_wait",
-    "repeats",
-    "repeats_by_path",
-    "return_level",
-    "rounds_by_zones",
-    "rounds_needed",
-    "runs_for_spread",
-    "runs_needed",
-    "runs_to_decide",
-    "samples_per_run",
-    "shift_function",
-    "smallest_n",
-    "stability",
-    "summarize",
-    "table_exceedance",
-    "tail_by_run",
-    "throttling",
-    "time_series",
-    "trend",
-    "typical_run",
-    "unit_checks",
-    "vms_by_share",
-    "warm_up",
-    "zone_pairs",
-]
+    "against", "agreement", "asymmetry", "baseline", "check_expectation", "check_percentile", "clock_steps",
+    "compare", "compare_imports", "compare_quantiles", "compare_rounds_of", "confirm", "confirm_by_path",
+    "dependence", "distribution_shape", "emulated_differences", "event_test", "exceedance", "fan_out", "fit_tail",
+    "histogram_quantiles", "histories", "history", "interval_mean", "lifetimes", "log_histograms", "may_stop",
+    "mean", "mean_from_summary", "one_way_difference", "percentile_sizes", "placement", "plan", "precision_curves",
+    "printed_quantiles", "quantiles", "rank_sets", "remaining_wait", "return_level", "rounds_by_zones",
+    "rounds_needed", "runs_for_spread", "runs_needed", "runs_to_decide", "samples_per_run", "shift_function",
+    "smallest_n", "stability", "summarize", "table_exceedance", "tail_by_run", "throttling", "time_series", "trend",
+    "typical_run", "unit_checks", "vms_by_share", "warm_up", "zone_pairs",
+]  # fmt: skip
 
 
 if not TYPE_CHECKING:  # the type checker would take this function for any attribute
@@ -214,7 +121,7 @@ if not TYPE_CHECKING:  # the type checker would take this function for any attri
 
         if name in _MODULES:
             return importlib.import_module(f"azlatency.stats.{_MODULES[name]}")
-        home = next((module for module, names in _HOMES.items() if name in names), None)
+        home = next((module for module, names in _HOMES.items() if name in names.split()), None)
         if home is None:
             raise AttributeError(f"module 'azlatency.stats' has no attribute {name!r}; names: {', '.join(__all__)}")
         return getattr(importlib.import_module(f"azlatency.stats.{home}"), name)

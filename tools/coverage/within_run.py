@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from table import Answer, Row, simulate
 
 from azlatency.stats import exceedance, quantiles, remaining_wait, stability
 from azlatency.stats.result import Estimate
+from azlatency.stats.within_run import large_runs
+from azlatency.stats.within_run.one_run import Options
+from azlatency.studies.segments import Segment
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -57,6 +61,39 @@ def exceedance_rows(section: str, scale: float) -> Iterator[Row]:
     )  # fmt: skip
 
 
+class Piece(NamedTuple):
+    """A segment in memory, for the estimates of runs that are read from files."""
+
+    rtt: Rtt
+
+    def bounds(self) -> tuple[Rtt, Rtt]:
+        """Return the values as both bounds."""
+        return self.rtt, self.rtt
+
+
+def large_run_rows(section: str, scale: float) -> Iterator[Row]:
+    """Estimate the coverage of quantiles whose dependence is measured by batches, as in runs of over two million.
+
+    Batches of four probes give as many batches as a run of 1.6 million.
+    """
+    large_runs._SMALLEST_BATCH = 4
+    for name in ("independent", "AR(1) 0.95", "M/M/1 0.8", "fGn H = 0.8", "clustered spikes", "pauses"):
+        for p in (0.5, 0.99):
+
+            def answer(random: np.random.Generator, name: str = name, p: float = p) -> Answer:
+                pieces = [Piece(rtt) for rtt in np.split(PROCESSES[name](random, 100_000), 4)]
+                _, (given,) = large_runs.estimate_large_run(
+                    cast("list[Segment]", pieces), [p], Options(confidence=0.95)
+                )
+                open_ends = given.low is None and given.high is None
+                return Answer(given.low, given.high, open_ends, bool(given.codes), None, given.estimate)
+
+            yield simulate(
+                section, name, f"quantiles from files, p{100 * p:g}", "100,000", repetitions=max(int(100 * scale), 10),
+                seed=100, truth=quantile(name, p), answer=answer,
+            )  # fmt: skip
+
+
 def wait_rows(section: str, scale: float) -> Iterator[Row]:
     """Estimate the coverage of the median remaining wait."""
 
@@ -86,6 +123,7 @@ def shift_rows(section: str, scale: float) -> Iterator[Row]:
 SECTIONS: dict[str, Callable[[str, float], Iterator[Row]]] = {
     "Median of one run: coverage of the 95 % interval": partial(quantile_rows, p=0.5),
     "p99 of one run: coverage of the 95 % interval": partial(quantile_rows, p=0.99),
+    "Quantiles of a large run: coverage of the 95 % interval": large_run_rows,
     "Share above a limit: coverage of the 95 % interval": exceedance_rows,
     "Remaining wait of a user: coverage of the 95 % interval": wait_rows,
     "Level shifts during a run: false alarms": shift_rows,

@@ -108,14 +108,13 @@ def shared_orders(pairs: Sequence[tuple[FloatArray, FloatArray]]) -> list[RunOrd
     """Return the dependence of each pair of series that were measured in the same time.
 
     What makes runs resemble their neighbours, such as the hour and the hosts, acts on all paths, and the runs of all
-    paths show it where those of one path cannot. A pair whose own order is significant among all of them, at 5 %, keeps
-    its own.
+    paths show it where those of one path cannot. A pair whose own order is significant among all of them keeps its own.
     """
     shared = run_order(*(series for pair in pairs for series in pair))
     if len(pairs) < 2:
         return [shared] * len(pairs)
     own = [run_order(*pair) for pair in pairs]
-    return [order if order.p * len(pairs) <= LEVEL / 2 else shared for order in own]
+    return [order if order.p * len(pairs) <= LEVEL else shared for order in own]
 
 
 def _permuted(scores: Sequence[FloatArray]) -> FloatArray:

@@ -19,7 +19,7 @@ from azlatency.stats.across_runs.confirm import confirm, expected_bounds
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_tails, signed_rank_tails
 from azlatency.stats.across_runs.planning import runs_needed
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
-from azlatency.stats.across_runs.repeats import repeats, samples_per_run
+from azlatency.stats.across_runs.samples_per_run import samples_per_run
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
@@ -155,9 +155,27 @@ def walsh(given: dict[str, Any]) -> dict[str, Any]:
 @answers("rank_effect_tests", "p.adjust|")
 def adjusted(given: dict[str, Any]) -> dict[str, Any]:
     p = [None if each is None else float(each) for each in given["p"]]
-    names = {"holm": "holm", "BH": "bh", "BY": "by", "hochberg": "hochberg", "bonferroni": "bonferroni"}
-    by_method = {**{name: adjust_p(p, method) for name, method in names.items()}, "hommel": _hommel(p)}  # type: ignore[arg-type]
-    return by_method if len(p) > 1 else {name: each[0] for name, each in by_method.items()}
+    known = np.array([each for each in p if each is not None])
+    others = {name: _stepped(known, name) for name in ("BH", "BY", "hochberg", "bonferroni")}
+    placed = {name: _placed(p, adjusted_p) for name, adjusted_p in others.items()}
+    by_method = {"holm": adjust_p(p), **placed, "hommel": _hommel(p)}
+    return by_method if len(p) > 1 else {name: p_values[0] for name, p_values in by_method.items()}
+
+
+def _stepped(p: np.ndarray, name: str) -> np.ndarray:
+    """The other adjustments, from their definitions: not offered, Holm needs no assumption and finds single pairs."""
+    m, order = len(p), np.argsort(p)
+    rank = np.arange(1, m + 1)
+    if name == "bonferroni":
+        return np.minimum(p * m, 1.0)
+    factor = m - rank + 1 if name == "hochberg" else m / rank * (float((1 / rank).sum()) if name == "BY" else 1.0)
+    stepped = np.minimum.accumulate((p[order] * factor)[::-1])[::-1]
+    return np.minimum(stepped[np.argsort(order)], 1.0)
+
+
+def _placed(p: list[float | None], adjusted: np.ndarray) -> list[float | None]:
+    left = iter(adjusted.tolist())
+    return [None if each is None else next(left) for each in p]
 
 
 def _hommel(p: list[float | None]) -> list[float | None]:
@@ -234,12 +252,12 @@ def exact_confirm(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("repeats_hierarchy", "variance-components|")
 def components(given: dict[str, Any]) -> dict[str, Any]:
-    """The components from run values and their errors within runs: raw values within a run are never independent."""
+    """The components by definition: not offered, raw values within a run are never independent."""
     y = np.round(60 + np.repeat(2 * normal(6, 72), 40) + 1.5 * normal(240, 71), 3).reshape(6, 40)
     assert abs(y.sum() - given["check_sum"]) < 1e-6
-    result = repeats(y.mean(axis=1), errors=[math.sqrt(y.var(axis=1, ddof=1).mean() / 40)] * 6)
+    between = float(y.mean(axis=1).var(ddof=1) - y.var(axis=1, ddof=1).mean() / 40)
     return {
-        "var_between_anova": result.var_between, "lmer_var_between": result.var_between, "grand_mean": result.mean,
+        "var_between_anova": between, "lmer_var_between": between, "grand_mean": float(y.mean()),
         "ci95_t_run_level": student_interval(y.mean(axis=1), 0.95),
     }  # fmt: skip
 

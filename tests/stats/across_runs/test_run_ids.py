@@ -13,7 +13,6 @@ from azlatency.stats.across_runs.baseline import baseline
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.planning import plan, runs_needed, runs_to_decide
-from azlatency.stats.across_runs.repeats import repeats_by_path
 from azlatency.stats.across_runs.typical_run import summarize, typical_run
 from azlatency.studies.path import Path
 
@@ -28,7 +27,7 @@ def ids(method: str, *paths: str) -> set[str]:
 
 
 def test_estimates_and_plans_by_path(runs: pd.DataFrame) -> None:
-    for result in (*summarize(runs, "mean_ns"), *repeats_by_path(runs, "mean_ns"), *plan(runs)):
+    for result in (*summarize(runs, "mean_ns"), *plan(runs)):
         assert set(result.run_ids) == ids(result.labels["method"], result.labels["path"])
     assert percentile_sizes(runs["n"])[0].run_ids == tuple(runs.index)
     group = runs[runs["path"] == "a → b"]
