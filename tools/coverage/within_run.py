@@ -61,6 +61,10 @@ def exceedance_rows(section: str, scale: float) -> Iterator[Row]:
     )  # fmt: skip
 
 
+#: Round-trip times of files are in ns: values of about 1 become 100 µs.
+UNIT = 1e5
+
+
 class Piece(NamedTuple):
     """A segment in memory, for the estimates of runs that are read from files."""
 
@@ -81,7 +85,7 @@ def large_run_rows(section: str, scale: float) -> Iterator[Row]:
         for p in (0.5, 0.99):
 
             def answer(random: np.random.Generator, name: str = name, p: float = p) -> Answer:
-                pieces = [Piece(rtt) for rtt in np.split(PROCESSES[name](random, 100_000), 4)]
+                pieces = [Piece(rtt) for rtt in np.split(UNIT * PROCESSES[name](random, 100_000), 4)]
                 _, (given,) = large_runs.estimate_large_run(
                     cast("list[Segment]", pieces), [p], Options(confidence=0.95)
                 )
@@ -90,7 +94,7 @@ def large_run_rows(section: str, scale: float) -> Iterator[Row]:
 
             yield simulate(
                 section, name, f"quantiles from files, p{100 * p:g}", "100,000", repetitions=max(int(100 * scale), 10),
-                seed=100, truth=quantile(name, p), answer=answer,
+                seed=100, truth=UNIT * quantile(name, p), answer=answer,
             )  # fmt: skip
 
 
