@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,8 +150,13 @@ def ping(folder: Path) -> None:
     jc = f"import jc; jc.parse('ping', open({str(few)!r}).read())"
     keep("ping, 2e4 replies, to Parquet, whole process", [child(short)], "jc, whole process", [child(jc)], 1 / 15)
     value("ping, 1e6 replies, to Parquet: peak memory", peak_megabytes(whole), "MB", 300)
-    ten = whole.replace(str(path), str(ping_log(folder, 10 * PING_LINES))).replace("'x'", "'ten'")
+    large = ping_log(folder, 10 * PING_LINES)
+    ten = whole.replace(str(path), str(large)).replace("'x'", "'ten'")
     value("ping, 1e7 replies, to Parquet: peak memory", peak_megabytes(ten), "MB", 300)
+    with zipfile.ZipFile(folder / "ping.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.write(large, "ping.log")
+    packed = whole.replace(str(path), str(folder / "ping.zip")).replace("'x'", "'zip'")
+    value("ping, 1e7 replies in a zip archive, to Parquet: peak memory", peak_megabytes(packed), "MB", 300)
 
 
 def fping(folder: Path) -> None:
@@ -266,6 +272,14 @@ def small_logs(folder: Path) -> None:
     value("import again, one log added", 100 * imported() / first, "% of the first import", 10)
     (source / "study.toml").write_text('[study]\nregion = "westeurope"\n')
     value("import again, a line of study.toml changed", 100 * imported() / first, "% of the first import", 10)
+    few = folder / "few"
+    few.mkdir()
+    for index, raw in enumerate(many[:1_000]):
+        (few / f"{index:05}.log").write_bytes(raw)
+    import_study("few", [few], out=folder / "out")
+    (few / "study.toml").write_text('[study]\nregion = "westeurope"\n')
+    edited = cpu(lambda: import_study("few", [few], out=folder / "out"))
+    value("import of 1,000 logs again, a line of study.toml changed: CPU", edited, "s", 0.5)
 
     def wall(**options: object) -> float:
         begin = perf_counter()
