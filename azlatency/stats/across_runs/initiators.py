@@ -192,7 +192,7 @@ def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting
         name = f"{i} - {j}"
         groups[name] = common or [*cells.all_values[i, j], *cells.all_values.get((j, i), ())]
         run_ids[name] = cells.run_ids([(i, j), (j, i)], common or None)
-    ranks = rank_sets(groups, unit=setting.unit, confidence=setting.confidence)
+    ranks = rank_sets(groups, unit=setting.unit, confidence=setting.confidence, resolution=cells.resolution)
     return tuple(
         replace(rank, run_ids=run_ids[rank.what], level=replace(rank.level, run_ids=run_ids[rank.what]))
         for rank in ranks

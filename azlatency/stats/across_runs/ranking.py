@@ -63,7 +63,11 @@ class RankSet(Result):
 
 
 def rank_sets(
-    groups: Mapping[str, Mapping[Hashable, float] | Sequence[float]], *, unit: str = "ns", confidence: float = 0.95
+    groups: Mapping[str, Mapping[Hashable, float] | Sequence[float]],
+    *,
+    unit: str = "ns",
+    confidence: float = 0.95,
+    resolution: float = 0.0,
 ) -> Results[RankSet]:
     """Rank paths by their run values.
 
@@ -76,6 +80,8 @@ def rank_sets(
         Canonical unit of the values.
     confidence : float
         Simultaneous level, between 0 and 1.
+    resolution : float
+        Step of the printed values, in ``unit``; ranks that differ by rounding only are not excluded.
 
     Returns
     -------
@@ -88,7 +94,7 @@ def rank_sets(
     Mogstad, Romano, Shaikh & Wilhelm, Review of Economic Studies 91:476, 2024; tests of `azlatency.compare`, Holm.
     """
     names = list(groups)
-    p_of = {(i, j): _p(groups[i], groups[j]) for i, j in combinations(names, 2)}
+    p_of = {(i, j): _p(groups[i], groups[j], resolution) for i, j in combinations(names, 2)}
     adjusted = dict(zip(p_of, adjust_p([p for p, _ in p_of.values()]), strict=True))
     faster, slower = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for (i, j), p in adjusted.items():
@@ -98,7 +104,8 @@ def rank_sets(
             faster[high] += 1
     sets = []
     for name in names:
-        level = typical_run(_values(groups[name]), unit=unit, confidence=confidence, what=name)
+        level = typical_run(_values(groups[name]), unit=unit, confidence=confidence, what=name,
+                            resolution=resolution or None)  # fmt: skip
         codes = level.codes if level.refused else ()
         sets.append(
             RankSet(
@@ -119,7 +126,9 @@ def _values(group: Mapping[Hashable, float] | Sequence[float]) -> list[float]:
 
 
 def _p(
-    first: Mapping[Hashable, float] | Sequence[float], second: Mapping[Hashable, float] | Sequence[float]
+    first: Mapping[Hashable, float] | Sequence[float],
+    second: Mapping[Hashable, float] | Sequence[float],
+    resolution: float,
 ) -> tuple[float | None, float]:
     """Return the two-sided p and the log ratio of two paths, as `compare` tests them; ``None`` if there is no test."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
@@ -131,6 +140,8 @@ def _p(
     if min(len(x), len(y)) < 2 or min(*x, *y) <= 0:
         return None, 0.0
     # The order of these runs is unknown.
-    first_runs, second_runs = (replace(run_values(values), in_order=False) for values in (x, y))
+    first_runs, second_runs = (
+        replace(run_values(values), in_order=False, resolution=resolution) for values in (x, y)
+    )  # fmt: skip
     logs = compared(first_runs, second_runs, 0.0, 0.95)
     return logs.p, logs.estimate

@@ -19,3 +19,10 @@ def test_rank_sets() -> None:
     lonely = rank_sets({"a": [1.0], "b": [5.0, 5.1, 5.2]})
     assert all((rank.low, rank.high) == (1, 2) for rank in lonely)
     assert rank_sets({}) == []
+
+
+def test_a_coarse_print_excludes_no_rank() -> None:
+    groups = {"a": [10.0] * 5 + [11.0], "b": [11.0] * 5 + [12.0]}
+    assert [(rank.low, rank.high) for rank in rank_sets(groups)] == [(1, 1), (2, 2)]
+    coarse = rank_sets(groups, resolution=2.0)
+    assert [(rank.low, rank.high) for rank in coarse] == [(1, 2), (1, 2)]
