@@ -46,16 +46,16 @@ def changes(before: StudyReport | None, now: StudyReport | None) -> list[Change]
     """
     if before is None or now is None:
         return [Change(count="new study" if before is None else "removed", lines=())]
-    found = []
+    differences = []
     if before.card is not None and now.card is not None:
-        found = [_answer(before.card, now.card), *_runs(before.card, now.card), _values(before.card, now.card)]
+        differences = [_answer(before.card, now.card), *_runs(before.card, now.card), _values(before.card, now.card)]
     new = [text for text in now.findings if text not in before.findings]
     gone = [text for text in before.findings if text not in now.findings]
-    found += [
+    differences += [
         _change(new, f"{count_of(len(new), 'new finding')}"),
         _change(gone, f"{count_of(len(gone), 'finding')} gone"),
     ]
-    return [change for change in found if change is not None]
+    return [change for change in differences if change is not None]
 
 
 def _change(lines: Sequence[str], count: str) -> Change | None:

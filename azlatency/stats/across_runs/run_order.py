@@ -113,8 +113,8 @@ def shared_orders(pairs: Sequence[tuple[FloatArray, FloatArray]]) -> list[RunOrd
     shared = run_order(*(series for pair in pairs for series in pair))
     if len(pairs) < 2:
         return [shared] * len(pairs)
-    own = [run_order(*pair) for pair in pairs]
-    return [order if order.p * len(pairs) <= LEVEL else shared for order in own]
+    orders = [run_order(*pair) for pair in pairs]
+    return [order if order.p * len(pairs) <= LEVEL else shared for order in orders]
 
 
 def _permuted(scores: Sequence[FloatArray]) -> FloatArray:

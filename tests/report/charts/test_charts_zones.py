@@ -98,11 +98,17 @@ def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Cal
 @pytest.mark.parametrize("values", [[5e9], [5e9, 5.1e9, 5.2e9], [1e9, 9e9], [4e10, 4.1e10, 4.2e10]])
 def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float]) -> None:
     wanted = {"name": "bandwidth", "relation": relation, "low": 4e9, "high": 6e9, "unit": "bit/s"}
-    result = az.stats.check_expectation(values, wanted, labels={"path": "a → b", "method": "iperf3"})
-    chart = charts.baseline_bullets([result])
+    results = [
+        az.stats.check_expectation(values, wanted, labels={"path": path, "method": "iperf3"})
+        for path in ("a → b", "b → a")
+    ]
+    chart = charts.baseline_bullets(results)
     assert isinstance(chart, Chart)
     assert_fit_to_print(relation, chart)
-    assert result.status in chart.alt
+    assert results[0].status in chart.alt
+    # One value is a sentence.
+    only = charts.baseline_bullets(results[:1])
+    assert isinstance(only, Note) and results[0].status in only.text
 
 
 def test_how_many_vms_speak_for_all() -> None:
