@@ -206,6 +206,8 @@ def _decode_without_mark(raw: bytes, head: bytes, path: str) -> tuple[str, str]:
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
         if zeros > 0.6 * half and others < 0.05 * half:
             return raw.decode(encoding, "replace"), encoding
+    if raw[:4] == b"PK\x03\x04" or raw[:2] == b"\x1f\x8b" or raw[257:262] == b"ustar":
+        raise SourceError(f"{path}:1: archive inside an archive; unpack the outer one and give the folder")
     raise SourceError(f"{path}:1: binary file, not a text log; give the log itself, or an archive of logs")
 
 

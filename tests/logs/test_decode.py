@@ -132,6 +132,17 @@ def test_binary_data_is_an_error_of_one_line(raw: bytes, says: str) -> None:
     assert "\n" not in str(error)
 
 
+def test_an_archive_inside_an_archive_is_named(tmp_path: Path) -> None:
+    inner, outer = io.BytesIO(), io.BytesIO()
+    with tarfile.open(fileobj=inner, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("empty.log"))
+    with zipfile.ZipFile(outer, "w") as packed:
+        packed.writestr("logs.tar.gz", inner.getvalue())
+        packed.writestr("logs.zip", b"PK\x03\x04" + b"\x00" * 26)
+    for error, name in zip(expand_bytes(outer.getvalue(), "dump.zip"), ("logs.tar.gz", "logs.zip"), strict=True):
+        assert str(error) == (f"dump.zip!{name}:1: archive inside an archive; unpack the outer one and give the folder")
+
+
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     (error,) = expand(tmp_path / "missing.log")
     assert "No such file" in str(error)
