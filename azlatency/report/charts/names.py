@@ -35,9 +35,9 @@ def one_figure() -> Iterator[dict[str, str]]:
         _shortened.reset(token)
 
 
-def short(text: str | Path, letters: int | None = None) -> str:
+def short(text: str | Path, letters: int | None = None, word: int = _LONGEST) -> str:
     """Shorten long words: a host loses its domain, then its middle. The result is as wide as ``letters`` Latin ones."""
-    text = _WORD.sub(lambda match: _word(match[0]), str(text))
+    text = _WORD.sub(lambda match: _word(match[0], word), str(text))
     if letters is None or len(text) <= (letters := _of_width(text, letters)):
         return text
     return _unique(text, *(_squeezed(text, most) for most in range(letters, len(text), 4)))
@@ -45,9 +45,10 @@ def short(text: str | Path, letters: int | None = None) -> str:
 
 def wrap(text: str | Path, letters: int, lines: int | None = None) -> str:
     """Break a text into lines of at most ``letters`` Latin characters, with long names shortened to ``lines`` lines."""
-    text = short(text, None if lines is None else lines * letters)
-    letters = max(_of_width(text, letters), 8)
-    return textwrap.fill(_TIED.sub("\N{NO-BREAK SPACE}", text), letters).replace("\N{NO-BREAK SPACE}", " ")
+    text = short(text, None if lines is None else lines * letters, min(letters, _LONGEST))
+    tied = _TIED.sub("\N{NO-BREAK SPACE}", text)
+    broken = textwrap.fill(tied, max(_of_width(text, letters), 8), break_on_hyphens=False)
+    return broken.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _of_width(text: str, letters: int) -> int:
@@ -65,9 +66,9 @@ def _squeezed(text: str, letters: int) -> str:
     return _middle(text, letters)
 
 
-def _word(word: str) -> str:
+def _word(word: str, letters: int) -> str:
     """Shorten a long word; a … marks the cut, so that it cannot be mistaken for a whole name."""
-    longest = _of_width(word, _LONGEST)
+    longest = _of_width(word, letters)
     if len(word) <= longest:
         return word
     host = _HOST.fullmatch(word)

@@ -15,6 +15,7 @@ from azlatency.report.charts.base import (
     MOST_PANELS,
     evenly,
     grid,
+    lines,
     most_of,
     narrow,
     side_by_side,
@@ -39,6 +40,8 @@ _BRACKETS_SHOWN = 10
 _CURVES_SHOWN = 60
 # Most letters of a path's name at the end of its curve, on a page and in a column.
 _LABEL = (44, 18)
+#: Inches of a line of these names.
+_LINE_INCHES = 0.15
 _NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 Source = Literal["printed", "samples"]
 _PATHS_SIDE_BY_SIDE = 5
@@ -83,17 +86,19 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
         left = f" Shown: {len(kept)} of {every} runs, of as many pairs as there are colours; the table lists all."
     methods = [method for method in curves if method in methods]
     most = 2 if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
-    height = 3.1 if side_by_side(most, len(methods)) > 1 else 3.4
+    several = side_by_side(most, len(methods)) > 1
+    names = {path: wrap(path, _LABEL[narrow()], 1) for path in paths}
+    height = max(3.1 if several else 3.4, _LINE_INCHES * lines(*names.values()) * len(paths) + 0.6)
     figure, axes = grid(len(methods), most, height, extra=0.6, ylabel="round-trip time, µs (log)", sharey=True)
     ends = []
     for axis, method in zip(axes, methods, strict=True):
         of_panel = [estimate for estimate in drawn if estimate.labels["method"] == method]
-        ends.append(_curve_panel(axis, of_panel, paths, source, few_ticks=height == 3.1 or narrow()))
+        ends.append(_curve_panel(axis, of_panel, paths, source, few_ticks=several or narrow()))
         axis.set_title(method)
     # The panels share their y axis: its limits are final only when all of them are drawn.
     for axis, of_axis in zip(axes, ends, strict=True):
         plain_log_ticks(axis.yaxis)
-        _label_ends(axis, of_axis, looks(paths))
+        _label_ends(axis, of_axis, looks(paths), names, 0.255 * lines(*names.values()) / height)
     in_text = drawn if source == "printed" else [estimate for estimate in drawn if estimate.labels["q"] in _NICE]
     return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(in_text, MICROSECOND, "µs"), title=title)
 
@@ -247,8 +252,9 @@ def _apart(levels: Sequence[float], least: float) -> list[float]:
 
 
 def _label_ends(
-    axis: Axes, ends: Mapping[Path | str, list[tuple[float, float]]], look: Mapping[Path | str, Look]
-) -> None:
+    axis: Axes, ends: Mapping[Path | str, list[tuple[float, float]]], look: Mapping[Path | str, Look],
+    names: Mapping[Path | str, str], least: float,
+) -> None:  # fmt: skip
     """Label each path right of the axes; a line leads from the name to the end of one of its curves.
 
     The limits of the axes must be final. Of several curves of a path the middle one is labelled.
@@ -260,9 +266,9 @@ def _label_ends(
         return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
 
     order = sorted(points, key=lambda path: points[path][1])
-    spots = spread([height(points[path][1]) for path in order], least=0.075)
+    spots = spread([height(points[path][1]) for path in order], least=least)
     for path, spot in zip(order, spots, strict=True):
-        colour, name = look[path].colour, wrap(path, _LABEL[narrow()], 1)
+        colour, name = look[path].colour, names[path]
         note = axis.annotate(
             name, points[path], (1.03, spot), textcoords="axes fraction", va="center", fontsize=8,
             color=colour, annotation_clip=False,

@@ -96,6 +96,7 @@ def throughput_series(
             axis.set_visible(False)
     counts = [int(count) for count in of_chosen["run_id"].value_counts()]
     shown = ", first run of each path and method" if len(chosen) < len(runs) else ""
+    shown_falls = [(run_id, fall) for run_id, fall in falls.items() if run_id in chosen.index]
     caption = (
         f"Throughput by reporting interval{shown}"
         + (
@@ -107,7 +108,7 @@ def throughput_series(
         )
         + (" Grey: omitted by the tool." if of_chosen["omitted"].fillna(False).any() else "")
         + (" Dotted: configured rate of the emulated link." if any(truths) else "")
-        + (" Dashed: the rate falls and stays low." if falls.keys() & set(chosen.index) else "")
+        + (" Dashed: the rate falls and stays low." if shown_falls else "")
         + f" Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}."
     )
     if max(counts) > _INTERVALS:
@@ -119,13 +120,10 @@ def throughput_series(
     values = [(str(chosen.loc[key, "method"]), str(chosen.loc[key, "path"]), float(v)) for key, v in middle.items()]
     method, by_path = by_method(values)
     title = extremes("typical interval", by_path, "bit/s", method, RATES)
-    if falls:
-        run_id, fall = min(
-            falls.items(), key=lambda item: (item[1].sustained_rate or 0.0) / (item[1].burst_rate or 1.0)
-        )
-        title = (
-            f"The rate falls in {len(falls)} of {len(rates)} runs; most in {_fall(str(runs.loc[run_id, 'path']), fall)}"
-        )
+    if shown_falls:
+        run_id, fall = min(shown_falls, key=lambda item: (item[1].sustained_rate or 0.0) / (item[1].burst_rate or 1.0))
+        run = f"for example {_fall(str(runs.loc[run_id, 'path']), fall)}"
+        title = f"The rate falls in {len(falls)} of {len(rates)} runs; {run}"
     return Chart(figure, caption, "\n".join(alts), title=title)
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
-#: Fewest runs whose median is shown.
-_FEWEST = 3
+#: Fewest runs whose median is shown, and most zones of a map.
+_FEWEST, _MOST_ZONES = 3, 6
 
 
 @styled
@@ -43,6 +43,8 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     if not across:
         return Note("No chart: no pair of zones was measured.")
     names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
+    if len(names) > _MOST_ZONES:
+        return Note(f"No chart: a map of {len(names)} zones cannot be read; the charts of the paths show them.")
     figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
     shortest = min(median(pair.values) for pair in across)

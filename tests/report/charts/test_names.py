@@ -46,7 +46,7 @@ def test_a_path_in_little_room() -> None:
         ("Zone 3 → Zone 1 (303 µs)", "Zone 3 → Zone 1\n(303 µs)"),
         ("az2a → az1a (cross zone)", "az2a → az1a\n(cross zone)"),
         ("goodput of 25.7 Gbit/s here", "goodput of\n25.7 Gbit/s here"),
-        ("東" * 12 + " b", "東" * 10 + "\n東東 b"),
+        ("東京 " * 4 + "b", "東京 東京 東京 東京\nb"),
     ],
 )
 def test_a_line_ends_before_a_number_and_not_before_its_unit(text: str, shown: str) -> None:

@@ -25,7 +25,7 @@ def test_the_title_and_a_line_show_when_a_bucket_was_empty() -> None:
     chart = charts.throughput_series(study.intervals, runs, rates)
     assert isinstance(chart, Chart) and "Dashed: the rate falls and stays low." in chart.caption
     fallen = [rate for rate in rates if rate.throttled.found]
-    assert f"The rate falls in {len(fallen)} of {len(rates)} runs; most in c5.large, from 9.69 Gbit/s to" in chart.title
+    assert f"The rate falls in {len(fallen)} of {len(rates)} runs; for example c5.large, from" in chart.title
     moments = {line.get_xdata()[0] for axis in chart.figure.axes for line in axis.lines if line.get_linestyle() == "--"}
     assert len(moments) == 4 and moments <= {rate.throttled.at_s for rate in fallen}
 
