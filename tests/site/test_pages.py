@@ -501,11 +501,17 @@ def test_what_is_asked_for_comes_at_once(browser: Browser, site: Path) -> None:
 def test_all_is_printed(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html", whole=False)
     assert browser.evaluate("document.querySelectorAll('.folded').length") == 4
+    for name, word in (("words explanation", "explained"), ("words", "cited")):
+        fold = f"<details class='{name}'><summary>More</summary><p>{word}</p></details>"
+        browser.evaluate(f'document.querySelector("main").insertAdjacentHTML("beforeend", "{fold}")')
     content = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
     assert browser.evaluate("document.querySelectorAll('.folded').length") == 0
     if reader := shutil.which("pdftotext"):
         text = subprocess.run([reader, "-layout", "-", "-"], input=content, capture_output=True, check=True).stdout
         pages = [page.split() for page in text.decode().split("\f")]
+        # Explanations are folded on the screen only.
+        printed = {word for page in pages for word in page}
+        assert "explained" in printed and "cited" not in printed
         # Every page that the table goes on to begins with its head.
         assert len([page for page in pages if "p9" in page]) == len([page for page in pages if "1,234.567" in page]) > 1
     assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
