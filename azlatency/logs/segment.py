@@ -55,6 +55,8 @@ _JSON_LINES_ABOVE_FOREIGN = 20
 _SENTENCES_IN_NOTES = 3
 _WORDS_IN_A_SENTENCE = 6
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][a-zà-ÿ'’-]*[,.:;?!]?")
+#: A line that only holds a number.
+_NUMBER = re.compile(r"\s{0,200}[\d.,]{1,60}\s{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,10 @@ def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segmen
     prose = set(accounting.numbers(PROSE)).difference(segments.prose_lines)
     lost: list[tuple[Line, str]] = []
     for number, text in texts_by_number(source.lines, prose).items() if prose else ():
-        if any(map(str.isdigit, text)) and not _is_command(text) and (tool := _tool_of(text.strip())) is not None:
+        # Nothing shows which tool printed a number that stands alone on its line.
+        if not any(map(str.isdigit, text)) or _NUMBER.fullmatch(text) or _is_command(text):
+            continue
+        if (tool := _tool_of(text.strip())) is not None:
             lost.append((Line(number, text), tool))
     return lost
 

@@ -332,3 +332,17 @@ def test_tables_of_one_column_without_their_head(read) -> None:
     )
     assert log.value("throughput") == pytest.approx(4.749 * 2**20 * 8)
     assert (log.value("retransmits"), log.runs[0]["dialect"]) == (12, "ntttcp-windows-console")
+
+
+def test_threads_of_linux_are_not_of_windows(read) -> None:
+    log = read(
+        "NTTTCP for Linux 1.4.0\n*** sender role\n15:22:36 INFO: Test cycle finished.\n"
+        "15:22:36 INFO:  Thread  Time(s) Throughput\n15:22:36 INFO:  ======  ======= ==========\n"
+        "15:22:36 INFO:  0        60.00   31.79Mbps\n15:22:36 INFO: #####  Totals:  #####\n"
+        "15:22:36 INFO: test duration    :60.00 seconds\n15:22:36 INFO:   throughput     :31.79Mbps\n"
+    )
+    assert log.runs[0]["dialect"] == "ntttcp-linux-console-sender"
+
+
+def test_a_number_alone_in_prose_is_of_no_tool(read) -> None:
+    assert "line_outside_log" not in read("# Scores\n\nThe results of the runs:\n\n373.37\n\n1\n", "a.md").codes()

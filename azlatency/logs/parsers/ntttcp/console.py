@@ -251,7 +251,8 @@ class ConsoleText(LineLog):
     def column_names(self, line: Line, match: re.Match[str]) -> None:
         """Read the line of column names."""
         self.columns = _COLUMN.findall(match[0])
-        self.result.form = "windows-console"
+        if self.columns[0] != "Thread" or "Throughput(KB/s)" in self.columns:  # Linux also lists threads
+            self.result.form = "windows-console"
 
     @data(r"[\d.]{1,20}(?:\s{1,20}[\d.]{1,20}){0,20}", hint="")
     def values(self, line: Line, match: re.Match[str]) -> None:
