@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,20 @@ def test_expected_values(path: Path) -> None:
     assert set(expected.get("events", [])) <= codes
     assert serious <= set(expected.get("events", []))
     assert logs.records("sources")[0]["lines_unknown"] == expected.get("unknown", 0)
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name)
+def test_every_printed_token_is_on_its_line(path: Path) -> None:
+    lines: dict[tuple[str, int], str] = defaultdict(str)
+    for source in expand(path):
+        assert isinstance(source, Source)
+        for line in source.lines:
+            lines[source.source_id, line.number] += line.text + "\n"
+    logs = az.parse(path)
+    source_of = {run["run_id"]: run["source_id"] for run in logs.records("runs")}
+    for row in [*logs.records("metrics"), *logs.records("quantiles")]:
+        text = lines[source_of[row["run_id"]], row["line"]]
+        assert row["printed"] is None or re.search(rf"(?<![\d.]){re.escape(row['printed'])}", text), row
 
 
 def check_samples(logs: az.Logs, ids: list[str], expected: dict[str, Any]) -> None:

@@ -85,7 +85,7 @@ class _PsPing(LineLog):
         self.iterations: int | None = None
         self.warmup = 0
         self.replies: list[int | None] = []
-        self.connects: list[Quantity] = []
+        self.connects: list[tuple[Quantity, int]] = []  # with the line that prints each
         self.pending = False
         self.rows: list[tuple[str, int, int]] = []
         self.histogram = False
@@ -155,7 +155,7 @@ class _PsPing(LineLog):
         if match["client"] is not None and match["time"] is not None:
             self.run.set(client=match["client"])
         if match["time"] is not None and match["warmup"] is None:
-            self.connects.append(quantity(match["time"], "ms"))
+            self.connects.append((quantity(match["time"], "ms"), line.number))
 
     @data(_NO_ANSWER, hint=".")
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
@@ -369,11 +369,13 @@ class _PsPing(LineLog):
         run = self.run
         if run.row.get("test") != "connect" or self.has_counts or not self.connects:
             return
-        values = [connect.value for connect in self.connects]
-        half = self.connects[0].resolution
-        line = run.row["first_line"]
-        for name, value in (("min", min(values)), ("max", max(values)), ("mean", math.fsum(values) / len(values))):
-            run.add_metric(f"connect_{name}", Quantity(value, "ns", None, half), line)
+        by_time = sorted(self.connects, key=lambda connect: connect[0].value)
+        for name, (value, number) in (("min", by_time[0]), ("max", by_time[-1])):
+            run.add_metric(f"connect_{name}", value, number)
+        # No line prints the mean and the count: they have that of the header, and no token.
+        line, values = run.row["first_line"], [value.value for value, _ in by_time]
+        mean = Quantity(math.fsum(values) / len(values), "ns", None, by_time[0][0].resolution)
+        run.add_metric("connect_mean", mean, line)
         run.add_metric("observations", Quantity(float(len(values)), "count", None, None), line)
         text = "the log has no statistics; they are computed from the lines after the warm-up"
         run.add_event("computed_from_lines", "info", text, line)

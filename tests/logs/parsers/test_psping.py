@@ -72,6 +72,10 @@ def test_quiet_progress_overwrites_itself(read) -> None:
 
 def test_a_log_without_statistics(read) -> None:
     log = read(CONNECT[: CONNECT.index("\nTCP connect statistics")])
+    lines = CONNECT.split("\n")
+    for metric, printed in (("connect_min", "1.13"), ("connect_max", "1.91")):
+        assert log.metric(metric)["printed"] == printed
+        assert lines[log.metric(metric)["line"] - 1].endswith(f" {printed}ms")
     assert log.metric("connect_mean")["printed"] is None
     assert log.value("connect_mean") == pytest.approx(1_513_333.33)
     assert log.runs[0]["status"] == "truncated"

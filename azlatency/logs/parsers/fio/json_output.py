@@ -166,9 +166,10 @@ class Documents:
         job.elapsed_start = elapsed if isinstance(elapsed, int) else None
         if isinstance(start, int) and 0 < start < 2**43:
             job.started_at = datetime.fromtimestamp(start // 1000, UTC).replace(microsecond=start % 1000 * 1000)
-        depth = job.options.get("iodepth", "")
-        if depth.isdigit():
-            job.depth = (depth, line)
+        # fio uses the last one of duplicates.
+        depth = next(reversed(node.object("job options").all("iodepth")), None)
+        if isinstance(depth, json_tokens.Scalar) and depth.token.isdigit():
+            job.depth = (depth.token, self.line_map.line_number(depth.position))
         for key in ("jobname", "error", "elapsed", "job_start", "hostname"):
             if (leaf := node.leaf(key)) is not None:
                 self.line_map.mark_data(leaf)

@@ -236,16 +236,16 @@ def _block_seconds(blocks: list[Block], log: Log) -> int:
 
 
 def _record_totals(run: Run, blocks: list[Block]) -> None:
-    """Record counts, extremes and mean over the blocks; the log prints none of them."""
+    """Record counts, extremes and mean over the blocks; the log prints only the extremes, in their blocks."""
     line = blocks[-1].line
     record_counts(run, sum(block.sent for block in blocks), sum(block.received for block in blocks), line)
-    lows = [block.low for block in blocks if block.low is not None]
-    highs = [block.high for block in blocks if block.high is not None]
+    lows = [(block.low, block.line) for block in blocks if block.low is not None]
+    highs = [(block.high, block.line) for block in blocks if block.high is not None]
     means = [(block.mean, block.received) for block in blocks if block.mean is not None]
     if not means:
         return
-    run.add_metric("rtt_min", min(lows, key=lambda low: low.value)._replace(printed=None), line)
-    run.add_metric("rtt_max", max(highs, key=lambda high: high.value)._replace(printed=None), line)
+    run.add_metric("rtt_min", *min(lows, key=lambda low: low[0].value))
+    run.add_metric("rtt_max", *max(highs, key=lambda high: high[0].value))
     weight = sum(received for _, received in means)
     value = math.fsum(mean.value * received for mean, received in means) / weight
     half = max(mean.resolution or 0.0 for mean, _ in means)

@@ -68,7 +68,7 @@ class PingRun:
             n = int(received + (run.value("duplicates") or 0))
             number = self.summary.number if self.summary else last_line
             if self.has_times:
-                run.add_metric("observations", Quantity(float(n), "count", str(n), None), number)
+                run.add_metric("observations", Quantity(float(n), "count", None, None), number)
             self._check_replies(n, number)
         payload = run.row.get("message_bytes") or _TIMED_PAYLOAD
         untimed = payload < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"

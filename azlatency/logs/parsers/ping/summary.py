@@ -40,11 +40,19 @@ def record_extra_count(run: Run, text: str, line: int) -> None:
 
 
 def record_counts(
-    run: Run, line: int, *, sent_token: str, received_token: str, received: int | None = None, percent: str | None
+    run: Run,
+    line: int,
+    *,
+    sent_token: str,
+    received_token: str,
+    received: int | None = None,
+    lost_token: str | None = None,
+    percent: str | None,
 ) -> None:
     """Record probes sent, received and lost, and the loss that follows from them.
 
-    ``received`` is the number of replies where it differs from the printed one; ``percent`` is the printed loss.
+    ``received`` is the number of replies where it differs from the printed one; only Windows prints ``lost_token``;
+    ``percent`` is the printed loss.
     """
     sent = int(sent_token)
     received = int(received_token) if received is None else received
@@ -55,11 +63,11 @@ def record_counts(
         text = f"{received} received of {sent} transmitted: the tool counted duplicates as replies"
         run.add_event("more_received_than_sent", "warning", text, line)
         return
-    run.add_metric("lost", Quantity(float(lost), "count", str(lost), None), line)
+    run.add_metric("lost", Quantity(float(lost), "count", lost_token, None), line)
     if not sent:
         return
     loss = lost / sent
-    run.add_metric("loss", Quantity(loss, "fraction", f"{lost}/{sent}" if percent is None else percent, None), line)
+    run.add_metric("loss", Quantity(loss, "fraction", percent, None), line)
     if percent is None:
         return
     difference = abs(float(percent) / 100 - loss)

@@ -315,6 +315,7 @@ class PingText(LineLog):
             sent_token=match[1],
             received_token=match[2],
             received=max(received - self.unreachable, 0),
+            lost_token=match[3],
             percent=self.printed_loss,
         )
 
