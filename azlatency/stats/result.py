@@ -45,9 +45,15 @@ _CODES = {
         "dependent in time",
         "runs resemble the runs before them, so the interval is widened; spread the runs over more time",
     ),
+    "order_assumed": (
+        "order assumed",
+        "not all runs have a start time or a round of their own, so the order of their files is taken as that of "
+        "measuring",
+    ),
     "order_unknown": (
         "order unknown",
-        "the runs have neither a start time nor a round, so it is not known whether they depend on their neighbours",
+        "the runs have neither a start time nor a round nor a file, so it is not known whether they depend on their "
+        "neighbours",
     ),
     "one_machine_pair": (
         "one pair of machines",

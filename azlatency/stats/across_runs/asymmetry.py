@@ -31,6 +31,7 @@ from azlatency.stats.across_runs.directions import (
     directed,
     group_directions,
     in_different_zones,
+    in_time_order_of_paths,
 )
 from azlatency.stats.across_runs.initiators import initiator_effects, rank_pairs, triangle_excesses
 from azlatency.stats.across_runs.matrices import decompose
@@ -295,6 +296,9 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
     if "placement" in frame.columns:
         # Traffic within one host does not cross a zone.
         frame = frame[frame["placement"].isna() | (frame["placement"] != "same_host")]
+    frame, assumed = in_time_order_of_paths(frame)
+    if assumed:
+        codes.append("order_assumed")
     runs, zones, left_out = directed(frame, metric, column)
     if metric == "retransmits":
         runs = [run._replace(value=run.value + COUNT_OFFSET) for run in runs]
@@ -304,7 +308,7 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
         codes.append("no_values")
     elif min(run.value for run in runs) <= 0:
         codes.append("not_positive")
-    if set(codes) - {"host_wide_counter"}:
+    if set(codes) - {"host_wide_counter", "order_assumed"}:
         return _not_estimable(what, metric, setting, tuple(codes), run_ids_of(frame[column].dropna()))
     cells = group_directions(runs, resolution_of(frame, column))
     return _analyse(runs, cells, zones, metric, setting, codes, left_out)

@@ -348,6 +348,21 @@ def compare_rounds(x: RunValues, y: RunValues, setting: Setting, diagnostics: di
     return _conclude(logs, setting, y, len(x.values), {"rounds": len(x.values), **diagnostics})
 
 
+def with_codes(result: Comparison, codes: tuple[str, ...]) -> Comparison:
+    """Return the comparison and its estimates with further codes in front."""
+
+    def more(existing: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*codes, *existing)))
+
+    difference = result.difference
+    return replace(
+        result,
+        codes=more(result.codes),
+        ratio=replace(result.ratio, codes=more(result.ratio.codes)),
+        difference=None if difference is None else replace(difference, codes=more(difference.codes)),
+    )
+
+
 def with_run_ids(result: Comparison, run_ids: Iterable[str]) -> Comparison:
     """Return the comparison and its estimates with the runs that they were computed from."""
     ids, difference = tuple(dict.fromkeys(run_ids)), result.difference

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, with_run_ids
+from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, with_codes, with_run_ids
 from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
 from azlatency.stats.result import Comparison, Verdict, verdict_of
 from azlatency.studies.path import route
@@ -60,21 +60,6 @@ def _single(x: float, y: float, n: int, setting: Setting) -> Comparison:
     what = f"{setting.what}, difference"
     difference = setting.estimate(x - y, (None, None), unit=setting.unit, n=n, method=method, codes=codes, what=what)
     return setting.inconclusive(ratio, difference)
-
-
-def with_codes(result: Comparison, codes: tuple[str, ...]) -> Comparison:
-    """Return the comparison and its estimates with further codes in front."""
-
-    def more(existing: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*codes, *existing)))
-
-    difference = result.difference
-    return replace(
-        result,
-        codes=more(result.codes),
-        ratio=replace(result.ratio, codes=more(result.ratio.codes)),
-        difference=None if difference is None else replace(difference, codes=more(difference.codes)),
-    )
 
 
 def _sorted(rounds: list[Hashable]) -> tuple[list[Hashable], bool]:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from azlatency.stats.across_runs.run_values import RunValues, floats, run_ids_of
+from azlatency.stats.across_runs.run_order import FEWEST
+from azlatency.stats.across_runs.run_values import RunValues, floats, in_time_order, run_ids_of
 from azlatency.studies.path import Endpoint, Path
 
 if TYPE_CHECKING:
@@ -34,6 +35,21 @@ def data_path(path: Path, test: str | None) -> Path | None:
     if (path.scenario is not None and path.ends is None) or (test or "").endswith("-bidir"):
         return None
     return path.reversed() if (test or "").endswith("-reverse") else path
+
+
+def in_time_order_of_paths(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """Return the runs of each path in the order of measuring, and whether an order that matters is only assumed."""
+    import pandas as pd
+
+    if "path" not in frame.columns or not len(frame):
+        return frame, False
+    parts = [in_time_order(part) for _, part in frame.groupby("path", sort=False, dropna=False)]
+    # The order of fewer runs is not tested, and rounds have their own.
+    assumed = any(
+        order == "file" and len(part) >= FEWEST and column_cells(part, "round") == [None] * len(part)
+        for part, order in parts
+    )
+    return pd.concat([part for part, _ in parts]), assumed
 
 
 def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Directed], dict[str, str], int]:
@@ -120,8 +136,9 @@ class DirectedValues(NamedTuple):
 
         values = np.array(list(numbers), dtype=float)
         return RunValues(
-            values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution, in_order=in_order
-        )
+            values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution,
+            order="given" if in_order else "unknown",
+        )  # fmt: skip
 
     def run_ids(
         self, directions: Iterable[tuple[str, str]], rounds: Iterable[Hashable] | None = None

@@ -131,7 +131,8 @@ def history(
     -------
     History
         Changes are not estimable below 20 runs (``few_clusters``), for constant values, for runs without a known order
-        (``order_unknown``), and for runs that must not be pooled.
+        (``order_unknown``), and for runs that must not be pooled. An order by the names of files is flagged
+        ``order_assumed``.
 
     Raises
     ------
@@ -168,7 +169,7 @@ def history(
         order = run_order(*parts)
         diagnostics = {"lag1": order.lag1, "lag1_p": order.p,
                        "ljung_box_p": ljung_box(residuals, max(1, min(10, len(x) // 5)))[1]}  # fmt: skip
-        codes += ["dependent_runs"] * order.dependent
+        codes += ["dependent_runs"] * order.dependent + ["order_assumed"] * (run_set.order == "file")
     return History(
         what=what,
         changes=tuple(changes),

@@ -145,6 +145,8 @@ def of_groups(
     codes = [] if ranked else ["two_runs" if min(m, n) == 2 else "few_runs"]
     if error is None and not (first.resolution or second.resolution):
         codes = ["constant"]
+    if order.dependent and "file" in (first.order, second.order):
+        codes.append("order_assumed")
     diagnostics = {"typical_a": float(np.median(first.values)), "typical_b": float(np.median(second.values))}
     return _combine(
         estimate, ends, tails if ranked else None, student, order, (m + n, 2), margin, confidence, tuple(codes),
@@ -181,6 +183,8 @@ def of_rounds(first: RunValues, second: RunValues, margin: float, confidence: fl
     codes = [] if ranked else ["two_runs" if rounds == 2 else "few_runs"]
     if student is None and not (first.resolution or second.resolution):
         codes = ["constant"]
+    if order.dependent and "file" in (first.order, second.order):
+        codes.append("order_assumed")
     diagnostics = {"typical_a": float(np.median(first.values)), "typical_b": float(np.median(second.values))}
     return _combine(
         estimate, ends, tails if ranked else None, student, order, (rounds, 1), margin, confidence, tuple(codes),

@@ -5,13 +5,14 @@ Measured runs and numbers that are only reported in a text are never mixed: a re
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from azlatency.stats.across_runs.comparison import compare, with_run_ids
+from azlatency.stats.across_runs.comparison import compare, with_codes, with_run_ids
+from azlatency.stats.across_runs.run_order import UNTESTED
+from azlatency.stats.across_runs.run_values import Order, run_values
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Comparison, Estimate
 
@@ -42,11 +43,14 @@ class Condition:
     origin : {"log", "reported"}
         Measured runs, or a number from a text.
     values : tuple of float
-        One round-trip time per run, in ns: the run's ``statistic``. For a reported number its lower and upper value.
+        One round-trip time per run, in ns and in the order of measuring: the run's ``statistic``. For a reported
+        number its lower and upper value.
     runs : int or None
         Number of runs; ``None`` if the text does not state it.
     typical : Estimate or None
         Typical run of the path (only for logs).
+    order : str
+        Where the order of the values comes from; see `azlatency.stats.across_runs.run_values.in_time_order`.
     """
 
     origin: Origin
@@ -62,6 +66,7 @@ class Condition:
     runs: int | None
     typical: Estimate | None = None
     run_ids: tuple[str, ...] = ()
+    order: Order = "given"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,8 +133,8 @@ def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
         first = group.iloc[0]
         statistic = "median" if whole[method] else "mean"
         # A run that lost most of its probes has an infinite median, which has no position on an axis and no interval.
-        values = tuple(float(time) for time in group[f"{statistic}_ns"].dropna() if math.isfinite(time))
-        if not values:
+        measured = run_values(group, f"{statistic}_ns")
+        if not len(measured.values):
             continue
         kind = " ".join(str(first[name]) for name in ("tool", "test", "protocol") if _present(first[name]) is not None)
         size, fast = _present(first["message_bytes"]), _present(first["accelerated_networking"])
@@ -144,10 +149,11 @@ def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
             accelerated_networking=None if fast is None else bool(fast),
             message_bytes=None if size is None else int(size),
             statistic=statistic,
-            values=values,
-            runs=len(values),
+            values=tuple(map(float, measured.values)),
+            runs=len(measured.values),
             typical=typical,
             run_ids=typical.run_ids,
+            order=measured.order,
         )
 
 
@@ -273,9 +279,13 @@ def changes(
             comparison = None
             if origin == "log":
                 what = f"{other.path} against {base.path}, {other.method}"
+                orders = (other.order, base.order)
                 comparison = compare(
-                    other.values, base.values, margin=margin, confidence=confidence, unit="ns", what=what
-                )
+                    other.values, base.values, margin=margin, confidence=confidence, unit="ns", what=what,
+                    order=UNTESTED if "unknown" in orders else None,
+                )  # fmt: skip
+                if "dependent_runs" in comparison.codes and "file" in orders:
+                    comparison = with_codes(comparison, ("order_assumed",))
                 comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
             unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))
             results.append(

@@ -141,7 +141,7 @@ def _p(
         return None, 0.0
     # The order of these runs is unknown.
     first_runs, second_runs = (
-        replace(run_values(values), in_order=False, resolution=resolution) for values in (x, y)
+        replace(run_values(values), order="unknown", resolution=resolution) for values in (x, y)
     )  # fmt: skip
     logs = compared(first_runs, second_runs, 0.0, 0.95)
     return logs.p, logs.estimate

@@ -10,8 +10,9 @@ import math
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from azlatency.logs.format import natural_key
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     #: One number per run, or one row per run of `azlatency.latency` or `azlatency.throughput`.
     RunData: TypeAlias = Iterable[float] | NDArray[np.number] | pd.Series | pd.DataFrame
 
+#: Where the order of measuring comes from: the caller, a column, the names of the files (assumed), or nowhere.
+Order: TypeAlias = Literal["given", "started_at", "round", "file", "unknown"]
 #: Columns of a run table with one number per run, in the order of preference.
 VALUE_COLUMNS = ("median_ns", "mean_ns", "throughput_bit_s", "retransmits")
 _UNITS = {"_ns": "ns", "_bit_s": "bit/s", "_bytes": "bytes", "n": "count", "received": "count", "retransmits": "count"}
@@ -56,8 +59,8 @@ class RunValues:
         Runs of the values in their order, then the infinite ones; empty if the input does not name its runs.
     resolution : float
         Largest step of the printed values, in ``unit``; 0 if unknown.
-    in_order : bool
-        Whether the values are in the order of measuring.
+    order : {"given", "started_at", "round", "file", "unknown"}
+        Where the order of the values comes from; see `in_time_order`.
     """
 
     values: FloatArray
@@ -68,7 +71,12 @@ class RunValues:
     endless: int = 0
     run_ids: tuple[str, ...] = ()
     resolution: float = 0.0
-    in_order: bool = True
+    order: Order = "given"
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the values are in the order of measuring, which may be assumed."""
+        return self.order != "unknown"
 
     def take(self, values: Iterable[float]) -> RunValues:
         """Return other values with the same unit, resolution and order."""
@@ -153,14 +161,15 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
     """Return one number per run of an array, a Series or a frame (column ``value``).
 
     NaN and infinite values are counted and left out. Rounds come from the column ``round`` of a frame, else from the
-    position. The runs of a frame are sorted by their start, or else by round; those of an array are taken as sorted.
+    position. The runs of a frame are sorted by `in_time_order`; those of an array are taken as sorted.
     """
     import numpy as np
 
-    resolution, in_order = 0.0, True
+    resolution = 0.0
+    order: Order = "given"
     if is_frame(data):
         column = value_column(data, value)
-        data, in_order = _in_order(data)
+        data, order = in_time_order(data)
         resolution = resolution_of(data, column)
         array = floats(data[column])
         rounds = _rounds(data)
@@ -188,16 +197,28 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         endless=int(infinite.sum()),
         run_ids=tuple(dict.fromkeys(used)),
         resolution=resolution,
-        in_order=in_order,
+        order=order,
     )
 
 
-def _in_order(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Return the runs in the order of measuring, and whether the order is known."""
-    for column in ("started_at", "round"):
-        if column in frame.columns and len(frame) and frame[column].notna().all() and frame[column].is_unique:
-            return frame.sort_values(column, kind="stable"), True
-    return frame, False
+def in_time_order(runs: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
+    """Return the runs of one path and method in the order of measuring, and where that order comes from.
+
+    ``started_at`` or else ``round``, if all runs have a different one; else the names of their files (2 before 10),
+    whose order is assumed to be that of measuring. Rows without ``file`` stay as they are, in an unknown order.
+    """
+    columns: tuple[Order, ...] = ("started_at", "round")
+    for column in columns:
+        if column in runs.columns and len(runs) and runs[column].notna().all() and runs[column].is_unique:
+            return runs.sort_values(column, kind="stable"), column
+    if "file" not in runs.columns:
+        return runs, "unknown"
+    lines = ["first_line"] if "first_line" in runs.columns else []
+    return runs.sort_values(["file", *lines], kind="stable", key=_natural), "file"
+
+
+def _natural(column: pd.Series) -> pd.Series:
+    return column.astype(str).map(natural_key) if column.name == "file" else column
 
 
 def resolution_of(frame: pd.DataFrame, column: str) -> float:

@@ -186,7 +186,7 @@ def _estimate(run_set: RunValues, empty: Estimate, confidence: float) -> Estimat
         interval = median_interval(x, confidence, order.widening(confidence, runs))
         method = INTERPOLATED_METHOD if interval.interpolated else RANK_METHOD
         if order.dependent:
-            codes.append("dependent_runs")
+            codes += ["dependent_runs", *(["order_assumed"] if run_set.order == "file" else [])]
     else:
         interval = _t_interval(x, confidence)
         codes.append("two_runs" if runs == 2 else "few_runs")

@@ -28,7 +28,7 @@ def test_rounds(case: dict[str, Any]) -> None:
     d, due = case["input"]["log_ratio"], case["expected"]
     for name, values in d.items():
         array = np.array(values)
-        sides = [replace(run_values(side), in_order=False) for side in (np.exp(array), np.ones(len(array)))]
+        sides = [replace(run_values(side), order="unknown") for side in (np.exp(array), np.ones(len(array)))]
         result = compare_rounds(*sides, Setting("2%", 0.95, 0.0, "", name, {}), {})
         assert student_interval(array, 0.95) == pytest.approx(due["t_ci95"][name], rel=1e-9)
         assert result.ratio.estimate == pytest.approx(math.exp(due["hodges_lehmann"][name]), rel=1e-9)

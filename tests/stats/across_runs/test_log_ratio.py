@@ -17,7 +17,7 @@ FAST = [101.0, 98, 102, 99, 104, 100, 97]
 
 
 def sides(runs: int, resolution: float = 0.0) -> tuple[RunValues, RunValues]:
-    first, second = (replace(run_values(side[:runs]), resolution=resolution, in_order=False) for side in (SLOW, FAST))
+    first, second = (replace(run_values(side[:runs]), resolution=resolution, order="unknown") for side in (SLOW, FAST))
     return first, second
 
 
@@ -46,7 +46,7 @@ def test_the_resolution_widens_intervals_and_p_values(compared: object, runs: in
 
 
 def test_equal_values_have_no_interval_without_a_resolution() -> None:
-    equal = replace(run_values([5.0] * 8), in_order=False)
+    equal = replace(run_values([5.0] * 8), order="unknown")
     assert of_groups(equal, equal, 0.05, 0.95).outer is None
     assert of_rounds(equal, equal, 0.05, 0.95).codes == ("constant",)
     known = replace(equal, resolution=1.0)
@@ -62,7 +62,7 @@ def test_the_test_at_the_margin_keeps_its_level(runs: int, share: float, margin:
     for at, truth in enumerate((margin, 0.0)):
         for _ in range(400):
             x, y = (np.exp(random.normal(shift, share, runs)) for shift in (truth, 0.0))
-            first, second = (replace(run_values(side), in_order=False) for side in (x, y))
+            first, second = (replace(run_values(side), order="unknown") for side in (x, y))
             p = of_groups(first, second, margin, 0.95).beyond
             assert p is not None
             beyond[at] += p <= 0.05

@@ -94,3 +94,22 @@ def test_the_widest_methods_are_kept() -> None:
     narrow = [condition(method=f"narrow {index}") for index in range(5)]
     kept = {condition.method for condition in of_widest_methods([*narrow, *wide], 2)}
     assert "wide" in kept and len(kept) == 2
+
+
+def test_runs_of_conditions_are_in_the_order_of_measuring() -> None:
+    """The logs of a rising path are listed in another order than they were measured."""
+    study = az.load("emulated-zones")
+    runs = az.latency(study)
+    group = max((group for _, group in runs.groupby(["path", "method"])), key=len)
+    rising = group.sort_values("started_at").assign(median_ns=[1e6 + 1e4 * at for at in range(len(group))])
+    shuffled = rising.sample(frac=1, random_state=3)
+    (one,) = (level for level in conditions(study, shuffled) if level.origin == "log")
+    assert one.values == tuple(rising["median_ns"]) and one.order == "started_at"
+    (one,) = (level for level in conditions(study, shuffled.drop(columns=["started_at", "round"])))
+    assert one.order == "file"
+    far = replace(one, placement="cross_zone", path="A → C", values=tuple(2 * value for value in one.values))
+    (change,) = changes([replace(one, placement="same_zone"), far], "placement")
+    assert change.comparison and {"dependent_runs", "order_assumed"} <= set(change.comparison.codes)
+    unknown = replace(far, order="unknown")
+    (change,) = changes([replace(one, placement="same_zone"), unknown], "placement")
+    assert change.comparison and "dependent_runs" not in change.comparison.codes

@@ -6,7 +6,10 @@ import pandas as pd
 import pytest
 from helpers.round_runs import round_runs
 
-from azlatency.stats.across_runs.run_values import parse_margin, run_values
+from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.history import history
+from azlatency.stats.across_runs.run_values import in_time_order, parse_margin, run_values
+from azlatency.stats.across_runs.typical_run import typical_run
 
 
 @pytest.mark.parametrize(
@@ -27,3 +30,38 @@ def test_run_values_name_the_runs_with_a_value(runs: pd.DataFrame) -> None:
     assert run_values(group, "mean_ns").run_ids == ("ping/a → b/1", "ping/a → b/3")
     assert run_values(group["mean_ns"]).run_ids == ("ping/a → b/1", "ping/a → b/3")
     assert run_values([1.0, 2.0]).run_ids == ()
+
+
+def test_the_order_of_measuring_is_that_of_starts_then_rounds_then_files() -> None:
+    frame = pd.DataFrame(
+        {
+            "median_ns": [3.0, 1.0, 2.0],
+            "started_at": pd.to_datetime(["2024-01-01 12:00", "2024-01-01 10:00", "2024-01-01 11:00"], utc=True),
+            "round": [1, 3, 2],
+            "file": ["b/2.txt", "b/10.txt", "b/1.txt"],
+        }
+    )
+    for left_out, order, values in (
+        ([], "started_at", [1.0, 2.0, 3.0]),
+        (["started_at"], "round", [3.0, 2.0, 1.0]),
+        (["started_at", "round"], "file", [2.0, 3.0, 1.0]),
+        (["started_at", "round", "file"], "unknown", [3.0, 1.0, 2.0]),
+    ):
+        ordered, source = in_time_order(frame.drop(columns=left_out))
+        assert source == order and list(ordered["median_ns"]) == values
+        assert list(run_values(frame.drop(columns=left_out)).values) == values
+    some = frame.assign(started_at=frame["started_at"].where(frame["round"] > 1))
+    assert in_time_order(some)[1] == "round", "a start that one run lacks orders nothing"
+
+
+def test_results_say_that_the_order_is_assumed_where_it_matters() -> None:
+    rising = pd.DataFrame(
+        {"path": "a → b", "method": "ping", "median_ns": [1e6 + 1e3 * at for at in range(1, 13)],
+         "file": [f"r{at}.txt" for at in range(1, 13)]}
+    )  # fmt: skip
+    mixed = rising.sample(frac=1, random_state=1)
+    assert {"dependent_runs", "order_assumed"} <= set(typical_run(mixed).codes)
+    assert {"dependent_runs", "order_assumed"} <= set(compare(mixed, rising.assign(median_ns=2e6)).codes)
+    assert "order_assumed" in history(mixed).codes
+    known = mixed.assign(round=mixed["file"].str.extract(r"(\d+)")[0].astype(int))
+    assert "dependent_runs" in typical_run(known).codes and "order_assumed" not in typical_run(known).codes
