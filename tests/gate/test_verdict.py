@@ -206,3 +206,28 @@ def test_ten_slower_runs_on_each_side_are_decided_on_every_row() -> None:
     result = compare("base.zip", "slower.zip", "--metric", "latency", "--format", "json", cwd=TESTS / "compare")
     judged = json.loads(result.stdout)
     assert result.returncode == 1 and [row["verdict"] for row in judged["rows"]] == ["beyond"] * 4
+
+
+@pytest.mark.parametrize(("runs", "paths", "needed"), [(6, 46, None), (6, 47, 7), (7, 47, None)])
+def test_compare_says_how_many_runs_its_rows_need(runs: int, paths: int, needed: int | None) -> None:
+    """One of the 924 orders of six and six is as extreme: Holm's method reaches 5 % with up to 46 rows."""
+    import numpy as np
+    import pandas as pd
+
+    from azlatency.gate.verdict import _too_many_rows, decide
+    from azlatency.stats.across_runs.before_after import compare_pairings, pairings
+
+    order = np.tile(np.random.default_rng(5).permutation(runs), paths)
+
+    def side(name: str, level: float) -> pd.DataFrame:
+        count = paths * runs
+        frame = pd.DataFrame({"path": [f"a → {at // runs}" for at in range(count)], "median_ns": level + 1e3 * order})
+        return frame.assign(method="ping", tool="ping", placement="cross_zone").set_index(
+            pd.Index([f"{name}{at}" for at in range(count)])
+        )
+
+    comparisons = compare_pairings(pairings(side("a", 2e6), side("b", 1e6)), margin="5%")
+    remark = f"{paths} of {paths} rows cannot show a change: Holm's method over them needs {needed} runs on each side"
+    assert _too_many_rows(comparisons, 0.95) == ([] if needed is None else [remark])
+    verdicts = {verdict for verdict, _ in decide(comparisons, 0.95)}
+    assert verdicts == {"beyond" if needed is None else "undetermined"}, "the remark is true"
