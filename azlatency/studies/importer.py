@@ -14,6 +14,7 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,7 @@ from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.copies import COPIED_RUN, find_copies
+from azlatency.studies.copies import COMPARED, COPIED_RUN, find_copies
 from azlatency.studies.manifest import DESCRIBED, Manifest
 from azlatency.studies.remote import (
     DISK_ERRORS,
@@ -525,8 +526,10 @@ def _add_copies(tables: dict[str, pa.Table], paths: dict[str, str], folder: Path
     """Add an event for each run that is a copy of another one; return one note per file with copies."""
     import pyarrow as pa
 
-    runs = tables["runs"].to_pandas()
-    copies = find_copies(runs, lambda name: tables[name] if name in tables else read_table(folder, name, large=False))
+    runs = tables["runs"].select(["run_id", "source_id", "first_line", *COMPARED]).to_pandas()
+    copies = find_copies(
+        runs, cache(lambda name: tables[name] if name in tables else read_table(folder, name, large=False))
+    )
     if not copies:
         return []
     logs = Logs()
