@@ -18,10 +18,10 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.logs import FIXTURES, fixture_logs, many_logs
 from benchmarks.results import COSTS, keep, pair, print_changes, value, write
 from benchmarks.statistics import cpu, peak_megabytes, statistics
 
-FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
 PING_LINES, FPING_LINES, FULL_LOG_ROWS, SMALL_LOGS, JSON_FILES = 1_000_000, 500_000, 2_000_000, 10_000, 300
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 FULL_LOG_HEAD = (
@@ -29,6 +29,13 @@ FULL_LOG_HEAD = (
     "packet, txTime(sec), rxTime(sec), latency(usec)\n"
 )
 FULL_LOG_END = "-" * 30 + "\n"
+#: Prints the CPU seconds of the first parse of every small log, without reading them and `import azlatency`.
+PARSE_ONCE = """
+from benchmarks.__main__ import cpu, fixture_logs, parse
+import azlatency
+logs = [raw for tool_logs in fixture_logs().values() for raw in tool_logs]
+print(cpu(lambda: parse(logs)))
+"""
 
 
 def child(code: str) -> float:
@@ -201,15 +208,6 @@ def full_log(folder: Path) -> None:
     value("sockperf full log, 2e6 rows, to Parquet: peak memory", peak_megabytes(code), "MB", 300)
 
 
-def fixture_logs() -> dict[str, list[bytes]]:
-    """Return the small logs of the tests by tool."""
-    logs: dict[str, list[bytes]] = {}
-    for path in sorted(FIXTURES.glob("*/*")):
-        if path.is_file() and path.stat().st_size <= 5_000 and path.suffix not in (".json", ".md", ".gz"):
-            logs.setdefault(path.parent.name, []).append(path.read_bytes())
-    return logs
-
-
 def parse(logs: list[bytes]) -> None:
     """Parse small logs."""
     from azlatency.logs.decode import source_from_bytes
@@ -231,8 +229,7 @@ def small_logs(folder: Path) -> None:
 
     logs_by_tool = fixture_logs()
     logs = [raw for tool_logs in logs_by_tool.values() for raw in tool_logs]
-    parse(logs)
-    many = [logs[index % len(logs)] + b"\n" * (index // len(logs)) for index in range(SMALL_LOGS)]
+    *many, another = many_logs(SMALL_LOGS + 1)
     number = re.compile(r"([\d.]+) ?(us|ms|usec|sec|Gbits/sec|Gbps)")
     texts = [raw.decode("latin-1") for raw in many]
 
@@ -256,6 +253,8 @@ def small_logs(folder: Path) -> None:
         times = max(100 // len(tool_logs), 1)
         least = min(cpu(lambda tool_logs=tool_logs, times=times: parse(tool_logs * times)) for _ in range(3))
         value(f"a small log of {tool}: CPU", least / times / len(tool_logs) * 1e3, "ms", 0.5)
+    once = min(float(subprocess.check_output([sys.executable, "-c", PARSE_ONCE])) for _ in range(3))
+    value("each of the different small logs once, in a new process: CPU per log", once / len(logs) * 1e3, "ms")
     value("a small log, all tools: CPU", min(cpu(lambda: parse(many)) for _ in range(2)) / SMALL_LOGS * 1e3, "ms", 0.3)
     source = folder / "small"
     source.mkdir()
@@ -268,7 +267,7 @@ def small_logs(folder: Path) -> None:
     first = imported()
     value(f"import of {SMALL_LOGS:,} small logs to Parquet: CPU per log", first / SMALL_LOGS * 1e3, "ms", 0.6)
     value("import again, nothing changed", 100 * imported() / first, "% of the first import", 10)
-    (source / "new.log").write_bytes(logs[0] + b"\n" * 9_999)
+    (source / "new.log").write_bytes(another)
     value("import again, one log added", 100 * imported() / first, "% of the first import", 10)
     (source / "study.toml").write_text('[study]\nregion = "westeurope"\n')
     value("import again, a line of study.toml changed", 100 * imported() / first, "% of the first import", 10)
@@ -294,13 +293,13 @@ def small_logs(folder: Path) -> None:
 
 def check(folder: Path) -> None:
     """Check a folder of logs on the command line; the time must grow in proportion."""
-    logs = [raw for tool_logs in fixture_logs().values() for raw in tool_logs]
+    logs = many_logs(2_000)
     seconds = {}
     for count in (1_000, 2_000):
         source = folder / f"check-{count}"
         source.mkdir()
-        for index in range(count):
-            (source / f"{index:05}.log").write_bytes(logs[index % len(logs)] + b"\n" * (index // len(logs)))
+        for index, raw in enumerate(logs[:count]):
+            (source / f"{index:05}.log").write_bytes(raw)
         command = f"from azlatency.cli import app; app(['--no-cache', 'check', {str(source)!r}], standalone_mode=False)"
         seconds[count] = child(command)
     os.environ["AZLATENCY_CACHE"] = str(folder / "cache")
