@@ -87,24 +87,27 @@ def test_a_fixture_has_the_same_tables_as_a_large_log(path: Path) -> None:
     assert read_large(path, 400) == plain(parse_source(whole))
 
 
-@settings(max_examples=25)
-@given(piece=st.integers(40, 2000), lost=st.sets(st.integers(1, 150)), late=st.sets(st.integers(2, 150), max_size=4),
-       stamped=st.booleans(), busybox=st.booleans())  # fmt: skip
-def test_pieces_of_any_size_give_the_same_tables(
-    tmp_path_factory: pytest.TempPathFactory, piece: int, lost: set[int], late: set[int], stamped: bool, busybox: bool
-) -> None:
-    order = [number for number in range(1, 151) if number not in lost]
-    for number in late.intersection(order):
-        order.insert(max(order.index(number) - 3, 0), number)
-    stamp = "[1795228093.{:06d}] " if stamped else ""
-    times = ("4.100", "0.301", "12.300") if busybox else ("0.301", "4.10", "31.10")
-    rows = [stamp.format(n) + REPLY.format(n, times[n % 3]) for n in order]
-    summary = SUMMARY.format(150, len(set(order)), round(100 * len(lost) / 150, 3))
-    path = tmp_path_factory.getbasetemp() / "any.log"
-    path.write_text(HEADER + "".join(rows) + summary)
-    (whole,) = expand(path, name="a.log")
-    assert isinstance(whole, Source)
-    assert read_large(path, piece) == plain(parse_source(whole))
+@pytest.mark.parametrize("examples", [25, pytest.param(100, marks=pytest.mark.slow)])
+def test_pieces_of_any_size_give_the_same_tables(tmp_path: Path, examples: int) -> None:
+    path = tmp_path / "any.log"
+
+    @settings(max_examples=examples)
+    @given(piece=st.integers(40, 2000), lost=st.sets(st.integers(1, 150)),
+           late=st.sets(st.integers(2, 150), max_size=4), stamped=st.booleans(), busybox=st.booleans())  # fmt: skip
+    def check(piece: int, lost: set[int], late: set[int], stamped: bool, busybox: bool) -> None:
+        order = [number for number in range(1, 151) if number not in lost]
+        for number in late.intersection(order):
+            order.insert(max(order.index(number) - 3, 0), number)
+        stamp = "[1795228093.{:06d}] " if stamped else ""
+        times = ("4.100", "0.301", "12.300") if busybox else ("0.301", "4.10", "31.10")
+        rows = [stamp.format(n) + REPLY.format(n, times[n % 3]) for n in order]
+        summary = SUMMARY.format(150, len(set(order)), round(100 * len(lost) / 150, 3))
+        path.write_text(HEADER + "".join(rows) + summary)
+        (whole,) = expand(path, name="a.log")
+        assert isinstance(whole, Source)
+        assert read_large(path, piece) == plain(parse_source(whole))
+
+    check()
 
 
 @pytest.mark.parametrize("packed", ["plain", "gzip", "bzip2", "zstd", "crlf", "crlf gzip", "cut", "accents"])

@@ -78,12 +78,12 @@ def test_the_estimate_is_an_order_statistic_of_numpy(tmp_path: Path, q: float) -
     assert estimate.estimate == np.quantile(values, q, method="inverted_cdf")
 
 
+@pytest.mark.parametrize("n", [1 << 18, pytest.param(1 << 20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rho", [0.0, 0.9, 0.99])
-def test_batches_measure_the_dependence(tmp_path: Path, rho: float) -> None:
-    values = series(1 << 18, rho)
-    options = OPTIONS
-    _, upper = estimate_large_run(stored(tmp_path, values, rows=1 << 16), [0.5, 0.99], options)
-    run = sort_run(values, options)
+def test_batches_measure_the_dependence(tmp_path: Path, rho: float, n: int) -> None:
+    values = series(n, rho)
+    _, upper = estimate_large_run(stored(tmp_path, values, rows=n // 4), [0.5, 0.99], OPTIONS)
+    run = sort_run(values, OPTIONS)
     for got, level in zip(upper, (0.5, 0.99), strict=True):
         assert got.diagnostics["tau"] == pytest.approx(run.estimate(level).diagnostics["tau"], rel=0.25)
         assert got.low is not None and got.high is not None and got.low < got.estimate < got.high
