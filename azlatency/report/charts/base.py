@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from azlatency.report.charts.fitting import freeze, grow
+from azlatency.report.charts.fitting import FEWEST_LETTERS, freeze, grow
 from azlatency.report.charts.names import one_figure, short, wrap
 from azlatency.report.objects import Chart, Note, fonts, style
 from azlatency.studies.path import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
 _P = ParamSpec("_P")
@@ -31,8 +32,8 @@ _WIDTHS = {"single": 3.3, "double": 7.0}
 _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
 #: Most rows and most panels of one figure: about a page and a half.
 MOST_ROWS, MOST_PANELS = 72, 8
-# Most lines of a tick label, and most characters in a line of a title over one column of panels.
-_LABEL_LINES, _TITLE_LETTERS = 3, 160
+# Most lines of a tick label, and of a title of a panel for each of its own lines.
+_LABEL_LINES, _TITLE_LINES = 3, 2
 #: Characters per line of the figure's title, by width; inches of a line.
 _HEADLINE, _HEADLINE_INCHES = {"single": 36, "double": 78}, 0.19
 
@@ -301,15 +302,33 @@ def _set_headline(chart: Chart) -> None:
 
 def _shorten_names(figure: Figure) -> None:
     """Shorten long names in titles and notes; tick labels are shortened when they are created."""
-    from matplotlib.text import Text
-
     for axis in figure.axes:
         spec = axis.get_subplotspec()
-        room = _TITLE_LETTERS // (1 if spec is None else spec.get_gridspec().ncols)
+        room = _TITLE_LINES * figure.bbox.width / (1 if spec is None else spec.get_gridspec().ncols)
         for item in (axis._left_title, axis.title, *axis.texts):  # type: ignore[attr-defined]
-            assert isinstance(item, Text)
-            if item.get_text() != (text := "\n".join(short(line, room) for line in item.get_text().split("\n"))):
+            text = "\n".join(short_as_drawn(line, item, room) for line in item.get_text().split("\n"))
+            if item.get_text() != text:
                 item.set_text(text)
+
+
+def short_as_drawn(name: str, item: Text, room: float) -> str:
+    """Shorten a name until it is at most ``room`` pixels wide in the font of ``item``."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure, whole = item.get_figure(root=True), item.get_text()
+    assert figure is not None
+    renderer = FigureCanvasAgg(figure).get_renderer()
+
+    def width(text: str) -> float:
+        item.set_text(text)
+        return item.get_window_extent(renderer).width
+
+    text = short(name)
+    letters = 2 * int(len(text) * room / max(width(text), 1.0))  # wide letters count twice
+    while width(text) > room and letters >= FEWEST_LETTERS:
+        text, letters = short(name, letters), letters - 2
+    item.set_text(whole)
+    return text
 
 
 def _with_unknown_letters(chart: Chart) -> Chart:

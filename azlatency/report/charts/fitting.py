@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 #: Inches of a panel that needs labels of its own, and of a line of them.
 _TALL, _LABEL_INCHES = 1.4, 0.17
 #: Fewest letters of a line of a title.
-_FEWEST = 8
+FEWEST_LETTERS = 8
 
 
 def freeze(figure: Figure) -> None:
@@ -112,17 +112,17 @@ def _break_long_lines(figure: Figure) -> bool:
             length = box.height if item is axis.yaxis.label else box.width
             room = {axis.xaxis.label: _centred(axis, page), axis.yaxis.label: page.height}.get(item, 0.0)
             if item is axis._left_title:  # type: ignore[attr-defined]
-                room = _right_end(axis, figure) - box.x0
-                if length > room and axis.get_tightbbox(renderer) is not None:
+                inner, end = axis.get_window_extent(), _right_end(axis, figure, renderer)
+                room, moved = end - box.x0, item.get_position()[0] < 0
+                if moved or (length > room and axis.get_tightbbox(renderer) is not None):
                     # A title that is too long for its axes starts at the left edge of the tick labels.
-                    inner = axis.get_window_extent()
-                    start = min((axis.yaxis.get_tightbbox(renderer) or box).x0, box.x0)
+                    start = min((axis.yaxis.get_tightbbox(renderer) or box).x0, inner.x0)
                     item.set_x((start - inner.x0) / inner.width)
-                    room += box.x0 - start
+                    room = end - start
             if length > room > 0:
                 changed, lines = True, item.get_text().split("\n")
                 letters = int(max(map(len, lines)) * room / length) - 1
-                while length > room and letters >= _FEWEST:
+                while length > room and letters >= FEWEST_LETTERS:
                     item.set_text("\n".join(textwrap.fill(line, letters) for line in lines))
                     box = item.get_window_extent(renderer)
                     length, letters = box.height if item is axis.yaxis.label else box.width, letters - 2
@@ -150,9 +150,11 @@ def _centred(axis: Axes, page: Any) -> float:
     return float(2 * min(middle - page.x0, page.x1 - middle))
 
 
-def _right_end(axis: Axes, figure: Figure) -> float:
-    """Return where the next panel in the row or the right edge of the page is, in pixels."""
-    box = axis.get_window_extent()
-    others = [other.get_window_extent() for other in figure.axes if other is not axis and other.get_visible()]
-    right = [other.x0 for other in others if other.x0 > box.x1 and min(other.y1, box.y1) - max(other.y0, box.y0) > 0]
-    return float(min([figure.bbox.x1, *(edge - 4 for edge in right)]))
+def _right_end(axis: Axes, figure: Figure, renderer: Any) -> float:
+    """Return where the next panel in the row, with its tick labels, or the right edge of the page is, in pixels."""
+    box, ends = axis.get_window_extent(), [figure.bbox.x1]
+    for other in figure.axes:
+        side = other.get_window_extent()
+        if other.get_visible() and side.x0 > box.x1 and min(side.y1, box.y1) > max(side.y0, box.y0):
+            ends.append((other.yaxis.get_tightbbox(renderer) or side).x0 - 4)
+    return float(min(ends))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.format import format_value
 from azlatency.report.card import span
-from azlatency.report.charts.base import new_figure, styled
+from azlatency.report.charts.base import narrow, new_figure, short_as_drawn, styled
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 _NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
-#: Fewest runs whose median is shown, and most zones of a map.
-_FEWEST, _MOST_ZONES = 3, 6
+#: Fewest runs whose median is shown, and most zones of a map that is a page wide.
+_FEWEST, _MOST_ZONES = 3, 5
+#: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
+_WIDEST, _INSIDE = 0.28, 0.3
 
 
 @styled
@@ -43,7 +45,7 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     if not across:
         return Note("No chart: no pair of zones was measured.")
     names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
-    if len(names) > _MOST_ZONES:
+    if len(names) > (_MOST_ZONES - 1 if narrow() else _MOST_ZONES):
         return Note(f"No chart: a map of {len(names)} zones cannot be read; the charts of the paths show them.")
     figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
@@ -54,7 +56,10 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     inside = {pair.first: pair for pair in pairs if pair.inside}
     for name, (x, y) in places.items():
         axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
-        axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8 if len(name) < 4 else 7)
+        node = axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8)
+        node.set_text(short_as_drawn(name, node, _WIDEST * figure.bbox.width))
+        if node.get_window_extent().width > _INSIDE * figure.dpi:
+            node.set_bbox({"boxstyle": "round,pad=0.4", "facecolor": _NODE, "edgecolor": "none"})
         if name in inside:
             below = y <= 0
             axis.annotate(
@@ -122,4 +127,15 @@ def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], pair
     (x1, y1), (x2, y2) = start, end
     axis.plot([x1, x2], [y1, y2], color=_FAR if far else _NEAR, linestyle="--" if far else "-", linewidth=2, zorder=1)
     box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
-    axis.text((x1 + x2) / 2, (y1 + y2) / 2, _times(pair), ha="center", va="center", fontsize=9, bbox=box, zorder=2)
+    # The diameters of a circle of zones cross in its middle.
+    part = 0.68 if abs(x1 + x2) + abs(y1 + y2) < 1e-9 and (x1, x2) != (-1, 1) else 0.5
+    axis.text(
+        part * x1 + (1 - part) * x2,
+        part * y1 + (1 - part) * y2,
+        _times(pair),
+        ha="center",
+        va="center",
+        fontsize=9,
+        bbox=box,
+        zorder=2,
+    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import shutil
+from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 import pytest
@@ -16,9 +18,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import azlatency as az
+from azlatency.report import charts
+from azlatency.report.charts.base import column
 from azlatency.report.charts.names import one_figure, short, wrap
+from azlatency.report.charts.summary import zone_map
 from azlatency.report.objects import Chart
+from azlatency.stats.across_runs.zone_pairs import ZonePair
 
+NAMES = {
+    "Chinese": "東京都港区の仮想計算機第一号機" * 4,
+    "emoji": "🚀🔥" * 30,
+    "wide": "W" * 60,
+    "words": ("availability zone 東京 " * 3)[:60],
+}
 NODE = "aks-nodepool{}-12345678-vmss00000{}.internal.cloudapp.net"
 
 
@@ -99,3 +111,35 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
     # The description of the network knows these hosts by other names: the tables say so, and nothing breaks.
     results = run(ROOT / "notebooks" / "04_zone_pair_asymmetry.ipynb", "emulated-zones")
     assert sum("The network was emulated, but no method measured" in repr(result) for result in results) == 2
+
+
+@pytest.mark.parametrize("width", ["double", "single"])
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: Literal["double", "single"]) -> None:
+    ends = [f"{name[:-1]}{number}" for number in range(4)]
+    paths = [f"{one} → {other}" for one, other in pairwise([*ends, ends[0]])]
+    times = pd.to_datetime("2026-01-01") + pd.to_timedelta(range(12), unit="h")
+    values = [5e5 + 1e4 * (step % 5) for step in range(12)]
+    runs = pd.concat(
+        [
+            pd.DataFrame({"path": path, "method": "ping 56 B", "started_at": times, "median_ns": values})
+            for path in paths
+        ],
+        ignore_index=True,
+    ).assign(mean_ns=5e5)
+    study = az.load("westeurope-azure-cni")
+    streams = az.throughput(study).drop_duplicates("path").head(4)
+    pairs = [
+        ZonePair(first=one, second=other, values=(1e5,), quantity="mean RTT")
+        for one, other in combinations_with_replacement(ends, 2)
+    ]
+    with column(width):
+        drawn = {
+            "order": charts.runs_in_order(az.stats.histories(runs)),
+            "series": charts.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
+            "map": zone_map(pairs),
+        }
+    for what, chart in drawn.items():
+        assert isinstance(chart, Chart)
+        assert_fit_to_print(what, chart)
+        assert ends[0] in chart.alt
