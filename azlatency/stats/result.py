@@ -66,6 +66,11 @@ _CODES = {
         "only a difference far beyond that of the control pair counts; add more control pairs within one zone",
     ),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
+    "few_effective": (
+        "few effective packets",
+        "packets depend on each other, and the run has so few independent groups of them that the interval may be too "
+        "short; measure longer",
+    ),
     "within_run_floor": (
         "lower bound",
         "the interval assumes independent packets; the true interval is wider",

@@ -110,16 +110,21 @@ def wait_rows(section: str, scale: float) -> Iterator[Row]:
 
 
 def shift_rows(section: str, scale: float) -> Iterator[Row]:
-    """Count the false alarms of the search for level shifts in runs without one."""
-    for name in PROCESSES:
+    """Count the false alarms of the search for level shifts in runs without one, and the shifts that it finds."""
+    shifted = [("independent", 0.1), ("independent", 0.2), ("AR(1) 0.95", 0.5), ("AR(1) 0.95", 1.0),
+               ("fGn H = 0.8", 0.5), ("M/M/1 0.8", 1.0), ("clustered spikes", 0.1)]  # fmt: skip
+    for name, shift in [*((name, 0.0) for name in PROCESSES), *shifted]:
 
-        def answer(random: np.random.Generator, name: str = name) -> Answer:
-            stable = stability(PROCESSES[name](random, 5000)).stable
+        def answer(random: np.random.Generator, name: str = name, shift: float = shift) -> Answer:
+            rtt = PROCESSES[name](random, 5000)
+            rtt[2500:] += shift * quantile(name, 0.5)
+            stable = stability(rtt).stable
             return Answer(refused=stable is None, alarm=None if stable is None else not stable)
 
+        routine = f"stability, {100 * shift:.0f} % slower from the middle (share found)" if shift else "stability"
         yield simulate(
-            section, name, "stability", "5,000", repetitions=max(int(100 * scale), 10), seed=5, truth=None,
-            answer=answer,
+            section, name, routine, "5,000", repetitions=max(int((100 if shift else 300) * scale), 10), seed=5,
+            truth=None, answer=answer,
         )  # fmt: skip
 
 

@@ -18,6 +18,9 @@ from azlatency.stats.within_run.order_statistics import EFFECTIVE, EXACT, MIN_BE
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
+#: Effective packets beyond a percentile of dependent packets with fewer of which the interval may be too short: with
+#: 20 to 100 it covers 88 to 90 % (p99 of 100,000 packets), because the dependence of rare packets is underestimated.
+ENOUGH_BEYOND = 125
 ASSUMPTIONS = ("stationary during the run", "short memory")
 
 
@@ -104,6 +107,8 @@ class Run(ABC):
             low = high = None
         elif n and high is None:
             codes.append("unbounded_upper")
+        elif tau > 2 and min(p, 1 - p) <= 0.1 and n * min(p, 1 - p) / tau < ENOUGH_BEYOND:
+            codes.append("few_effective")
         step = 0.0 if "constant" in codes else self._step(low, high)
         if step and low is not None and high is not None:
             codes.append("quantised")

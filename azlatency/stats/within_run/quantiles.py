@@ -75,7 +75,8 @@ def quantiles(
         lost than lie above the quantile) or less than one observation above the quantile (``tail_unresolved``). The
         interval is missing with ``few_clusters`` (a dependent run with fewer than 30 effective values) and
         ``long_memory``; its outer end is missing with fewer than ten effective observations beyond
-        (``tail_unresolved``).
+        (``tail_unresolved``). With fewer than 125 beyond a percentile of dependent packets, the interval may be too
+        short (``few_effective``).
 
     Raises
     ------

@@ -50,3 +50,12 @@ def test_remaining_waits_attain_their_coverage(name: str, made: int) -> None:
             # The slow periods of a busy queue are too few in one run: two points short, see docs/questions/truth.md.
             nominal = 0.93 if name == "M/M/1 0.8" else 0.95
             attained(f"remaining wait p{100 * p:g}, {name}", of_level, made // 4, nominal=nominal, above=0.05)
+
+
+@pytest.mark.parametrize(("name", "flagged"), [("M/M/1 0.8", True), ("AR(1) 0.99", True), ("independent", False)])
+def test_too_few_effective_packets_are_flagged(name: str, flagged: bool) -> None:
+    """The interval falls short in these queues; a few independent packets need no flag."""
+    rng = stream(51)
+    waits = [remaining_wait(PROCESSES[name](rng, n), [0.5])[0] for n in (5000, 5000, 5000, 400)[: 3 + (not flagged)]]
+    given = [wait for wait in waits if wait.low is not None]
+    assert given and all(("few_effective" in wait.codes) is flagged for wait in given)
