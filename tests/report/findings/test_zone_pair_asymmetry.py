@@ -17,3 +17,12 @@ def test_the_two_most_precise_methods_are_named_with_the_range_of_their_interval
     conclusion = findings.zone_pair_asymmetry.conclude(az.asymmetry(study), az.studies.configured_links(study))
     ratios = [finding.text for finding in conclusion.findings if "from one end over" in finding.text]
     assert len(ratios) == 1 and "least and most of 6 pairs" in ratios[0] and "95 % intervals from" in ratios[0]
+
+
+def test_ratios_of_dependent_rounds_are_named() -> None:
+    emulated = az.load("emulated-zones")
+    measured = az.asymmetry(emulated)
+    conclusion = findings.zone_pair_asymmetry.conclude(measured, az.studies.configured_links(emulated))
+    dependent = sum("dependent_runs" in pair.codes for one in measured for pair in one.pairs)
+    (text,) = (finding.text for finding in conclusion.findings if "Neighbouring rounds" in finding.text)
+    assert dependent and f"in {dependent} of " in text and "Their intervals are widened" in text
