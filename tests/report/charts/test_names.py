@@ -114,7 +114,10 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("width", ["double", "single"])
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, id=kind, marks=[] if kind == "emoji" else [pytest.mark.slow]) for kind, name in NAMES.items()],
+)
 def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: Literal["double", "single"]) -> None:
     ends = [f"{name[:-1]}{number}" for number in range(4)]
     paths = [f"{one} → {other}" for one, other in pairwise([*ends, ends[0]])]
