@@ -113,8 +113,10 @@ def _agree(near: Row, far: Row) -> bool:
 
 def _same_ports(near: str, far: str) -> bool:
     """Return whether both ends name the same ports; a client sees the address of a service, a server its own."""
-    (client, server), (far_client, far_server) = near.split(" "), far.split(" ")
-    return client == far_client and server.rpartition(":")[2] == far_server.rpartition(":")[2]
+    # A log is untrusted and a plug-in may use other identifiers: not every one consists of two addresses.
+    (client, _, server), (far_client, _, far_server) = near.rpartition(" "), far.rpartition(" ")
+    same_ends = client == far_client and server.rpartition(":")[2] == far_server.rpartition(":")[2]
+    return near == far or (client != "" and same_ends)
 
 
 def _similar(near: Row, far: Row, transferred: Mapping[str, float]) -> bool:

@@ -69,6 +69,14 @@ def test_an_address_that_is_translated_does_not_hide_the_other_end(tmp_path: Pat
     assert near.test_id == "10.2.1.4:59666 10.100.64.107:5001"
 
 
+@pytest.mark.parametrize("pattern", ["test {}", "{}", "a b:{} c:1", "test:{}:5001"])
+def test_identifiers_that_are_no_two_addresses(iperf3_ends: list[Path], pattern: str) -> None:
+    logs = parsed(*iperf3_ends)
+    for number, row in enumerate(logs.rows["runs"]):
+        row["test_id"] = pattern.format(number)
+    assert run_table(logs)["other_end"].isna().all()
+
+
 def test_iperf3_ends_are_paired_by_their_ports(iperf3_ends: list[Path]) -> None:
     logs = parsed(*iperf3_ends)
     runs = run_table(logs)
