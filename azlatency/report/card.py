@@ -19,6 +19,9 @@ BADGES: dict[Badge, str] = {
     "emulated": "emulated",
 }
 
+#: Values are not called longer or shorter than others below this ratio.
+ALIKE = 1.1
+
 
 @dataclass(frozen=True, init=False)
 class Linked:
@@ -121,16 +124,18 @@ class Limit:
 
 def dot(
     label: str, values: Iterable[float], unit: str, *refs: Ref, near: bool = False, text: str = "",
-    value: float | None = None,
+    value: float | None = None, like: float | None = None,
 ) -> Dot:  # fmt: skip
     """Return the dot of one or several values, which shows their range; ``value`` is where it stands.
 
-    ``refs`` are where the values come from.
+    ``refs`` are where the values come from; ``like`` as in `span`.
     """
     numbers = sorted(values)
     low, high = numbers[0], numbers[-1]
     middle = (low + high) / 2 if value is None else value
-    return Dot(label=label, value=middle, low=low, high=high, text=text or span(numbers, unit), near=near, refs=refs)
+    return Dot(
+        label=label, value=middle, low=low, high=high, text=text or span(numbers, unit, like=like), near=near, refs=refs
+    )
 
 
 def span(values: Iterable[float], unit: str, digits: int = 3, like: float | None = None) -> str:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+import nbformat
 import pandas as pd
 import pytest
+from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.report import findings, tables
-from azlatency.report.objects import Note
+from azlatency.report.card import plain_sentence
+from azlatency.report.objects import Chart, Note
 from azlatency.report.table import Table
 from azlatency.studies.store import Study
 
@@ -22,6 +25,7 @@ STUDIES = (
     "emulated-cloud", pytest.param("emulated-zones", marks=pytest.mark.slow), "uksouth-echo-latency",
     "westeurope-availability-set-vs-zones", "westeurope-azure-cni", "westeurope-psping",
 )  # fmt: skip
+SUMMARY = ROOT / "notebooks" / "00_summary.ipynb"
 of_each_study = pytest.mark.parametrize("name", STUDIES)
 
 
@@ -147,6 +151,27 @@ def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() 
     assert isinstance(table, Table)
     assert any(header.startswith("median ratio of a round") for header in table.headers)
     assert "ratio of these medians" in " ".join(table.notes)
+
+
+@of_each_study
+def test_no_title_of_a_chart_of_the_summary_contradicts_the_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(az.charts, "show", lambda *charts: shown.extend(charts))
+    cells = [cell for cell in nbformat.read(SUMMARY, as_version=4).cells if cell.cell_type == "code"]
+    values: dict[str, Any] = {"study": name}
+    for cell in cells:
+        if "parameters" not in cell.metadata.get("tags", []):
+            exec(cell.source, values)
+    card = findings.summary.conclude(values["data"])
+    said = " ".join([plain_sentence(card.answer), *(dot.text for dot in card.dots)])
+    titles = [chart.title for chart in shown if isinstance(chart, Chart)]
+    assert titles or name == "cassandra-vm-baseline"
+    for title in titles:
+        assert set(re.findall(r"\d+ of \d+", title)) <= set(re.findall(r"\d+ of \d+", said)), title
+        assert "visibly" not in said or not re.search("nearest|longest|shortest", title), title
+        # The card of an emulated study is about differences.
+        if card.badge != "emulated" and re.search("nearest|longest round trip", title):
+            assert set(re.findall(r"[\d,.]*\d(?=[–\d,.]* [µm]s)", title)) <= set(re.findall(r"[\d,.]*\d", said)), title
 
 
 @of_each_study

@@ -60,4 +60,4 @@ def test_findings_and_studies_come_and_go() -> None:
 
 def test_an_answer_is_shown_before_and_after() -> None:
     [change] = changes(StudyReport(card=replace(CARD, answer=())), StudyReport(card=CARD))
-    assert change.count == "the answer" and change.lines[0] == "Before: –" and "1.40–1.44 ms" in change.lines[1]
+    assert change.count == "the answer" and change.lines[0] == "Before: –" and "1,398–1,436 µs" in change.lines[1]

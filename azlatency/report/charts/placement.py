@@ -26,6 +26,7 @@ from azlatency.report.charts.titles import by_method, extremes, is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import Change, Condition
+from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,11 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         axis.set_title(title if origin == "log" else f"{method}, {group[0].statistic} as reported (no log)")
     axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
     method, by_path = by_method((c.method, c.path, _size(c)) for c in conditions)
-    title = extremes("round trip", by_path, "ns", method)
+    # Of two values neither is the typical one.
+    ranges: dict[Path | str, Sequence[float]] = {
+        c.path: c.values for c in conditions if c.method == method and len(c.values) == 2 and not _ends(c)
+    }
+    title = extremes("round trip", by_path, "ns", method, ranges=ranges)
     return Chart(
         figure, _caption(conditions) + left, "\n".join(_words(condition) for condition in conditions), title=title
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.format import format_value, plain
+from azlatency.logs.format import format_value, one_prefix, plain
 from azlatency.report.charts.axes import stretches
 from azlatency.report.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
@@ -14,7 +14,7 @@ from azlatency.report.charts.titles import RATES, by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.throttling import Throttling
-from azlatency.stats.within_run.time_series import ThroughputSeries
+from azlatency.stats.within_run.time_series import ThroughputSeries, falling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,8 +95,10 @@ def throughput_series(
         for axis in axes[len(heights) * row * columns + column :: columns][: len(heights)]:
             axis.set_visible(False)
     counts = [int(count) for count in of_chosen["run_id"].value_counts()]
-    shown = ", first run of each path and method" if len(chosen) < len(runs) else ""
-    shown_falls = [(run_id, fall) for run_id, fall in falls.items() if run_id in chosen.index]
+    fallen, tested = falling(rates)
+    shown_falls = [rate for rate in fallen if rate.run_id in chosen.index]
+    which = "the first run whose rate falls, if one does" if shown_falls else "the first run"
+    shown = f", of each path and method {which}" if len(chosen) < len(runs) else ""
     caption = (
         f"Throughput by reporting interval{shown}"
         + (
@@ -121,14 +123,19 @@ def throughput_series(
     method, by_path = by_method(values)
     title = extremes("typical interval", by_path, "bit/s", method, RATES)
     if shown_falls:
-        run_id, fall = min(shown_falls, key=lambda item: (item[1].sustained_rate or 0.0) / (item[1].burst_rate or 1.0))
-        run = f"for example {_fall(str(runs.loc[run_id, 'path']), fall)}"
-        title = f"The rate falls in {len(falls)} of {len(rates)} runs; {run}"
+        most = min(shown_falls, key=lambda rate: _left(rate.throttled))
+        title = f"The rate falls in {len(fallen)} of {len(tested)} runs; for example {_fall(most.path, most.throttled)}"
     return Chart(figure, caption, "\n".join(alts), title=title)
 
 
+def _left(fall: Throttling) -> float:
+    """Return the part of the rate that is left after a fall."""
+    return (fall.sustained_rate or 0.0) / (fall.burst_rate or 1.0)
+
+
 def _fall(path: str, fall: Throttling) -> str:
-    before, after = (format_value(rate, "bit/s") for rate in (fall.burst_rate, fall.sustained_rate))
+    rates = fall.burst_rate or 0.0, fall.sustained_rate or 0.0
+    before, after = (format_value(rate, "bit/s", like=one_prefix(rates, "bit/s")) for rate in rates)
     return f"{path}, from {before} to {after} after {plain(fall.at_s)} s"
 
 

@@ -7,21 +7,24 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value
-from azlatency.report.card import span
-from azlatency.report.charts.base import narrow, new_figure, short_as_drawn, styled
-from azlatency.report.charts.palette import ESTIMATE, INK, RUN
+from azlatency.logs.format import format_value, one_prefix
+from azlatency.report.card import ALIKE, span
+from azlatency.report.charts.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
+from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
+from azlatency.report.charts.palette import ESTIMATE, INK, ON_LIGHT, RUN
+from azlatency.report.charts.rows import number
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
-#: Fewest runs whose median is shown, and most zones of a map that is a page wide.
+#: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map that is a page wide.
 _FEWEST, _MOST_ZONES = 3, 5
 #: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
 _WIDEST, _INSIDE = 0.28, 0.3
@@ -29,7 +32,7 @@ _WIDEST, _INSIDE = 0.28, 0.3
 
 @styled
 def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
-    """Draw the zones as points and the time between them on the lines that join them.
+    """Draw the zones as points and the time between them on the lines that join them; many zones as a heat map.
 
     Parameters
     ----------
@@ -45,14 +48,45 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     if not across:
         return Note("No chart: no pair of zones was measured.")
     names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
+    if len(names) > MOST_ENDS:
+        return Note(f"No chart: {len(names)} zones are too many; the charts of the paths show them.")
+    quantity, like = pairs[0].quantity, one_prefix((value for pair in pairs for value in pair.values), "ns")
+    caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: the median of "
     if len(names) > (_MOST_ZONES - 1 if narrow() else _MOST_ZONES):
-        return Note(f"No chart: a map of {len(names)} zones cannot be read; the charts of the paths show them.")
+        figure = _heat_map(pairs, names)
+        caption += "the runs, in µs."
+    else:
+        figure, far = _map(pairs, names, like)
+        caption += "three or more runs, and their range."
+        if any(map(_truth, pairs)):
+            caption += " " + configured().caption("rtt")
+        if far:
+            caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
+    words = [
+        f"{'inside ' if pair.inside else f'{pair.first} – '}{pair.second}: {' '.join(_times(pair, like).split())}"
+        for pair in pairs
+    ]
+    ordered = sorted(across, key=lambda pair: median(pair.values))
+    nearest, farthest = ordered[0], ordered[-1]
+    title = f"Zones {_zones(nearest)}: {_typical(nearest, like)} ({quantity})"
+    if nearest is not farthest and median(farthest.values) < ALIKE * median(nearest.values):
+        values = [value for pair in across for value in pair.values]
+        title = f"No pair of zones is visibly nearer: {span(values, 'ns', like=like)} ({quantity})"
+    elif nearest is not farthest:
+        title = f"Zones {_zones(nearest)} are nearest, {_typical(nearest, like)}; {_zones(farthest)} farthest, "
+        title += f"{_typical(farthest, like)} ({quantity})"
+    return Chart(figure, caption, "\n".join(words), title=title)
+
+
+def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float) -> tuple[Figure, bool]:
+    """Draw the zones on a circle; also return whether a pair is far."""
     figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
+    across = [pair for pair in pairs if not pair.inside]
     shortest = min(median(pair.values) for pair in across)
     far = {pair for pair in across if median(pair.values) >= _FAR_FROM * shortest}
     for pair in across:
-        _edge(axis, places[pair.first], places[pair.second], pair, far=pair in far)
+        _edge(axis, places[pair.first], places[pair.second], _times(pair, like), far=pair in far)
     inside = {pair.first: pair for pair in pairs if pair.inside}
     for name, (x, y) in places.items():
         axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
@@ -63,7 +97,7 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
         if name in inside:
             below = y <= 0
             axis.annotate(
-                f"inside: {_times(inside[name])}", (x, y), (0, -17 if below else 17),
+                f"inside: {_times(inside[name], like)}", (x, y), (0, -17 if below else 17),
                 textcoords="offset points", ha="center", va="top" if below else "bottom", fontsize=8,
             )  # fmt: skip
     for item in axis.texts:
@@ -71,41 +105,44 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     axis.set(xticks=[], yticks=[])
     axis.spines[:].set_visible(False)
     axis.margins(0.22, 0.3)
-    quantity = pairs[0].quantity
-    caption = (
-        f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: the median of three or more runs, and their range."
-    )
-    if any(map(_truth, pairs)):
-        caption += " " + configured().caption("rtt")
-    if far:
-        caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
-    words = [
-        f"{'inside ' if pair.inside else f'{pair.first} – '}{pair.second}: {' '.join(_times(pair).split())}"
-        for pair in pairs
-    ]
-    ordered = sorted(across, key=lambda pair: median(pair.values))
-    nearest, farthest = ordered[0], ordered[-1]
-    title = f"Zones {_zones(nearest)}: {_typical(nearest)} ({quantity})"
-    if nearest is not farthest:
-        title = f"Zones {_zones(nearest)} are nearest, {_typical(nearest)}; {_zones(farthest)} farthest, "
-        title += f"{_typical(farthest)} ({quantity})"
-    return Chart(figure, caption, "\n".join(words), title=title)
+    return figure, bool(far)
+
+
+def _heat_map(pairs: Sequence[ZonePair], names: Sequence[str]) -> Figure:
+    """Draw a square for each pair of zones; the edges of a map of so many zones would hide each other."""
+    import numpy as np
+
+    figure, (axis,) = new_figure(1, 1, 0.36 * len(names) + (1.7 if crowded(names) else 0.6))
+    values = np.full((len(names), len(names)), np.nan)
+    for pair in pairs:
+        row, column = sorted((names.index(pair.first), names.index(pair.second)), reverse=True)
+        values[row, column] = median(pair.values) / MICROSECOND
+        axis.text(column + 0.5, row + 0.5, number(values[row, column]), ha="center", va="center", color=ON_LIGHT,
+                  fontsize=7.5, rotation=90 if is_upright(names) else 0)  # fmt: skip
+    shade(axis, values)
+    name_ends(axis, names)
+    return figure
 
 
 def _zones(pair: ZonePair) -> str:
     return f"{pair.first} and {pair.second}"
 
 
-def _typical(pair: ZonePair) -> str:
-    """Return the median of at least three runs, else their range."""
-    return format_value(median(pair.values), "ns") if len(pair.values) >= _FEWEST else span(pair.values, "ns")
+def _typical(pair: ZonePair, like: float) -> str:
+    """Return the median of at least three runs, else their range; ``like`` as in `format_value`."""
+    few = len(pair.values) < _FEWEST
+    return span(pair.values, "ns", like=like) if few else format_value(median(pair.values), "ns", like=like)
 
 
-def _times(pair: ZonePair) -> str:
+def _times(pair: ZonePair, like: float) -> str:
     """Return the typical time of a pair, its range if it has one, and the configured delay of an emulated link."""
-    typical, whole, truth = _typical(pair), span(pair.values, "ns"), _truth(pair)
+    typical, whole, truth = _typical(pair, like), span(pair.values, "ns", like=like), _truth(pair)
     return "\n".join(
-        [typical, *([f"({whole})"] if whole != typical else []), *([f"× {format_value(truth, 'ns')}"] if truth else [])]
+        [
+            typical,
+            *([f"({whole})"] if whole != typical else []),
+            *([f"× {format_value(truth, 'ns', like=like)}"] if truth else []),
+        ]
     )
 
 
@@ -123,7 +160,7 @@ def _places(names: Sequence[str]) -> dict[str, tuple[float, float]]:
     return {name: (1.5 * math.cos(turn), math.sin(turn)) for name, turn in zip(names, turns, strict=True)}
 
 
-def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], pair: ZonePair, *, far: bool) -> None:
+def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], text: str, *, far: bool) -> None:
     (x1, y1), (x2, y2) = start, end
     axis.plot([x1, x2], [y1, y2], color=_FAR if far else _NEAR, linestyle="--" if far else "-", linewidth=2, zorder=1)
     box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
@@ -132,7 +169,7 @@ def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], pair
     axis.text(
         part * x1 + (1 - part) * x2,
         part * y1 + (1 - part) * y2,
-        _times(pair),
+        text,
         ha="center",
         va="center",
         fontsize=9,

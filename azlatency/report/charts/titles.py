@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from azlatency.logs.format import format_value
+from azlatency.logs.format import format_value, one_prefix
+from azlatency.report.card import span
 from azlatency.studies.path import Path
 
 Name = TypeVar("Name", bound=Path | str)
@@ -36,17 +37,22 @@ def by_method(
     return method, {path: sorted(some)[len(some) // 2] for path, some in groups[method].items()}
 
 
-def extremes(quantity: str, values: Mapping[Name, float], unit: str, method: str, ends: tuple[str, str] = TIMES) -> str:
-    """Say which path has the largest and which the smallest value: "AZ1 - AZ3 has the longest median …"."""
+def extremes(
+    quantity: str, values: Mapping[Name, float], unit: str, method: str, ends: tuple[str, str] = TIMES,
+    ranges: Mapping[Name, Sequence[float]] | None = None,
+) -> str:  # fmt: skip
+    """Say which path has the largest and which the smallest value: "AZ1 - AZ3 has the longest median …".
+
+    ``ranges``: paths of which a range is said instead of their value.
+    """
     if not values:
         return ""
     high, low = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
     if values[high] == values[low]:
         return f"{names(list(values))}: {quantity} {format_value(values[high], unit)} ({method})"
-    return (
-        f"{high} has the {ends[0]} {quantity}, {format_value(values[high], unit)}; "
-        f"{low} the {ends[1]}, {format_value(values[low], unit)} ({method})"
-    )
+    like = one_prefix((values[high], values[low]), unit)
+    largest, smallest = (span((ranges or {}).get(end, [values[end]]), unit, like=like) for end in (high, low))
+    return f"{high} has the {ends[0]} {quantity}, {largest}; {low} the {ends[1]}, {smallest} ({method})"
 
 
 def is_sparse(method: str) -> bool:

@@ -21,6 +21,7 @@ from azlatency.report.charts.base import (
     stack,
     styled,
 )
+from azlatency.report.charts.heat_map import LETTERS, LINE_LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.report.charts.names import short
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, ON_LIGHT
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
@@ -36,13 +37,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _METHODS_SHOWN = 5
-# Columns of a matrix that can still be read.
-_MOST_ENDS = 12
-# Most ends with an interval in each square, and with a horizontal number; on a page and in a column.
-_INTERVAL, _NUMBER = (6, 4), (9, 6)
-# Letters of the name of an end, and of a line of it; of all names across before they are set upright.
-_LABEL, _LABEL_WIDTH = 21, 14
-_LETTERS_ACROSS = (44, 28)
+# Most ends with an interval in each square, on a page and in a column.
+_INTERVAL = (6, 4)
 
 
 # --- the matrix
@@ -67,10 +63,10 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
         (asymmetry for asymmetry in asymmetries if asymmetry.metric == "latency" and len(asymmetry.nodes) > 1),
         key=lambda asymmetry: -asymmetry.rounds,
     )
-    drawn = [asymmetry for asymmetry in candidates if len(asymmetry.nodes) <= _MOST_ENDS]
+    drawn = [asymmetry for asymmetry in candidates if len(asymmetry.nodes) <= MOST_ENDS]
     if candidates and not drawn:
         return Note(
-            f"No chart: every method has more than {_MOST_ENDS} zones or hosts; the table lists all. Select some with "
+            f"No chart: every method has more than {MOST_ENDS} zones or hosts; the table lists all. Select some with "
             "`pairs`."
         )
     # A single square is a number, not a matrix.
@@ -80,7 +76,9 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
     shown = drawn[:_METHODS_SHOWN]
     known = any(configured().rtt.get(str(path)) for asymmetry in shown for path in _paths(asymmetry))
     square = 0.46 if known else 0.36
-    tall = [max(1.7, square * len(asymmetry.nodes) + 0.85) + (1.3 if _crowded(asymmetry) else 0) for asymmetry in shown]
+    tall = [
+        max(1.7, square * len(asymmetry.nodes) + 0.85) + (1.3 if crowded(asymmetry.nodes) else 0) for asymmetry in shown
+    ]
     effects = any(asymmetry.node_effects for asymmetry in shown)
     columns = side_by_side(2, 2)
     heights = tall if not effects or columns == 2 else [side for height in tall for side in (height + 0.6, height)]
@@ -94,20 +92,20 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
         _matrix_panel(axes[2 * row if effects else row], asymmetry)
         if effects:
             _initiator_panel(axes[2 * row + 1], asymmetry)
-    level = f"{100 * shown[0].confidence:g} %"
+    level, upright = f"{100 * shown[0].confidence:g} %", [is_upright(asymmetry.nodes) for asymmetry in shown]
     first, second = ("Left", "Right") if columns == 2 else ("Squares", "Dots")
     parts = [
         f"{f'{first}: typical' if effects else 'Typical'} round-trip time in µs from initiator (row) to responder "
-        f"(column){f', with its {level} interval or “1 run” below' if most <= _room_for(_INTERVAL) else ''}; empty: "
+        f"(column){f', with its {level} interval or “1 run” below' if most <= _INTERVAL[narrow()] else ''}; empty: "
         "not measured.",
         f"{second}: the effect of each initiator on its round-trip times relative to the other initiators, with its "
         f"{level} interval over rounds (hollow: one round, no interval)." if effects else "",
-        configured().caption("rtt").replace("×:", "× below:") if known and most <= _room_for(_NUMBER) else "",
+        configured().caption("rtt").replace("×:", "× below:") if known and not any(upright) else "",
         f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}.",
     ]  # fmt: skip
     caption = " ".join(part for part in parts if part)
     if len(candidates) > len(shown):
-        wide = "" if len(candidates) == len(drawn) else f" and at most {_MOST_ENDS} zones or hosts"
+        wide = "" if len(candidates) == len(drawn) else f" and at most {MOST_ENDS} zones or hosts"
         caption += (
             f" Shown: the {len(shown)} of {len(candidates)} methods with the most rounds{wide}; the table lists all."
         )
@@ -121,20 +119,8 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
 
 
 def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
-    import numpy as np
-    import seaborn
-    from matplotlib.colors import LogNorm
-
-    values = asymmetry.m / MICROSECOND
-    finite = values[np.isfinite(values)]
-    # Shade on a logarithmic scale: paths between zones take about ten times as long as paths within a zone. Only the
-    # lower two thirds of the shades, on which black text can be read.
-    low, high = float(finite.min()), float(finite.max())
-    norm = LogNorm(low / 1.1, high * (1.1 * high / low) ** 0.5)
-    seaborn.heatmap(
-        values, mask=~np.isfinite(values), norm=norm, cmap="Blues", cbar=False, linewidths=1, linecolor="white", ax=axis
-    )
-    axis.collections[-1].set_rasterized(False)
+    values, upright = asymmetry.m / MICROSECOND, is_upright(asymmetry.nodes)
+    shade(axis, values)
     intervals = {(cell.labels["from"], cell.labels["to"]): cell for cell in asymmetry.cells}
     for row, start in enumerate(asymmetry.nodes):
         for column, end in enumerate(asymmetry.nodes):
@@ -142,38 +128,20 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
             if not math.isfinite(value):
                 continue
             cell, truth = intervals[start, end], configured().rtt.get(str(Path.between(start, end)))
-            small = [] if len(asymmetry.nodes) > _room_for(_INTERVAL) else [
+            small = [] if len(asymmetry.nodes) > _INTERVAL[narrow()] else [
                 "1 run" if cell.low is None or cell.high is None
                 else f"{number(cell.low / MICROSECOND)}–{number(cell.high / MICROSECOND)}"
             ]  # fmt: skip
-            upright = len(asymmetry.nodes) > _room_for(_NUMBER)
             small += [f"× {number(truth / MICROSECOND)}"] if truth and not upright else []
             at = (column + 0.5, row + (0.5, 0.33, 0.26)[len(small)])
             axis.text(*at, number(value), ha="center", va="center", fontsize=7.5 if upright else 8.5, color=ON_LIGHT,
                       rotation=90 if upright else 0)  # fmt: skip
             axis.text(at[0], at[1] + 0.4, "\n".join(small), ha="center", va="center", fontsize=7, color=ON_LIGHT,
                       linespacing=1.1)  # fmt: skip
-    names, crowded = [short(node, _LABEL) for node in asymmetry.nodes], _crowded(asymmetry)
-    places = [place + 0.5 for place in range(len(names))]
-    axis.set_xticks(places, names, rotation=90 if crowded else 0)
-    axis.set_yticks(places, [label(name, _LABEL_WIDTH) for name in names], rotation=0)
-    axis.tick_params(length=0)
-    axis.grid(visible=False)
-    for side in ("left", "bottom"):
-        axis.spines[side].set_visible(False)
+    name_ends(axis, asymmetry.nodes)
     axis.set_title(asymmetry.labels["method"])
     axis.set_ylabel("initiator")
     axis.set_xlabel("responder")
-
-
-def _crowded(asymmetry: Asymmetry) -> bool:
-    """Return whether the names are too long to fit side by side."""
-    return sum(len(short(node, _LABEL)) for node in asymmetry.nodes) > _LETTERS_ACROSS[narrow()]
-
-
-def _room_for(texts: tuple[int, int]) -> int:
-    """Return the most ends of a matrix whose squares have room for a text, on a page or in a column."""
-    return texts[narrow()]
 
 
 def _paths(asymmetry: Asymmetry) -> list[Path]:
@@ -202,7 +170,7 @@ def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
     axis.axvline(0, color=INK, linewidth=0.8, zorder=1)
     axis.set_yticks(
         range(len(effects)),
-        [label(short(effect.what.removeprefix("initiator "), _LABEL), _LABEL_WIDTH) for effect in effects],
+        [label(short(effect.what.removeprefix("initiator "), LETTERS), LINE_LETTERS) for effect in effects],
     )
     axis.set_ylim(len(effects) - 0.4, -0.6)
     axis.margins(x=0.15)

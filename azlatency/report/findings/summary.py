@@ -12,7 +12,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_value, join_words, one_prefix
-from azlatency.report.card import Badge, Card, Dot, Limit, Linked, RoundTrip, Sentence, TypicalRun, dot, listed, span
+from azlatency.report.card import (
+    ALIKE,
+    Badge,
+    Card,
+    Dot,
+    Limit,
+    Linked,
+    RoundTrip,
+    Sentence,
+    TypicalRun,
+    dot,
+    listed,
+    span,
+)
 from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
@@ -20,10 +33,10 @@ from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.placement import Change, Condition, changes, conditions, widest
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.across_runs.zone_pairs import zone_pairs
-from azlatency.stats.within_run.time_series import reported_connection_ends, throughput_series
+from azlatency.stats.within_run.time_series import falling, reported_connection_ends, throughput_series
 from azlatency.studies.conclusions import conclusions
 from azlatency.studies.emulation import configured_links, recorded_round_trips
-from azlatency.studies.runs import latency, of_whole_runs, run_table, throughput
+from azlatency.studies.runs import client_side_runs, latency, of_whole_runs, run_table, throughput
 from azlatency.studies.zones import zone_maps
 
 if TYPE_CHECKING:
@@ -190,13 +203,13 @@ def _both(steps: Iterable[Change]) -> list[Ref]:
 
 
 def _level_dots(levels: Sequence[Condition], label: Callable[[Condition], str]) -> tuple[Dot, ...]:
-    near = levels[0].placement
+    near, like = levels[0].placement, _prefix(levels)
     return tuple(
-        dot(label(level), level.values, "ns", condition_ref(level), near=level.placement == near)
+        dot(label(level), level.values, "ns", condition_ref(level), near=level.placement == near, like=like)
         if level.typical is None or level.typical.low is None or level.typical.high is None
         else dot(label(level), (level.typical.low, level.typical.high), "ns", condition_ref(level),
                  near=level.placement == near, value=level.typical.estimate,
-                 text=format_value(level.typical.estimate, "ns"))
+                 text=format_value(level.typical.estimate, "ns", like=like))
         for level in levels
     )  # fmt: skip
 
@@ -215,6 +228,7 @@ def _emulated(data: _Data) -> Answer | None:
     worst = max(checked, key=lambda step: abs(step.error or 0.0))
     by_method = {step.method: [other for other in checked if other.method == step.method] for step in checked}
     method, shown = max(by_method.items(), key=lambda item: len(item[1]))
+    like = one_prefix((value for step in shown[:6] for value in (step.difference.estimate or 0.0, step.recorded)), "ns")
     compared = [RunsRef(step.run_ids, step.value) for step in checked]
     truth = [FileRef("truth.json", file) for file in records["file"].reindex(list(worst.run_ids)).dropna()]
     return Answer(
@@ -240,7 +254,8 @@ def _emulated(data: _Data) -> Answer | None:
                 RunsRef(step.difference.run_ids, step.value),
                 value=step.difference.estimate,
                 near=not step.holds,
-                text=f"{format_value(step.difference.estimate, 'ns')} (recorded {format_value(step.recorded, 'ns')})",
+                text=f"{format_value(step.difference.estimate, 'ns', like=like)} "
+                f"(recorded {format_value(step.recorded, 'ns', like=like)})",
             )
             for step in shown[:6]
         ),
@@ -254,41 +269,48 @@ def _settings(data: _Data) -> Answer | None:
     steps = changes(data.levels, "accelerated_networking")
     if not steps:
         return None
+    grouped = [
+        step for step in changes(data.levels, "placement") if step.other.placement == "proximity_placement_group"
+    ]
+    levels = sorted(_compared([*steps, *grouped]), key=lambda level: -max(level.values))
+    like = _prefix(levels)
     parts: list[Sentence] = [
         (
             Linked(_percent(step), *_both([step])),
             f" {_PLACES.get(step.other.placement or '', step.other.path)} (",
-            *(_values(step.base), " → ", _values(step.other), ")"),
+            *(_values(step.base, like=like), " → ", _values(step.other, like=like), ")"),
         )
         for step in sorted(steps, key=lambda step: step.ratio_high)
     ]
     text: Sentence = ("Accelerated networking: ", *listed(parts), ".")
-    grouped = [
-        step for step in changes(data.levels, "placement") if step.other.placement == "proximity_placement_group"
-    ]
     for step in grouped:
         change = "no visible gain" if step.ratio_low <= 1 <= step.ratio_high else _percent(step)
-        text += (" A placement group on top: ", Linked(change, *_both([step])), " (", _values(step.other), ").")
-    text += _sizes(changes(data.levels, "vm_size"))
-    levels = sorted(_compared([*steps, *grouped]), key=lambda level: -max(level.values))
+        text += (" A placement group on top: ", Linked(change, *_both([step])), " (")
+        text += (_values(step.other, like=like), ").")
+    text += _sizes(changes(data.levels, "vm_size"), like)
     return Answer(
         badge=_badge(levels),
         reported=levels[0].origin == "reported",
         answer=text,
         inference=_inference(levels),
-        dots=_dots_of_settings(levels),
+        dots=_dots_of_settings(levels, like),
         axis=_axis(levels),
         next_step=f"Measure each setting in at least {rounds_needed(len(steps) + len(grouped))} rounds, on and off "
         "alternating, on the same machines.",
     )
 
 
-def _sizes(steps: Sequence[Change]) -> Sentence:
+def _prefix(levels: Iterable[Condition]) -> float:
+    """Return the value whose prefix all values of a card take."""
+    return one_prefix((value for level in levels for value in level.values), "ns")
+
+
+def _sizes(steps: Sequence[Change], like: float) -> Sentence:
     """Say whether larger machines are consistently faster or slower, with the same network settings."""
     plain = [step for step in steps if step.other.accelerated_networking is not True]
     if not plain:
         return ()
-    values = span([value for level in _compared(plain) for value in level.values], "ns")
+    values = span([value for level in _compared(plain) for value in level.values], "ns", like=like)
     faster, slower = (
         all(test) for test in ([step.ratio_high < 1 for step in plain], [step.ratio_low > 1 for step in plain])
     )
@@ -297,13 +319,13 @@ def _sizes(steps: Sequence[Change]) -> Sentence:
     return " VM size: ", Linked(effect, *refs), " (", Linked(values, *refs, bold=False), ")."
 
 
-def _dots_of_settings(levels: Sequence[Condition]) -> tuple[Dot, ...]:
+def _dots_of_settings(levels: Sequence[Condition], like: float) -> tuple[Dot, ...]:
     labels = [
         f"{_PLACES.get(level.placement or '', level.path)}, {'on' if level.accelerated_networking else 'off'}"
         for level in levels
     ]
     return tuple(
-        dot(label, level.values, "ns", condition_ref(level), near=not level.accelerated_networking)
+        dot(label, level.values, "ns", condition_ref(level), near=not level.accelerated_networking, like=like)
         for label, level in zip(labels, levels, strict=True)
     )
 
@@ -329,10 +351,11 @@ def _zone_pairs(data: _Data) -> Answer | None:
     if len(across) < 2:
         return None
     origins = {(pair.first, pair.second): RunsRef(pair.run_ids, f"{data.levels[0].statistic}_ns") for pair in pairs}
+    like = _prefix(data.levels)
 
     def between(*chosen: tuple[str, str]) -> Linked:
         values = [value for pair in chosen for value in (across | inside)[pair]]
-        return Linked(span(values, "ns"), *(origins[pair] for pair in chosen))
+        return Linked(span(values, "ns", like=like), *(origins[pair] for pair in chosen))
 
     ordered = sorted(across, key=lambda pair: max(across[pair]))
     far = _far_zone(across)
@@ -358,10 +381,14 @@ def _zone_pairs(data: _Data) -> Answer | None:
         text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
     local = [level for level in data.levels if level.placement == "same_host"]
     dots = [
-        dot("one host (never on the network)", level.values, "ns", condition_ref(level), near=True) for level in local
+        dot("one host (never on the network)", level.values, "ns", condition_ref(level), near=True, like=like)
+        for level in local
     ]
-    dots += [dot(f"inside zone {pair[0]}", values, "ns", origins[pair], near=True) for pair, values in inside.items()]
-    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair]) for pair in ordered]
+    dots += [
+        dot(f"inside zone {pair[0]}", values, "ns", origins[pair], near=True, like=like)
+        for pair, values in inside.items()
+    ]
+    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair], like=like) for pair in ordered]
     return Answer(
         badge=_badge(data.levels),
         answer=text,
@@ -395,10 +422,10 @@ def _placements(data: _Data) -> Answer | None:
     if not steps:
         return None
     text: Sentence = ()
-    order = dict.fromkeys(step.other.placement for step in steps)
+    order, levels = dict.fromkeys(step.other.placement for step in steps), _compared(steps)
+    like = _prefix(levels)
     for placement in order:
-        text += _cost([step for step in steps if step.other.placement == placement], first=not text)
-    levels = _compared(steps)
+        text += _cost([step for step in steps if step.other.placement == placement], like, first=not text)
     return Answer(
         badge=_badge(levels),
         reported=levels[0].origin == "reported",
@@ -415,14 +442,12 @@ def _placements(data: _Data) -> Answer | None:
     )
 
 
-def _cost(steps: Sequence[Change], *, first: bool) -> Sentence:
+def _cost(steps: Sequence[Change], like: float, *, first: bool) -> Sentence:
     """Return the sentence about one placement: difference, ratio and values by message size."""
     digits = 2 if steps[0].base.origin == "reported" else 3
     ratios = [ratio for step in steps for ratio in (step.ratio_low, step.ratio_high)]
     gaps = [_middle(step.other) - _middle(step.base) for step in steps]
     ends = dict.fromkeys(format_value(ratio, digits=digits) for ratio in (min(ratios), max(ratios)))
-    shown = _compared(steps) if first else [step.other for step in steps]
-    like = one_prefix((*gaps, *(value for level in shown for value in level.values)), "ns")
     sized = len({step.other.message_bytes for step in steps}) > 1
     values: list[Sentence] = [
         (
@@ -484,18 +509,13 @@ def _falling_rates(data: _Data) -> Answer | None:
     """Say when and to what rate transfers fall."""
     import pandas as pd
 
-    table = run_table(data.study)
-    series = throughput_series(data.study.intervals, table)
-    fallen = [rate for rate in series if rate.throttled.found]
-    methods = {rate.method: sum(other.method == rate.method for other in fallen) for rate in fallen}
-    if not methods:
+    chosen, tested = falling(throughput_series(data.study.intervals, client_side_runs(run_table(data.study))))
+    if not chosen:
         return None
-    method = max(methods, key=lambda name: methods[name])
-    chosen = [rate for rate in fallen if rate.method == method]
     runs = pd.DataFrame(
         {
             "path": [rate.path for rate in chosen],
-            "method": method,
+            "method": chosen[0].method,
             "run_id": [rate.run_id for rate in chosen],
             "burst": [rate.throttled.burst_rate for rate in chosen],
             "sustained": [rate.throttled.sustained_rate for rate in chosen],
@@ -512,9 +532,9 @@ def _falling_rates(data: _Data) -> Answer | None:
     paths = sorted(middles.index, key=lambda path: middles.at[path, "sustained"])
     refs = {path: RunsRef(sustained[path].run_ids, "intervals") for path in paths}
     falls = {path: f"{middles.at[path, 'seconds'] / 60e9:.1f} min" for path in paths}
-    rates = {path: format_value(middles.at[path, "sustained"], "bit/s") for path in paths}
-    top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2)
-    tested = [rate for rate in series if rate.method == method]
+    like = one_prefix((*middles["sustained"], *middles["burst"]), "bit/s")
+    rates = {path: format_value(middles.at[path, "sustained"], "bit/s", like=like) for path in paths}
+    top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2, like=like)
     inference = [
         Linked(
             f"{path} {falls[path]} ({count_of(moment[path].n, 'run')}{_minutes(moment[path])})", refs[path], bold=False
@@ -575,12 +595,13 @@ def _connect_times(data: _Data) -> Answer | None:
     if not len(table):
         return None
     paths = {path: list(map(str, group.index)) for path, group in table.groupby("path", sort=False)}
+    like = one_prefix((*least.reindex(table.index).dropna(), *mean.reindex(table.index).dropna()), "ns")
 
     def times(values: pd.Series, metric: str, run_ids: list[str], *, bold: bool = True) -> Linked:
-        return Linked(span(values.reindex(run_ids), "ns"), RunsRef(tuple(run_ids), metric), bold=bold)
+        return Linked(span(values.reindex(run_ids), "ns", like=like), RunsRef(tuple(run_ids), metric), bold=bold)
 
     lowest = [least.reindex(ids).min() for ids in paths.values()]
-    alike = len(paths) > 1 and max(lowest) < 1.1 * min(lowest)
+    alike = len(paths) > 1 and max(lowest) < ALIKE * min(lowest)
     return Answer(
         badge="indicative",
         answer=(
@@ -595,7 +616,8 @@ def _connect_times(data: _Data) -> Answer | None:
             "A connect takes longer than a round trip of a payload, and few runs with slow outliers do not rank paths.",
         ),
         dots=tuple(
-            dot(str(path), least.reindex(ids), "ns", RunsRef(tuple(ids), "connect_min")) for path, ids in paths.items()
+            dot(str(path), least.reindex(ids), "ns", RunsRef(tuple(ids), "connect_min"), like=like)
+            for path, ids in paths.items()
         ),
         axis="fastest TCP connect of each run",
         next_step=(
@@ -622,7 +644,8 @@ def _single_level(data: _Data) -> Answer | None:
     """Say the round trip of each path, where nothing can be compared."""
     if not data.levels:
         return None
-    parts: list[Sentence] = [(_values(level, bold=True), f" on {level.path}") for level in data.levels]
+    like = _prefix(data.levels)
+    parts: list[Sentence] = [(_values(level, bold=True, like=like), f" on {level.path}") for level in data.levels]
     return Answer(
         badge=_badge(data.levels),
         reported=data.levels[0].origin == "reported",
@@ -640,9 +663,10 @@ def _goodputs(data: _Data) -> Answer | None:
     if not len(runs):
         return None
     method = runs["method"].value_counts().index[0]
-    groups = runs[runs["method"] == method].groupby("path", sort=False)["throughput_bit_s"]
+    rates = runs.loc[runs["method"] == method, "throughput_bit_s"].dropna().astype(float)
+    groups, like = rates.groupby(runs["path"], sort=False), one_prefix(rates, "bit/s")
     dots = tuple(
-        dot(str(path), values.astype(float), "bit/s", RunsRef(tuple(map(str, values.index)), "throughput"))
+        dot(str(path), values, "bit/s", RunsRef(tuple(map(str, values.index)), "throughput"), like=like)
         for path, values in groups
     )
     return Answer(

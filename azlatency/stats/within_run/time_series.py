@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -304,6 +305,25 @@ def throughput_series(
             )
         )  # fmt: skip
     return series
+
+
+def falling(rates: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries], list[ThroughputSeries]]:
+    """Return the runs whose rate fell and stayed low, and all runs of the same method that were long enough to tell.
+
+    Parameters
+    ----------
+    rates : sequence of ThroughputSeries
+        As returned by `throughput_series`.
+
+    Returns
+    -------
+    fallen, tested : list of ThroughputSeries
+        Of several methods, the one with the most falls; both are empty if no rate fell.
+    """
+    methods = Counter(rate.method for rate in rates if rate.throttled.found)
+    most = max(methods, key=methods.__getitem__, default=None)
+    tested = [rate for rate in rates if rate.method == most and rate.throttled.found is not None]
+    return [rate for rate in tested if rate.throttled.found], tested
 
 
 def reported_spread(reported: pd.DataFrame) -> list[dict[str, float | str]]:

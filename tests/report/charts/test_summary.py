@@ -1,7 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import Literal
 
+import pytest
+from helpers.chart_checks import assert_fit_to_print
+
+from azlatency.report.charts import column
 from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.truth import Configured, _configured
 from azlatency.report.objects import Chart, Note
@@ -17,7 +23,7 @@ def test_the_map_writes_times_on_the_edges_and_marks_far_pairs() -> None:
     chart = zone_map([pair("1", "1", 77.6e3), pair("1", "2", 121e3), pair("1", "3", 1398e3), pair("2", "3", 1436e3)])
     assert isinstance(chart, Chart)
     texts = {text.get_text() for text in chart.figure.axes[0].texts}
-    assert {"121 µs", "1.40 ms", "1.44 ms", "inside: 77.6 µs"} <= texts
+    assert {"121 µs", "1,398 µs", "1,436 µs", "inside: 77.6 µs"} <= texts
     assert [line.get_linestyle() for line in chart.figure.axes[0].lines[:3]] == ["-", "--", "--"]
 
 
@@ -30,6 +36,24 @@ def test_repeated_runs_show_their_median_and_range_and_an_emulated_link_its_dela
         _configured.reset(token)
     assert isinstance(chart, Chart) and "× configured" in chart.caption.replace("×:", "×")
     assert "160 µs\n(150–900 µs)\n× 120 µs" in {text.get_text() for text in chart.figure.axes[0].texts}
+
+
+@pytest.mark.parametrize("zones", [6, 12])
+@pytest.mark.parametrize("width", ["double", "single"])
+def test_many_zones_are_a_heat_map_with_every_value(zones: int, width: Literal["double", "single"]) -> None:
+    names = [f"zone-{number}" for number in range(10, 10 + zones)]
+    pairs = [pair(*ends, 50e3 + 1e3 * at) for at, ends in enumerate(combinations_with_replacement(names, 2))]
+    with column(width):
+        chart = zone_map(pairs[:-1])
+    assert isinstance(chart, Chart)
+    texts = assert_fit_to_print("heat map", chart)
+    assert {f"{50 + at:.1f}" if at < 50 else f"{50 + at}" for at in range(len(pairs) - 1)} <= set(texts)
+    assert {*names} <= set(texts) and "in µs" in chart.caption and "zone-10 – zone-11: 51.0 µs" in chart.alt
+
+
+def test_a_map_of_more_zones_than_a_heat_map_holds_is_a_sentence() -> None:
+    chart = zone_map([pair("1", str(number), 50e3) for number in range(2, 15)])
+    assert isinstance(chart, Note) and "14 zones are too many" in chart.text
 
 
 def test_without_zone_pairs_there_is_no_map() -> None:

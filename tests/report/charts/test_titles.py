@@ -9,7 +9,8 @@ def test_the_ends_are_named_with_their_values() -> None:
     values = {"AZ1 - AZ3": 1.4e6, "AZ1 - AZ2": 1.05e5, "Single node": 3.3e4}
     sentence = extremes("median round trip", values, "ns", "sockperf")
     assert (
-        sentence == "AZ1 - AZ3 has the longest median round trip, 1.40 ms; Single node the shortest, 33.0 µs (sockperf)"
+        sentence
+        == "AZ1 - AZ3 has the longest median round trip, 1,400 µs; Single node the shortest, 33.0 µs (sockperf)"
     )
     assert extremes("goodput", {"a": 4e9, "b": 4e9}, "bit/s", "iperf3", RATES) == "a, b: goodput 4.00 Gbit/s (iperf3)"
 
