@@ -8,8 +8,9 @@ Removed are byte order marks and UTF-16 (PowerShell redirection), colour and cur
 which colours files too), backspaces (flood ping) and carriage returns (progress lines).
 
 Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression, a large one may not exceed
-`MOST_EXPANDED` times its compressed size, no decompressed line may exceed `LONGEST_EXPANDED_LINE`, no archive may have
-more than `MOST_MEMBERS` members, and nothing is written to disk under the name of a member.
+`MOST_EXPANDED` times its compressed size, no decompressed line may exceed `LONGEST_EXPANDED_LINE`, and nothing is
+written to disk under the name of a member. Archives inside an archive are opened to a depth of `MOST_NESTED`; together
+they may not have more than `MOST_MEMBERS` members, nor unpack to more than `_Room` allows.
 
 The text of a large log stays in its file (`azlatency.logs.large`), so that its size is not limited; what was
 compressed, in an archive or in a stream is kept in a temporary file without a name.
@@ -33,7 +34,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -43,6 +43,8 @@ from azlatency.logs.parsers import code_page_phrases
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000
+#: Archives inside the outermost archive, one inside the other.
+MOST_NESTED = 3
 #: Logs shrink to between a third and a thirtieth of their size.
 MOST_EXPANDED = 250
 LONGEST_EXPANDED_LINE = 64 * 1024**2
@@ -56,6 +58,11 @@ _GROUPED_FROM = 1024**2
 _LARGE = 16 * 1024**2
 #: Beyond `LARGEST_SOURCE`, only what shrinks like a log is decompressed.
 _MOST_EXPANDED_LARGE = 50
+#: Bytes that show whether a file is an archive.
+_HEAD = 512
+_ZIP = b"PK\x03\x04"
+#: A member of these names makes a zip archive a document of an office program, or an e-book.
+_DOCUMENT = {"[Content_Types].xml", "mimetype"}
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
@@ -69,6 +76,10 @@ class SourceError(ValueError):
     """Input that cannot be read as text. The message names the file and what to do."""
 
 
+class _NoRoomError(SourceError):
+    """The limits of the outermost archive are reached: nothing more is read from it."""
+
+
 @dataclass(frozen=True)
 class Source:
     """One input file or archive member.
@@ -76,7 +87,7 @@ class Source:
     Attributes
     ----------
     path : str
-        Path as given; an archive member follows after ``!``.
+        Path as given; an archive member follows after ``!``, and its member after another one.
     sha256 : str
         SHA-256 of the raw bytes.
     size_bytes : int
@@ -206,8 +217,6 @@ def _decode_without_mark(raw: bytes, head: bytes, path: str) -> tuple[str, str]:
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
         if zeros > 0.6 * half and others < 0.05 * half:
             return raw.decode(encoding, "replace"), encoding
-    if raw[:4] == b"PK\x03\x04" or raw[:2] == b"\x1f\x8b" or raw[257:262] == b"ustar":
-        raise SourceError(f"{path}:1: archive inside an archive; unpack the outer one and give the folder")
     raise SourceError(f"{path}:1: binary file, not a text log; give the log itself, or an archive of logs")
 
 
@@ -240,7 +249,7 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
         if path.stat().st_size < _LARGE // 8:
             yield from expand_bytes(path.read_bytes(), shown)
         else:
-            yield from _expand_large(path.open("rb"), shown)
+            yield from _expand_opened(path.open("rb"), shown)
     except SourceError as error:
         yield error
     except OSError as error:
@@ -255,16 +264,11 @@ def shown_name(name: str) -> str:
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
     """Yield every log in bytes that are already read; see `expand`."""
     try:
-        if zipfile.is_zipfile(io.BytesIO(raw)):
-            yield from _zip_members(io.BytesIO(raw), shown)
+        if _is_zip(io.BytesIO(raw)) or _find_reader(raw) or _is_tar(raw):
+            yield from _expand_opened(io.BytesIO(raw), shown)
             return
-        digest = hashlib.sha256(raw).hexdigest()
-        plain = _decompress(raw, shown)
-        if _is_tar(plain):
-            yield from _tar_members(io.BytesIO(plain), shown)
-            return
-        source = source_from_bytes(plain, shown, sha256=digest)
-        del raw, plain  # only the text is needed from here
+        source = source_from_bytes(raw, shown)
+        del raw  # only the text is needed from here
         yield source
     except SourceError as error:
         yield error
@@ -273,7 +277,7 @@ def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
 def expand_stream(stream: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
     """Yield every log in a stream of any length, for example standard input; see `expand`."""
     try:
-        yield from _expand_large(_keep(iter(partial(stream.read, _PIECE), b"")), shown)
+        yield from _expand_opened(_keep(iter(partial(stream.read, _PIECE), b"")), shown)
     except SourceError as error:
         yield error
     except OSError as error:
@@ -288,41 +292,80 @@ def _keep(pieces: Iterable[bytes]) -> IO[bytes]:
     return file
 
 
-def _expand_large(file: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
-    """Yield every log in a file that may not fit into memory."""
+class _Room:
+    """What may still be read from one file with all archives inside it, and the archives that are too deep."""
+
+    def __init__(self, size: int) -> None:
+        self.members = MOST_MEMBERS
+        # An archive inside an archive is unpacked before its members are.
+        self.most = self.bytes = 2 * max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
+        self.too_deep: list[str] = []
+
+    def take(self, shown: str, *, members: int = 0, size: int = 0) -> None:
+        """Subtract what is read; raise `_NoRoomError` if the limit is exceeded."""
+        self.members -= members
+        self.bytes -= size
+        if self.members < 0 or self.bytes < 0:
+            what = f"{MOST_MEMBERS} members" if self.members < 0 else f"{self.most} bytes"
+            text = f"more than {what} with the archives inside the archive; unpack it and give the folder"
+            raise _NoRoomError(f"{shown}:1: {text}")
+
+
+def _expand_opened(file: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
+    """Yield every log in an opened file, which may not fit into memory."""
+    room = _Room(file.seek(0, os.SEEK_END))
+    yield from _expand_file(file, shown, room, 0)
+    if room.too_deep:
+        first, *others = room.too_deep
+        count = f" (and {len(others)} more)" if others else ""
+        yield SourceError(
+            f"{first}:1: more than {MOST_NESTED} archives inside each other{count}; unpack the outer ones"
+        )
+
+
+def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterator[Source | SourceError]:
+    """Yield every log in a file that lies in `depth` archives."""
     size = file.seek(0, os.SEEK_END)
-    if zipfile.is_zipfile(file):
-        yield from _zip_members(file, shown)
-    elif (plain := _open_tar(file, shown)) is not None:
-        yield from _tar_members(plain, shown)
-    elif (source := _open_large(file, shown)) is not None:
+    file.seek(0)
+    head = inner = file.read(_HEAD)
+    if (reader := _find_reader(head)) is not None:
+        with _reading_compressed(reader, file, shown) as stream:
+            inner = stream.read(_HEAD)
+    # The end of a tar archive may be a zip archive.
+    is_zip = reader is None and not _is_tar(head) and _is_zip(file)
+    if is_zip or _is_tar(inner) or (reader and (inner.startswith(_ZIP) or _find_reader(inner))):
+        if depth > MOST_NESTED:
+            room.too_deep.append(shown)
+            return
+        if reader is not None:
+            with _reading_compressed(reader, file, shown) as stream:
+                file = _keep(_bounded_pieces(stream, shown, size, LARGEST_SOURCE, room))
+        if is_zip:
+            yield from _zip_members(file, shown, room, depth)
+        elif _is_tar(inner):
+            yield from _tar_members(file, shown, room, depth)
+        else:
+            yield from _expand_file(file, shown, room, depth + 1)
+    elif size >= _LARGE // 8 and (source := _open_large(file, shown, room)) is not None:
         yield source
     elif size > LARGEST_SOURCE:
         raise SourceError(f"{shown}:1: {size} bytes, more than the limit of {LARGEST_SOURCE}; split it")
     else:
         file.seek(0)
-        yield from expand_bytes(file.read(), shown)
+        raw = file.read()
+        yield source_from_bytes(_decompress(raw, shown, room), shown, sha256=hashlib.sha256(raw).hexdigest())
 
 
-def _open_tar(file: IO[bytes], shown: str) -> IO[bytes] | None:
-    """Return the file if it is a tar archive, or a decompressed copy if it is a compressed one; else None."""
+def _is_zip(file: IO[bytes]) -> bool:
     file.seek(0)
-    head = file.read(_PIECE)
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    if (reader := _find_reader(head)) is None:
-        return file if _is_tar(head) else None
-    with _reading_compressed(reader, file, shown) as stream:
-        head = stream.read(_PIECE)
-        rest = _bounded_pieces(stream, shown, size, LARGEST_SOURCE)
-        return _keep(chain([head], rest)) if _is_tar(head) else None
+    return file.read(len(_ZIP)) == _ZIP or zipfile.is_zipfile(file)
 
 
 def _is_tar(head: bytes) -> bool:
     return head[257:262] == b"ustar"
 
 
-def _open_large(file: IO[bytes], shown: str) -> Source | None:
+def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     """Return a large log whose text stays in a file; None for what has to be read as a whole.
 
     These are archives, JSON documents, and encodings other than UTF-8.
@@ -341,7 +384,7 @@ def _open_large(file: IO[bytes], shown: str) -> Source | None:
     if reader is not None:
         most = max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
         with _reading_compressed(reader, file, shown) as stream:
-            kept = _keep_text(_bounded_pieces(stream, shown, size, most), None)
+            kept = _keep_text(_bounded_pieces(stream, shown, size, most, room), None)
     else:
         kept = _keep_text(iter(partial(file.read, _PIECE), b""), file)
         if kept is None:
@@ -401,13 +444,13 @@ def _is_hidden(entry: Path, root: Path) -> bool:
     return any(part.startswith(".") for part in entry.relative_to(root).parts)
 
 
-def _decompress(raw: bytes, shown: str) -> bytes:
+def _decompress(raw: bytes, shown: str, room: _Room) -> bytes:
     """Decompress gzip, bzip2, xz and zstandard, within bounds; return other bytes as they are."""
     reader = _find_reader(raw)
     if reader is None:
         return raw
     with _reading_compressed(reader, io.BytesIO(raw), shown) as stream:
-        return _read_bounded(stream, shown, len(raw))
+        return b"".join(_bounded_pieces(stream, shown, len(raw), LARGEST_SOURCE, room))
 
 
 def _find_reader(raw: bytes) -> Callable[[Any], Any] | None:
@@ -423,7 +466,8 @@ def _find_reader(raw: bytes) -> Callable[[Any], Any] | None:
 
 @contextmanager
 def _reading_compressed(reader: Callable[[Any], Any], file: IO[bytes], shown: str) -> Iterator[Any]:
-    """Open a compressed file; an error while it is read becomes a `SourceError`."""
+    """Read a compressed file from its start; an error becomes a `SourceError`."""
+    file.seek(0)
     try:
         with reader(file) as stream:
             yield stream
@@ -433,12 +477,7 @@ def _reading_compressed(reader: Callable[[Any], Any], file: IO[bytes], shown: st
         raise SourceError(f"{shown}:1: damaged compressed file ({error}); copy it again") from None
 
 
-def _read_bounded(stream: Any, shown: str, compressed: int) -> bytes:
-    """Read a stream; stop at a limit if a small file unpacks to a huge one."""
-    return b"".join(_bounded_pieces(stream, shown, compressed, LARGEST_SOURCE))
-
-
-def _bounded_pieces(stream: Any, shown: str, compressed: int, largest: int) -> Iterator[bytes]:
+def _bounded_pieces(stream: Any, shown: str, compressed: int, largest: int, room: _Room) -> Iterator[bytes]:
     """Yield the pieces of a stream; raise `SourceError` if a small file unpacks to a huge one."""
     most = min(largest, max(MOST_EXPANDED * compressed, _EXPANDED_FREELY))
     read, lines, line_start = 0, 1, 0
@@ -451,6 +490,7 @@ def _bounded_pieces(stream: Any, shown: str, compressed: int, largest: int) -> I
             raise SourceError(f"{shown}:{lines}: {what}, which is not a log; give the log itself")
         if read > most:
             raise SourceError(f"{shown}:1: more than {most} bytes when decompressed; split it")
+        room.take(shown, size=len(piece))
         yield piece
 
 
@@ -472,51 +512,55 @@ class _KeptOpen:
         """Leave the file open."""
 
 
-def _zip_members(file: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
+def _zip_members(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterator[Source | SourceError]:
     try:
         with zipfile.ZipFile(file) as archive:
             members = sorted((entry for entry in archive.infolist() if not entry.is_dir()), key=lambda e: e.filename)
-            _check_bounds(shown, [entry.file_size for entry in members])
+            if _DOCUMENT & {entry.filename for entry in members}:
+                raise SourceError(f"{shown}:1: a document, not an archive of logs; save the logs in it as text files")
+            _check_bounds(shown, [entry.file_size for entry in members], room)
             for entry in members:
                 with archive.open(entry) as stream:
-                    yield from _member(stream, entry.file_size, entry.compress_size, shown, entry.filename)
+                    sizes = entry.file_size, entry.compress_size
+                    yield from _member(stream, sizes, shown, entry.filename, room, depth)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error, EOFError) as error:
         yield SourceError(f"{shown}:1: damaged or encrypted zip archive ({error}); unpack it yourself")
 
 
-def _tar_members(file: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
+def _tar_members(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterator[Source | SourceError]:
+    file.seek(0)
     try:
-        with tarfile.open(fileobj=file) as archive:
+        with tarfile.open(fileobj=file, mode="r:") as archive:
             members = sorted((entry for entry in archive if entry.isfile()), key=lambda e: e.name)
-            _check_bounds(shown, [entry.size for entry in members])
+            _check_bounds(shown, [entry.size for entry in members], room)
             for entry in members:
                 stream = archive.extractfile(entry)
                 if stream is not None:
-                    yield from _member(stream, entry.size, entry.size, shown, entry.name)
+                    yield from _member(stream, (entry.size, entry.size), shown, entry.name, room, depth)
     except (tarfile.TarError, EOFError) as error:
         yield SourceError(f"{shown}:1: damaged tar archive ({error}); unpack it yourself")
 
 
-def _member(stream: Any, size: int, compressed: int, shown: str, member: str) -> Iterator[Source | SourceError]:
-    """Yield one archive member. An archive inside an archive is not opened."""
-    label = f"{shown}!{member}"
+def _member(
+    stream: Any, sizes: tuple[int, int], shown: str, member: str, room: _Room, depth: int
+) -> Iterator[Source | SourceError]:
+    """Yield the logs in one archive member, which may be an archive."""
     if any(part.startswith(".") and part != ".." for part in Path(member).parts):
         return
-    pieces = _bounded_pieces(stream, shown, compressed, LARGEST_SOURCE)
-    file = _keep(pieces) if size >= _LARGE else io.BytesIO(b"".join(pieces))
+    label, (size, compressed) = f"{shown}!{member}", sizes
     try:
-        source = _open_large(file, label) if size >= _LARGE else None
-        if source is None:
-            file.seek(0)
-            raw = file.read()
-            source = source_from_bytes(_decompress(raw, label), label, sha256=hashlib.sha256(raw).hexdigest())
-        yield source
+        pieces = _bounded_pieces(stream, label, compressed, LARGEST_SOURCE, room)
+        file = _keep(pieces) if size >= _LARGE else io.BytesIO(b"".join(pieces))
+        yield from _expand_file(file, label, room, depth + 1)
+    except _NoRoomError:
+        raise
     except SourceError as error:
         yield error
 
 
-def _check_bounds(shown: str, sizes: list[int]) -> None:
+def _check_bounds(shown: str, sizes: list[int], room: _Room) -> None:
     if len(sizes) > MOST_MEMBERS:
         raise SourceError(f"{shown}:1: {len(sizes)} members, more than the limit of {MOST_MEMBERS}; split the archive")
     if sum(sizes) > LARGEST_SOURCE:
         raise SourceError(f"{shown}:1: {sum(sizes)} bytes unpacked, more than the limit of {LARGEST_SOURCE}; split it")
+    room.take(shown, members=len(sizes))

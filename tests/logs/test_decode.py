@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
+import re
 import tarfile
 import time
 import zipfile
@@ -17,7 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import azlatency.logs.decode as decode_module
-from azlatency.logs.decode import LONGEST_EXPANDED_LINE, Source, SourceError, expand, expand_bytes, source_from_bytes
+from azlatency.logs.decode import (
+    LONGEST_EXPANDED_LINE,
+    MOST_NESTED,
+    Source,
+    SourceError,
+    expand,
+    expand_bytes,
+    expand_stream,
+    source_from_bytes,
+)
+from azlatency.logs.large import FileText
 
 TEXT = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\nzweite Zeile äöü\n"
 
@@ -132,17 +144,6 @@ def test_binary_data_is_an_error_of_one_line(raw: bytes, says: str) -> None:
     assert "\n" not in str(error)
 
 
-def test_an_archive_inside_an_archive_is_named(tmp_path: Path) -> None:
-    inner, outer = io.BytesIO(), io.BytesIO()
-    with tarfile.open(fileobj=inner, mode="w:gz") as archive:
-        archive.addfile(tarfile.TarInfo("empty.log"))
-    with zipfile.ZipFile(outer, "w") as packed:
-        packed.writestr("logs.tar.gz", inner.getvalue())
-        packed.writestr("logs.zip", b"PK\x03\x04" + b"\x00" * 26)
-    for error, name in zip(expand_bytes(outer.getvalue(), "dump.zip"), ("logs.tar.gz", "logs.zip"), strict=True):
-        assert str(error) == (f"dump.zip!{name}:1: archive inside an archive; unpack the outer one and give the folder")
-
-
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     (error,) = expand(tmp_path / "missing.log")
     assert "No such file" in str(error)
@@ -189,3 +190,146 @@ def test_file_that_expands_too_much_is_refused(tmp_path: Path, monkeypatch: pyte
     [error] = expand(path)
     assert isinstance(error, SourceError)
     assert "bytes when decompressed" in str(error)
+
+
+# --- archives inside archives
+
+
+def packed(kind: str, members: dict[str, bytes]) -> bytes:
+    """Pack members as ``zip``, ``tar``, ``tar.gz``, ``tar.bz2`` or ``tar.xz``; more suffixes compress again."""
+    base, *compressions = kind.split(".")
+    stream = io.BytesIO()
+    if base == "zip":
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+    else:
+        with tarfile.open(fileobj=stream, mode="w") as archive:
+            for name, content in members.items():
+                entry = tarfile.TarInfo(name)
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content))
+    raw = stream.getvalue()
+    for compression in compressions:
+        raw = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[compression](raw)
+    return raw
+
+
+KINDS = ["zip", "tar", "tar.gz", "tar.bz2", "tar.xz", "zip.gz", "tar.gz.xz"]
+
+
+@pytest.mark.parametrize("inner", KINDS)
+@pytest.mark.parametrize("outer", KINDS)
+def test_an_archive_inside_an_archive(tmp_path: Path, inner: str, outer: str) -> None:
+    logs = {"az1-az2/ping.log": TEXT.encode(), "b.log.gz": gzip.compress(b"b\n"), ".hidden": b"x\n"}
+    path = tmp_path / f"dump.{outer}"
+    path.write_bytes(packed(outer, {"a.log": b"a\n", f"vm/{inner}": packed(inner, logs)}))
+    sources = [source for source in expand(path) if isinstance(source, Source)]
+    names = ["a.log", f"vm/{inner}!az1-az2/ping.log", f"vm/{inner}!b.log.gz"]
+    assert [source.path for source in sources] == [f"{path}!{name}" for name in names]
+    assert [source.text for source in sources] == ["a\n", TEXT, "b\n"]
+    assert sources[1].sha256 == hashlib.sha256(TEXT.encode()).hexdigest()
+    with path.open("rb") as stream:
+        assert [source.path for source in expand_stream(stream, "-") if isinstance(source, Source)] == [
+            f"-!{name}" for name in names
+        ]
+
+
+LOGS = st.binary(max_size=30).map(lambda content: b"log " + content.replace(b"\0", b" "))
+TREES = st.recursive(
+    LOGS,
+    lambda inside: st.tuples(
+        st.sampled_from(KINDS[:5]), st.dictionaries(st.sampled_from(["a", "b/c", "d e"]), inside, min_size=1)
+    ),
+    max_leaves=12,
+)
+
+
+@given(TREES)
+def test_archives_of_any_shape(tree: bytes | tuple[str, dict]) -> None:
+    """Every log is found up to the depth, under the names of all its archives; one line names what is too deep."""
+    found: list[str] = []
+    too_deep: list[str] = []
+
+    def build(node: bytes | tuple[str, dict], name: str, depth: int) -> bytes:
+        if isinstance(node, bytes):
+            if depth <= MOST_NESTED + 1:
+                found.append(name)
+            return node
+        kind, members = node
+        if depth == MOST_NESTED + 1:
+            too_deep.append(name)
+        return packed(kind, {key: build(value, f"{name}!{key}", depth + 1) for key, value in sorted(members.items())})
+
+    raw = build(tree, "x", 0)
+    sources = list(expand_bytes(raw, "x"))
+    assert [source.path for source in sources if isinstance(source, Source)] == found
+    errors = [str(source) for source in sources if isinstance(source, SourceError)]
+    assert len(errors) == bool(too_deep)
+    if too_deep:
+        count = f" (and {len(too_deep) - 1} more)" if len(too_deep) > 1 else ""
+        what = f"more than {MOST_NESTED} archives inside each other{count}; unpack the outer ones"
+        assert errors == [f"{too_deep[0]}:1: {what}"]
+
+
+def nested(levels: int, width: int, content: bytes, kind: str = "zip") -> bytes:
+    """Archives of archives, all with the same content."""
+    for _ in range(levels):
+        content = packed(kind, {f"{number}.bin": content for number in range(width)})
+    return content
+
+
+def test_a_nested_bomb_is_refused_in_one_line_and_its_neighbours_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode_module, "LARGEST_SOURCE", 200_000)
+    bomb = packed(
+        "zip", {"1 first.log": b"1\n", "2.zip": packed("zip", {"big": b"0\n" * 150_000}), "3 last.log": b"3\n"}
+    )
+    first, error, last = expand_bytes(bomb, "dump.zip")
+    assert isinstance(first, Source) and isinstance(last, Source)
+    assert str(error) == "dump.zip!2.zip:1: 300000 bytes unpacked, more than the limit of 200000; split it"
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+def test_archives_that_together_unpack_to_too_much_are_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(decode_module, "LARGEST_SOURCE", 200_000)
+    monkeypatch.setattr(decode_module, "_MOST_EXPANDED_LARGE", 0)
+    raw = nested(2, 10, b"64 bytes from 10.0.0.1\n" * 400, kind)
+    *sources, error = expand_bytes(raw, "dump")
+    assert sources and all(isinstance(source, Source) for source in sources)
+    assert len(sources) < 50, "it stops where the limit is reached"
+    what = "more than 400000 bytes with the archives inside the archive; unpack it and give the folder"
+    assert re.fullmatch(rf"dump!\d\.bin(!\d\.bin)?:1: {what}", str(error))
+
+
+def test_archives_with_too_many_members_together_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode_module, "MOST_MEMBERS", 20)
+    *sources, error = expand_bytes(nested(2, 6, b"log\n"), "dump.zip")
+    assert len(sources) == 12
+    what = "more than 20 members with the archives inside the archive; unpack it and give the folder"
+    assert str(error) == f"dump.zip!2.bin:1: {what}"
+
+
+def test_a_damaged_archive_inside_an_archive_does_not_hide_the_others() -> None:
+    inner = packed("zip", {"a.log": b"a\n"})
+    raw = packed("tar", {"1.zip": inner[:-30], "2.tar.gz": packed("tar.gz", {"b": b"b"})[:60], "3.zip": inner})
+    one, two, three = expand_bytes(raw, "dump.tar")
+    assert str(one).startswith("dump.tar!1.zip:1: damaged or encrypted zip archive (")
+    assert str(two).startswith("dump.tar!2.tar.gz:1: damaged ")
+    assert isinstance(three, Source) and three.path == "dump.tar!3.zip!a.log"
+
+
+def test_a_document_is_no_archive_of_logs() -> None:
+    letter = packed("zip", {"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<w/>"})
+    (error,) = expand_bytes(letter, "notes.docx")
+    assert str(error) == "notes.docx:1: a document, not an archive of logs; save the logs in it as text files"
+    error, log = expand_bytes(packed("tar", {"a.xlsx": letter, "b.log": b"b\n"}), "dump.tar")
+    assert "dump.tar!a.xlsx:1: a document" in str(error) and isinstance(log, Source)
+
+
+def test_large_members_of_nested_archives_stay_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode_module, "_LARGE", 1000)
+    text = b"64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.1 ms\n" * 200
+    (source,) = expand_bytes(packed("tar", {"logs.zip": packed("zip", {"ping.log": text})}), "dump.tar")
+    assert isinstance(source, Source) and isinstance(source.text, FileText) and source.whole_text == text.decode()
