@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -23,18 +24,20 @@ def check(
 
     Exit code 0: every file is usable; 1: a file is not, or there is no file; 2: usage error.
     """
+    from azlatency.logs.decode import path_of
     from azlatency.studies.quality import check as check_tables
 
-    excluded = {path for source in sources for path in _excluded_files(source)}
+    is_excluded = _exclusion(sources)
     grades: list[str] = []
     unreadable: list[str] = []
     with progress("check") as bar:
         for part in read_each(sources):
             if isinstance(part, str):
-                unreadable.append(part)
+                if not is_excluded(path_of(part)):
+                    unreadable.append(part)
                 continue
             for file_check in check_tables(part):
-                if file_check.path not in excluded:
+                if not is_excluded(file_check.path):
                     print("\n".join(printable(line) for line in str(file_check).splitlines()))
                     grades.append(file_check.grade)
                 if bar is not None:
@@ -48,14 +51,15 @@ def check(
         raise typer.Exit(1)
 
 
-def _excluded_files(source: str) -> list[str]:
-    """List the files of a study's folder that are not logs, or that its manifest ignores."""
+def _exclusion(sources: list[str]) -> Callable[[str], bool]:
+    """Return what tells whether a file is one of a study's folder that is not a log, or that its manifest ignores."""
     from azlatency.studies.manifest import FILE_NAME, read_manifest
 
-    folder = Path(source)
-    if source == "-" or not (folder / FILE_NAME).is_file():
-        return []
-    manifest = read_manifest(folder)
-    files = (path for path in folder.rglob("*") if path.is_file())
-    names = [(path.as_posix(), path.relative_to(folder).as_posix()) for path in files]
-    return [path for path, name in names if manifest.is_own_file(name) or manifest.ignored(name)]
+    folders = [Path(source) for source in sources if source != "-" and (Path(source) / FILE_NAME).is_file()]
+    manifests = [((folder / "x").as_posix().removesuffix("x"), read_manifest(folder)) for folder in folders]
+
+    def is_excluded(path: str) -> bool:
+        names = [(path.removeprefix(prefix), manifest) for prefix, manifest in manifests if path.startswith(prefix)]
+        return any(manifest.is_own_file(name) or manifest.ignored(name) for name, manifest in names)
+
+    return is_excluded

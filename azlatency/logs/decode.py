@@ -31,7 +31,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -256,6 +256,11 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
         yield SourceError(f"{shown}: {os.strerror(error.errno) if error.errno else error}; check the path")
 
 
+def path_of(message: str) -> str:
+    """Return the path of the source that the message of a `SourceError` names."""
+    return re.split(r":(?:\d+:)? ", message, maxsplit=1)[0]
+
+
 def shown_name(name: str) -> str:
     """Return a file name as text; bytes that are not UTF-8 are escaped."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
@@ -337,22 +342,26 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
         if depth > MOST_NESTED:
             room.too_deep.append(shown)
             return
-        if reader is not None:
-            with _reading_compressed(reader, file, shown) as stream:
-                file = _keep(_bounded_pieces(stream, shown, size, LARGEST_SOURCE, room))
-        if is_zip:
-            yield from _zip_members(file, shown, room, depth)
-        elif _is_tar(inner):
-            yield from _tar_members(file, shown, room, depth)
-        else:
-            yield from _expand_file(file, shown, room, depth + 1)
+        with ExitStack() as opened:
+            opened.enter_context(file)
+            if reader is not None:
+                with _reading_compressed(reader, file, shown) as stream:
+                    file = _keep(_bounded_pieces(stream, shown, size, LARGEST_SOURCE, room))
+                opened.enter_context(file)
+            if is_zip:
+                yield from _zip_members(file, shown, room, depth)
+            elif _is_tar(inner):
+                yield from _tar_members(file, shown, room, depth)
+            else:
+                yield from _expand_file(file, shown, room, depth + 1)
     elif size >= _LARGE // 8 and (source := _open_large(file, shown, room)) is not None:
         yield source
     elif size > LARGEST_SOURCE:
         raise SourceError(f"{shown}:1: {size} bytes, more than the limit of {LARGEST_SOURCE}; split it")
     else:
-        file.seek(0)
-        raw = file.read()
+        with file:
+            file.seek(0)
+            raw = file.read()
         yield source_from_bytes(_decompress(raw, shown, room), shown, sha256=hashlib.sha256(raw).hexdigest())
 
 

@@ -2,7 +2,8 @@
 
 Two runs with the same printed values are one test if there are too many values for chance: at least `ENOUGH`
 different values with three or more digits. Repeated runs of iperf3 or qperf can print the same few values, so shorter
-copies count as runs. So do runs whose logs or manifest name different places, rounds, repeats or times.
+copies count as runs, with a warning from `SUSPICIOUS` values on, or `SUSPICIOUS_IN_REPORT` if a report prints one of
+them. So do runs whose logs or manifest name different places, rounds, repeats or times, without a warning.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
 
 #: Code of the event of a run that is a copy.
 COPIED_RUN = "copied_run"
+#: Code of the event of a run that may be a copy.
+POSSIBLE_COPY = "possible_copy"
 #: So many different values of three digits or more are not equal by chance.
 ENOUGH = 12
+#: So many of them are seldom equal by chance; fewer, if a file has text around its logs and may quote another one.
+SUSPICIOUS, SUSPICIOUS_IN_REPORT = 4, 2
 #: What the runs of one test have in common, apart from what they measured.
 _SAME = ["tool", "dialect", "test", "protocol"]
 #: If two runs differ in one of these, they are different runs, whatever they print.
@@ -44,7 +49,9 @@ _VALUES = ("printed", "throughput_printed", "rtt_ns")
 _NUMBERS = {"metrics": "value", "quantiles": "value_ns", "intervals": "throughput_printed", "samples": "rtt_ns"}
 
 
-def find_copies(runs: pd.DataFrame, table: Callable[[str], pa.Table]) -> dict[str, tuple[str, int]]:
+def find_copies(
+    runs: pd.DataFrame, table: Callable[[str], pa.Table], fewest: int = ENOUGH
+) -> dict[str, tuple[str, int]]:
     """Find the runs that print the same values as another run.
 
     Parameters
@@ -53,6 +60,8 @@ def find_copies(runs: pd.DataFrame, table: Callable[[str], pa.Table]) -> dict[st
         The table ``runs``; of its columns, ``run_id``, ``source_id`` and `COMPARED` are used.
     table : callable
         Returns a table of the same runs by its name.
+    fewest : int
+        Different values that two runs must have in common.
 
     Returns
     -------
@@ -62,7 +71,7 @@ def find_copies(runs: pd.DataFrame, table: Callable[[str], pa.Table]) -> dict[st
     """
     import pandas as pd
 
-    alike = runs[_alike(runs["run_id"], table)].set_index("run_id")
+    alike = runs[_alike(runs["run_id"], table, fewest)].set_index("run_id")
     if alike.empty:
         return {}
     marks = pd.util.hash_pandas_object(alike[_SAME].astype("str"), index=False)
@@ -74,7 +83,7 @@ def find_copies(runs: pd.DataFrame, table: Callable[[str], pa.Table]) -> dict[st
     first_of_each = marks.drop_duplicates()
     different = _different_values(first_of_each.index, table)
     values = {mark: different.get(run_id, 0) for run_id, mark in first_of_each.items()}
-    marks = marks[[values[mark] >= ENOUGH for mark in marks]]
+    marks = marks[[values[mark] >= fewest for mark in marks]]
     rows = alike.loc[marks.index, list(_TELLS_APART)].astype(object)
     rows = rows.where(rows.notna(), None).assign(
         mark=marks, size=alike.loc[marks.index, "source_id"].map(runs["source_id"].value_counts())
@@ -91,7 +100,7 @@ def find_copies(runs: pd.DataFrame, table: Callable[[str], pa.Table]) -> dict[st
     return copies
 
 
-def _alike(run_ids: pd.Series, table: Callable[[str], pa.Table]) -> NDArray[np.bool_]:
+def _alike(run_ids: pd.Series, table: Callable[[str], pa.Table], fewest: int) -> NDArray[np.bool_]:
     """Select the runs that may be copies: with enough values, whose bits have the sum of those of another run.
 
     Equal tokens have equal values. To add bits costs a tenth of comparing tokens, which only the selected runs need.
@@ -115,7 +124,7 @@ def _alike(run_ids: pd.Series, table: Callable[[str], pa.Table]) -> NDArray[np.b
         alike = pd.Series(sums).duplicated(keep=False).to_numpy()
         if not alike.any():
             break
-    return alike & (counts >= ENOUGH)
+    return alike & (counts >= fewest)
 
 
 def _printed(columns: list[str]) -> str:

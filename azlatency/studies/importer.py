@@ -20,14 +20,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs import schema
 from azlatency.logs.cache import parse_cached
-from azlatency.logs.decode import SourceError, expand
+from azlatency.logs.decode import SourceError, expand, path_of
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.copies import COMPARED, COPIED_RUN, find_copies
-from azlatency.studies.manifest import DESCRIBED, Manifest
+from azlatency.studies.copies import (
+    COMPARED,
+    COPIED_RUN,
+    ENOUGH,
+    POSSIBLE_COPY,
+    SUSPICIOUS,
+    SUSPICIOUS_IN_REPORT,
+    find_copies,
+)
+from azlatency.studies.manifest import DESCRIBED, FILE_NAME, Manifest
 from azlatency.studies.remote import (
     DISK_ERRORS,
     ChangedError,
@@ -72,6 +80,10 @@ _MOST_SAMPLES = 2**18
 _MOST_FILES, _FEWEST_FILES, _BATCH_BYTES = 256, 16, 4 * 1024**2
 _BATCHES = 32
 _CHANGED = "changed while it was read; import it again"
+_CONSEQUENCE = {
+    COPIED_RUN: "counted once",
+    POSSIBLE_COPY: f"too few to be sure that they are one test, so both count; if they are, ignore one in {FILE_NAME}",
+}
 
 
 @dataclass
@@ -427,7 +439,11 @@ def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSumm
     """Return the path of each source by its id, in the order of the files; of identical sources only the first."""
     paths: dict[str, str] = {}
     for file, mark in marks.items():
-        summary.unreadable += mark["unreadable"]
+        for message in mark["unreadable"]:
+            if reason := manifest.ignored(path := path_of(message)):
+                summary.ignored.append(f"{path}: {reason}")
+            else:
+                summary.unreadable.append(message)
         for source_id, path in mark["sources"]:
             if path != file and (reason := manifest.ignored(path)):
                 summary.ignored.append(f"{path}: {reason}")
@@ -463,7 +479,7 @@ def _assemble(
         if stored_ids:
             stored = read_table(folder, PARSED_RUNS if name == "runs" else name, large=False)
             if name == "events":
-                of_all_logs = pc.or_(pc.starts_with(stored["code"], "manifest_"), pc.equal(stored["code"], COPIED_RUN))
+                of_all_logs = pc.match_substring_regex(stored["code"], f"^(manifest_.*|{COPIED_RUN}|{POSSIBLE_COPY})$")
                 stored = stored.filter(pc.invert(of_all_logs))
             parts.append(stored if all_stored else _of_sources(stored, stored_ids))
         for batch, wanted, ids in ids_by_batch:
@@ -523,28 +539,38 @@ def _add_manifest(tables: dict[str, pa.Table], paths: dict[str, str], manifest: 
 
 
 def _add_copies(tables: dict[str, pa.Table], paths: dict[str, str], folder: Path) -> list[str]:
-    """Add an event for each run that is a copy of another one; return one note per file with copies."""
+    """Add an event for each run that is, or may be, a copy of another one; return one note per file with such runs."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     runs = tables["runs"].select(["run_id", "source_id", "first_line", *COMPARED]).to_pandas()
     copies = find_copies(
-        runs, cache(lambda name: tables[name] if name in tables else read_table(folder, name, large=False))
+        runs,
+        cache(lambda name: tables[name] if name in tables else read_table(folder, name, large=False)),
+        SUSPICIOUS_IN_REPORT,
     )
     if not copies:
         return []
+    sources = tables["sources"]
+    reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
     logs = Logs()
-    files: dict[str, list[str]] = {}
+    files: dict[tuple[str, str], list[tuple[int, str]]] = {}
     places = dict(zip(runs["run_id"], zip(runs["source_id"], runs["first_line"], strict=True), strict=True))
     for run_id, (original, values) in copies.items():
         (source_id, line), (of_source, of_line) = places[run_id], places[original]
-        text = f"prints the same {values} values as {paths[of_source]}:{of_line}; counted once"
+        if values < SUSPICIOUS and not reports & {source_id, of_source}:
+            continue
+        place = f"{paths[of_source]}:{of_line}"
+        code = COPIED_RUN if values >= ENOUGH else POSSIBLE_COPY
+        text = f"prints the same {values} values as {place}; {_CONSEQUENCE[code]}"
         event = {"source_id": source_id, "run_id": run_id, "line": line}
-        logs.rows["events"].append({**event, "code": COPIED_RUN, "severity": "warning", "text": text})
-        files.setdefault(paths[source_id], []).append(f"{paths[of_source]}:{of_line}")
+        logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
+        files.setdefault((paths[source_id], code), []).append((line, place))
     tables["events"] = pa.concat_tables([tables["events"], logs.to_arrow("events")])
     return [
-        f"{file}: {count_of(len(originals), 'run')} with the printed values of {_shortened(originals)}; counted once"
-        for file, originals in files.items()
+        f"{file}:{pairs[0][0]}: {count_of(len(pairs), 'run')} with the printed values of "
+        f"{_shortened([place for _, place in pairs])}; {_CONSEQUENCE[code]}"
+        for (file, code), pairs in files.items()
     ]
 
 

@@ -38,7 +38,7 @@ def test_a_quoted_log_counts_once_and_the_import_names_both_files(folder: Path) 
     counted = az.latency(study)
     assert counted["file"].tolist() == ["logs/az1-az2.log"], "the log counts, although the report comes first"
     (note,) = summary.notes
-    assert note == "results.md: 1 run with the printed values of logs/az1-az2.log:2; counted once"
+    assert note == "results.md:7: 1 run with the printed values of logs/az1-az2.log:2; counted once"
     (event,) = study.events[study.events["code"] == "copied_run"].itertuples()
     assert event.severity == "warning" and event.text.endswith("values as logs/az1-az2.log:2; counted once")
     assert len(az.latency(az.parse(folder))) == 1, "without a study, too"
@@ -76,3 +76,36 @@ def test_few_printed_values_can_be_equal_by_chance(tmp_path: Path) -> None:
     (folder / "run2.log").write_text(text + "\n", "utf-8")
     summary, study = imported(folder)
     assert summary.runs_by_tool == {"qperf": 2} and not summary.notes and len(az.latency(study)) == 2
+    (folder / "results.md").write_text(f"# Results\n\nThe second run:\n\n```\n{text}```\n", "utf-8")
+    summary, study = imported(folder)
+    assert summary.notes == [
+        f"{run}.log:1: 1 run with the printed values of results.md:6; {UNSURE}" for run in ("run1", "run2")
+    ]
+    assert len(az.latency(study)) == 3, "all count"
+
+
+PING = """PING 10.0.0.5 (10.0.0.5) 56(84) bytes of data.
+
+--- 10.0.0.5 ping statistics ---
+20 packets transmitted, 20 received, 0% packet loss, time 19027ms
+rtt min/avg/max/mdev = 0.812/1.043/1.377/0.121 ms
+"""
+UNSURE = "too few to be sure that they are one test, so both count; if they are, ignore one in study.toml"
+
+
+def test_a_short_log_that_is_printed_twice_is_named_with_both_places(tmp_path: Path) -> None:
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    (folder / "a.log").write_text(PING, "utf-8")
+    (folder / "b.log").write_text(f"{PING}\n", "utf-8")
+    (folder / "c.log").write_text(PING.replace("1.043", "1.044"), "utf-8")
+    summary, study = imported(folder)
+    assert summary.notes == ["b.log:1: 1 run with the printed values of a.log:1; " + UNSURE]
+    (event,) = study.events[study.events["code"] == "possible_copy"].itertuples()
+    assert (event.line, event.severity) == (1, "warning")
+    assert event.text == "prints the same 4 values as a.log:1; " + UNSURE
+    assert len(az.latency(study)) == 3
+    entries = '[[run]]\nlog = "b.log"\nignore = "copy"\n[[run]]\nlog = "*"\n'
+    (folder / "study.toml").write_text(f"[study]\n{entries}", "utf-8")
+    summary, study = imported(folder)
+    assert not summary.notes and len(az.latency(study)) == 2

@@ -166,6 +166,27 @@ def test_an_ignored_member_of_an_archive(study: Path, out: Path, tmp_path: Path)
     assert summary.ignored == ["dump.zip!qperf.log: too short"] and "qperf" not in summary.runs_by_tool
 
 
+def test_ignored_members_of_archives_in_an_archive(study: Path, out: Path, tmp_path: Path) -> None:
+    """Also those that cannot be read, at every import."""
+    inner = tmp_path / "inner"
+    shutil.copytree(study / "az1-az1", inner / "vm1")
+    (inner / "vm1" / "plot.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (tmp_path / "dump").mkdir()
+    shutil.make_archive(str(tmp_path / "dump" / "monday"), "gztar", inner)
+    (tmp_path / "raw").mkdir()
+    shutil.make_archive(str(tmp_path / "raw" / "dump"), "zip", tmp_path / "dump")
+    summary = import_study("mine", [tmp_path / "raw"], out=out)
+    member = "dump.zip!monday.tar.gz!./vm1"
+    assert [line.split(": ")[0] for line in summary.unreadable] == [f"{member}/plot.png:1"]
+    manifest = '[[run]]\nlog = ["*.png", "*!*!*/qperf.log"]\nignore = "no"\n[[run]]\nlog = "*"\nzone = "1"\n'
+    (tmp_path / "raw" / "study.toml").write_text(manifest, "utf-8")
+    for _ in range(2):
+        summary = import_study("mine", [tmp_path / "raw"], out=out)
+        assert sorted(summary.ignored) == [f"{member}/plot.png: no", f"{member}/qperf.log: no"]
+        assert not summary.unreadable and set(summary.runs_by_tool) == {"iperf3", "ntttcp", "sockperf"}
+    assert set(load("mine", processed=out).sources["path"].str.rpartition("/")[0]) == {member}
+
+
 def test_raw_files_are_never_changed(study: Path, out: Path) -> None:
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in study.rglob("*") if path.is_file()}
     import_study("cni", [study], out=out)
