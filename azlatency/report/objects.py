@@ -25,7 +25,7 @@ FINDINGS_TYPE = "application/vnd.azlatency.findings+json"
 STYLE = Path(__file__).with_name("azlatency.mplstyle")
 _SVG, _DECLARATION = "http://www.w3.org/2000/svg", '<?xml version="1.0" encoding="utf-8"?>\n'
 #: The families that matplotlib lists are those of this machine; readers have others.
-_FONTS, _FONT_STACK = re.compile(r"(?<=font-family: )'DejaVu Sans'[^;\"]*"), "'DejaVu Sans', Verdana, sans-serif"
+_FONTS, FONT_STACK = re.compile(r"(?<=font-family: )'DejaVu Sans'[^;\"]*"), "'DejaVu Sans', Verdana, sans-serif"
 
 
 #: Font families with characters that DejaVu Sans lacks (a host may be named 東京-1), in the order of preference.
@@ -79,7 +79,7 @@ class Chart:
         with style():
             self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         # A name of a log may have characters that XML forbids.
-        return _with_tips(visible(_FONTS.sub(_FONT_STACK, buffer.getvalue())), visible(dict(self.tips)))
+        return _with_tips(visible(_FONTS.sub(FONT_STACK, buffer.getvalue())), visible(dict(self.tips)))
 
     def png(self, dpi: int = 150) -> bytes:
         """Return the chart as PNG at ``dpi`` dots per inch."""

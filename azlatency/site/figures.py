@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from azlatency.report.charts.palette import DARK
+from azlatency.report.objects import FONT_STACK
 
 _SVG_TAGS = frozenset(
     """
@@ -35,6 +36,9 @@ _RASTER = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 _SHIFT = re.compile(r"translate\([^()]{0,60}\)")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+_COLON = re.compile(r"\s*:\s*")
+#: The style of nearly all texts of a figure.
+_FONT = f"font-family:{FONT_STACK}"
 _OPACITY = re.compile(r"(?<![\w-])opacity")
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
 
@@ -58,7 +62,7 @@ def svg(source: str, prefix: str, title: str, described_by: str = "") -> Markup 
     name = ElementTree.Element("title", {"id": f"{prefix}title"})
     name.text = title
     root.insert(0, name)
-    root.attrib |= {"role": "img", "aria-labelledby": f"{prefix}title"}
+    root.attrib |= {"style": _FONT, "role": "img", "aria-labelledby": f"{prefix}title"}
     if described_by:
         root.set("aria-describedby", described_by)
     return Markup(ElementTree.tostring(root, encoding="unicode"))
@@ -122,12 +126,17 @@ def _svg_value(name: str, value: str, ids: Mapping[str, str]) -> str | None:
     if "\\" in value or "@" in value or "expression" in value:
         return None  # CSS escapes could spell url( in another way
     value = _CSS_URL.sub(lambda match: f"url(#{ids.get(match[1].strip(chr(34) + chr(39))[1:], '')})", value)
-    return _COLOUR.sub(_scheme_colour, value) if name == "style" else value
+    return _short_style(value) if name == "style" else value
 
 
-def _scheme_colour(colour: re.Match[str]) -> str:
-    """Return a colour of the charts as a variable of the page, which has another value in the dark scheme."""
-    return f"var(--c{colour[0][1:]},{colour[0]})" if colour[0] in DARK else colour[0]
+def _short_style(value: str) -> str:
+    """Return a style without its blanks and without the font of the whole figure, in the colours of the scheme.
+
+    A colour of the charts becomes a variable of the page with the colour in its name: it has another value in the dark
+    scheme, and page.js names the colour again where it saves a figure.
+    """
+    value = _COLOUR.sub(lambda colour: f"var(--c{colour[0][1:]})" if colour[0] in DARK else colour[0], value)
+    return ";".join(part for part in re.split(r"\s*;\s*", _COLON.sub(":", value.strip())) if part and part != _FONT)
 
 
 def scheme_style() -> Markup:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from azlatency.report.objects import FONT_STACK
 from azlatency.site.figures import svg
 
 
@@ -24,7 +25,8 @@ def test_svg_keeps_what_draws_and_nothing_else() -> None:
     <text>a &lt; b<set attributeName="x"/></text>
     <animate/></svg>"""
     text = str(svg(source, "o1_", "A <name>", "o1_alt"))
-    assert text.startswith('<svg viewBox="0 0 9 9" role="img" aria-labelledby="o1_title" aria-describedby="o1_alt">')
+    named = 'role="img" aria-labelledby="o1_title" aria-describedby="o1_alt">'
+    assert text.startswith(f'<svg viewBox="0 0 9 9" style="font-family:{FONT_STACK}" {named}')
     assert '<title id="o1_title">A &lt;name&gt;</title>' in text
     assert '<path id="o1_0" d="M 0.12 1 L 2 2.5" />' in text and "unused" not in text
     assert '<use href="#o1_0" clip-path="url(#o1_1)" style="fill:none" />' in text
@@ -44,7 +46,5 @@ def test_marks_of_one_style_share_it() -> None:
         f'<svg><defs><path id="p"/></defs><g transform="scale(1)">{marks}</g><g transform="scale(1)">{other}</g></svg>'
     )
     text = str(svg(source, "o_", "x"))
-    assert (
-        '<g transform="scale(1)" style="fill: var(--c0072b2,#0072b2)"><use href="#o_0"><title>1</title></use>' in text
-    )
-    assert text.count("var(--c0072b2") == 1 and text.count("opacity: 0.5") == 2
+    assert '<g transform="scale(1)" style="fill:var(--c0072b2)"><use href="#o_0"><title>1</title></use>' in text
+    assert text.count("var(--c0072b2") == 1 and text.count("opacity:0.5") == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -66,9 +67,9 @@ def side_by_side(most: int, panels: int) -> int:
     return min(most if _column.get() == "double" else 1, panels)
 
 
-def label(text: str | Path, letters: int = 46) -> str:
-    """Wrap a tick label at ``letters`` characters (fewer in a column), with long names shortened."""
-    return wrap(text, letters if _column.get() == "double" else max(letters // 2, 16), _LABEL_LINES)
+def label(text: str | Path, letters: int = 46, most: int = _LABEL_LINES) -> str:
+    """Wrap a tick label at ``letters`` characters (fewer in a column) and ``most`` lines, with long names shortened."""
+    return wrap(text, letters if _column.get() == "double" else max(letters // 2, 16), most)
 
 
 def lines(*labels: str) -> int:
@@ -77,11 +78,13 @@ def lines(*labels: str) -> int:
 
 
 def sizes(counts: Iterable[int], of: str) -> str:
-    """Return the sample size for a caption: "n = 3 runs", "n = 200 to 9,553 packets"; empty for no counts."""
+    """Return the sample size for a caption: "n = 1 run", "n = 200 to 9,553 packets"; empty for no counts."""
     ordered = sorted(counts)
     if not ordered:
         return ""
     ends = [f"{count:,}" for count in dict.fromkeys((ordered[0], ordered[-1]))]
+    if ends == ["1"]:
+        of = re.sub("s\\b", "", of, count=1)
     return f"n = {' to '.join(ends)} {of}"
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FAR_APART = 8
+#: Most lines of the label of a change, which names two conditions.
+_LINES_OF_A_CHANGE = 6
 
 
 @styled
@@ -190,7 +192,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         return Note(f"No chart: one change only. {change_name(changes[0])}: measured ratio {span}.")
     changes, left = most_of(changes, _has_interval, "changes, those with intervals first", MOST_ROWS)
     changes = sorted(changes, key=_ratio)
-    names = [label(change_name(change)) for change in changes]
+    names = [label(change_name(change).replace("Standard_", ""), most=_LINES_OF_A_CHANGE) for change in changes]
     heights = [lines(name) + 0.3 for name in names]
     figure, (axis,) = stack([sum(heights)], xlabel="round-trip time after ÷ before the change (log); below 1 is faster")
     place, rows, alts, outer = 0.0, [], [], [1.0]

@@ -51,13 +51,13 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     if len(names) > MOST_ENDS:
         return Note(f"No chart: {len(names)} zones are too many; the charts of the paths show them.")
     quantity, like = pairs[0].quantity, one_prefix((value for pair in pairs for value in pair.values), "ns")
-    caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: the median of "
+    caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: "
     if len(names) > (_MOST_ZONES - 1 if narrow() else _MOST_ZONES):
         figure = _heat_map(pairs, names)
-        caption += "the runs, in µs."
+        caption += "the median of the runs, in µs."
     else:
         figure, far = _map(pairs, names, like)
-        caption += "three or more runs, and their range."
+        caption += _shown(pairs)
         if any(map(_truth, pairs)):
             caption += " " + configured().caption("rtt")
         if far:
@@ -122,6 +122,17 @@ def _heat_map(pairs: Sequence[ZonePair], names: Sequence[str]) -> Figure:
     shade(axis, values)
     name_ends(axis, names)
     return figure
+
+
+def _shown(pairs: Sequence[ZonePair]) -> str:
+    """Say in the caption what a pair's number is."""
+    counts = {len(pair.values) for pair in pairs}
+    if counts == {1}:
+        return "a single run each."
+    if max(counts) < _FEWEST:
+        return "the runs, or their range."
+    few = f"; of fewer than {_FEWEST} runs only the range" if min(counts) < _FEWEST else ""
+    return f"the median of the runs, and their range{few}."
 
 
 def _zones(pair: ZonePair) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.logs.format import column_unit, plain
 from azlatency.report.card import span
 from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import label, lines, sizes, stack, styled, tip
+from azlatency.report.charts.base import label, lines, narrow, sizes, stack, styled, tip
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
 from azlatency.report.charts.rows import at_edge, number
 from azlatency.report.objects import Chart, Note
@@ -103,7 +103,8 @@ def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
             )
         (mark,) = axis.plot([value], [row], shape, color=edge, markerfacecolor=face, markersize=5.5, zorder=3)
         tip(mark, _words(result))
-        at_edge(axis, row, f"{number(value)}, {result.status}", edge)
+        # In a column, words would leave no room for the dots; shape and colour say the same.
+        at_edge(axis, row, number(value) if narrow() else f"{number(value)}, {result.status}", edge)
     axis.set_yticks(range(len(rows)), [_where(result) for result in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
 

@@ -151,7 +151,7 @@ function svgText(svg) {
   copy.setAttribute("width", box.width + "pt");
   copy.setAttribute("height", box.height + "pt");
   // Other programs know neither the variables nor the dark scheme of the page.
-  return new XMLSerializer().serializeToString(copy).replace(/var\(--c[0-9a-f]{6},\s*(#[0-9a-f]{6})\)/g, "$1");
+  return new XMLSerializer().serializeToString(copy).replace(/var\(--c([0-9a-f]{6})\)/g, "#$1");
 }
 const loaded = source => new Promise((done, failed) => { const image = new Image(); image.onload = () => done(image); image.onerror = failed; image.src = source; });
 async function png(svg) {
