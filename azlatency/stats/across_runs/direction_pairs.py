@@ -98,7 +98,9 @@ def machine_spread(
     A control pair within one zone has an expected log ratio of 0. Pairs of machines between the same two zones vary
     around their mean.
     """
-    squares = [math.log(pair.ratio.estimate) ** 2 for pair in control if pair.ratio.estimate]
+    # Equal printed values hide an offset of up to their interval.
+    squares = [(math.log(pair.ratio.estimate) or _log_width(pair) / 2) ** 2 for pair in control if pair.ratio.estimate]
+    squares = [square for square in squares if math.isfinite(square)]
     df = len(squares)
     between: dict[tuple[str, str], list[float]] = {}
     for (i, j), pair in pairs:
