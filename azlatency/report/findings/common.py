@@ -14,6 +14,7 @@ from azlatency.report.objects import Finding
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.across_runs.emulation_check import EmulatedDifference
     from azlatency.stats.result import Estimate
 
 MICROSECOND, GIGABIT = 1e3, 1e9
@@ -37,6 +38,17 @@ def join(names: Iterable[str], most: int = _MOST_PATHS) -> str:
     if len(unique) > most:
         unique = [*unique[: most - 1], "others"]
     return unique[0] if len(unique) == 1 else ", ".join(unique[:-1]) + " and " + unique[-1]
+
+
+def shares_held(differences: Iterable[EmulatedDifference]) -> list[tuple[str, list[EmulatedDifference]]]:
+    """Return for medians and for means how many intervals contain the recorded difference, and the differences."""
+    by_value: dict[str, list[EmulatedDifference]] = {}
+    for difference in differences:
+        by_value.setdefault(difference.value.removesuffix("_ns"), []).append(difference)
+    return [
+        (f"{sum(bool(each.holds) for each in group)} of {len(group)} intervals of {value}s", group)
+        for value, group in sorted(by_value.items(), key=lambda item: -len(item[1]))
+    ]
 
 
 def values_by_path(

@@ -7,6 +7,7 @@ pairs of zones, placements, a falling rate, connect times, or expectations alone
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,10 +27,11 @@ from azlatency.report.card import (
     listed,
     span,
 )
+from azlatency.report.findings.common import shares_held
 from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
-from azlatency.stats.across_runs.emulation_check import emulated_differences
+from azlatency.stats.across_runs.emulation_check import EmulatedDifference, emulated_differences
 from azlatency.stats.across_runs.placement import Change, Condition, changes, conditions, widest
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.across_runs.zone_pairs import zone_pairs
@@ -217,6 +219,10 @@ def _level_dots(levels: Sequence[Condition], label: Callable[[Condition], str]) 
 # --- the shapes of an answer
 
 
+def _width(steps: Sequence[EmulatedDifference]) -> float:
+    return statistics.median((step.difference.high or math.inf) - (step.difference.low or 0.0) for step in steps)
+
+
 def _emulated(data: _Data) -> Answer | None:
     """Say how many intervals contain the delays that the emulator recorded."""
     records = recorded_round_trips(data.study)
@@ -224,19 +230,21 @@ def _emulated(data: _Data) -> Answer | None:
     checked = [step for step in steps if step.holds is not None]
     if not checked:
         return None
-    held = sum(bool(step.holds) for step in checked)
     worst = max(checked, key=lambda step: abs(step.error or 0.0))
     by_method = {step.method: [other for other in checked if other.method == step.method] for step in checked}
-    method, shown = max(by_method.items(), key=lambda item: len(item[1]))
+    method, shown = max(by_method.items(), key=lambda item: (len(item[1]), -_width(item[1])))
     like = one_prefix((value for step in shown[:6] for value in (step.difference.estimate or 0.0, step.recorded)), "ns")
-    compared = [RunsRef(step.run_ids, step.value) for step in checked]
+    shares = [
+        (Linked(share, *(RunsRef(step.run_ids, step.value) for step in steps)),)
+        for share, steps in shares_held(checked)
+    ]
     truth = [FileRef("truth.json", file) for file in records["file"].reindex(list(worst.run_ids)).dropna()]
     return Answer(
         badge="emulated",
         answer=(
-            Linked(f"{held} of {len(checked)}", *compared),
-            " intervals contain the difference between a path and the shortest one that the emulator recorded; the "
-            "measured differences are off by at most ",
+            *listed(shares),
+            " contain the difference between a path and the shortest one that the emulator recorded; the measured "
+            "differences are off by at most ",
             Linked(format_value(abs(worst.error or 0), "ns"), RunsRef(worst.run_ids, worst.value)),
             " of ",
             Linked(format_value(worst.recorded, "ns"), *truth, bold=False),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import MICROSECOND, act, info, join
+from azlatency.report.findings.common import MICROSECOND, act, info, join, shares_held
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.across_runs.run_order import LEVEL
 from azlatency.studies.emulation import both_directions
@@ -151,9 +151,10 @@ def _recovered(differences: Sequence[EmulatedDifference]) -> list[Finding]:
     by_method = "; ".join(
         f"{method} {min(values):+.1f} to {max(values):+.1f} µs" for method, values in sorted(errors.items())
     )
+    shares = join(share for share, _ in shares_held(judged))
     text = (
-        f"{sum(bool(step.holds) for step in judged)} of {len(judged)} intervals contain the difference that the "
-        f"emulator recorded, of up to {largest:,.0f} µs. Errors of the measured differences: {by_method}."
+        f"{shares} contain the difference that the emulator recorded, of up to {largest:,.0f} µs. "
+        f"Errors of the measured differences: {by_method}."
     )
     return [info(text)]
 
