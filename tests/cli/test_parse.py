@@ -40,7 +40,7 @@ def test_parse_prints_samples_only_on_request(raw: Path) -> None:
     assert "samples" not in json.loads(azlatency("parse", log, "--format", "json").stdout)
     content = json.loads(azlatency("parse", log, "--format", "json", "--samples").stdout)
     assert tuple(content["samples"][0]) == schema.names("samples")
-    assert content["samples"][0]["rtt_ns"] == 273_000
+    assert content["samples"][0]["rtt_ns"] == 291_000
 
 
 def test_parse_prints_one_table_as_csv(log: Path) -> None:

@@ -155,11 +155,11 @@ def lines(logs: Logs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, int, st
 
 def test_what_was_configured_leads_to_its_line(data: Path) -> None:
     row = next(row for row in rows(ZONE_PAIRS, "emulated-zones") if "configured one-way" in row.table.caption)
-    assert (row.cells[0], row.cells[2]) == ("az1a ↔ az2a", "65")
+    assert (row.cells[0], row.cells[2]) == ("az1a ↔ az2a", "90")
     # Read by hand in truth.json.
     file, line, quoted = lines(Logs(load("emulated-zones")), *row.record["cell_refs"]["2"])[0]
     assert (file, line) == ("truth.json", 13)
-    assert str(quoted).strip().startswith('"az1a->az2a": {"base_us": 60.0,')
+    assert str(quoted).strip().startswith('"az1a->az2a": {"base_us": 85.0,')
 
 
 def test_an_expectation_leads_to_its_number(data: Path) -> None:

@@ -66,6 +66,6 @@ def test_the_configured_delay_is_drawn_in_an_emulated_study() -> None:
         for line in axis.lines:
             if line.get_linestyle() == ":":
                 delays[axis.get_title("left").split(",")[0]] = float(line.get_ydata()[0])
-    # truth.json: 60 + 60 µs, 350 + 350 µs, 300 + 420 µs; the link inside a zone has no delay of its own.
-    expected = {frozenset("12"): 120, frozenset("13"): 700, frozenset("23"): 720}
+    # truth.json: 85 + 85 µs, 375 + 375 µs, 325 + 445 µs, and 25 + 25 µs inside a zone.
+    expected = {frozenset("12"): 170, frozenset("13"): 750, frozenset("23"): 770, frozenset("1"): 50}
     assert delays == {path: expected[frozenset(path) & frozenset("123")] for path in delays} != {}

@@ -74,7 +74,7 @@ def test_one_round_has_no_interval() -> None:
 
 
 def test_the_emulated_study() -> None:
-    """Of the tools that print medians, ping, the echo test and lagscope agree with the record everywhere."""
+    """Of 24 intervals of medians, 22 hold the record; the means of qperf hold it between near zones only."""
     study = az.load("emulated-zones")
     records = az.studies.recorded_round_trips(study)
     steps = az.stats.emulated_differences(az.studies.configured_links(study), records, az.latency(study))
@@ -82,7 +82,9 @@ def test_the_emulated_study() -> None:
         method: (sum(bool(step.holds) for step in steps if step.method == method), 6)
         for method in dict.fromkeys(step.method for step in steps)
     }
-    assert all(inside[method] == (6, 6) for method in ("ping 56 B", "echo TCP 64 B", "lagscope TCP"))
+    assert {method: held for method, (held, _) in inside.items() if held} == {
+        "ping 56 B": 6, "echo TCP 64 B": 6, "lagscope TCP": 5, "sockperf TCP 14 B": 5, "qperf tcp_lat": 2,
+    }  # fmt: skip
     # What remains on the far paths is the time that a host takes longer after a longer wait.
     assert all(abs(step.error or 0) < 12e3 for step in steps)
     table = tables.zone_pair_asymmetry.emulated_differences(steps)
