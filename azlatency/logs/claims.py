@@ -32,7 +32,7 @@ class Claim(NamedTuple):
     @property
     def is_foreign(self) -> bool:
         """Whether no parser reads the tool."""
-        return self.tool in FOREIGN_TOOLS and self.tool not in load_parsers()
+        return self.tool not in load_parsers()
 
 
 def find_claims(source: Source) -> list[Claim]:
@@ -43,23 +43,22 @@ def find_claims(source: Source) -> list[Claim]:
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
     last: dict[tuple[str, str], tuple[int, str]] = {}
-    for index, shape in enumerate(shape_of(text).split(b"\n")):
+    for index, (shape, shown) in enumerate(zip(shape_of(text).split(b"\n"), text.split("\n"), strict=True)):
         for hint, signatures in _possible(shape) if len(shape) <= _LONGEST_SHAPE else _select(shape):
-            position = positions[index]
-            line = lines[position]
-            if hint not in line.text:
+            if hint not in shown:
                 continue
-            stripped = line.text.strip()
+            stripped = shown.strip()
             for tool, signature in signatures:
-                if signature.weak and last.get((hint, tool)) == (index - 1, line.text[:3]):
+                if signature.weak and last.get((hint, tool)) == (index - 1, shown[:3]):
                     # Consecutive lines with the same start are one claim, even if there are a million.
-                    last[hint, tool] = (index, line.text[:3])
+                    last[hint, tool] = (index, shown[:3])
                 elif (
                     signature.pattern.fullmatch(stripped)
-                    and (follows := _follows(source, position, signature)) is not False
+                    and (follows := _follows(source, positions[index], signature)) is not False
                 ):
-                    claim = Claim(position, tool, line, signature.weak)
-                    last[hint, tool] = (index, line.text[:3])
+                    position = positions[index]
+                    claim = Claim(position, tool, lines[position], signature.weak)
+                    last[hint, tool] = (index, shown[:3])
                     if follows is None:
                         tentative.add(claim)
                         continue

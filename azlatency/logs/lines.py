@@ -29,7 +29,7 @@ _LARGEST_BLOCK = 4 * _PIECE
 #: A text in a file may have so many characters in lines that are not in blocks.
 MOST_ODD = 2 * 1024**3
 #: Shorter blocks are faster to read line by line.
-_FEWEST = 64
+_FEWEST = 100
 _BETWEEN = b"\x1f"
 _CONTROL = (b"\r", b"\x1b", b"\x08", _BETWEEN)
 #: Below this, the product of a double and a power of ten has an error of less than one half.
@@ -374,7 +374,7 @@ def texts_by_number(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, st
     return texts
 
 
-def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -> Lines:
+def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -> Sequence[Line]:
     """Return the lines of a large text; ``clean(number, raw)`` returns the lines that a physical line shows."""
     parts: list[list[Line] | UniformBlock] = []
     last: bytes | None = None  # shape of the block that is the last part
@@ -397,7 +397,7 @@ def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -
             else:
                 parts.append(UniformBlock(number, count, text, start, end))
             number, start, last = number + count, end, shape
-    return Lines(parts)
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], list) else Lines(parts)
 
 
 def _find_uniform(text: str | FileText, start: int, stop: int) -> Iterator[tuple[bytes | None, int, int]]:

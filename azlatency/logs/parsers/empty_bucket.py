@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import Line, LineLog, data
+from azlatency.logs.grammar import Line, LineLog, bulk, data
+from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import quantity
 
-_RATE = r"crnt bw = (\d{1,4}\.\d{3})"
-_SECOND = 10**9
+_RATE = r"crnt bw = (?P<rate>\d{1,4}\.\d{3})"
+_SECOND, _THOUSANDTH = 10**9, 10**6
 
 
 class _Rates(LineLog):
@@ -36,10 +37,26 @@ class _Rates(LineLog):
     def rate(self, line: Line, match: re.Match[str]) -> None:
         if line.number == self.unfinished:
             return
-        rate, start = quantity(match[1], "Gbps").value, self.seconds * _SECOND
+        self._add(quantity(match[1], "Gbps").value, line.number)
+
+    @bulk(rate)
+    def rates(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        """Read many rates at once; the last line may be cut."""
+        if rows.last == self.unfinished or (columns := rows.columns(match, widths=("rate",), rate=3)) is None:
+            return False
+        thousandths = columns["rate"]
+        digits = sum(thousandths >= 10**power for power in (0, 4, 5, 6))
+        if (columns["rate width"] != digits + len(".000")).any():
+            return False
+        for number, rate in enumerate(thousandths.tolist(), start=rows.first):
+            self._add(float(rate * _THOUSANDTH), number)
+        return True
+
+    def _add(self, rate: float, number: int) -> None:
+        start = self.seconds * _SECOND
         self.run.add_interval(
             side="sender", start_ns=start, end_ns=start + _SECOND, throughput=rate, throughput_printed=rate,
-            omitted=False, line=line.number,
+            omitted=False, line=number,
         )  # fmt: skip
         self.seconds += 1
 
