@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.lines import Line, shape_of, unique_lines
+from azlatency.logs.lines import Line, shape_of, unique_pieces
 from azlatency.logs.parsers import Signature, load_parsers
 
 _BLANKS_BETWEEN = 4
@@ -37,28 +37,26 @@ class Claim(NamedTuple):
 
 def find_claims(source: Source) -> list[Claim]:
     """Return every claim of every parser and every recognised line of a foreign tool, in order of line."""
-    lines = source.lines
-    text, positions = unique_lines(lines)
     claims: set[Claim] = set()
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
-    last: dict[tuple[str, str], tuple[int, str]] = {}
-    for index, (shape, shown) in enumerate(zip(shape_of(text).split(b"\n"), text.split("\n"), strict=True)):
-        for hint, signatures in _possible(shape) if len(shape) <= _LONGEST_SHAPE else _select(shape):
-            if hint not in shown:
-                continue
-            stripped = shown.strip()
-            for tool, signature in signatures:
-                if signature.weak and last.get((hint, tool)) == (index - 1, shown[:3]):
-                    # Consecutive lines with the same start are one claim, even if there are a million.
-                    last[hint, tool] = (index, shown[:3])
-                elif (
-                    signature.pattern.fullmatch(stripped)
-                    and (follows := _follows(source, positions[index], signature)) is not False
-                ):
-                    position = positions[index]
-                    claim = Claim(position, tool, lines[position], signature.weak)
-                    last[hint, tool] = (index, shown[:3])
+    above = _Above()
+    for text, positions in unique_pieces(source.lines):
+        for shape, shown, position in zip(shape_of(text).split(b"\n"), text.split("\n"), positions, strict=True):
+            above.begin_line(shown)
+            for hint, signatures in _possible(shape) if len(shape) <= _LONGEST_SHAPE else _select(shape):
+                if hint not in shown:
+                    continue
+                stripped = shown.strip()
+                for tool, signature in signatures:
+                    if signature.weak and above.is_repeated(hint, tool):
+                        continue
+                    if not signature.pattern.fullmatch(stripped):
+                        continue
+                    if (follows := _follows(source, position, signature)) is False:
+                        continue
+                    above.keep(hint, tool)
+                    claim = Claim(position, tool, source.lines[position], signature.weak)
                     if follows is None:
                         tentative.add(claim)
                         continue
@@ -66,6 +64,36 @@ def find_claims(source: Source) -> list[Claim]:
                     if signature.then is not None:
                         proven[position] = tool
     return _resolve(claims, tentative, proven)
+
+
+class _Above:
+    """The claims above a line: lines with the same start have one weak claim of a tool, even if there are a million."""
+
+    def __init__(self) -> None:
+        self.index, self._start, self._begin = -1, "", 0
+        self._last: dict[tuple[str, str], int] = {}
+        self._newest = self._before = -1
+
+    def begin_line(self, shown: str) -> None:
+        """Go to the next line."""
+        self.index += 1
+        if shown[:3] != self._start:
+            self._start, self._begin = shown[:3], self.index
+
+    def is_repeated(self, hint: str, tool: str) -> bool:
+        """Return whether a line above has this claim, and the lines between have the same start and no new claim."""
+        last = self._last.get((hint, tool), -1)
+        newest = self._before if self._newest == self.index else self._newest
+        if last < self._begin or newest > last:
+            return False
+        self._last[hint, tool] = self.index
+        return True
+
+    def keep(self, hint: str, tool: str) -> None:
+        """Remember a claim on this line."""
+        self._last[hint, tool] = self.index
+        if self._newest != self.index:
+            self._before, self._newest = self._newest, self.index
 
 
 @cache

@@ -39,10 +39,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from azlatency.logs.large import FileText
-from azlatency.logs.lines import MOST_ODD, Line, OddLinesError, group_lines
+from azlatency.logs.lines import Line, group_lines
 from azlatency.logs.parsers import code_page_phrases
 
 LARGEST_SOURCE = 2 * 1024**3
+#: What has to be in memory as a whole: JSON documents, other encodings than UTF-8, and wrapped logs.
+LARGEST_WHOLE = 256 * 1024**2
 MOST_MEMBERS = 100_000
 #: Archives inside the outermost archive, one inside the other.
 MOST_NESTED = 3
@@ -363,8 +365,9 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
                 yield from _expand_file(file, shown, room, depth + 1)
     elif size >= _LARGE // 8 and (source := _open_large(file, shown, room)) is not None:
         yield source
-    elif size > LARGEST_SOURCE:
-        raise SourceError(f"{shown}:1: {size} bytes, more than the limit of {LARGEST_SOURCE}; split it")
+    elif size > LARGEST_WHOLE:
+        what = f"{size} bytes of JSON, or not in UTF-8, are more than the limit of {LARGEST_WHOLE}"
+        raise SourceError(f"{shown}:1: {what}; record text, or split it")
     else:
         with file:
             file.seek(0)
@@ -408,13 +411,7 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
             kept = _keep_text(iter(partial(file.read, _PIECE), b""), None)
     if kept is None:
         return None
-    source = Source(shown, hasher.hexdigest(), kept[1], "utf-8", kept[0])
-    try:
-        _ = source.lines
-    except OddLinesError:
-        what = f"{kept[1]} bytes in lines that differ in more than their digits, more than the limit of {MOST_ODD}"
-        raise SourceError(f"{shown}:1: {what}; split it") from None
-    return source
+    return Source(shown, hasher.hexdigest(), kept[1], "utf-8", kept[0])
 
 
 def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[FileText, int] | None:
@@ -466,7 +463,7 @@ def _decompress(raw: bytes, shown: str, room: _Room) -> bytes:
     if reader is None:
         return raw
     with _reading_compressed(reader, io.BytesIO(raw), shown) as stream:
-        return b"".join(_bounded_pieces(stream, shown, len(raw), LARGEST_SOURCE, room))
+        return b"".join(_bounded_pieces(stream, shown, len(raw), LARGEST_WHOLE, room))
 
 
 def _find_reader(raw: bytes) -> Callable[[Any], Any] | None:

@@ -1,5 +1,7 @@
 """The lines of a source; in a large source, consecutive lines that differ only in their digits form one block.
 
+The other lines of a text that stays in its file are a `Passage`, which builds them when they are read.
+
 A ping log of a million replies has about a dozen distinct lines and a million that differ only in their digits.
 `group_lines` finds such blocks by comparing the text without its digits; the lines of a block are built only on access.
 `UniformBlock.columns` reads the numbers of a block in bulk: it removes the text that all rows share and parses the rest
@@ -10,8 +12,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -26,18 +28,14 @@ _DIGITS = b"0123456789."
 _PIECE = 2**20
 #: In a text that stays in its file, no block is much larger.
 _LARGEST_BLOCK = 4 * _PIECE
-#: A text in a file may have so many characters in lines that are not in blocks.
-MOST_ODD = 2 * 1024**3
+#: Lines of one piece of `unique_pieces`.
+_UNIQUE = 2**14
 #: Shorter blocks are faster to read line by line.
 _FEWEST = 100
 _BETWEEN = b"\x1f"
 _CONTROL = (b"\r", b"\x1b", b"\x08", _BETWEEN)
 #: Below this, the product of a double and a power of ten has an error of less than one half.
 _EXACT = 2**51
-
-
-class OddLinesError(ValueError):
-    """A text in a file has more characters in lines that are not uniform than fit into memory."""
 
 
 class Line(NamedTuple):
@@ -161,6 +159,54 @@ class UniformBlock(Sequence[Line]):
                 column[done : done + len(part)] = part
             done += len(parts[0])
         return dict(zip([*groups, *(f"{name} width" for name in widths)], columns, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Passage(Sequence[Line]):
+    """Consecutive lines of a text in a file that differ in more than their digits, built from the file when read.
+
+    They are the lines ``begin`` to ``end`` of ``whole[start:stop]``, which starts with the physical line ``first``.
+    ``built`` contains the lines of the passage of the text that was read last.
+    """
+
+    first: int
+    whole: FileText = field(repr=False)
+    start: int
+    stop: int
+    clean: Callable[[int, str], list[Line]] = field(repr=False)
+    built: dict[int, list[Line]] = field(repr=False)
+    begin: int = 0
+    end: int | None = None
+
+    @property
+    def _lines(self) -> list[Line]:
+        lines = self.built.get(self.start)
+        if lines is None:
+            texts = self.whole[self.start : self.stop].removesuffix("\n").split("\n")
+            lines = [line for at, raw in enumerate(texts, start=self.first) for line in self.clean(at, raw)]
+            self.built.clear()
+            self.built[self.start] = lines
+        return lines
+
+    @cached_property
+    def _length(self) -> int:
+        return len(self._lines[self.begin : self.end])
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Passage: ...
+    def __getitem__(self, index: int | slice) -> Line | Passage:
+        if isinstance(index, slice):
+            start, stop, _ = index.indices(len(self))
+            return replace(self, begin=self.begin + start, end=self.begin + max(stop, start))
+        return self._lines[self.begin + range(len(self))[index]]
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self._lines[self.begin : self.end])
 
 
 def shape_of(text: str) -> bytes:
@@ -293,9 +339,9 @@ def _unscaled(column: Any, digits: int) -> Any:
 
 
 class Lines(Sequence[Line]):
-    """The lines of a large source: lists of lines, and `UniformBlock` objects whose lines are built on access."""
+    """The lines of a large source: lists of lines, and parts whose lines are built on access."""
 
-    def __init__(self, parts: list[list[Line] | UniformBlock]) -> None:
+    def __init__(self, parts: list[list[Line] | Passage | UniformBlock]) -> None:
         self.parts = parts
         self._starts = [0, *accumulate(len(part) for part in parts)]
 
@@ -321,10 +367,19 @@ class Lines(Sequence[Line]):
         for part in self.parts:
             yield from part
 
-    def positions(self) -> Iterator[int]:
-        """Yield the positions of all lines, but only the first one of each `UniformBlock`."""
+    def unique_pieces(self) -> Iterator[tuple[str, Sequence[int]]]:
+        """Yield the texts and positions of all lines, but only the first one of each `UniformBlock`, in pieces."""
+        texts: list[str] = []
+        positions: list[int] = []
         for part, start in zip(self.parts, self._starts, strict=False):
-            yield from range(start, start + 1 if isinstance(part, UniformBlock) else start + len(part))
+            shown = [part[0]] if isinstance(part, UniformBlock) else part
+            texts += [line.text for line in shown]
+            positions += range(start, start + len(shown))
+            if len(texts) >= _UNIQUE:
+                yield "\n".join(texts), positions
+                texts, positions = [], []
+        if texts:
+            yield "\n".join(texts), positions
 
 
 def iter_blocks(lines: Sequence[Line]) -> Iterator[Line | UniformBlock]:
@@ -339,12 +394,11 @@ def iter_blocks(lines: Sequence[Line]) -> Iterator[Line | UniformBlock]:
             yield from part
 
 
-def unique_lines(lines: Sequence[Line]) -> tuple[str, Sequence[int]]:
-    """Return the text of all lines, of a `UniformBlock` only the first row, and the position of each line in it."""
-    if not isinstance(lines, Lines):
-        return "\n".join([line.text for line in lines]), range(len(lines))
-    positions = list(lines.positions())
-    return "\n".join([lines[position].text for position in positions]), positions
+def unique_pieces(lines: Sequence[Line]) -> Iterable[tuple[str, Sequence[int]]]:
+    """Return the text of the lines in pieces, of a `UniformBlock` only the first row, with the position of each line."""
+    if isinstance(lines, Lines):
+        return lines.unique_pieces()
+    return [("\n".join([line.text for line in lines]), range(len(lines)))]
 
 
 def find_lines_with(hint: str, text: str) -> list[int]:
@@ -376,16 +430,15 @@ def texts_by_number(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, st
 
 def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -> Sequence[Line]:
     """Return the lines of a large text; ``clean(number, raw)`` returns the lines that a physical line shows."""
-    parts: list[list[Line] | UniformBlock] = []
+    parts: list[list[Line] | Passage | UniformBlock] = []
     last: bytes | None = None  # shape of the block that is the last part
-    odd = 0
+    built: dict[int, list[Line]] = {}
     number, start = 1, 0
     while start < len(text):
         for shape, count, end in _find_uniform(text, start, _piece_end(text, start, len(text))):
-            if shape is None:
-                odd += end - start
-                if odd > MOST_ODD and isinstance(text, FileText):
-                    raise OddLinesError
+            if shape is None and isinstance(text, FileText):
+                parts.append(Passage(number, text, start, end, clean, built))
+            elif shape is None:
                 texts = text[start:end].split("\n")[:count]
                 parts.append([line for at, raw in enumerate(texts, start=number) for line in clean(at, raw)])
             elif (

@@ -13,16 +13,16 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from azlatency.logs.claims import Claim, find_claims
-from azlatency.logs.decode import LARGEST_SOURCE, Source, SourceError, expand
+from azlatency.logs.decode import LARGEST_WHOLE, Source, SourceError, expand
 from azlatency.logs.documents import find_document
 from azlatency.logs.grammar import BLANK, DATA, KNOWN, UNKNOWN
 from azlatency.logs.large import FileText
-from azlatency.logs.lines import texts_by_number, unique_lines
+from azlatency.logs.lines import texts_by_number, unique_pieces
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
 from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, may_begin_line, segment
@@ -30,6 +30,8 @@ from azlatency.logs.tables import Logs
 from azlatency.logs.unwrap import Unwrapped, propose_unwrapped, take_head
 
 _MOST_READINGS = 3
+#: The wrapping of a large text is looked for in so many pieces of its lines.
+_PIECES_OF_HEAD = 16
 #: Code of the event for a line of prose that a rule of a parser would read.
 LOST_LINE = "line_outside_log"
 
@@ -144,7 +146,8 @@ def _possible_readings(plain: _Reading) -> list[_Reading]:
     propose = partial(propose_unwrapped, claimed=most[1] > 0, surely=most[0] > 0)
     if isinstance(source.text, FileText):
         # Lines that differ only in their digits are wrapped in the same way.
-        if source.size_bytes > LARGEST_SOURCE or not any(propose(replace(source, text=unique_lines(source.lines)[0]))):
+        head = "\n".join(text for text, _ in islice(unique_pieces(source.lines), _PIECES_OF_HEAD))
+        if source.size_bytes > LARGEST_WHOLE or not any(propose(replace(source, text=head))):
             return [plain]
         source = replace(source, text=source.whole_text)
     best: list[_Reading] = []
@@ -201,7 +204,7 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         recorder.add_event("foreign_tool", "warning", text, claim.line.number)
     _fail_contradicted_runs(recorder)
     # An event for each line of a text of any size does not fit into memory; without a log, one event says it all.
-    skip = not segments.logs and source.size_bytes > LARGEST_SOURCE
+    skip = not segments.logs and source.size_bytes > LARGEST_WHOLE
     unknown = [] if skip else classify_remaining_lines(source, recorder.accounting, segments)
     for line, owner in find_lost_lines(source, recorder.accounting, segments):
         text = (

@@ -210,9 +210,9 @@ class Run:
         """Return the row of a metric added before, or None."""
         return self._metrics.get((name, side, stream))
 
-    def metric_names(self) -> set[str]:
+    def metric_names(self) -> frozenset[str]:
         """Return the names of the metrics added before."""
-        return {metric for metric, _, _ in self._metrics}
+        return frozenset(metric for metric, _, _ in self._metrics)
 
     def metric_rows(self, name: str) -> list[Row]:
         """Return the rows of a metric added before, for every side and stream."""

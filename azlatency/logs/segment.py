@@ -8,7 +8,7 @@ in a plain log file.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby, pairwise
@@ -29,7 +29,7 @@ from azlatency.logs.grammar import (
     LineLog,
     Rule,
 )
-from azlatency.logs.lines import find_lines_with, texts_by_number, unique_lines
+from azlatency.logs.lines import find_lines_with, texts_by_number, unique_pieces
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
 
@@ -48,6 +48,7 @@ _PROMPT = re.compile(
 # "# " and "$ " also start comments and headings; the line is a prompt only if the command runs a known tool.
 _BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
 _PROMPT_STARTS = ("#", "$", "%", ">")
+_BOUNDARIES = ("```", "~~~", "#", "$", ">", "^C", "Script ")
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
 _LINES_ABOVE_FOREIGN = 4
@@ -280,12 +281,9 @@ def _runs_tool(parser: Parser, command: str | None) -> bool:
 
 def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> list[_Block]:
     """Return the blocks between fences, headings and prompt lines, with their context."""
-    text, positions = unique_lines(lines)
-    markdown = "```" in text or "~~~" in text or source.path.lower().endswith(_MARKDOWN_ENDINGS)
-    hints = ["```", "~~~", "#", "$", ">", "^C", "Script "]
-    if _may_be_prompt(text) or "\n%" in text:  # progress lines are full of percent signs
-        hints.append("%")
-    boundaries = {positions[index] for hint in hints for index in find_lines_with(hint, text)}
+    markdown = source.path.lower().endswith(_MARKDOWN_ENDINGS) or any(
+        "```" in text or "~~~" in text for text, _ in unique_pieces(lines)
+    )
     commands = _commands()
     blocks: list[_Block] = []
     headings: list[tuple[int, str]] = []
@@ -297,8 +295,7 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> l
             titles = tuple(title for _, title in headings)
             blocks.append(_Block(start, stop, titles, command, host, loose=markdown and not fenced))
 
-    for index in sorted(boundaries):
-        line = lines[index].text.strip()
+    for index, line in _find_boundaries(lines):
         if markdown and _FENCE.fullmatch(line):
             close(index)
             fenced = not fenced
@@ -326,6 +323,17 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> l
         start = index + 1
     close(len(lines))
     return blocks
+
+
+def _find_boundaries(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
+    """Yield position and text of each line that may be a fence, a heading or a prompt."""
+    for text, positions in unique_pieces(lines):
+        # Progress lines are full of percent signs.
+        hints = (*_BOUNDARIES, "%") if _may_be_prompt(text) or "\n%" in text else _BOUNDARIES
+        indexes = {index for hint in hints if hint in text for index in find_lines_with(hint, text)}
+        rows = text.split("\n") if indexes else []
+        for index in sorted(indexes):
+            yield positions[index], rows[index].strip()
 
 
 def _precedes_json(index: int, lines: Sequence[Line]) -> bool:
@@ -363,7 +371,7 @@ def _is_notes(source: Source, segments: Segments) -> bool:
     if segments.prose_lines:
         return True
     sentences = 0
-    for line in unique_lines(source.lines)[0].split("\n"):
+    for line in (line for text, _ in unique_pieces(source.lines) for line in text.split("\n")):
         words = line.split()
         if len(words) >= _WORDS_IN_A_SENTENCE and sum(bool(_WORD.fullmatch(word)) for word in words) > 0.7 * len(words):
             sentences += 1

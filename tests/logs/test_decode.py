@@ -115,6 +115,7 @@ def test_archives_and_folders(tmp_path: Path) -> None:
 
 def test_decompression_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decode_module, "LARGEST_SOURCE", 1000)
+    monkeypatch.setattr(decode_module, "LARGEST_WHOLE", 1000)
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(b"0" * 100_000))
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:

@@ -304,7 +304,7 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
 
 def test_a_file_beyond_all_memory_without_a_log_is_one_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 100)
-    monkeypatch.setattr(parse, "LARGEST_SOURCE", 1000)
+    monkeypatch.setattr(parse, "LARGEST_WHOLE", 1000)
     path = tmp_path / "a.log"
     path.write_text("".join(f"{n} rows of another program\n" for n in range(100)))
     (source,) = expand(path)
@@ -314,10 +314,28 @@ def test_a_file_beyond_all_memory_without_a_log_is_one_event(tmp_path: Path, mon
     assert tables["sources"][0]["lines_unknown"] == 100
 
 
-def test_lines_without_a_pattern_are_refused_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_without_a_pattern_stay_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("".join(f"{'x' * (n % 7)}\\r{'y' * (n % 5)}\n" for n in range(500)).replace("\\r", "\r"))
+    (small,) = expand(path)
     cut_small(monkeypatch, 100)
-    monkeypatch.setattr(lines, "MOST_ODD", 1000)
-    (tmp_path / "a.log").write_text("".join(f"{'x' * (n % 7)}\n" for n in range(500)))
-    (error,) = expand(tmp_path)
-    assert isinstance(error, SourceError)
-    assert "differ in more than their digits" in str(error)
+    (large_one,) = expand(path)
+    assert isinstance(small, Source)
+    assert isinstance(large_one, Source)
+    assert isinstance(large_one.text, FileText)
+    assert isinstance(large_one.lines, lines.Lines)
+    assert {type(part) for part in large_one.lines.parts} == {lines.Passage}
+    assert list(large_one.lines) == list(small.lines)
+    assert [large_one.lines[n] for n in (0, 7, 499, 3)] == [small.lines[n] for n in (0, 7, 499, 3)]
+    assert list(large_one.lines[5:450][3:70]) == list(small.lines[5:450][3:70])
+
+
+def test_what_must_be_in_memory_is_refused_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_small(monkeypatch, 100)
+    monkeypatch.setattr(decode, "LARGEST_WHOLE", 1000)
+    (tmp_path / "a.json").write_text('{"start": {}}' + " " * 1000)
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        archive.write(tmp_path / "a.json", "a.json")
+    errors = list(expand(tmp_path))
+    assert len(errors) == 2
+    assert all("a.json:1: 1013 bytes of JSON" in str(error) or "b.zip!a.json:1: 1013" in str(error) for error in errors)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from azlatency.logs.lines import Line, find_lines_with, unique_lines
+from azlatency.logs.lines import Line, find_lines_with, unique_pieces
 from azlatency.logs.parsers import Log
 
 _HEADER = re.compile(r"PING (\S{1,200}?) ?\((\S{1,200}?)(?: \((\S{1,60})\))?\):? .{1,120}")
@@ -25,7 +25,7 @@ def find_continued(logs: Sequence[Sequence[Line]]) -> list[int]:
     continued: set[int] = set()
     for index, lines in enumerate(logs):
         targets: set[str] = set()
-        for match in _targets(unique_lines(lines)[0]):
+        for match in _targets(lines):
             if match.re is _HEADER:
                 targets = _names(match)
                 unfinished[match[1]] = index
@@ -65,7 +65,7 @@ def _is_mixed(lines: Sequence[Line]) -> bool:
     targets: set[str] = set()
     above: set[str] = set()
     strange: set[str] = set()
-    for match in _targets(unique_lines(lines)[0]):
+    for match in _targets(lines):
         if match.re is _HEADER:
             targets = _names(match)
             above |= targets
@@ -79,12 +79,13 @@ def _is_mixed(lines: Sequence[Line]) -> bool:
     return any(not strange.isdisjoint(_names(sender)) for sender in senders if sender is not None)
 
 
-def _targets(text: str) -> Iterator[re.Match[str]]:
+def _targets(lines: Sequence[Line]) -> Iterator[re.Match[str]]:
     """Yield the matches of the lines that name a target, in order."""
-    rows = text.split("\n")
-    for index in sorted({index for hint in _HINTS for index in find_lines_with(hint, text)}):
-        if (match := _target(rows[index].strip())) is not None:
-            yield match
+    for text, _ in unique_pieces(lines):
+        rows = text.split("\n")
+        for index in sorted({index for hint in _HINTS for index in find_lines_with(hint, text)}):
+            if (match := _target(rows[index].strip())) is not None:
+                yield match
 
 
 def _target(row: str) -> re.Match[str] | None:
