@@ -42,7 +42,8 @@ def find_claims(source: Source) -> list[Claim]:
     tentative: set[Claim] = set()
     above = _Above()
     for text, positions in unique_pieces(source.lines):
-        for shape, shown, position in zip(shape_of(text).split(b"\n"), text.split("\n"), positions, strict=True):
+        # An empty text has no line.
+        for shape, shown, position in zip(shape_of(text).split(b"\n"), text.split("\n"), positions, strict=False):
             above.begin_line(shown)
             for hint, signatures in _possible(shape) if len(shape) <= _LONGEST_SHAPE else _select(shape):
                 if hint not in shown:

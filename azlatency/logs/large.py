@@ -249,20 +249,20 @@ def least(column: Column | Sequence[int | None]) -> int | None:
 
 def linear(column: Column | Sequence[int | None], first: int, step: int) -> Sequence[int | None]:
     """Return ``(value - first) * step`` of each value that is not missing."""
+    if isinstance(column, array) and len(column) > _WINDOW:
+        column = Integers(column)
     if isinstance(column, Integers):
         return column.map(lambda values: (values - first) * step)
     return [None if value is None or value == NULL else (value - first) * step for value in column]
 
 
-def lengthened(column: list[Any] | Integers, values: NDArray[np.int64] | None, count: int) -> list[Any] | Integers:
-    """Add values, or ``count`` missing ones, to a column; return it, or the `Integers` that take its place."""
-    if isinstance(column, Integers):
-        column.frombytes((array("q", [NULL]) * count if values is None else values).tobytes())
+def nullable(column: Column) -> Sequence[int | None]:
+    """Return the column as it is if it is complete, else as a list with None for `NULL`."""
+    if isinstance(column, Integers) or not (nulls := column.count(NULL)):
         return column
-    column += [None] * count if values is None else values.tolist()
-    if len(column) <= MOST_IN_MEMORY:
-        return column
-    return Integers(array("q", [NULL if value is None else value for value in column]))
+    if nulls == len(column):
+        return Repeated(None, nulls)
+    return [None if value == NULL else value for value in column]
 
 
 def frequencies(column: Column) -> Mapping[int, int]:

@@ -395,7 +395,7 @@ def iter_blocks(lines: Sequence[Line]) -> Iterator[Line | UniformBlock]:
 
 
 def unique_pieces(lines: Sequence[Line]) -> Iterable[tuple[str, Sequence[int]]]:
-    """Return the text of the lines in pieces, of a `UniformBlock` only the first row, with the position of each line."""
+    """Return the text of the lines in pieces, of a block only the first row, and the position of each line."""
     if isinstance(lines, Lines):
         return lines.unique_pieces()
     return [("\n".join([line.text for line in lines]), range(len(lines)))]
@@ -426,6 +426,22 @@ def texts_by_number(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, st
         elif inside := numbers.intersection(range(item.first, item.last + 1)):
             texts.update((number, item[number - item.first].text) for number in inside)
     return texts
+
+
+def find_line(lines: Sequence[Line], shown: str) -> int | None:
+    """Return the position of the first line with this text between its blanks; None if there is none."""
+    for text, positions in unique_pieces(lines):
+        for index in find_lines_with(shown, text):
+            if lines[positions[index]].text.strip() == shown:
+                return positions[index]
+    return None
+
+
+def have_decimals(values: NDArray[np.int64], widths: NDArray[np.int64], decimals: int, power: int) -> bool:
+    """Return whether all numbers, which were read times ten to a power, have so many decimals and no leading zero."""
+    whole = values // 10**power
+    digits = sum((whole >= 10**place for place in range(1, 19 - power)), start=1)
+    return bool((widths == digits + 1 + decimals).all())
 
 
 def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -> Sequence[Line]:
@@ -485,4 +501,7 @@ def _find_uniform(text: str | FileText, start: int, stop: int) -> Iterator[tuple
 
 def _can_be_grouped(shape: bytes) -> bool:
     """Return whether lines of this shape can form a block: not blank, and without characters that `decode` removes."""
-    return len(shape) > 1 and not shape.isspace() and not any(character in shape for character in _CONTROL)
+    # Lines of digits alone look like blank lines; the readers of a block tell them apart.
+    return shape == b"\n" or (
+        len(shape) > 1 and not shape.isspace() and not any(character in shape for character in _CONTROL)
+    )

@@ -263,6 +263,8 @@ def _to_int64(values: Any) -> pa.Array:
         return pa.array(np.frombuffer(values, dtype=np.int64), pa.int64())
     if isinstance(values, np.ndarray):
         return pa.array(values, pa.int64(), mask=values == NULL)
+    if isinstance(values, Repeated) and values.value is None:
+        return pa.nulls(len(values), pa.int64())
     return pa.array(values, pa.int64())
 
 

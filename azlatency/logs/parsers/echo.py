@@ -26,18 +26,16 @@ packets, and no packet is reported as lost because of that.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar import DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.lines import UniformBlock, find_line, have_decimals
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Recorder, Run
+from azlatency.logs.samples import SampleColumns
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
 _CSV_HEADER = "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us"
-_ROW = re.compile(
-    r"(\d{1,12}),\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?,(\d{10,19}),(\d{10,19}),(-?\d{1,15}\.\d{3})"
-)
 _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3} - "
 _MICRO = "[μµ]s"
 _NUMBER = r"(-?\d{1,15}(?:\.\d{1,6})?)"
@@ -50,9 +48,7 @@ class _EchoLog(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
         self.run = recorder.start_run("echo", log.first_line, dialect="echo-log", **_ECHO)
-        self.sequence: list[int] = []
-        self.rtt: list[int | None] = []
-        self.status: list[str] = []
+        self.samples = SampleColumns()
         self.pending: int | None = None
         self.dropped = False
         self.failed = False
@@ -71,9 +67,7 @@ class _EchoLog(LineLog):
     def response(self, line: Line, match: re.Match[str]) -> None:
         rtt = nanoseconds(match[2], "us")
         self.pending = None
-        self.sequence.append(int(match[1]))
-        self.rtt.append(rtt if rtt > 0 else None)
-        self.status.append("ok" if rtt > 0 else "void")
+        self.samples.add(int(match[1]), *((rtt, "ok") if rtt > 0 else (None, "void")))
         if rtt <= 0:
             _report_clock_step(self.run, line.number, match[1], rtt)
 
@@ -89,7 +83,7 @@ class _EchoLog(LineLog):
         if int(match[3]) != sent - received:
             self.run.add_event("count_mismatch", "error", "lost is not sent - received: the log is edited", line.number)
         # The times follow, unless the console lost every line with a μ.
-        self.ended = not (received and self.rtt)
+        self.ended = not (received and self.samples)
 
     @data(rf"INFO - RTT: Min = {_TIME}, Max = {_TIME}, Avg = {_TIME}", hint="RTT: Min")
     def extremes(self, line: Line, match: re.Match[str]) -> None:
@@ -131,27 +125,25 @@ class _EchoLog(LineLog):
         """Complete the run: samples and status."""
         run, log = self.run, self.log
         lost = self.dropped or bool(run.value("lost"))
-        times = [rtt for rtt in self.rtt if rtt is not None]
-        if self.ended and not self.dropped and run.value("received") not in (None, float(len(self.rtt))):
-            text = f"{len(self.rtt)} replies, but the summary counts {run.value('received'):.0f}; lines are missing"
+        replies = len(self.samples)
+        if self.ended and not self.dropped and run.value("received") not in (None, float(replies)):
+            text = f"{replies} replies, but the summary counts {run.value('received'):.0f}; lines are missing"
             run.add_event("lines_missing", "warning", text, log.last_line)
-        elif self.ended and times and len(times) == len(self.rtt):
-            for name, extreme in (("rtt_min", min(times)), ("rtt_max", max(times))):
+        elif self.ended and replies == self.samples.count("ok") and (extremes := self.samples.extremes()) is not None:
+            for name, extreme in zip(("rtt_min", "rtt_max"), extremes, strict=True):
                 row = run.row_of(name)
                 if row is not None and abs(row["value"] - extreme) > 2 * (row["resolution"] or 0):
                     text = f"{name} is {row['value'] / 1e3:g} us, but the replies give {extreme / 1e3:g} us"
                     contradict(run, "summary_mismatch", text, row["line"])
         if self.pending is not None and lost:
-            self.sequence.append(self.pending)
-            self.rtt.append(None)
-            self.status.append("lost")
-        run.add_samples(seq=self.sequence, sent_ns=[None] * len(self.rtt), rtt_ns=self.rtt, status=self.status)
-        if self.sequence:
+            self.samples.add(self.pending, None, "lost")
+        run.add_samples(**self.samples.columns())
+        if self.samples:
             text = "the CSV of the same run has these samples to the nanosecond; count only one of the two files"
             run.add_event("same_run_as_csv", "info", text, log.first_line)
-        if self.failed and not self.sequence:
+        if self.failed and not self.samples:
             run.set(status="failed")
-        end_run(run, has_numbers=bool(self.sequence), ended=self.ended, last_line=log.last_line)
+        end_run(run, has_numbers=bool(self.samples), ended=self.ended, last_line=log.last_line)
 
 
 #: Columns of every run.
@@ -169,48 +161,66 @@ def _report_clock_step(run: Run, number: int, packet: str, rtt: int) -> None:
     run.add_event("clock_step", "warning", text, number)
 
 
-def _read_csv(log: Log, recorder: Recorder) -> None:
-    """Read the CSV, which has exact send and receive times."""
-    run = recorder.start_run("echo", log.first_line, dialect="echo-csv", last_line=log.last_line, **_ECHO)
-    recorder.accounting.mark(log.lines[0].number, DATA)
-    rows = _read_rows(log.lines[1:], recorder)
-    if not rows:
-        run.set(status="no_data")
-        run.add_event(
-            "no_data", "warning", "the file has a header but no rows: no packet returned; see the log", log.first_line
+class _EchoCsv(LineLog):
+    """Reads the rows of the CSV, which has exact send and receive times."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.samples = run, SampleColumns()
+        self.first = self.last_sent = self.last_received = 0
+
+    @data(
+        r"(?P<packet>\d{1,12}),(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d) (?P<hour>\d\d):(?P<minute>\d\d)"
+        r":(?P<second>\d\d(?:\.\d{1,9})?),(?P<sent>\d{10,19}),(?P<received>\d{10,19}),(?P<rtt>-?\d{1,15}\.\d{3})",
+        hint=",",
+    )
+    def row(self, line: Line, match: re.Match[str]) -> None:
+        """Read one row; one whose clock was set has no time."""
+        packet, sent, received = (int(match[name]) for name in ("packet", "sent", "received"))
+        rtt: int | None = received - sent
+        self.first = self.first if self.samples else sent
+        if received <= sent or sent < self.last_sent:
+            _report_clock_step(self.run, line.number, str(packet), received - sent)
+            rtt = None
+        elif rtt != nanoseconds(match["rtt"], "us"):
+            self.run.add_event(
+                "value_conflict", "error", f"rtt_us of packet {packet} is not receive - send", line.number
+            )
+            rtt = None
+        self.last_sent, self.last_received = sent, received
+        self.samples.add(packet, rtt, "void" if rtt is None else "ok", sent - self.first)
+
+    @bulk(row)
+    def rows(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        """Read many rows whose times agree at once."""
+        import numpy as np
+
+        texts = dict.fromkeys(("year", "month", "day", "hour", "minute"), 0)
+        columns = rows.columns(match, widths=("rtt",), packet=0, **texts, second=9, sent=0, received=0, rtt=3)
+        if columns is None or not have_decimals(columns["rtt"], columns["rtt width"], 3, 3):
+            return False
+        packet, sent, received = columns["packet"], columns["sent"], columns["received"]
+        rtt = received - sent
+        before = np.concatenate(([self.last_sent], sent[:-1]))
+        is_time = (
+            all((columns[name] < 100).all() for name in texts if name != "year") and (columns["year"] < 10**4).all()
         )
-        return
-    first = rows[0][1][1]
-    sequence, sent, rtts, status = [], [], [], []
-    last_sent = first
-    for number, (packet, tx, rx, printed) in rows:
-        rtt: int | None = rx - tx
-        if rx - tx <= 0 or tx < last_sent:
-            _report_clock_step(run, number, str(packet), rx - tx)
-            rtt = None
-        elif rx - tx != printed:
-            run.add_event("value_conflict", "error", f"rtt_us of packet {packet} is not receive - send", number)
-            rtt = None
-        last_sent = tx
-        sequence.append(packet)
-        sent.append(tx - first)
-        rtts.append(rtt)
-        status.append("ok" if rtt is not None else "void")
-    run.set(started_at=utc(first), duration_ns=max(sent[-1] + rows[-1][1][2] - rows[-1][1][1], 0))
-    run.add_samples(seq=sequence, sent_ns=sent, rtt_ns=rtts, status=status)
+        if not is_time or packet.max() >= 10**12 or ((rtt <= 0) | (sent < before) | (rtt != columns["rtt"])).any():
+            return False
+        self.first = self.first if self.samples else int(sent[0])
+        self.samples.extend(packet, rtt, sent - self.first)
+        self.last_sent, self.last_received = int(sent[-1]), int(received[-1])
+        return True
 
-
-def _read_rows(lines: Sequence[Line], recorder: Recorder) -> list[tuple[int, tuple[int, int, int, int]]]:
-    """Return line number and (packet, send, receive, printed RTT) of each row; other lines are unknown."""
-    rows, accounting = [], recorder.accounting
-    for line in lines:
-        if match := _ROW.fullmatch(line.text.strip()):
-            printed = nanoseconds(match[4], "us")
-            rows.append((line.number, (int(match[1]), int(match[2]), int(match[3]), printed)))
-            accounting.mark(line.number, DATA)
-        else:
-            accounting.mark(line.number, UNKNOWN if line.text.strip() else BLANK)
-    return rows
+    def finish(self, first_line: int) -> None:
+        """Complete the run."""
+        run = self.run
+        if not self.samples:
+            run.set(status="no_data")
+            text = "the file has a header but no rows: no packet returned; see the log"
+            run.add_event("no_data", "warning", text, first_line)
+            return
+        run.set(started_at=utc(self.first), duration_ns=max(self.last_received - self.first, 0))
+        run.add_samples(**self.samples.columns())
 
 
 class EchoParser(Parser):
@@ -227,14 +237,17 @@ class EchoParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one file: the CSV or the log."""
-        lines = log.lines
-        header = next((index for index, line in enumerate(lines) if line.text.strip() == _CSV_HEADER), None)
+        header = find_line(log.lines, _CSV_HEADER)
         if header is not None:
-            part = Log(log.source, log.tool, lines[header:], log.headings, log.command, log.host)
-            _read_csv(part, recorder)
+            first = log.lines[header].number
+            run = recorder.start_run("echo", first, dialect="echo-csv", last_line=log.last_line, **_ECHO)
+            recorder.accounting.mark(first, DATA)
+            rows = _EchoCsv(run)
+            rows.feed(log.lines[header + 1 :], recorder.accounting)
+            rows.finish(first)
             return
         reader = _EchoLog(log, recorder)
-        reader.feed(lines, recorder.accounting)
+        reader.feed(log.lines, recorder.accounting)
         reader.finish()
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 
 from azlatency.logs.grammar import Line, LineLog, bulk, data
-from azlatency.logs.lines import UniformBlock
+from azlatency.logs.lines import UniformBlock, have_decimals
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder
@@ -44,11 +44,9 @@ class _Rates(LineLog):
         """Read many rates at once; the last line may be cut."""
         if rows.last == self.unfinished or (columns := rows.columns(match, widths=("rate",), rate=3)) is None:
             return False
-        thousandths = columns["rate"]
-        digits = sum(thousandths >= 10**power for power in (0, 4, 5, 6))
-        if (columns["rate width"] != digits + len(".000")).any():
+        if not have_decimals(columns["rate"], columns["rate width"], 3, 3):
             return False
-        for number, rate in enumerate(thousandths.tolist(), start=rows.first):
+        for number, rate in enumerate(columns["rate"].tolist(), start=rows.first):
             self._add(float(rate * _THOUSANDTH), number)
         return True
 

@@ -42,10 +42,13 @@ import re
 from bisect import bisect_right
 from typing import Any
 
-from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar import BLANK, DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.large import linear
+from azlatency.logs.lines import UniformBlock, find_line
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import complete_quantile, end_run, unfinished_line
 from azlatency.logs.record import Recorder
+from azlatency.logs.samples import SampleColumns
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
 # The clock is microseconds since 1970 in a double: steps of 0.25 us at each end of a round trip (lin_utils.c).
@@ -58,7 +61,6 @@ _DAY = 24 * 3600
 _SECOND_LAST_PERCENTILE = 0.99991
 _DEFAULT_BYTES = 4
 _CSV_HEADER = "Index, Latency(us)"
-_ROW = re.compile(r"(\d{1,10}), (\d{1,12})")
 _PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,12})\s{0,40}\}')
 _RUN = {"protocol": "tcp", "printed_as": "round_trip", "closed_loop": True, "test": "ping-pong", "connections": 1}
 
@@ -85,7 +87,7 @@ class _Lagscope(LineLog):
         self.completed: int | None = None
         self.ended = self.cut = False
         self.errors: list[tuple[str, int]] = []
-        self.replies: list[int] = []
+        self.replies = SampleColumns()
         self.percentiles: list[tuple[float, Quantity, int]] = []
         self.table: str | None = None
         self.rows: list[tuple[int, int, int] | None] = []
@@ -120,7 +122,7 @@ class _Lagscope(LineLog):
     @data(rf"Reply from (\S{{1,100}}): bytes=(\d{{1,9}}) time={_US}", hint="Reply from")
     def reply(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(message_bytes=int(match[2]))
-        self.replies.append(nanoseconds(match[3], "us"))
+        self.replies.add(len(self.replies), nanoseconds(match[3], "us"))
 
     @data(r"Interrupted by Ctrl\+C", hint="Interrupted by")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
@@ -306,20 +308,15 @@ class _Lagscope(LineLog):
         if not self.replies:
             return
         run, number = self.run, len(self.replies)
-        bounds = {
-            "low_ns": [rtt - _LATTICE_NS for rtt in self.replies],
-            "high_ns": [rtt + _LATTICE_NS for rtt in self.replies],
-        }
-        run.add_samples(
-            seq=range(number), sent_ns=[None] * number, rtt_ns=self.replies, status=["ok"] * number, **bounds
-        )
+        low, high = (linear(self.replies.rtt, sign * _LATTICE_NS, 1) for sign in (1, -1))
+        run.add_samples(**self.replies.columns(), low_ns=low, high_ns=high)
         text = "the first reply includes the warm-up of the connection; the tool counts it"
         run.add_event("first_ping_is_warmup", "info", text, run.row["first_line"])
         observations = run.value("observations")
         if observations is not None and number != observations:
             text = f"the log has {number} replies, but the statistics count {observations:.0f}"
             run.add_event("count_mismatch", "warning", text, self.extremes_line or run.row["first_line"])
-        elif (low := run.value("rtt_min")) is not None and low != min(self.replies):
+        elif (least := run.value("rtt_min")) is not None and (least,) != (self.replies.extremes() or ())[:1]:
             run.add_event(
                 "value_conflict", "error", "the printed minimum is not that of the replies", self.extremes_line
             )
@@ -360,41 +357,53 @@ def _longest_rising(values: list[float]) -> set[int]:
     return kept
 
 
-def _read_csv(log: Log, recorder: Recorder, header: int) -> None:
-    """Read the samples of ``-R``, truncated to whole microseconds."""
-    run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-csv", last_line=log.last_line, **_RUN)
-    accounting, unfinished = recorder.accounting, unfinished_line(log)
-    accounting.mark(log.lines[header].number, DATA)
-    sequence, rtt = [], []
-    for line in log.lines[header + 1 :]:
-        text = line.text.strip()
-        match = _ROW.fullmatch(text)
-        if match is None:
-            accounting.mark(line.number, UNKNOWN if text else BLANK)
-            continue
-        accounting.mark(line.number, DATA)
-        if line.number == unfinished:
-            run.add_event(
-                "unfinished_line", "warning", "the log ends within this line; its sample is left out", line.number
-            )
-            continue
-        sequence.append(int(match[1]))
-        rtt.append(int(match[2]) * _MICROSECOND)
-    if not sequence:
-        run.set(status="no_data")
-        run.add_event("no_data", "warning", "the file has a header but no rows", log.first_line)
-        return
-    if sequence != list(range(len(sequence))):
-        text = "the row numbers have gaps or do not start at 0; rows are missing or belong to two runs"
-        run.add_event("lines_missing", "warning", text, log.first_line)
-    high = [value + _MICROSECOND for value in rtt]
-    status = ["ok"] * len(rtt)
-    run.add_samples(seq=sequence, sent_ns=[None] * len(rtt), rtt_ns=rtt, status=status, low_ns=rtt, high_ns=high)
-    run.add_event(
-        "floored", "info", "times are truncated to whole microseconds; each may be up to 1 us higher", log.first_line
-    )
-    text = "this file and the log of lagscope describe the same run; count only one of them"
-    run.add_event("same_run_as_log", "info", text, log.first_line)
+class _Csv(LineLog):
+    """Reads the samples of ``-R``, truncated to whole microseconds."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.unfinished = log, unfinished_line(log)
+        self.run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-csv", **_RUN)
+        self.samples = SampleColumns()
+        self.in_order = True
+
+    @data(r"(?P<index>\d{1,10}), (?P<time>\d{1,12})", hint=", ")
+    def row(self, line: Line, match: re.Match[str]) -> None:
+        if line.number == self.unfinished:
+            text = "the log ends within this line; its sample is left out"
+            self.run.add_event("unfinished_line", "warning", text, line.number)
+            return
+        self.in_order &= int(match["index"]) == len(self.samples)
+        self.samples.add(int(match["index"]), int(match["time"]) * _MICROSECOND)
+
+    @bulk(row)
+    def rows(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        import numpy as np
+
+        columns = rows.columns(match, index=0, time=0)
+        if columns is None or columns["index"].max() >= 10**10 or columns["time"].max() >= 10**12:
+            return False
+        begin = len(self.samples)
+        self.in_order &= bool((columns["index"] == np.arange(begin, begin + len(rows))).all())
+        self.samples.extend(columns["index"], columns["time"] * _MICROSECOND)
+        return True
+
+    def finish(self) -> None:
+        """Complete the run."""
+        run, first = self.run, self.log.first_line
+        run.set(last_line=self.log.last_line)
+        if not self.samples:
+            run.set(status="no_data")
+            run.add_event("no_data", "warning", "the file has a header but no rows", first)
+            return
+        if not self.in_order:
+            text = "the row numbers have gaps or do not start at 0; rows are missing or belong to two runs"
+            run.add_event("lines_missing", "warning", text, first)
+        high = linear(self.samples.rtt, -_MICROSECOND, 1)
+        run.add_samples(**self.samples.columns(), low_ns=self.samples.rtt, high_ns=high)
+        text = "times are truncated to whole microseconds; each may be up to 1 us higher"
+        run.add_event("floored", "info", text, first)
+        text = "this file and the log of lagscope describe the same run; count only one of them"
+        run.add_event("same_run_as_log", "info", text, first)
 
 
 def _read_json(log: Log, recorder: Recorder) -> None:
@@ -452,9 +461,12 @@ class LagscopeParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log: the text, the CSV or the JSON."""
-        header = next((index for index, line in enumerate(log.lines) if line.text.strip() == _CSV_HEADER), None)
+        header = find_line(log.lines, _CSV_HEADER)
         if header is not None:
-            _read_csv(log, recorder, header)
+            rows = _Csv(log, recorder)
+            recorder.accounting.mark(log.lines[header].number, DATA)
+            rows.feed(log.lines[header + 1 :], recorder.accounting)
+            rows.finish()
         elif any('"latencies":[' in line.text for line in log.lines[:3]):
             _read_json(log, recorder)
         else:

@@ -42,10 +42,13 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import BLANK, DATA, Line, LineAccounting, LineLog, data, known
+from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.large import linear
+from azlatency.logs.lines import UniformBlock, iter_blocks
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, record_no_data, unfinished_line
 from azlatency.logs.record import Recorder, Run
+from azlatency.logs.samples import SampleColumns
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
 _PROTOCOL = r"(TCP|UDP|RAW|UDP_MCAST|RAW_MCAST)"
@@ -273,27 +276,64 @@ class _Latte(LineLog):
                 run.add_event("identity_failed", "warning", text, line)
 
 
-_DUMPED = re.compile(r"\d{1,12}")
+_DUMPED = r"(?P<time>\d{1,12})"
+_LONGEST = 10**12
 
 
-def _read_dump(log: Log, recorder: Recorder) -> None:
-    """Read the round-trip times of ``-dump``; a last line without a line feed may be cut and is left out."""
-    run = recorder.start_run("latte", log.first_line, last_line=log.last_line, dialect="latte-dump", closed_loop=True)
-    run.set(printed_as="round_trip")
-    cut = unfinished_line(log)
-    low = []
-    for line in log.lines:
-        text = line.text.strip()
-        recorder.accounting.mark(line.number, DATA if text else BLANK)
-        if text and line.number != cut:
-            low.append(nanoseconds(text, "usec"))
-    if cut:
-        run.add_event("unfinished_line", "warning", "the log ends within this line; its number is left out", cut)
-    n = len(low)
-    high = [rtt + nanoseconds("1", "usec") for rtt in low]
-    run.add_samples(seq=range(n), sent_ns=[None] * n, rtt_ns=low, status=["ok"] * n, low_ns=low, high_ns=high)
-    text = "the values are read as round-trip times; the file does not show whether -hrtt halved them"
-    run.add_event("assumed_round_trip", "info", text, log.first_line)
+class _Dump(LineLog):
+    """Reads the round-trip times of ``-dump``; a last line without a line feed may be cut and is left out."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.cut = log, unfinished_line(log)
+        self.run = recorder.start_run("latte", log.first_line, dialect="latte-dump", closed_loop=True)
+        self.samples = SampleColumns()
+
+    @data(_DUMPED, hint="")
+    def time(self, line: Line, match: re.Match[str]) -> None:
+        if line.number != self.cut:
+            self.samples.add(len(self.samples), nanoseconds(match["time"], "usec"))
+
+    @bulk(time)
+    def times(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        import numpy as np
+
+        columns, begin = rows.columns(match, time=0), len(self.samples)
+        if columns is None or columns["time"].max() >= _LONGEST:
+            return False
+        times = columns["time"] * nanoseconds("1", "usec")
+        self.samples.extend(np.arange(begin, begin + len(rows), dtype=np.int64), times)
+        return True
+
+    def finish(self) -> None:
+        """Complete the run."""
+        run, log = self.run, self.log
+        run.set(printed_as="round_trip", last_line=log.last_line)
+        if self.cut:
+            text = "the log ends within this line; its number is left out"
+            run.add_event("unfinished_line", "warning", text, self.cut)
+        high = linear(self.samples.rtt, -nanoseconds("1", "usec"), 1)
+        run.add_samples(**self.samples.columns(), low_ns=self.samples.rtt, high_ns=high)
+        text = "the values are read as round-trip times; the file does not show whether -hrtt halved them"
+        run.add_event("assumed_round_trip", "info", text, log.first_line)
+
+
+def _is_dump(log: Log) -> bool:
+    """Return whether all lines are whole numbers, or blank."""
+    pattern, found = re.compile(_DUMPED), False
+    for item in iter_blocks(log.lines):
+        first = item if isinstance(item, Line) else item[0]
+        match = pattern.fullmatch(first.text.strip())
+        if isinstance(item, UniformBlock) and match is not None:
+            columns = item.columns(match, time=0)
+            if columns is not None and columns["time"].max() < _LONGEST:
+                found = True
+                continue
+        for line in [item] if isinstance(item, Line) else item:
+            text = line.text.strip()
+            if text and pattern.fullmatch(text) is None:
+                return False
+            found |= bool(text)
+    return found
 
 
 class LatteParser(Parser):
@@ -310,9 +350,10 @@ class LatteParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log; each block and each CSV row is a run."""
-        texts = [line.text.strip() for line in log.lines]
-        if any(texts) and all(_DUMPED.fullmatch(text) for text in texts if text):
-            _read_dump(log, recorder)
+        if _is_dump(log):
+            dump = _Dump(log, recorder)
+            dump.feed(log.lines, recorder.accounting)
+            dump.finish()
             return
         reader = _Latte(log, recorder)
         runs_before = len(recorder.rows["runs"])

@@ -45,10 +45,12 @@ from __future__ import annotations
 import math
 import re
 
-from azlatency.logs.grammar import Line, LineAccounting, LineLog, data, known
+from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.lines import UniformBlock, have_decimals
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder, Run
+from azlatency.logs.samples import SampleColumns
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 
 _MS = r"(\d{1,9}\.\d{2})ms"
@@ -84,8 +86,10 @@ class _PsPing(LineLog):
         self.failed = False
         self.iterations: int | None = None
         self.warmup = 0
-        self.replies: list[int | None] = []
-        self.connects: list[tuple[Quantity, int]] = []  # with the line that prints each
+        self.replies, self.connects = SampleColumns(), SampleColumns()
+        self.shortest: tuple[Quantity, int] | None = None
+        self.longest: tuple[Quantity, int] | None = None
+        """The extremes of the connects, with their lines."""
         self.pending = False
         self.rows: list[tuple[str, int, int]] = []
         self.histogram = False
@@ -141,9 +145,22 @@ class _PsPing(LineLog):
 
     # --- probes
 
-    @data(rf"Reply from {_HOST}: {_MS}", hint="Reply from")
+    @data(rf"Reply from {_HOST}: (?P<time>\d{{1,9}}\.\d{{2}})ms", hint="Reply from")
     def reply(self, line: Line, match: re.Match[str]) -> None:
-        self.replies.append(nanoseconds(match[2], "ms"))
+        self.replies.add(len(self.replies), nanoseconds(match["time"], "ms"))
+
+    @bulk(reply)
+    def many_replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        import numpy as np
+
+        columns, begin = rows.columns(match, widths=("time",), time=6), len(self.replies)
+        if columns is None or not have_decimals(columns["time"], columns["time width"], 2, 6):
+            return False
+        if columns["time"].max() >= 10**15:
+            return False
+        self.replies.extend(np.arange(begin, begin + len(rows), dtype=np.int64), columns["time"])
+        self.last_line = rows.last
+        return True
 
     @data(
         rf"Connecting to {_HOST}{_PORT}(?P<warmup> \(warmup\))?:(?: from (?P<client>\S{{1,100}}):\d{{1,5}}:)?"
@@ -155,12 +172,17 @@ class _PsPing(LineLog):
         if match["client"] is not None and match["time"] is not None:
             self.run.set(client=match["client"])
         if match["time"] is not None and match["warmup"] is None:
-            self.connects.append((quantity(match["time"], "ms"), line.number))
+            time = quantity(match["time"], "ms")
+            self.connects.add(len(self.connects), int(time.value))
+            if self.shortest is None or time.value < self.shortest[0].value:
+                self.shortest = time, line.number
+            if self.longest is None or time.value >= self.longest[0].value:
+                self.longest = time, line.number
 
     @data(_NO_ANSWER, hint=".")
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
         if self.run.row.get("test") == "echo":
-            self.replies.append(None)
+            self.replies.add(len(self.replies), None, "lost")
         self.pending = False
 
     # --- statistics
@@ -346,37 +368,32 @@ class _PsPing(LineLog):
         if not self.replies or self.run.row.get("test") != "echo":
             return
         warmup = min(self.warmup, len(self.replies))
-        status = ["ok" if rtt is not None else "lost" for rtt in self.replies]
-        status[:warmup] = ["warmup"] * warmup
-        sent = [None] * len(status)
-        self.run.add_samples(seq=range(len(status)), sent_ns=sent, rtt_ns=self.replies, status=status)
+        self.replies.relabel(warmup, "warmup")
+        self.run.add_samples(**self.replies.columns())
         if warmup:
             text = f"the first {warmup} replies are the warm-up, although the lines do not show it"
             self.run.add_event("warmup_unmarked", "info", text, self.run.row["first_line"])
-        answers = [rtt for rtt, label in zip(self.replies, status, strict=True) if label == "ok" and rtt is not None]
-        received = self.run.value("received")
-        if received is not None and received != len(answers):
-            text = f"the log has {len(answers)} replies after the warm-up, but the statistics count {received:.0f}"
+        answers, received = self.replies.count("ok"), self.run.value("received")
+        if received is not None and received != answers:
+            text = f"the log has {answers} replies after the warm-up, but the statistics count {received:.0f}"
             self.run.add_event("count_mismatch", "warning", text, self.last_line)
-        elif answers and self.run.value("rtt_min") is not None:
-            extremes = (float(min(answers)), float(max(answers)))
-            if extremes != (self.run.value("rtt_min"), self.run.value("rtt_max")):
-                text = "minimum and maximum are not those of the replies after the warm-up; the log is edited"
-                self.run.add_event("value_conflict", "error", text, self.last_line)
+        printed = (self.run.value("rtt_min"), self.run.value("rtt_max"))
+        if received in (None, answers) and answers and printed[0] is not None and self.replies.extremes() != printed:
+            text = "minimum and maximum are not those of the replies after the warm-up; the log is edited"
+            self.run.add_event("value_conflict", "error", text, self.last_line)
 
     def _compute_connect_statistics(self) -> None:
         """Compute the statistics of a connect test that prints none from its lines."""
         run = self.run
-        if run.row.get("test") != "connect" or self.has_counts or not self.connects:
+        if run.row.get("test") != "connect" or self.has_counts or self.shortest is None or self.longest is None:
             return
-        by_time = sorted(self.connects, key=lambda connect: connect[0].value)
-        for name, (value, number) in (("min", by_time[0]), ("max", by_time[-1])):
-            run.add_metric(f"connect_{name}", value, number)
+        run.add_metric("connect_min", *self.shortest)
+        run.add_metric("connect_max", *self.longest)
         # No line prints the mean and the count: they have that of the header, and no token.
-        line, values = run.row["first_line"], [value.value for value, _ in by_time]
-        mean = Quantity(math.fsum(values) / len(values), "ns", None, by_time[0][0].resolution)
+        line, number = run.row["first_line"], len(self.connects)
+        mean = Quantity(math.fsum(self.connects.rtt) / number, "ns", None, self.shortest[0].resolution)
         run.add_metric("connect_mean", mean, line)
-        run.add_metric("observations", Quantity(float(len(values)), "count", None, None), line)
+        run.add_metric("observations", Quantity(float(number), "count", None, None), line)
         text = "the log has no statistics; they are computed from the lines after the warm-up"
         run.add_event("computed_from_lines", "info", text, line)
 

@@ -26,7 +26,7 @@ def test_each_host_is_a_run(read) -> None:
 def test_a_list_of_hosts_and_times(read) -> None:
     log = read("10.2.2.4 (0.304 ms)\n10.2.2.40 (12.1 ms)\n")
     assert [row["server"] for row in log.runs] == ["10.2.2.4", "10.2.2.40"]
-    assert [block.rtt_ns for block in log.samples] == [[304_000], [12_100_000]]
+    assert [list(block.rtt_ns) for block in log.samples] == [[304_000], [12_100_000]]
 
 
 def test_truncated_loss_percentages_are_recomputed_from_the_counts(read) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.large import Integers, Labels, Repeated, extremes, least, lengthened, linear
+from azlatency.logs.large import least, linear
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Run
+from azlatency.logs.samples import SampleColumns
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ class Elapsed(NamedTuple):
 
     token: str
     line: int
-
-
-_STATUSES = ("ok", "lost", "duplicate")
 
 
 @dataclass(kw_only=True)
@@ -52,10 +49,7 @@ class Host:
     """The lines of one host."""
 
     run: Run
-    seq: list[int] | Integers = field(default_factory=list)
-    sent: list[int | None] | Integers = field(default_factory=list)
-    rtt: list[int | None] | Integers = field(default_factory=list)
-    status: list[str] | Labels = field(default_factory=list)
+    samples: SampleColumns = field(default_factory=SampleColumns)
     blocks: list[Block] = field(default_factory=list)
     running_mean: tuple[Quantity, int] | None = None
     listed: list[str] | None = None
@@ -72,24 +66,14 @@ class Host:
 
     def add(self, seq: int, rtt: int | None, status: str, sent: int | None = None) -> None:
         """Add one probe."""
-        self.seq.append(seq)
-        self.rtt.append(rtt)
-        self.status.append(status)
-        self.sent.append(sent)
+        self.samples.add(seq, rtt, status, sent)
         if status != "duplicate":
             self.highest = max(self.highest, seq)
 
     def extend(self, seq: np.ndarray, rtt: np.ndarray, sent: np.ndarray | None) -> None:
         """Add replies to probes with rising numbers."""
         self.highest = int(seq[-1])
-        if isinstance(self.status, Labels):
-            self.status.extend(Repeated("ok", len(seq)))
-        else:
-            self.status += ["ok"] * len(seq)
-        self.seq, self.rtt = lengthened(self.seq, seq, len(seq)), lengthened(self.rtt, rtt, len(seq))
-        self.sent = lengthened(self.sent, sent, len(seq))
-        if isinstance(self.seq, Integers) and isinstance(self.status, list):
-            self.status = Labels(Integers(bytearray(map(_STATUSES.index, self.status))), _STATUSES)
+        self.samples.extend(seq, rtt, sent)
 
     def finish(self, log: Log, elapsed: Elapsed | None) -> None:
         """Write the run: options, counts, samples, intervals and status."""
@@ -109,7 +93,7 @@ class Host:
         self._store_blocks(log)
         if run.value("rtt_mean") is None and self.running_mean is not None:
             run.add_metric("rtt_mean", *self.running_mean)
-        has_numbers = bool(self.seq or self.blocks or self.final)
+        has_numbers = bool(self.samples or self.blocks or self.final)
         end_run(run, has_numbers=has_numbers, ended=self.whole, last_line=max(self.last_line, run.row["first_line"]))
 
     def record_summary(self, line: int, match: re.Match[str]) -> None:
@@ -123,22 +107,17 @@ class Host:
             text = f"the log prints {match['percent']}% loss; the counts give {100 * (sent - received) / sent:.6g}%"
             edited = int(match["percent"]) != 100 * (sent - received) // sent
             run.add_event("loss_recomputed", "warning" if edited else "info", text, line)
-        replies = self.status.count("ok")
+        replies = self.samples.count("ok")
         self._check_extremes(line, match, complete=replies == received)
-        if self.seq and replies != received:
+        if self.samples and replies != received:
             text = f"the log has {replies} replies, but the summary counts {received}"
             run.add_event("count_mismatch", "warning", text, line)
 
     def _check_extremes(self, line: int, match: re.Match[str], *, complete: bool) -> None:
         """Compare the printed extremes with those of the replies, which lie between them; all replies give the same."""
-        if isinstance(self.rtt, Integers) and not self.duplicates:
-            times = list(extremes(self.rtt))
-        else:
-            answers = zip(self.rtt, self.status, strict=True)
-            times = [rtt for rtt, status in answers if rtt is not None and status == "ok"]
-        if not times or match["min"] is None:
+        if match["min"] is None or (extremes := self.samples.extremes()) is None:
             return
-        for name, extreme, sign in (("min", min(times), -1), ("max", max(times), 1)):
+        for name, extreme, sign in zip(("min", "max"), extremes, (-1, 1), strict=True):
             printed = nanoseconds(match[name], "ms")
             beyond = sign * (extreme - printed)
             if beyond > 0 or (complete and beyond < 0):
@@ -150,8 +129,7 @@ class Host:
         self.listed = tokens
         record_counts(self.run, len(tokens), sum(token != "-" for token in tokens), line)
         values = [None if token == "-" else nanoseconds(token, "ms") for token in tokens]
-        probes = zip(self.seq, self.rtt, self.status, strict=True)
-        rtt_by_seq = {seq: rtt for seq, rtt, status in probes if status != "duplicate"}
+        rtt_by_seq = {seq: rtt for seq, rtt, status in self.samples.rows() if status != "duplicate"}
         if not rtt_by_seq:
             for seq, rtt in enumerate(values):
                 self.add(seq, rtt, "ok" if rtt is not None else "lost")
@@ -162,15 +140,15 @@ class Host:
             self.run.add_event("value_conflict", "error", text, line)
 
     def _store_samples(self, log: Log) -> None:
-        if not self.seq:
+        if not self.samples:
             return
-        sent: Sequence[int | None] = self.sent
-        if (first := least(self.sent)) is not None:
-            sent = linear(self.sent, first, 1)
+        columns = self.samples.columns()
+        if (first := least(self.samples.sent)) is not None:
+            columns["sent_ns"] = linear(self.samples.sent, first, 1)
             self.run.set(started_at=utc(first))
         elif (period := log.option("-p", "--period")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,3})?", period):
-            sent = linear(self.seq, 0, nanoseconds(period, "ms"))
-        self.run.add_samples(seq=self.seq, sent_ns=sent, rtt_ns=self.rtt, status=self.status)
+            columns["sent_ns"] = linear(self.samples.seq, 0, nanoseconds(period, "ms"))
+        self.run.add_samples(**columns)
 
     def _store_blocks(self, log: Log) -> None:
         """Store the ``-Q`` blocks as intervals, and their totals if no summary follows."""

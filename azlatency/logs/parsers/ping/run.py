@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar import Line
-from azlatency.logs.large import NULL, Integers, Labels, Repeated, extremes, frequencies, least, linear
+from azlatency.logs.large import NULL, Integers, Labels, Repeated, extremes, frequencies, least, linear, nullable
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
-from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples, nullable
+from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
 from azlatency.logs.parsers.ping.summary import excess_of_cut_mean, milliseconds, to_point
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, nanoseconds

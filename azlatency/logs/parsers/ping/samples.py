@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -156,15 +155,6 @@ class ProbeSamples:
                 present[piece[(piece >= low) & (piece < low + len(present))] - low] = True
             absent += (np.flatnonzero(~present) + low).tolist()
         return absent
-
-
-def nullable(values: Column) -> Sequence[int | None]:
-    """Return the column as it is if it is complete, else as a list with None for `NULL`."""
-    if isinstance(values, Integers) or not (nulls := values.count(NULL)):
-        return values
-    if nulls == len(values):
-        return [None] * nulls
-    return [None if value == NULL else value for value in values]
 
 
 def _or_null(value: int | None) -> int:
