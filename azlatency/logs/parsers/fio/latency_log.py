@@ -25,18 +25,24 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line
+from azlatency.logs.lines import UniformBlock, iter_blocks
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.fio.numbers import Bucket, bucket_of
 from azlatency.logs.parsers.fio.run import LATENCIES
 from azlatency.logs.record import Recorder, Run
+from azlatency.logs.samples import SampleColumns
 from azlatency.logs.units import Quantity, quantity, scale
 
-ROW = r"\d{1,13}, -?\d{1,18}, [012], \d{1,10}(?:, \d{1,20}){0,3}"
+ROW = (
+    r"(?P<time>\d{1,13}), (?P<value>-?\d{1,18}), (?P<stream>[012]), (?P<size>\d{1,10})"
+    r"(?:, (?P<fifth>\d{1,20})(?:, (?P<sixth>\d{1,20})(?:, (?P<seventh>\d{1,20}))?)?)?"
+)
 HISTOGRAM_ROW = r"\d{1,13}, [012], \d{1,10}(?:, \d{1,18}){1216}(?:(?:, \d{1,18}){640})?,?"
 _ROW = re.compile(ROW)
 _HISTOGRAM_ROW = re.compile(HISTOGRAM_ROW)
@@ -46,123 +52,204 @@ _OLD_BUCKETS, _BUCKETS = 1216, 1856
 _GROUP = 64
 _MS, _US = round(scale("ms")), round(scale("us"))
 _WITH_PRIORITY = 5
+#: So many different sizes and last fields show all that is asked of them.
+_SEVERAL = 2
 
 
-@dataclass(slots=True)
-class _Sample:
-    time_ns: int
-    value: int
-    stream: str
-    size: int
+class _Row(NamedTuple):
+    """One row; ``ending`` is its last field."""
+
     line: int
+    time: int
+    value: int
+    stream: int
+    size: int
+    ending: int
+
+
+@dataclass
+class _Rows:
+    """The rows of a log, which are read again whenever they are needed."""
+
+    log: Log
+    first: int
+    last: int
+    fields: int
+    skipped: int
+
+    def __iter__(self) -> Iterator[_Row]:
+        for item in iter_blocks(self.log.lines):
+            if isinstance(item, UniformBlock) and (columns := _columns(item)) is not None:
+                yield from map(_Row, range(item.first, item.last + 1), *columns)
+                continue
+            for line in [item] if isinstance(item, Line) else item:
+                parts = line.text.strip().split(", ")
+                if line.number != self.skipped and len(parts) > 1:
+                    time, value, stream, size = map(int, parts[:4])
+                    yield _Row(line.number, time, value, stream, size, int(parts[-1]))
 
 
 def read_latency_log(log: Log, recorder: Recorder) -> bool:
     """Read a log that consists of rows only; return False, without changes, if it does not."""
-    lines = [line for line in log.lines if line.text.strip()]
-    for pattern, reader in ((_ROW, _read_samples), (_HISTOGRAM_ROW, _read_histograms)):
-        matches = [pattern.fullmatch(line.text.strip()) is not None for line in lines]
+    ends = (log.lines[index] for index in range(len(log.lines) - 1, -1, -1))
+    last, cut, skipped = next((line for line in ends if line.text.strip()), None), unfinished_line(log), 0
+    for pattern in (_ROW, _HISTOGRAM_ROW):
         # A last row without a line feed may be cut; it is left out.
-        if matches and not matches[-1] and lines[-1].number == unfinished_line(log):
-            recorder.accounting.mark(lines[-1].number, UNKNOWN)
-            lines, matches = lines[:-1], matches[:-1]
-        widths = {line.text.count(",") for line in lines[:-1]}
-        if matches and all(matches) and len(widths) <= 1:
-            for line in log.lines:
-                recorder.accounting.mark(line.number, DATA if line.text.strip() else BLANK)
-            reader(lines, log, recorder)
+        if last is not None and last.number == cut != skipped and not pattern.fullmatch(last.text.strip()):
+            recorder.accounting.mark(cut, UNKNOWN)
+            skipped = cut
+        rows = _find_rows(log, pattern, skipped)
+        if rows is not None:
+            for item in iter_blocks(log.lines):
+                if isinstance(item, UniformBlock):
+                    recorder.accounting.raise_range(item.first, item.last, DATA)
+                else:
+                    recorder.accounting.mark(item.number, DATA if item.text.strip() else BLANK)
+            (_read_samples if pattern is _ROW else _read_histograms)(rows, recorder)
             return True
     return False
 
 
-def _open(lines: Sequence[Line], recorder: Recorder, dialect: str) -> Run:
-    return recorder.start_run("fio", lines[0].number, last_line=lines[-1].number, dialect=dialect)
+def _find_rows(log: Log, pattern: re.Pattern[str], skipped: int) -> _Rows | None:
+    """Return the rows if all lines match a pattern and have the same number of fields, but for the last one."""
+    first = last = fields = widths = 0
+    for item in iter_blocks(log.lines):
+        if isinstance(item, UniformBlock) and pattern is _ROW and _columns(item) is not None:
+            lines = [item[0], item[len(item) - 1]]
+        else:
+            lines = [item] if isinstance(item, Line) else list(item)
+        for line in lines:
+            text = line.text.strip()
+            if not text or line.number == skipped:
+                continue
+            if pattern.fullmatch(text) is None or (last and widths not in (0, fields)):
+                return None
+            widths = line.text.count(",") + 1
+            fields = fields or widths
+            first, last = first or line.number, line.number
+    return _Rows(log, first, last, fields, skipped) if first else None
 
 
-def _read_samples(lines: Sequence[Line], log: Log, recorder: Recorder) -> None:
+def _columns(block: UniformBlock) -> list[list[int]] | None:
+    """Return time, value, stream, size and last field of many rows; None if they must be read one by one."""
+    match = _ROW.fullmatch(block[0].text.strip())
+    if match is None:
+        return None
+    most = {"time": 10**13, "value": 10**18, "stream": 3, "size": 10**10, "fifth": 10**20, "sixth": 10**20}
+    columns = block.columns(match, widths=("stream",), **dict.fromkeys([*most, "seventh"], 0))
+    if columns is None or (columns["stream width"] > 1).any():
+        return None
+    if any(abs(columns[name]).max() >= most[name] for name in ("time", "value", "stream", "size")):
+        return None
+    ending = next(name for name in ("seventh", "sixth", "fifth", "size") if name in columns)
+    return [columns[name].tolist() for name in ("time", "value", "stream", "size", ending)]
+
+
+def _read_samples(rows: _Rows, recorder: Recorder) -> None:
+    log = rows.log
     named = _NAME.fullmatch(log.source.path.lower())
     kind = named[1] if named else None
-    run = _open(lines, recorder, f"fio-log-{kind or 'unknown'}")
-    cut = unfinished_line(log) == lines[-1].number
-    rows = [_sample(line) for line in (lines[:-1] if cut else lines)]
-    if cut:
+    run = recorder.start_run("fio", rows.first, last_line=rows.last, dialect=f"fio-log-{kind or 'unknown'}")
+    endings: set[int] = set()
+    if unfinished_line(log) == rows.last:
         run.set(status="truncated")
-        run.add_event("unfinished_line", "info", "the log ends within this line; its row is left out", lines[-1].number)
-    if not rows:
+        run.add_event("unfinished_line", "info", "the log ends within this line; its row is left out", rows.last)
+        endings.add(int(log.lines[-1].text.strip().rsplit(", ", 1)[-1]))
+        rows.skipped = rows.last
+    totals = [_Total() for _ in _STREAMS]
+    longest = 0
+    sizes: set[int] = set()
+    for row in rows:
+        longest = max(longest, row.time)
+        totals[row.stream].add(row)
+        if len(sizes) <= _SEVERAL:
+            sizes.add(row.size)
+        if len(endings) <= _SEVERAL:
+            endings.add(row.ending)
+    streams = [name for name, total in zip(_STREAMS, totals, strict=True) if total.rows]
+    if not streams:
         return
-    run.set(duration_ns=max(row.time_ns for row in rows))
-    sizes = {row.size for row in rows if row.size}
-    run.set(message_bytes=sizes.pop() if len(sizes) == 1 else None)
-    streams = {row.stream for row in rows}
-    run.set(test=streams.pop() if len(streams) == 1 else None)
-    averaged = all(row.size == 0 for row in rows)
+    averaged, sizes = sizes == {0}, sizes - {0}
+    run.set(duration_ns=longest * _MS, message_bytes=sizes.pop() if len(sizes) == 1 else None)
+    run.set(test=streams[0] if len(streams) == 1 else None)
     if kind is None:
         text = "the file name does not show whether these are latencies, rates or IOPS; the numbers are left out"
-        run.add_event("unit_ambiguous", "warning", text, lines[0].number)
+        run.add_event("unit_ambiguous", "warning", text, rows.first)
     elif kind == "bw" and averaged:
         _write_rates(run, rows)
     elif kind in LATENCIES and not averaged:
-        _write_latencies(run, rows, LATENCIES[kind], fields=lines[0].text.count(",") + 1, version=_last_fields(lines))
-    _write_counts(run, rows, averaged=averaged)
+        _write_latencies(run, rows, LATENCIES[kind], endings)
+    _write_counts(run, totals, rows.first, averaged=averaged)
 
 
-def _sample(line: Line) -> _Sample:
-    parts = line.text.strip().split(", ")
-    return _Sample(int(parts[0]) * _MS, int(parts[1]), _STREAMS[int(parts[2])], int(parts[3]), line.number)
+@dataclass
+class _Total:
+    """Number and bytes of the rows of one direction, with its first line."""
+
+    rows: int = 0
+    size: int = 0
+    line: int = 0
+
+    def add(self, row: _Row) -> None:
+        """Add a row."""
+        self.rows += 1
+        self.size += row.size
+        self.line = self.line or row.line
 
 
-def _last_fields(lines: Sequence[Line]) -> set[str]:
-    return {line.text.strip().rsplit(", ", 1)[-1] for line in lines}
-
-
-def _write_rates(run: Run, rows: Sequence[_Sample]) -> None:
+def _write_rates(run: Run, rows: _Rows) -> None:
     """Write the averages of the bandwidth, each over the time since the previous row of its direction."""
-    previous: dict[str, int] = {}
+    previous: dict[int, int] = {}
     for row in rows:
-        start = previous.get(row.stream, 0)
-        if row.time_ns > start:
+        start, end = previous.get(row.stream, 0), row.time * _MS
+        if end > start:
             rate = quantity(str(row.value), "fio KiB/s").value
-            columns = {"stream": row.stream, "start_ns": start, "end_ns": row.time_ns, "line": row.line}
+            columns = {"stream": _STREAMS[row.stream], "start_ns": start, "end_ns": end, "line": row.line}
             run.add_interval(**columns, throughput_printed=8 * rate, omitted=False)
-        previous[row.stream] = row.time_ns
+        previous[row.stream] = end
 
 
-def _write_latencies(run: Run, rows: Sequence[_Sample], metric: str, *, fields: int, version: set[str]) -> None:
+def _write_latencies(run: Run, rows: _Rows, metric: str, endings: set[int]) -> None:
     """Write the latencies of single I/Os if their unit is certain."""
-    if fields != _WITH_PRIORITY or not version <= {"0", "1"}:
-        text = f"{fields} fields: us before fio 3.0, ns since, and the log has no version; the values are left out"
-        run.add_event("unit_ambiguous", "warning", text, rows[0].line)
+    if rows.fields != _WITH_PRIORITY or not endings <= {0, 1}:
+        text = f"{rows.fields} fields: us before fio 3.0, ns since, and the log has no version; the values are left out"
+        run.add_event("unit_ambiguous", "warning", text, rows.first)
         return
-    for stream in _STREAMS:
-        stream_rows = [row for row in rows if row.stream == stream and row.size]
-        if not stream_rows:
+    samples = [SampleColumns() for _ in _STREAMS]
+    lines: dict[int, int] = {}
+    buckets: list[Counter[Bucket]] = [Counter() for _ in _STREAMS]
+    for row in rows:
+        if row.size:
+            lines.setdefault(row.stream, row.line)
+            samples[row.stream].add(0, row.value)
+            buckets[row.stream][bucket_of(row.value)] += 1
+    for index, stream in enumerate(_STREAMS):
+        values, extremes = samples[index].rtt, samples[index].extremes()
+        if extremes is None:
             continue
-        line = stream_rows[0].line
-        values = [row.value for row in stream_rows]
+        line = lines[index]
         mean = math.fsum(values) / len(values)
-        spread = math.fsum((value - mean) ** 2 for value in values)
-        statistics = {"min": float(min(values)), "max": float(max(values)), "mean": mean}
+        statistics = {"min": float(extremes[0]), "max": float(extremes[1]), "mean": mean}
         if len(values) > 1:
+            spread = math.fsum(((value or 0) - mean) ** 2 for value in values)
             statistics["sd"] = math.sqrt(spread / (len(values) - 1))
         for ending, value in statistics.items():
             run.add_metric(f"{metric}_{ending}", Quantity(value, "ns", None, None), line, stream=stream)
-        for bucket, number in sorted(Counter(bucket_of(value) for value in values).items()):
+        for bucket, number in sorted(buckets[index].items()):
             run.add_bucket(
                 metric=metric, stream=stream, low_ns=bucket.low, high_ns=bucket.high, count=number, line=line
             )
 
 
-def _write_counts(run: Run, rows: Sequence[_Sample], *, averaged: bool) -> None:
-    for stream in _STREAMS:
-        stream_rows = [row for row in rows if row.stream == stream]
-        if stream_rows and not averaged:
-            line = stream_rows[0].line
-            number, size = float(len(stream_rows)), float(sum(row.size for row in stream_rows))
-            run.add_metric("observations", Quantity(number, "count", None, None), line, stream=stream)
-            run.add_metric("transferred", Quantity(size, "bytes", None, None), line, stream=stream)
+def _write_counts(run: Run, totals: Sequence[_Total], first: int, *, averaged: bool) -> None:
+    for stream, total in zip(_STREAMS, totals, strict=True):
+        if total.rows and not averaged:
+            for name, number, unit in (("observations", total.rows, "count"), ("transferred", total.size, "bytes")):
+                run.add_metric(name, Quantity(float(number), unit, None, None), total.line, stream=stream)
     content = "averages over windows" if averaged else "single I/Os"
-    text = f"{len(rows)} {content}: number, distribution and rates are stored, not the values over time"
-    run.add_event("log_not_kept", "info", text, rows[0].line)
+    number = sum(total.rows for total in totals)
+    text = f"{number} {content}: number, distribution and rates are stored, not the values over time"
+    run.add_event("log_not_kept", "info", text, first)
 
 
 # --- histograms
@@ -177,16 +264,20 @@ def bucket_at(index: int) -> Bucket:
     return Bucket(low, low + (1 << shift))
 
 
-def _read_histograms(lines: Sequence[Line], log: Log, recorder: Recorder) -> None:
-    run = _open(lines, recorder, "fio-log-hist")
+def _read_histograms(rows: _Rows, recorder: Recorder) -> None:
+    run = recorder.start_run("fio", rows.first, last_line=rows.last, dialect="fio-log-hist")
     totals: dict[str, Counter[int]] = {}
     sizes: set[int] = set()
     end, step = 0, 1
-    if unfinished_line(log) == lines[-1].number:
-        lines = lines[:-1]
+    cut, read = unfinished_line(rows.log), 0
+    if cut == rows.last:
         run.set(status="truncated")
-    for line in lines:
-        parts = [int(part) for part in line.text.strip().rstrip(",").split(", ")]
+    for line in rows.log.lines:
+        text = line.text.strip().rstrip(",")
+        if not text or line.number in (cut, rows.skipped):
+            continue
+        read += 1
+        parts = [int(part) for part in text.split(", ")]
         counts = parts[3:]
         step = _US if len(counts) == _OLD_BUCKETS else 1
         totals.setdefault(_STREAMS[parts[1]], Counter()).update({i: n for i, n in enumerate(counts) if n})
@@ -196,10 +287,10 @@ def _read_histograms(lines: Sequence[Line], log: Log, recorder: Recorder) -> Non
     for stream, counter in totals.items():
         run.set(test=stream if len(totals) == 1 else None)
         number = Quantity(float(sum(counter.values())), "count", None, None)
-        run.add_metric("observations", number, lines[0].number, stream=stream)
+        run.add_metric("observations", number, rows.first, stream=stream)
         for index, count in sorted(counter.items()):
             bucket = bucket_at(index)
             columns = {"low_ns": bucket.low * step, "high_ns": bucket.high * step, "count": count}
-            run.add_bucket(metric="completion_latency", stream=stream, line=lines[0].number, **columns)
-    text = f"{len(lines)} histograms over time are stored as their sum"
+            run.add_bucket(metric="completion_latency", stream=stream, line=rows.first, **columns)
+    text = f"{read} histograms over time are stored as their sum"
     run.add_event("log_not_kept", "info", text, run.row["first_line"])
