@@ -113,12 +113,8 @@ def test_the_second_studys_summary_is_reproduced(path: str) -> None:
     assert cells[-1].startswith("one run per method")
 
 
-def test_the_pages_point_out_the_pitfalls_of_the_second_study() -> None:
-    latency, throughput = text_of("01_latency"), text_of("02_throughput")
-    assert "is the largest of 6,738 observations" in latency
-    assert "1862.908" in latency and "1149.838" in latency
-    assert "RTT/2" in latency
-    assert "between programs on one host. It never crossed the network" in throughput
+def test_the_page_on_throughput_names_the_path_that_never_crossed_the_network() -> None:
+    assert "between programs on one host. It never crossed the network" in text_of("02_throughput")
 
 
 def test_a_code_host_shows_the_caption_of_each_figure_and_the_study(notebook: Any) -> None:

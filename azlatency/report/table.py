@@ -17,6 +17,8 @@ Row = TypeVar("Row")
 
 #: Ends the note below numbers that follow from a formula and its parameters only.
 NO_LOG = "no log is behind"
+#: Rows of a long table that are shown at first.
+FIRST_ROWS = 20
 #: Characters above which a cell may be broken into lines, and columns above which a table is set closer.
 _LONG_CELL, _MANY_COLUMNS = 36, 6
 #: Significant digits of a number in a CSV file: all that a float64 holds on any machine.
@@ -378,8 +380,10 @@ class Table(Generic[Row]):
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        data = {"text/plain": repr(self), "text/html": self.html()}
-        return data, {"azlatency": {"kind": "table", **self.record()}}
+        # A code host runs no script that folds a long table; a page is made from the record.
+        record = self.record()
+        html = table_html(record, most_rows=FIRST_ROWS, others="print the table for all")
+        return {"text/plain": repr(self), "text/html": html}, {"azlatency": {"kind": "table", **record}}
 
 
 class RowLinks(Protocol):
@@ -396,7 +400,7 @@ class RowLinks(Protocol):
 
 def table_html(
     record: Mapping[str, Any], links: Callable[[Mapping[str, Any], str], RowLinks | None] | None = None,
-    most_rows: int | None = None,
+    most_rows: int | None = None, others: str = "all are in the notebook behind this page",
 ) -> str:  # fmt: skip
     """Write a table as one ``<table>`` element, all text escaped.
 
@@ -408,6 +412,8 @@ def table_html(
         Takes a row of the record and its name; returns the ids of a page that the row and its cells lead to.
     most_rows : int, optional
         Rows that are written; the caption mentions the others.
+    others : str
+        Where the other rows are.
 
     Returns
     -------
@@ -418,7 +424,7 @@ def table_html(
     columns, rows = record["columns"], record["rows"]
     caption = escape(str(record["caption"]))
     if most_rows is not None and len(rows) > most_rows:
-        caption += f" (the first {most_rows:,} of {len(rows):,} rows; all are in the notebook behind this page)"
+        caption += f" (the first {most_rows:,} of {len(rows):,} rows; {escape(others)})"
         rows = rows[:most_rows]
     head = "".join(
         f'<th scope="col"{_classes("number" * bool(column["right"]))}{_csv_attribute(column["csv"], header, links)}>'

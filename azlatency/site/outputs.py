@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from azlatency.report.card import CARD_TYPE
 from azlatency.report.objects import FINDINGS_TYPE
-from azlatency.report.table import table_html
+from azlatency.report.table import FIRST_ROWS, table_html
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _MOST_ROWS = 500
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
-#: Rows that a table shows at first.
-_FIRST_ROWS = 20
 
 
 class Trail(Protocol):
@@ -98,7 +96,7 @@ class Shown:
     @property
     def folded(self) -> bool:
         """Whether it is a table that shows its first 20 rows until a reader wants all."""
-        return self.rows > _FIRST_ROWS + 1
+        return self.rows > FIRST_ROWS + 1
 
 
 class Outputs:

@@ -76,6 +76,16 @@ def test_an_empty_table() -> None:
     assert "<tbody>" in Table("Title", COLUMNS, []).html()
 
 
+def test_a_notebook_shows_the_first_rows_of_a_long_table_and_its_text_all() -> None:
+    rows = [Row(f"path {number}", 1.0, None, None) for number in range(21)]
+    data, metadata = Table("Title", COLUMNS, rows)._repr_mimebundle_()
+    soup = BeautifulSoup(data["text/html"], "html.parser")
+    assert len(soup.select("tbody tr")) == 20
+    assert soup.caption is not None
+    assert soup.caption.get_text() == "Title (the first 20 of 21 rows; print the table for all)"
+    assert "path 20" in data["text/plain"] and len(metadata["azlatency"]["rows"]) == 21
+
+
 @pytest.mark.parametrize(
     ("shown", "value", "scale", "cell"),
     [
