@@ -117,7 +117,7 @@ coverage: setup ## simulate how often intervals and verdicts are right; update d
 	@$(PY) tools/coverage
 
 .PHONY: loading
-loading: report ## measure load time and size of every page of the report (needs Chromium; takes minutes)
+loading: report ## measure load time, size and words of every page of the report (needs Chromium; takes minutes)
 	@$(PY) tools/loading.py build/site
 
 .PHONY: fixtures

@@ -1,4 +1,4 @@
-"""Measure how long the pages of a site take to open in Chromium, and their size: ``make loading`` (needs Chromium).
+"""Measure how long the pages of a site take to open in Chromium, and how much they show: ``make loading``.
 
     python tools/loading.py SITE [--times N] [--fresh N] [PAGE ...]
 
@@ -6,8 +6,9 @@ SITE is a folder written by ``azlatency report``; without PAGE, all of its pages
 times (default 5) from its file, in a browser that has opened another page before. The table has one line per page, in
 milliseconds since the start of the navigation: median and maximum of the end of the load event; medians of the first
 paint and of the time when the browser is idle; medians of the CPU time of the page's thread (script, style, layout,
-all tasks); and the number of elements at load. With ``--fresh``, each page is also opened as the first page of a new
-browser, next to an empty page.
+all tasks); the number of elements at load; the words that a reader sees without opening a fold; the width of the widest
+table in pixels; and the height of the page in screens of 900 px. It needs Chromium. With ``--fresh``, each page
+is also opened as the first page of a new browser, next to an empty page.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ _IDLE = "new Promise(done => requestAnimationFrame(() => requestIdleCallback(() 
 _LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 _PAINTED = "(performance.getEntriesByName('first-contentful-paint')[0] || {startTime: NaN}).startTime"
 _ELEMENTS = "document.querySelectorAll('*').length"
+_WORDS = "document.body.innerText.split(/\\s+/).filter(Boolean).length"
+_WIDEST = "Math.max(0, ...[...document.querySelectorAll('table')].map(table => table.scrollWidth))"
+_SCREENS = "document.documentElement.scrollHeight / 900"
 _PARTS = ("Script", "RecalcStyle", "Layout", "Task")
 
 
@@ -53,7 +57,10 @@ def _browser() -> Iterator[Browser]:
 
 
 def _measure(browser: Browser, page: Path) -> list[float]:
-    """Open a page; return load, paint and idle time in ms, the number of elements, and the CPU times of `_PARTS`."""
+    """Open a page; return load, paint and idle time in ms, its contents, and the CPU times of `_PARTS` in ms.
+
+    The contents are the elements, words, pixels of the widest table, and screens.
+    """
     browser.open(page, whole=False)
     elements, idle, loaded = map(browser.evaluate, (_ELEMENTS, _IDLE, _LOADED))
     browser.until("!document.querySelector('.folded')")
@@ -61,7 +68,8 @@ def _measure(browser: Browser, page: Path) -> list[float]:
     # Chromium resets these counters for every page.
     metrics = {metric["name"]: metric["value"] for metric in browser.call("Performance.getMetrics")["metrics"]}
     cpu = [1e3 * metrics[f"{part}Duration"] for part in _PARTS]
-    return [loaded, browser.evaluate(_PAINTED), idle, elements, *cpu]
+    words, widest, screens = map(browser.evaluate, (_WORDS, _WIDEST, _SCREENS))
+    return [loaded, browser.evaluate(_PAINTED), idle, elements, words, widest, screens, *cpu]
 
 
 def _fresh(page: Path) -> float:
@@ -99,17 +107,25 @@ def main() -> int:
 
 
 def _print_table(site: Path, measured: list[tuple[Path, list[list[float]]]]) -> None:
-    print("median  worst  paint   idle  script  style  layout  all tasks  elements       kB  page")
-    medians = []
+    print(
+        "median  worst  paint   idle  script  style  layout  all tasks  elements  words  table  screens       kB  page"
+    )
+    medians, visible = [], 0.0
     for page, loads in sorted(measured, key=lambda item: -statistics.median(load[0] for load in item[1])):
-        load, paint, idle, elements, *cpu = (statistics.median(values) for values in zip(*loads, strict=True))
+        load, paint, idle, elements, words, widest, screens, *cpu = (
+            statistics.median(values) for values in zip(*loads, strict=True)
+        )
         medians.append(load)
         worst = max(load_times[0] for load_times in loads)
         print(
             f"{load:6.0f} {worst:6.0f} {paint:6.0f} {idle:6.0f} "
             f"{cpu[0]:7.0f} {cpu[1]:6.0f} {cpu[2]:7.0f} {cpu[3]:10.0f} "
-            f"{elements:9,.0f} {page.stat().st_size / 1e3:8,.0f}  {page.relative_to(site)}"
+            f"{elements:9,.0f} {words:6,.0f} {widest:6,.0f} {screens:8.1f} "
+            f"{page.stat().st_size / 1e3:8,.0f}  {page.relative_to(site)}"
         )
+        # Pages of studies are next to a summary.
+        visible += words * (page.parent / "00_summary.html").is_file()
+    print(f"{visible:,.0f} words on the pages of studies")
     print(f"{statistics.median(medians):6.0f} over all {len(medians)} pages, the slowest {max(medians):.0f}")
 
 
