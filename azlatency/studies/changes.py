@@ -65,23 +65,21 @@ def find_manifest(name: str, roots: Sequence[Path | str]) -> Manifest:
     return read_manifest(raw, name)
 
 
-def list_files(
-    roots: Sequence[Path | str], manifest: Manifest
-) -> tuple[list[tuple[str, Path | RemoteFile]], list[str]]:
+def list_files(roots: Sequence[Path | str], manifest: Manifest) -> tuple[list[tuple[str, str | RemoteFile]], list[str]]:
     """Return the path to show and the file of every log, and a message for every file that is not read.
 
     Hidden files and the files of the manifest are left out. A symbolic link inside a folder is refused, because it
     could show any file of this machine. A name that is not UTF-8 is shown with its bytes escaped.
     """
-    files: list[tuple[str, Path | RemoteFile]] = []
+    files: list[tuple[str, str | RemoteFile]] = []
     refused: list[str] = []
-    entries: Iterable[tuple[Path | RemoteFile, str, str]]
+    entries: Iterable[tuple[str | RemoteFile, str, str]]
     for root in roots:
         if isinstance(root, str):
             prefix, entries = list_url(root, prefixed=len(roots) > 1)
         else:
             prefix = f"{shown_name(root.name)}/" if len(roots) > 1 and root.is_dir() else ""
-            entries = iter_entries(root) if root.is_dir() else [(root, root.name, "")]
+            entries = iter_entries(str(root)) if root.is_dir() else [(str(root), root.name, "")]
         for file, inside, problem in entries:
             path = prefix + shown_name(inside)
             if manifest.is_own_file(path):
@@ -93,7 +91,7 @@ def list_files(
     return files, refused
 
 
-def iter_entries(folder: Path, under: str = "") -> Iterator[tuple[Path, str, str]]:
+def iter_entries(folder: str, under: str = "") -> Iterator[tuple[str, str, str]]:
     """Yield file, path below the root and problem of every entry of a folder, in order of name."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -105,14 +103,14 @@ def iter_entries(folder: Path, under: str = "") -> Iterator[tuple[Path, str, str
         if entry.name.startswith("."):
             continue
         if entry.is_symlink():
-            yield Path(entry.path), name, "a symbolic link is not followed; copy the file that it points to"
+            yield entry.path, name, "a symbolic link is not followed; copy the file that it points to"
         elif entry.is_dir():
-            yield from iter_entries(Path(entry.path), f"{name}/")
+            yield from iter_entries(entry.path, f"{name}/")
         else:
-            yield Path(entry.path), name, "" if entry.is_file() else "not a regular file"
+            yield entry.path, name, "" if entry.is_file() else "not a regular file"
 
 
-def fingerprint(file: Path | RemoteFile, before: dict[str, Any] | None) -> dict[str, Any]:
+def fingerprint(file: str | RemoteFile, before: dict[str, Any] | None) -> dict[str, Any]:
     """Return size, time and SHA-256 of a file; the hash is computed only if size or time differ from `before`.
 
     The hash of a new file and of one in a store is left to the process that parses it.
@@ -121,14 +119,14 @@ def fingerprint(file: Path | RemoteFile, before: dict[str, Any] | None) -> dict[
     if isinstance(file, RemoteFile):
         current = {"size": file.size, "mtime_ns": file.version}
     else:
-        status = file.stat()
+        status = os.stat(file)
         current = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
-    if before is not None and all(before[key] == value for key, value in current.items()):
+    if before is not None and before["size"] == current["size"] and before["mtime_ns"] == current["mtime_ns"]:
         return before
     if before is not None:
         current |= {"sources": before["sources"], "unreadable": before["unreadable"]}
-        if isinstance(file, Path):
-            with file.open("rb") as stream:
+        if isinstance(file, str):
+            with open(file, "rb") as stream:
                 current["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
     return current
 

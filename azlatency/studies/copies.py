@@ -44,13 +44,15 @@ _LARGE = {
     "intervals": ["side", "stream", "start_ns", "throughput_printed"],
     "samples": ["seq", "rtt_ns"],
 }
-_VALUES = ("printed", "throughput_printed", "rtt_ns")
-#: The numeric column of each table that follows from the printed value.
-_NUMBERS = {"metrics": "value", "quantiles": "value_ns", "intervals": "throughput_printed", "samples": "rtt_ns"}
+#: The column of each table that holds printed values.
+PRINTED = {"metrics": "printed", "quantiles": "printed", "intervals": "throughput_printed", "samples": "rtt_ns"}
 
 
 def find_copies(
-    runs: pd.DataFrame, table: Callable[[str], pa.Table], fewest: int = ENOUGH
+    runs: pd.DataFrame,
+    table: Callable[[str], pa.Table],
+    fewest: int = ENOUGH,
+    marks: tuple[NDArray[np.uint64], NDArray[np.int64]] | None = None,
 ) -> dict[str, tuple[str, int]]:
     """Find the runs that print the same values as another run.
 
@@ -62,6 +64,8 @@ def find_copies(
         Returns a table of the same runs by its name.
     fewest : int
         Different values that two runs must have in common.
+    marks : tuple of ndarray, optional
+        The result of `value_marks`. Default: it is computed here.
 
     Returns
     -------
@@ -71,22 +75,21 @@ def find_copies(
     """
     import pandas as pd
 
-    alike = runs[_alike(runs["run_id"], table, fewest)].set_index("run_id")
-    if alike.empty:
+    of_values, counts = _marks(runs["run_id"], table) if marks is None else marks
+    alike = pd.Series(of_values).duplicated(keep=False).to_numpy() & (counts >= fewest)
+    chosen = runs[alike].set_index("run_id")
+    if chosen.empty:
         return {}
-    marks = pd.util.hash_pandas_object(alike[_SAME].astype("str"), index=False)
-    for columns in (_SMALL, _LARGE):
-        marks = _marked(marks, columns, table)
-        marks = marks[marks.duplicated(keep=False).to_numpy()]
-        if marks.empty:
-            return {}
-    first_of_each = marks.drop_duplicates()
+    same = pd.util.hash_pandas_object(chosen[_SAME].astype("str"), index=False)
+    of_runs = same * 31 + of_values[alike]
+    of_runs = of_runs[of_runs.duplicated(keep=False).to_numpy()]
+    first_of_each = of_runs.drop_duplicates()
     different = _different_values(first_of_each.index, table)
     values = {mark: different.get(run_id, 0) for run_id, mark in first_of_each.items()}
-    marks = marks[[values[mark] >= fewest for mark in marks]]
-    rows = alike.loc[marks.index, list(_TELLS_APART)].astype(object)
+    of_runs = of_runs[[values[mark] >= fewest for mark in of_runs]]
+    rows = chosen.loc[of_runs.index, list(_TELLS_APART)].astype(object)
     rows = rows.where(rows.notna(), None).assign(
-        mark=marks, size=alike.loc[marks.index, "source_id"].map(runs["source_id"].value_counts())
+        mark=of_runs, size=chosen.loc[of_runs.index, "source_id"].map(runs["source_id"].value_counts())
     )
     copies: dict[str, tuple[str, int]] = {}
     originals: dict[int, list[Row]] = {}
@@ -100,69 +103,73 @@ def find_copies(
     return copies
 
 
-def _alike(run_ids: pd.Series, table: Callable[[str], pa.Table], fewest: int) -> NDArray[np.bool_]:
-    """Select the runs that may be copies: with enough values, whose bits have the sum of those of another run.
-
-    Equal tokens have equal values. To add bits costs a tenth of comparing tokens, which only the selected runs need.
-    """
-    import numpy as np
+def _marks(run_ids: pd.Series, table: Callable[[str], pa.Table]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the marks of runs. Large tables are read only if the small ones do not tell all runs apart."""
     import pandas as pd
+
+    marks, counts = value_marks(run_ids, table, _SMALL)
+    if pd.Series(marks).duplicated().any():
+        more, others = value_marks(run_ids, table, _LARGE)
+        marks, counts = marks + more, counts + others
+    return marks, counts
+
+
+def value_marks(
+    run_ids: pa.Array | pd.Series, table: Callable[[str], pa.Table], columns: dict[str, list[str]] = _SMALL | _LARGE
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return a number for each run that is equal for equal printed values in any order, and how many values it has."""
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     ids = pa.array(run_ids, pa.string())
-    sums, counts = np.zeros(len(ids), np.uint64), np.zeros(len(ids), np.int64)
-    for tables in (_SMALL, _LARGE):
-        for name, columns in tables.items():
-            content = table(name)
-            positions = pc.index_in(content["run_id"], value_set=ids)
-            used = pc.and_(pc.is_valid(content[_printed(columns)]), pc.is_valid(positions))
-            chosen = positions.filter(used).to_numpy()
-            values = content[_NUMBERS[name]].filter(used).to_numpy().astype(np.float64)
-            np.add.at(sums, chosen, values.view(np.uint64))
-            counts += np.bincount(chosen, minlength=len(ids))
-        alike = pd.Series(sums).duplicated(keep=False).to_numpy()
-        if not alike.any():
-            break
-    return alike & (counts >= fewest)
-
-
-def _printed(columns: list[str]) -> str:
-    """Return the column of printed values."""
-    return next(column for column in columns if column in _VALUES)
-
-
-def _marked(marks: pd.Series, columns: dict[str, list[str]], table: Callable[[str], pa.Table]) -> pd.Series:
-    """Add the values of some tables to a number per run, which is equal for equal values in any order."""
-    import pandas as pd
-
+    marks, counts = np.zeros(len(ids), np.uint64), np.zeros(len(ids), np.int64)
     for name, names in columns.items():
-        rows = _of_runs(table(name).select(["run_id", *names]), marks.index)
-        hashes = pd.util.hash_pandas_object(rows[names], index=False).groupby(rows["run_id"]).sum()
-        marks = marks * 31 + hashes.reindex(marks.index, fill_value=0)
-    return marks
+        content = table(name).select(["run_id", *names])
+        positions = pc.index_in(content["run_id"], value_set=ids)
+        if positions.null_count:
+            content, positions = content.filter(pc.is_valid(positions)), positions.drop_null()
+        chosen = positions.to_numpy()
+        np.add.at(marks, chosen, _hashes(content, names))
+        printed = content[PRINTED[name]].is_valid().to_numpy()
+        counts += np.bincount(chosen[printed], minlength=len(ids))
+    return marks, counts
 
 
-def _of_runs(content: pa.Table, run_ids: pd.Index) -> pd.DataFrame:
+def _hashes(content: pa.Table, names: list[str]) -> NDArray[np.uint64]:
+    """Return a hash of each row. A text is hashed once for all rows that contain it."""
+    import numpy as np
+    import pandas as pd
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    chosen = content.filter(pc.is_in(content["run_id"], value_set=pa.array(run_ids, pa.string())))
-    return chosen.to_pandas()
+    rows = np.zeros(content.num_rows, np.uint64)
+    for name in names:
+        column = content[name].combine_chunks()
+        if pa.types.is_string(column.type):
+            coded = column.fill_null("").dictionary_encode()
+            hashes = pd.util.hash_array(np.array(coded.dictionary.to_pylist(), dtype=object))[coded.indices.to_numpy()]
+        else:
+            hashes = pd.util.hash_array(column.fill_null(0).to_numpy())
+        rows = rows * np.uint64(31) + np.where(column.is_valid(), hashes, np.uint64(0))
+    return pd.util.hash_array(rows)
 
 
 def _different_values(run_ids: pd.Index, table: Callable[[str], pa.Table]) -> dict[str, int]:
     """Return how many different values with at least three significant digits each run printed."""
-    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
+    ids = pa.array(run_ids, pa.string())
     parts = []
-    for name, names in (_SMALL | _LARGE).items():
-        column = _printed(names)
-        rows = _of_runs(table(name).select(["run_id", column]), run_ids).dropna().drop_duplicates()
-        parts.append(rows.rename(columns={column: "value"}).astype({"value": "str"}))
-    values = pd.concat(parts).drop_duplicates()
-    long = values["value"].str.partition("e")[0].str.replace(r"\D", "", regex=True).str.strip("0").str.len() >= 3
-    return values["run_id"][long.to_numpy()].value_counts().to_dict()
+    for name, column in PRINTED.items():
+        content = table(name).select(["run_id", column])
+        content = content.filter(pc.and_(pc.is_in(content["run_id"], value_set=ids), pc.is_valid(content[column])))
+        distinct = content.group_by(["run_id", column]).aggregate([])
+        parts.append(pa.table({"run_id": distinct["run_id"], "value": distinct[column].cast(pa.string())}))
+    values = pa.concat_tables(parts).group_by(["run_id", "value"]).aggregate([])
+    digits = pc.utf8_trim(pc.replace_substring_regex(values["value"], r"e.*|\D", ""), "0")
+    long = values.filter(pc.greater_equal(pc.utf8_length(digits), 3))
+    return {row["values"]: row["counts"] for row in long["run_id"].value_counts().to_pylist()}
 
 
 def _told_apart(one: Row, other: Row) -> bool:

@@ -14,7 +14,6 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,17 +24,11 @@ from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.tables import Logs
+from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.copies import (
-    COMPARED,
-    COPIED_RUN,
-    ENOUGH,
-    POSSIBLE_COPY,
-    SUSPICIOUS,
-    SUSPICIOUS_IN_REPORT,
-    find_copies,
-)
-from azlatency.studies.manifest import DESCRIBED, FILE_NAME, Manifest
+from azlatency.studies.copies import value_marks
+from azlatency.studies.manifest import Manifest
+from azlatency.studies.parts import of_sources
 from azlatency.studies.remote import (
     DISK_ERRORS,
     ChangedError,
@@ -47,8 +40,10 @@ from azlatency.studies.remote import (
 )
 from azlatency.studies.runs import paths_by_scenario
 from azlatency.studies.store import (
+    LAYOUT,
     PARSED_RUNS,
     STAMP_FILE,
+    VALUE_MARKS,
     Stamp,
     check_study_name,
     data_folder,
@@ -57,7 +52,6 @@ from azlatency.studies.store import (
     large_sources,
     list_studies,
     read_stamp,
-    read_table,
     recover,
 )
 from azlatency.studies.writer import LargeSamples, write_study
@@ -69,8 +63,8 @@ if TYPE_CHECKING:
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
 #: What the tables of a log depend on.
 _PARSED_FROM = ("sha256", "tool")
-#: Tables that depend on the manifest or on the paths of the logs.
-_JOINED = ("sources", "runs", "events")
+#: Events that a summary tells, besides errors.
+_TOLD = ("not_recognised", "manifest_missing")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
 #: The samples of a log with more of them have a file of their own and never are in memory together.
@@ -80,10 +74,6 @@ _MOST_SAMPLES = 2**18
 _MOST_FILES, _FEWEST_FILES, _BATCH_BYTES = 256, 16, 4 * 1024**2
 _BATCHES = 32
 _CHANGED = "changed while it was read; import it again"
-_CONSEQUENCE = {
-    COPIED_RUN: "counted once",
-    POSSIBLE_COPY: f"too few to be sure that they are one test, so both count; if they are, ignore one in {FILE_NAME}",
-}
 
 
 @dataclass
@@ -217,19 +207,20 @@ def _import(
         "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
         "files": marks,
         "refused": list(summary.unreadable),
+        "layout": LAYOUT,
     }
     if all(before[key] == value for key, value in stamp.items()):
         return _restore_summary(before, summary)
     reused = _reusable_paths(before, stamp)
-    changed = {path: file for path, file in files.items() if path not in reused}
+    changed = {
+        path: Path(file) if isinstance(file, str) else file for path, file in files.items() if path not in reused
+    }
     parsed = _parse(changed, marks, summary, executor, progress)
     paths = _list_sources(marks, manifest, summary)
     stored_ids = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
-    tables, kept = _assemble(parsed, paths, stored_ids, folder)
-    _add_manifest(tables, paths, manifest)
-    copies = _add_copies(tables, paths, folder)
-    _summarize(tables, manifest, summary)
-    summary.notes += copies
+    tables = assemble(folder, _added(parsed, paths, stored_ids), paths, stored_ids, manifest,
+                      same_manifest=before["manifest"] == stamp["manifest"])  # fmt: skip
+    _summarize(tables, paths, manifest, summary)
     stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
@@ -237,7 +228,7 @@ def _import(
         large: dict[str, LargeSamples | None] = dict.fromkeys(sorted(large_sources(folder) & stored_ids))
         for batch in parsed:
             large |= {source_id: samples for source_id, samples in batch.large.items() if source_id in paths}
-        write_study(folder, tables, stamp, manifest, kept, large)
+        write_study(folder, tables.files, stamp, manifest, large)
     return summary
 
 
@@ -254,9 +245,9 @@ def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None
 
 def _select_files(
     roots: Sequence[Path | str], manifest: Manifest, summary: ImportSummary, before: Stamp
-) -> tuple[dict[str, Path | RemoteFile], dict[str, Any]]:
+) -> tuple[dict[str, str | RemoteFile], dict[str, Any]]:
     """Return the logs and their fingerprints by path; list ignored and unreadable files in the summary."""
-    files: dict[str, Path | RemoteFile] = {}
+    files: dict[str, str | RemoteFile] = {}
     marks = {}
     listed, refused = list_files(roots, manifest)
     summary.unreadable += refused
@@ -275,7 +266,7 @@ def _select_files(
 
 def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
     """Return the paths of the logs whose rows are still valid: they depend on the bytes and the parsers only."""
-    if before["parser_version"] != stamp["parser_version"]:
+    if any(before[key] != stamp[key] for key in ("parser_version", "layout")):
         return set()
     files = before["files"]
     return {
@@ -419,7 +410,19 @@ def _parse_batch(batch: Sequence[tuple[str, Path | RemoteFile, str | None]]) -> 
                     part.sample_blocks.clear()
                 logs.extend(part)
         files.append(ParsedFile(sha256, sources, [part for part in parts if isinstance(part, str)]))
-    return ParsedBatch(parser_version(), files, {name: logs.to_arrow(name) for name in schema.TABLES}, large)
+    return ParsedBatch(parser_version(), files, _tables(logs), large)
+
+
+def _tables(logs: Logs) -> dict[str, pa.Table]:
+    """Return the tables of logs as they are stored, but for the samples, which have the column ``tool``."""
+    import pyarrow as pa
+
+    tables = {name: logs.to_arrow(name) for name in schema.TABLES}
+    tables["sources"] = tables["sources"].drop_columns(["imported_at"])
+    runs = tables.pop("runs")
+    for name, values in zip(VALUE_MARKS, value_marks(runs["run_id"], tables.__getitem__), strict=True):
+        runs = runs.append_column(name, pa.array(values))
+    return tables | {PARSED_RUNS: runs}
 
 
 def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
@@ -452,155 +455,44 @@ def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSumm
     return paths
 
 
-def _assemble(
-    parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set[str], folder: Path
-) -> tuple[dict[str, pa.Table], list[str]]:
-    """Return the tables without the manifest's part, and the names of the tables whose stored files stay valid.
-
-    Rows are in the order of `paths`, whatever was parsed now and before, and by which worker.
-    """
+def _added(parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set[str]) -> dict[str, pa.Table]:
+    """Return the rows of the logs that were parsed and are not stored, each log once."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     seen = set(stored_ids)
-    ids_by_batch = []
-    for batch in parsed:
+    parts: dict[str, list[pa.Table]] = {}
+    for batch in (*parsed, _parse_batch([])):
         ids = {source_id for file in batch.files for source_id, _ in file.sources}
-        ids_by_batch.append((batch, (ids & paths.keys()) - seen, ids))
+        wanted = (ids & paths.keys()) - seen
         seen |= ids
-    stored_order = read_table(folder, "sources")["source_id"].to_pylist() if stored_ids else []
-    kept = [name for name in schema.TABLES if name not in _JOINED and stored_ids and stored_order == list(paths)]
-    all_stored = len(stored_order) == len(stored_ids)
-    tables = {}
-    for name in schema.TABLES:
-        if name in kept:
-            continue
-        parts = [schema.arrow_schema(name).empty_table()]
-        if stored_ids:
-            stored = read_table(folder, PARSED_RUNS if name == "runs" else name, large=False)
-            if name == "events":
-                of_all_logs = pc.match_substring_regex(stored["code"], f"^(manifest_.*|{COPIED_RUN}|{POSSIBLE_COPY})$")
-                stored = stored.filter(pc.invert(of_all_logs))
-            parts.append(stored if all_stored else _of_sources(stored, stored_ids))
-        for batch, wanted, ids in ids_by_batch:
-            parts.append(batch.tables[name] if wanted == ids else _of_sources(batch.tables[name], wanted))
-        tables[name] = _in_order(pa.concat_tables(parts), pa.array(list(paths), pa.string()))
-    sources = tables["sources"]
-    # The path of a source is that of the first file with these bytes.
-    position = sources.schema.get_field_index("path")
-    tables["sources"] = sources.set_column(position, sources.field("path"), pa.array(list(paths.values()), pa.string()))
-    return tables, kept
+        for name, table in batch.tables.items():
+            parts.setdefault(name, []).append(table if wanted == ids else of_sources(table, wanted))
+    return {name: pa.concat_tables(tables) for name, tables in parts.items()}
 
 
-def _source_ids(table: pa.Table) -> pa.ChunkedArray:
-    """Return the source of each row."""
-    import pyarrow.compute as pc
-
-    # A run id starts with the id of its source.
-    return table["source_id"] if "source_id" in table.column_names else pc.utf8_slice_codeunits(table["run_id"], 0, 16)
-
-
-def _of_sources(table: pa.Table, ids: set[str]) -> pa.Table:
-    """Return the rows of some sources."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return table.filter(pc.is_in(_source_ids(table), value_set=pa.array(sorted(ids), pa.string())))
-
-
-def _in_order(table: pa.Table, source_ids: pa.Array) -> pa.Table:
-    """Return rows in the order of their sources; the rows of one source keep their order."""
-    import numpy as np
-    import pyarrow.compute as pc
-
-    ranks = pc.index_in(_source_ids(table), value_set=source_ids)
-    if bool((np.diff(ranks.to_numpy()) < 0).any()):
-        table = table.take(pc.sort_indices(ranks))
-    return table
-
-
-def _add_manifest(tables: dict[str, pa.Table], paths: dict[str, str], manifest: Manifest) -> None:
-    """Add the columns of the manifest to the table ``runs`` and its events to ``events``."""
-    import pyarrow as pa
-
-    logs = Logs()
-    runs = tables[PARSED_RUNS] = tables["runs"]
-    rows = runs.select(["run_id", "source_id", "first_line", "heading", *DESCRIBED]).to_pylist()
-    for run in rows:
-        for code, severity, text in manifest.describe(run, paths[run["source_id"]]):
-            event = {"source_id": run["source_id"], "run_id": run["run_id"], "line": run["first_line"]}
-            logs.rows["events"].append({**event, "code": code, "severity": severity, "text": text})
-    for name in DESCRIBED:
-        position = runs.schema.get_field_index(name)
-        values = pa.array([run[name] for run in rows], runs.field(position).type)
-        runs = runs.set_column(position, runs.field(position), values)
-    tables["runs"] = runs
-    tables["events"] = pa.concat_tables([tables["events"], logs.to_arrow("events")])
-
-
-def _add_copies(tables: dict[str, pa.Table], paths: dict[str, str], folder: Path) -> list[str]:
-    """Add an event for each run that is, or may be, a copy of another one; return one note per file with such runs."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    runs = tables["runs"].select(["run_id", "source_id", "first_line", *COMPARED]).to_pandas()
-    copies = find_copies(
-        runs,
-        cache(lambda name: tables[name] if name in tables else read_table(folder, name, large=False)),
-        SUSPICIOUS_IN_REPORT,
-    )
-    if not copies:
-        return []
-    sources = tables["sources"]
-    reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
-    logs = Logs()
-    files: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    places = dict(zip(runs["run_id"], zip(runs["source_id"], runs["first_line"], strict=True), strict=True))
-    for run_id, (original, values) in copies.items():
-        (source_id, line), (of_source, of_line) = places[run_id], places[original]
-        if values < SUSPICIOUS and not reports & {source_id, of_source}:
-            continue
-        place = f"{paths[of_source]}:{of_line}"
-        code = COPIED_RUN if values >= ENOUGH else POSSIBLE_COPY
-        text = f"prints the same {values} values as {place}; {_CONSEQUENCE[code]}"
-        event = {"source_id": source_id, "run_id": run_id, "line": line}
-        logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
-        files.setdefault((paths[source_id], code), []).append((line, place))
-    tables["events"] = pa.concat_tables([tables["events"], logs.to_arrow("events")])
-    return [
-        f"{file}:{pairs[0][0]}: {count_of(len(pairs), 'run')} with the printed values of "
-        f"{_shortened([place for _, place in pairs])}; {_CONSEQUENCE[code]}"
-        for (file, code), pairs in files.items()
-    ]
-
-
-def _summarize(tables: dict[str, pa.Table], manifest: Manifest, summary: ImportSummary) -> None:
+def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
-    runs, sources = tables["runs"], tables["sources"]
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    runs, events = tables.runs, tables.events
     summary.runs_by_tool = dict(sorted(Counter(runs["tool"].to_pylist()).items()))
-    paths = dict(zip(sources["source_id"].to_pylist(), sources["path"].to_pylist(), strict=True))
-    for event in tables["events"].to_pylist():
+    told = pc.or_(pc.is_in(events["code"], pa.array(_TOLD)), pc.equal(events["severity"], "error"))
+    for event in events.filter(told).to_pylist():
         message = f"{paths.get(event['source_id'], event['source_id'])}:{event['line']}: {event['text']}"
         if event["code"] == "not_recognised":
             summary.not_recognised.append(message)
-        elif event["code"] != "manifest_conflict" and (
-            event["severity"] == "error" or event["code"] == "manifest_missing"
-        ):
+        elif event["code"] != "manifest_conflict":
             summary.problems.append(message)
     for conflict, of_runs in manifest.conflicts.items():
         first = of_runs[0]
         count = f" ({count_of(len(of_runs), 'run')})" if len(of_runs) > 1 else ""
         summary.problems.append(f"{first}: {conflict}{count}")
     summary.notes = [
-        f"scenario {scenario!r} covers {count_of(len(paths), 'path')}, which are never pooled: {_shortened(paths)}"
-        for scenario, paths in paths_by_scenario(runs).items()
-    ]
+        f"scenario {scenario!r} covers {count_of(len(ends), 'path')}, which are never pooled: {shortened(ends)}"
+        for scenario, ends in paths_by_scenario(runs).items()
+    ] + tables.notes
     summary.missing = {key: runs[key].null_count for key in REQUIRED_METADATA if runs.num_rows and runs[key].null_count}
-
-
-def _shortened(names: Sequence[str]) -> str:
-    """List up to three names."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _restore_summary(stamp: Stamp, summary: ImportSummary) -> ImportSummary:

@@ -129,7 +129,8 @@ def _copy_source(source: Path, copied: CopiedFiles, *, alone: bool) -> None:
 
 def _copy_folder(source: Path, under: PurePosixPath, copied: CopiedFiles) -> None:
     """Copy all files that are not hidden. If the folder of the study is inside the source, it is skipped."""
-    for file, inside, problem in iter_entries(source):
+    for entry, inside, problem in iter_entries(str(source)):
+        file = Path(entry)
         if _same_or_inside(file, copied.folder):
             continue
         if problem:

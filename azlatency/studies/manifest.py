@@ -133,16 +133,32 @@ class Manifest:
 
     def is_own_file(self, path: str) -> bool:
         """Return whether a path relative to the folder is a file of the manifest and not a log."""
+        return path in self._own_files
+
+    @cached_property
+    def _own_files(self) -> frozenset[str | None]:
         named = [self.study.get(key) for key in ("runs", "reported", "baseline")]
-        return path in (*_OWN_FILES, *named, *self.study.get("zone_maps", []))
+        return frozenset([*_OWN_FILES, *named, *self.study.get("zone_maps", [])])
 
     def ignored(self, path: str) -> str | None:
         """Return the reason why the manifest ignores a file, or None."""
+        if not self._ignores:
+            return None
         entries = self._entries_for(path)
         return next((entry.ignore for entry in entries if entry.ignore and entry.matches(path, None)), None)
 
+    @cached_property
+    def _ignores(self) -> bool:
+        return any(entry.ignore for entry in self.entries)
+
+    @cached_property
+    def _names_tools(self) -> bool:
+        return any("tool" in entry.values or entry.pattern is not None for entry in self.entries)
+
     def tool(self, path: str) -> str | None:
         """Return the tool of a log that cannot be recognised by its content, or None."""
+        if not self._names_tools:
+            return None
         values = (entry.values_of(path, None) for entry in self._entries_for(path) if not entry.ignore)
         return next((row["tool"] for row in values if row and "tool" in row), None)
 
@@ -162,8 +178,9 @@ class Manifest:
 
     def _entries_for(self, path: str) -> Iterator[Entry]:
         """Yield the entries that may apply to a log, in their order."""
-        positions = self._entries_by_path
-        yield from (self.entries[position] for position in sorted([*positions.get(path, []), *positions[None]]))
+        of_path, others = self._entries_by_path.get(path), self._entries_by_path[None]
+        for position in sorted([*of_path, *others]) if of_path else others:
+            yield self.entries[position]
 
     def describe(self, run: Row, path: str) -> list[tuple[str, str, str]]:
         """Set the columns of the manifest in a row of ``runs``; return events as (code, severity, text)."""

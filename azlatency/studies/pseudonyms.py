@@ -239,7 +239,7 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
 
 def _parsed(folder: Path, refused: list[str]) -> Iterator[tuple[Source, Logs]]:
     """Yield every text of a folder with what the parsers read in it; add the files that are not text to `refused`."""
-    for file, name, problem in iter_entries(folder):
+    for file, name, problem in iter_entries(str(folder)):
         if problem:
             refused.append(f"{name}: {problem}")
             continue

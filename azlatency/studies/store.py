@@ -13,7 +13,7 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +25,7 @@ from azlatency.logs import schema
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import TableSet
+from azlatency.studies.parts import in_order, part_files, read_part, rows_of, sample_stem, sample_stems
 from azlatency.studies.remote import checked_out, is_url
 
 if TYPE_CHECKING:
@@ -34,14 +35,17 @@ if TYPE_CHECKING:
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
-#: The table ``runs`` without what the manifest added.
+#: The table ``runs`` without what the manifest added, with the columns that tell runs apart (`copies.value_marks`).
 PARSED_RUNS = "parsed_runs"
+VALUE_MARKS = ("value_mark", "value_count")
+#: Which files a study has, and which columns; the tables of another layout are written anew.
+LAYOUT = 2
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
 _EMPTY_STAMP: Stamp = {
     "study": None, "parser_version": None, "manifest": None, "roots": [], "files": {}, "summary": None,
-    "refused": [], "imported_at": None,
+    "refused": [], "imported_at": None, "layout": None,
 }  # fmt: skip
 
 
@@ -283,26 +287,57 @@ def large_sources(folder: Path) -> set[str]:
     return {path.stem.removeprefix("source-") for path in (folder / "samples").glob("tool=*/source-*.parquet")}
 
 
-def read_table(folder: Path, name: str, *, large: bool = True) -> pa.Table:
-    """Read one table of an imported study; ``large=False`` leaves out samples that have files of their own."""
+def stored_schema(name: str) -> pa.Schema:
+    """Return the schema of the files of a table."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    table_schema = schema.arrow_schema("runs" if name == PARSED_RUNS else name)
-    if name == "sources":
-        table = pq.read_table(folder / "sources.parquet")
-        # Equal logs give equal tables, whenever they are imported: the time is not in the file.
-        moment = pa.scalar(read_stamp(folder)["imported_at"]).cast(table_schema.field("imported_at").type)
-        position = table_schema.names.index("imported_at")
-        return table.add_column(position, "imported_at", pa.repeat(moment, table.num_rows)).cast(table_schema)
-    if name != "samples":
-        return pq.read_table(folder / f"{name}.parquet").cast(table_schema)
-    parts = []
-    for path in sorted((folder / name).glob(f"tool=*/{'*' if large else 'part-*'}.parquet")):
-        part = pq.read_table(path, partitioning=None)
-        tool = pa.repeat(pa.scalar(path.parent.name.removeprefix("tool=")), part.num_rows)
-        parts.append(part.append_column("tool", tool).select(table_schema.names).cast(table_schema))
-    return pa.concat_tables(parts) if parts else table_schema.empty_table()
+    if name == PARSED_RUNS:
+        fields = (pa.field(column, kind) for column, kind in zip(VALUE_MARKS, (pa.uint64(), pa.int64()), strict=True))
+        return pa.schema([*schema.arrow_schema("runs"), *fields])
+    # Equal logs give equal files, whenever they are imported; the tool is in the name of the folder.
+    left_out = {"sources": "imported_at", "samples": "tool"}.get(name)
+    table_schema = schema.arrow_schema(name)
+    return table_schema.remove(table_schema.get_field_index(left_out)) if left_out else table_schema
+
+
+def read_table(folder: Path, name: str) -> pa.Table:
+    """Read one table of an imported study. Rows are in the order of the logs, samples in that of the tools first."""
+    import pyarrow as pa
+
+    table_schema = schema.arrow_schema(name)
+    if name == "samples":
+        return pa.concat_tables([table_schema.empty_table(), *_read_samples(folder)])
+    table = _read_whole(folder, name, stored_schema(name))
+    if name != "sources":
+        return table
+    moment = pa.scalar(read_stamp(folder)["imported_at"]).cast(table_schema.field("imported_at").type)
+    position = table_schema.names.index("imported_at")
+    return table.add_column(position, "imported_at", pa.repeat(moment, table.num_rows)).cast(table_schema)
+
+
+def _read_whole(folder: Path, stem: str, file_schema: pa.Schema) -> pa.Table:
+    parts = [None] * len(part_files(folder, stem))
+    table = rows_of(folder, stem, parts, file_schema)
+    if len(parts) == 1:
+        return table
+    order = rows_of(folder, "sources", [None], stored_schema("sources"), columns=["source_id"])
+    return in_order(table, order["source_id"].to_pylist())
+
+
+def _read_samples(folder: Path) -> Iterator[pa.Table]:
+    """Yield the samples of each tool, then those of its large logs."""
+    import pyarrow as pa
+
+    table_schema, file_schema = schema.arrow_schema("samples"), stored_schema("samples")
+    for of_tool in sorted((folder / "samples").glob("tool=*")):
+        tool = pa.scalar(of_tool.name.removeprefix("tool="))
+        large = sorted(of_tool.glob("source-*.parquet"))
+        tables = [read_part(file, file_schema) for file in large]
+        if (stem := sample_stem(tool.as_py())) in sample_stems(folder):
+            tables.insert(0, _read_whole(folder, stem, file_schema))
+        for table in tables:
+            with_tool = table.append_column("tool", pa.repeat(tool, table.num_rows))
+            yield with_tool.select(table_schema.names).cast(table_schema)
 
 
 def read_stamp(folder: Path) -> Stamp:

@@ -10,14 +10,16 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from azlatency.logs import schema
 from azlatency.logs.record import SampleBlock
 from azlatency.logs.tables import sample_tables
 from azlatency.studies.manifest import Manifest, read_baseline, read_reported
+from azlatency.studies.parts import part_names
 from azlatency.studies.store import PARSED_RUNS, STAMP_FILE, Stamp
 
 if TYPE_CHECKING:
@@ -29,19 +31,19 @@ CSV_ROWS = 10_000
 
 def write_study(
     folder: Path,
-    tables: Mapping[str, pa.Table],
+    files: Mapping[str, Sequence[pa.Table | None]],
     stamp: Stamp,
     manifest: Manifest,
-    kept: Iterable[str] = (),
     large: Mapping[str, LargeSamples | None] | None = None,
 ) -> None:
-    """Write all files of a study, then replace its folder. The tables named in `kept` are those of the old folder.
+    """Write all files of a study, then replace its folder.
 
-    ``large`` are the samples of large logs by source; None if they are in the old folder.
+    ``files`` has the parts of each table by its stem; None stands for a file of the old folder. ``large`` are the
+    samples of large logs by source; None if they are in the old folder.
     """
     staging = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(staging, ignore_errors=True)
-    staging.mkdir(parents=True)
+    (staging / "samples").mkdir(parents=True)
     try:
         description = {
             "name": stamp["study"],
@@ -50,21 +52,19 @@ def write_study(
             "conclusions": manifest.conclusions,
             "unquantified": read_baseline(manifest, "unquantified"),
         }
-        for name in kept:
-            _link_table(folder, staging, name)
-        for name, table in tables.items():
-            if name == "samples":
-                _write_samples(staging / name, table)
-                for source_id, samples in (large or {}).items():
-                    if samples is None:
-                        _link(folder, staging, (folder / name).glob(f"tool=*/{_large_file(source_id)}"))
-                    else:
-                        samples.save(staging / name, _large_file(source_id))
-            elif name == "sources":
-                position = table.schema.get_field_index("imported_at")
-                _write_table(staging / "sources.parquet", table.remove_column(position))
+        for stem, parts in files.items():
+            for name, part in zip(part_names(stem, len(parts)), parts, strict=True):
+                if part is None:
+                    _link(folder, staging, folder.glob(f"{name.removesuffix('.parquet')}.*"))
+                elif stem in schema.TABLES:
+                    _write_table(staging / name, part, with_csv=len(parts) == 1)
+                else:
+                    _write_part(staging / name, part, **({} if stem == PARSED_RUNS else _SAMPLES))
+        for source_id, samples in (large or {}).items():
+            if samples is None:
+                _link(folder, staging, (folder / "samples").glob(f"tool=*/{_large_file(source_id)}"))
             else:
-                _write_table(staging / f"{name}.parquet", table, with_csv=name != PARSED_RUNS)
+                samples.save(staging / "samples", _large_file(source_id))
         _write_json(staging / "study.json", description)
         _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
         _write_json(staging / "reported.json", read_reported(manifest))
@@ -84,13 +84,6 @@ def _replace(folder: Path, staging: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _link_table(folder: Path, staging: Path, name: str) -> None:
-    """Take the files of a table over from the old folder; they are never written again."""
-    _link(folder, staging, (*folder.glob(f"{name}.*"), *(folder / name).rglob("*.parquet")))
-    if name == "samples":
-        (staging / name).mkdir(exist_ok=True)
-
-
 def _link(folder: Path, staging: Path, files: Iterable[Path]) -> None:
     for file in files:
         target = staging / file.relative_to(folder)
@@ -101,11 +94,17 @@ def _link(folder: Path, staging: Path, files: Iterable[Path]) -> None:
             shutil.copy2(file, target)
 
 
-def _write_table(path: Path, table: pa.Table, *, with_csv: bool = True) -> None:
-    """Write a table as Parquet, and as CSV if a spreadsheet can open it."""
+def _write_part(path: Path, part: pa.Table, **options: Any) -> None:
+    """Write a part of a table as Parquet."""
     import pyarrow.parquet as pq
 
-    pq.write_table(table.combine_chunks(), path, compression="zstd")
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(part.combine_chunks(), path, **{"compression": "zstd", **options})
+
+
+def _write_table(path: Path, table: pa.Table, *, with_csv: bool = True) -> None:
+    """Write a table or a part of it as Parquet, and a whole one as CSV, too, if a spreadsheet can open it."""
+    _write_part(path, table)
     if with_csv and table.num_rows <= CSV_ROWS:
         from pyarrow import csv
 
@@ -184,22 +183,6 @@ class LargeSamples:
             file.seek(0)
             content[tool] = file.read()
         return LargeSamples, (content,)
-
-
-def _write_samples(folder: Path, table: pa.Table) -> None:
-    """Write one file per tool with the samples of all logs that are not large."""
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    folder.mkdir()
-    for tool in pc.unique(table["tool"]).to_pylist():
-        part = table.filter(pc.equal(table["tool"], tool))
-        (folder / f"tool={tool}").mkdir()
-        pq.write_table(
-            part.drop_columns(["tool"]).combine_chunks(),
-            folder / f"tool={tool}" / "part-0.parquet",
-            **_SAMPLES,
-        )
 
 
 def _write_json(path: Path, content: Any, indent: int | None = 1) -> None:

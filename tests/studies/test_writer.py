@@ -36,7 +36,7 @@ def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.Monkey
     for fatal in range(1, 40):
         calls.clear()
         with monkeypatch.context() as patched:
-            for name in ("_write_table", "_write_samples", "_write_json"):
+            for name in ("_write_table", "_write_part", "_link", "_write_json"):
                 patched.setattr(writer, name, dying(name, getattr(writer, name), fatal))
             patched.setattr(os, "rename", dying("rename", os.rename, fatal))
             try:

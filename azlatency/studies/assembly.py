@@ -1,0 +1,257 @@
+"""Join the rows of logs that were parsed with those that are stored, and with the manifest.
+
+The rows of a log in ``runs`` and ``events`` depend on its path and on the manifest, too, and ``events`` names the runs
+that are copies of others. Where nothing of this changed, the stored files stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from azlatency.logs.format import count_of
+from azlatency.logs.tables import Logs
+from azlatency.studies.copies import (
+    COMPARED,
+    COPIED_RUN,
+    ENOUGH,
+    POSSIBLE_COPY,
+    PRINTED,
+    SUSPICIOUS,
+    SUSPICIOUS_IN_REPORT,
+    find_copies,
+)
+from azlatency.studies.manifest import DESCRIBED, FILE_NAME, Manifest
+from azlatency.studies.parts import (
+    Change,
+    count_parts,
+    in_order,
+    of_sources,
+    part_files,
+    read_part,
+    rows_of,
+    sample_stem,
+    sample_stems,
+    split,
+    updated,
+)
+from azlatency.studies.store import PARSED_RUNS, VALUE_MARKS, stored_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Tables that depend on the bytes of the logs alone, in one row of files each.
+_PARSED = ("metrics", "quantiles", "intervals", "histograms", PARSED_RUNS)
+#: Tables that are read as a whole: the first has the order of the logs, the other depends on all runs.
+_WHOLE = ("sources", "events")
+_FROM_MANIFEST = "manifest_"
+_CONFLICT = "manifest_conflict"
+_CONSEQUENCE = {
+    COPIED_RUN: "counted once",
+    POSSIBLE_COPY: f"too few to be sure that they are one test, so both count; if they are, ignore one in {FILE_NAME}",
+}
+
+
+class Assembled(NamedTuple):
+    """The tables of a study.
+
+    Attributes
+    ----------
+    files : dict of str to list of pyarrow.Table or None
+        The parts of each table by its stem, with None for those whose stored file is still right.
+    runs, events : pyarrow.Table
+        The whole tables.
+    notes : list of str
+        A line for each file with copies of other runs.
+    """
+
+    files: dict[str, Sequence[pa.Table | None]]
+    runs: pa.Table
+    events: pa.Table
+    notes: list[str]
+
+
+def assemble(
+    folder: Path,
+    added: Mapping[str, pa.Table],
+    paths: Mapping[str, str],
+    kept: Set[str],
+    manifest: Manifest,
+    *,
+    same_manifest: bool,
+) -> Assembled:
+    """Return the tables of a study.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Folder of the tables before.
+    added : mapping of str to pyarrow.Table
+        The rows of the logs that are not kept, by name of the table.
+    paths : mapping of str to str
+        Path of each log by its id, in the order of the files.
+    kept : set of str
+        Logs whose stored rows are still right.
+    manifest : Manifest
+        The manifest.
+    same_manifest : bool
+        Whether the stored rows of ``runs`` are of this manifest.
+    """
+    stored, stored_events = (_stored(folder, name) if kept else [] for name in _WHOLE)
+    before = {
+        row["source_id"]: row["path"] for part in stored for row in part.select(["source_id", "path"]).to_pylist()
+    }
+    change = Change(list(paths), list(before), kept)
+    files: dict[str, Sequence[pa.Table | None]] = {name: updated(folder, name, added[name], change) for name in _PARSED}
+    files |= _samples(folder, added["samples"], change)
+    files["sources"] = _changed(stored, [_sources(stored, added["sources"], paths, kept)])
+    joined = {source_id for source_id in kept if before[source_id] == paths[source_id]} if same_manifest else set()
+    if any(_CONFLICT in part["code"].to_pylist() for part in stored_events):
+        joined.clear()  # a message counts all runs with a contradiction
+    described, of_manifest = _describe(_undescribed(folder, files, added, paths, joined), paths, manifest)
+    files["runs"] = updated(folder, "runs", described, Change(change.order, change.before, joined))
+    runs = in_order(rows_of(folder, "runs", files["runs"], stored_schema("runs")), change.order)
+    of_copies, notes = _copies(folder, files, runs, paths)
+    events = _events(stored_events, added["events"], of_manifest, of_copies, change, joined)
+    files["events"] = _changed(stored_events, split(events, count_parts(events.num_rows, len(paths))))
+    return Assembled(files, runs, events, notes)
+
+
+def _stored(folder: Path, name: str) -> list[pa.Table]:
+    """Return the parts of a stored table."""
+    return [read_part(file, stored_schema(name)) for file in part_files(folder, name)]
+
+
+def _changed(stored: Sequence[pa.Table], parts: Sequence[pa.Table]) -> Sequence[pa.Table | None]:
+    """Return the parts of a table, with None for those that are stored."""
+    if len(stored) != len(parts):
+        return parts
+    return [None if part.equals(before) else part for part, before in zip(parts, stored, strict=True)]
+
+
+def _samples(folder: Path, added: pa.Table, change: Change) -> dict[str, Sequence[pa.Table | None]]:
+    """Return the parts of the samples of each tool."""
+    import pyarrow.compute as pc
+
+    stored = sample_stems(folder) if change.kept else []
+    new = {sample_stem(tool): tool for tool in pc.unique(added["tool"]).to_pylist()}
+    parts: dict[str, Sequence[pa.Table | None]] = {}
+    for stem in sorted({*stored, *new}):
+        rows = added.filter(pc.equal(added["tool"], new.get(stem))) if stem in new else added.slice(0, 0)
+        of_tool = updated(folder, stem, rows.drop_columns(["tool"]), change if stem in stored else Change(change.order))
+        if any(part is None or part.num_rows for part in of_tool):
+            parts[stem] = of_tool
+    return parts
+
+
+def _sources(stored: Sequence[pa.Table], added: pa.Table, paths: Mapping[str, str], kept: Set[str]) -> pa.Table:
+    """Return the table ``sources``, which has the order of the logs, and therefore one part only."""
+    import pyarrow as pa
+
+    table = in_order(pa.concat_tables([*(of_sources(part, kept) for part in stored), added]), list(paths))
+    # The path of a log is that of the first file with these bytes.
+    position = table.schema.get_field_index("path")
+    return table.set_column(position, table.field("path"), pa.array(list(paths.values()), pa.string()))
+
+
+# --- the manifest
+
+
+def _undescribed(
+    folder: Path,
+    files: Mapping[str, Sequence[pa.Table | None]],
+    added: Mapping[str, pa.Table],
+    paths: Mapping[str, str],
+    joined: Set[str],
+) -> pa.Table:
+    """Return the parsed runs of the logs whose stored rows are not of this manifest and path, in order."""
+    ids = paths.keys() - joined
+    runs = added[PARSED_RUNS]
+    if joined | set(runs["source_id"].to_pylist()) < paths.keys():
+        runs = rows_of(folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), ids=ids)
+    return in_order(runs.drop_columns(list(VALUE_MARKS)), list(paths))
+
+
+def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> tuple[pa.Table, pa.Table]:
+    """Return runs with the columns of the manifest, and its events."""
+    import pyarrow as pa
+
+    logs = Logs()
+    rows = runs.select(["run_id", "source_id", "first_line", "heading", *DESCRIBED]).to_pylist()
+    for run in rows:
+        for code, severity, text in manifest.describe(run, paths[run["source_id"]]):
+            event = {"source_id": run["source_id"], "run_id": run["run_id"], "line": run["first_line"]}
+            logs.rows["events"].append({**event, "code": code, "severity": severity, "text": text})
+    for name in DESCRIBED:
+        position = runs.schema.get_field_index(name)
+        values = pa.array([run[name] for run in rows], runs.field(position).type)
+        runs = runs.set_column(position, runs.field(position), values)
+    return runs, logs.to_arrow("events")
+
+
+# --- events
+
+
+def _events(
+    stored: Sequence[pa.Table], added: pa.Table, of_manifest: pa.Table, of_copies: pa.Table, change: Change,
+    joined: Set[str],
+) -> pa.Table:  # fmt: skip
+    """Return all events in the order of the logs: of each, first those of the parsers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    before = pa.concat_tables([added.slice(0, 0), *stored])
+    before = before.filter(pc.invert(pc.is_in(before["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))))
+    from_manifest = pc.starts_with(before["code"], _FROM_MANIFEST)
+    parts = [
+        of_sources(before.filter(pc.invert(from_manifest)), change.kept), added,
+        of_sources(before.filter(from_manifest), joined), of_manifest, of_copies,
+    ]  # fmt: skip
+    return in_order(pa.concat_tables(parts), change.order)
+
+
+def _copies(
+    folder: Path, files: Mapping[str, Sequence[pa.Table | None]], runs: pa.Table, paths: Mapping[str, str]
+) -> tuple[pa.Table, list[str]]:
+    """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def table(name: str) -> pa.Table:
+        stems = [stem for stem in files if "/" in stem] if name == "samples" else [name]
+        columns = ["run_id", PRINTED[name]]
+        tables = [rows_of(folder, stem, files[stem], stored_schema(name), columns=columns) for stem in stems]
+        return pa.concat_tables([stored_schema(name).empty_table().select(columns), *tables])
+
+    columns = ["run_id", *VALUE_MARKS]
+    parsed = rows_of(folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), columns=columns)
+    parsed = in_order(parsed, list(paths))
+    marks = parsed[columns[1]].to_numpy(), parsed[columns[2]].to_numpy()
+    frame = runs.select(["run_id", "source_id", "first_line", *COMPARED]).to_pandas()
+    sources = rows_of(folder, "sources", files["sources"], stored_schema("sources"))
+    reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
+    logs = Logs()
+    originals: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    places = dict(zip(frame["run_id"], zip(frame["source_id"], frame["first_line"], strict=True), strict=True))
+    for run_id, (original, values) in find_copies(frame, table, SUSPICIOUS_IN_REPORT, marks).items():
+        (source_id, line), (of_source, of_line) = places[run_id], places[original]
+        if values < SUSPICIOUS and not reports & {source_id, of_source}:
+            continue
+        place = f"{paths[of_source]}:{of_line}"
+        code = COPIED_RUN if values >= ENOUGH else POSSIBLE_COPY
+        text = f"prints the same {values} values as {place}; {_CONSEQUENCE[code]}"
+        event = {"source_id": source_id, "run_id": run_id, "line": line}
+        logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
+        originals.setdefault((paths[source_id], code), []).append((line, place))
+    notes = [
+        f"{file}:{pairs[0][0]}: {count_of(len(pairs), 'run')} with the printed values of "
+        f"{shortened([place for _, place in pairs])}; {_CONSEQUENCE[code]}"
+        for (file, code), pairs in originals.items()
+    ]
+    return logs.to_arrow("events"), notes
+
+
+def shortened(names: Sequence[str]) -> str:
+    """List up to three names."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
