@@ -292,8 +292,10 @@ def stored_schema(name: str) -> pa.Schema:
     import pyarrow as pa
 
     if name == PARSED_RUNS:
-        fields = (pa.field(column, kind) for column, kind in zip(VALUE_MARKS, (pa.uint64(), pa.int64()), strict=True))
-        return pa.schema([*schema.arrow_schema("runs"), *fields])
+        mark, count = (
+            pa.field(column, kind) for column, kind in zip(VALUE_MARKS, (pa.uint64(), pa.int64()), strict=True)
+        )
+        return schema.arrow_schema("runs").append(mark).append(count)
     # Equal logs give equal files, whenever they are imported; the tool is in the name of the folder.
     left_out = {"sources": "imported_at", "samples": "tool"}.get(name)
     table_schema = schema.arrow_schema(name)

@@ -12,13 +12,17 @@ from pathlib import Path
 import pytest
 from helpers.places import ROOT
 
-from azlatency.studies import writer
+from azlatency.studies import parts, writer
 from azlatency.studies.importer import import_study
 from azlatency.studies.store import load
 
 
-def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [None, 8])
+def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
     """Whatever call the import dies in, the old tables or the new ones are there, never half of them."""
+    if most is not None:  # tables in parts
+        monkeypatch.setattr(parts, "_ROWS", most)
+        monkeypatch.setattr(parts, "_SOURCES", 8)
     import_study("cni", [study], out=out)
     rows = len(load("cni", processed=out).runs)
     (study / "az1-az2" / "qperf.log").unlink()
