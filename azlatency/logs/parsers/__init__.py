@@ -16,13 +16,12 @@ import pkgutil
 import re
 import shlex
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import msgspec
 
@@ -31,6 +30,7 @@ from azlatency.logs.units import UnitDefinition, register_units
 
 if TYPE_CHECKING:
     from azlatency.logs.decode import Source
+    from azlatency.logs.grammar import LineAccounting
     from azlatency.logs.lines import Line
     from azlatency.logs.record import Recorder
 
@@ -150,7 +150,19 @@ class Log:
         return None
 
 
-class Parser(ABC):
+class LineReader(Protocol):
+    """What reads the lines of a log: a `azlatency.logs.grammar.LineLog` with a method ``finish``."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None: ...
+
+    def feed(self, lines: Sequence[Line], accounting: LineAccounting) -> None:
+        """Read lines and mark each of them."""
+
+    def finish(self, last_line: int) -> None:
+        """Complete the last run, whose last line is given."""
+
+
+class Parser:
     """Base class of a parser: the reader of the logs of one tool.
 
     Attributes
@@ -174,6 +186,8 @@ class Parser(ABC):
         For a tool that prints its text in the code page of a Windows console: phrases with non-ASCII characters by the
         name of the code page (``"cp850"``). A file that is not UTF-8 is decoded with the first code page of which it
         contains a phrase.
+    reader : type of LineReader
+        What reads the lines if the parser has no method `parse`; it is created with the log and the recorder.
     """
 
     tool: ClassVar[str]
@@ -184,8 +198,8 @@ class Parser(ABC):
     document_type: ClassVar[Any] = msgspec.Raw
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
+    reader: ClassVar[type[LineReader]]
 
-    @abstractmethod
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log.
 
@@ -200,6 +214,9 @@ class Parser(ABC):
         -----
         Must not raise on any text. If it does, the runs recorded so far are kept and an error event names the parser.
         """
+        reader = self.reader(log, recorder)
+        reader.feed(log.lines, recorder.accounting)
+        reader.finish(log.last_line)
 
     def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
         """Return which of the logs that follow each other in a text continue the log above; none by default.

@@ -68,14 +68,9 @@ class EmptyBucketParser(Parser):
     """Reads the rates of empty_bucket.py; see `azlatency.logs.parsers.empty_bucket`."""
 
     tool = "empty_bucket"
+    reader = _Rates
     commands = ("empty_bucket.py",)
     signatures = (Signature("crnt bw =", _RATE, weak=True),)
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one series of rates."""
-        reader = _Rates(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        reader.finish(log.last_line)
 
 
 PARSER = EmptyBucketParser()

@@ -360,6 +360,7 @@ class QperfParser(Parser):
     """Reads qperf; see `azlatency.logs.parsers.qperf`."""
 
     tool = "qperf"
+    reader = _Qperf
     commands = ("qperf",)
     units: ClassVar = {
         # Prefixes are decimal (view_size, view_band in qperf.c); exact multiples of 1024 are printed as KiB and so on.
@@ -372,12 +373,6 @@ class QperfParser(Parser):
         "million": ("count", 10**6),
     }
     signatures = tuple(Signature(hint, rf"{_TEST}:") for hint in ("_lat:", "_bw:", "conf:", "_mr:", "swap:", "_add:"))
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one block."""
-        reader = _Qperf(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        reader.finish(log.last_line)
 
 
 PARSER = QperfParser()

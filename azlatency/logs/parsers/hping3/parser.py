@@ -219,6 +219,7 @@ class Hping3Parser(Parser):
     """Reads hping3; see `azlatency.logs.parsers.hping3`."""
 
     tool = "hping3"
+    reader = _Hping
     commands = ("hping3", "hping", "hping2")
     shares = ("ping",)
     signatures = (
@@ -227,12 +228,6 @@ class Hping3Parser(Parser):
         Signature(" hping stat", _STATISTIC, weak=True),
         Signature("len=", rf"(?:DUP! )?{_REPLY} .{{1,200}}", weak=True),
     )
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log."""
-        reader = _Hping(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        reader.finish(log.last_line)
 
     def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
         """Return the logs without a summary below a summary without a header: one run whose streams share a file."""

@@ -228,6 +228,7 @@ class NcpsParser(Parser):
     """Reads ncps and cps; see `azlatency.logs.parsers.ncps`."""
 
     tool = "ncps"
+    reader = _Ncps
     commands = ("ncps", "cps")
     units = prefixed("bit/s", "k", 1000, "byte/s", factor=8, tool="ncps") | {"ncps times": ("count", 1)}
     signatures = (
@@ -238,12 +239,6 @@ class NcpsParser(Parser):
         Signature("=== SYN RTT", _RTTS, weak=True),
         Signature("###SYNRTT", r"###SYNRTT,25:-?\d{1,18},.{1,300}", weak=True),
     )
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log."""
-        reader = _Ncps(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        reader.finish(log.last_line)
 
 
 PARSER = NcpsParser()

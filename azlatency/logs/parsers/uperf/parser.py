@@ -361,6 +361,7 @@ class UperfParser(Parser):
     """Reads uperf; see `azlatency.logs.parsers.uperf`."""
 
     tool = "uperf"
+    reader = _Uperf
     commands = ("uperf",)
     units: ClassVar = {
         **prefixed("bytes", "KMGTPEZ", 1024, "B", tool="uperf"),
@@ -371,12 +372,6 @@ class UperfParser(Parser):
         Signature("op/s", _SUMMARY, weak=True),
         Signature("nr_bytes:", r"timestamp_ms:\d{1,15}\.\d{4} name:\w{1,31} nr_bytes:.{1,60}", weak=True),
     )
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log."""
-        reader = _Uperf(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        reader.finish(log.last_line)
 
 
 PARSER = UperfParser()
