@@ -87,7 +87,7 @@ lab: ## open the notebooks in JupyterLab (in a separate environment, .venv-lab)
 .PHONY: test
 test: lint data ## run ruff, mypy, the tests and the notebooks
 	@echo "Tests"
-	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" tests
+	@$(PY) -m pytest -q -p no:nbval -n $(JOBS) --dist loadfile -m "not slow" tests
 ifneq ($(NOTEBOOKS),)
 	@echo "Notebooks"
 	@PYTHONPATH=tests $(PY) -m pytest -q -n $(JOBS) --dist loadfile -p helpers.shared_kernel \

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from helpers.places import ROOT
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -70,22 +69,22 @@ def test_a_plug_in_brings_its_own_units_and_code_page_phrases(tmp_path: Path) ->
     assert [sample["rtt_ns"] for sample in content["samples"]][:2] == [2_292_000, 2_176_000]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "import nothing_of_that_name\n",
-        "PARSER = object()\n",
-        "raise SystemError('broken')\n",
-        "from azlatency.logs.parsers.ping.parser import PingParser\nPARSER = PingParser()\n",
-    ],
-)
-def test_a_broken_plug_in_is_a_named_warning(tmp_path: Path, raw: Path, text: str) -> None:
-    env = install(tmp_path, "broken_parser", text)
+BROKEN = {
+    "not_importable": "import nothing_of_that_name\n",
+    "not_a_parser": "PARSER = object()\n",
+    "raises": "raise SystemError('broken')\n",
+    "second_ping": "from azlatency.logs.parsers.ping.parser import PingParser\nPARSER = PingParser()\n",
+}
+
+
+def test_a_broken_plug_in_is_a_named_warning(tmp_path: Path, raw: Path) -> None:
+    for module, text in BROKEN.items():
+        env = install(tmp_path, module, text)
     result = parse(raw / "westeurope-azure-cni" / "az1-az1" / "sockperf.log", env)
     assert result.returncode == 0
     assert len(json.loads(result.stdout)["runs"]) == 1
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("warning: parser 'broken_parser' (broken_parser:PARSER) is not usable")
+    for module, line in zip(sorted(BROKEN), result.stderr.splitlines(), strict=True):
+        assert line.startswith(f"warning: parser {module!r} ({module}:PARSER) is not usable")
 
 
 def test_a_plug_in_is_not_hidden_by_what_was_parsed_before(tmp_path: Path) -> None:

@@ -5,22 +5,36 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from helpers.sides import compare, write_side
 
+from azlatency.gate import verdict
+from azlatency.gate.verdict import Judgement, judge
+
 HOSTILE = 'az1a | <img src=x onerror=alert(1)> **b** [l](https://x.y) @all "q" \x1b[31m ]]> &amp; `c`'
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory, raw: Path) -> Path:
-    """Write two sides in which the name of one path contains markup of every format."""
+def hostile(tmp_path_factory: pytest.TempPathFactory, raw: Path) -> Iterator[Path]:
+    """Write two sides in which the name of one path contains markup of every format; they are judged once."""
     folder = tmp_path_factory.mktemp("hostile")
     write_side(raw, folder / "base", "123", rename=HOSTILE)
     write_side(raw, folder / "slow", "123", scale=2.5, rename=HOSTILE)
-    return folder
+    judged: dict[object, Judgement] = {}
+
+    def judge_once(*sides: Any, names: object, **options: Any) -> Judgement:
+        if names not in judged:
+            judged[names] = judge(*sides, names=names, **options)  # type: ignore[arg-type]
+        return judged[names]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verdict, "judge", judge_once)
+        yield folder
 
 
 def test_json_keeps_names_unescaped(hostile: Path) -> None:

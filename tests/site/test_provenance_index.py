@@ -16,7 +16,6 @@ from helpers.places import ROOT
 import azlatency as az
 from azlatency.report.table import NO_LOG, FileRef, Ref, ReportedRef, RunsRef, Table, ref_record
 from azlatency.site.provenance import Logs, Trail
-from azlatency.studies.importer import import_study
 from azlatency.studies.store import Study, load
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[01]*.ipynb"))
@@ -28,18 +27,6 @@ STUDIES = (
     "westeurope-azure-cni", "westeurope-availability-set-vs-zones", "uksouth-echo-latency",
     "canadacentral-proximity-placement", "cassandra-vm-baseline",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A data folder with the imported studies, the logs where they are in the repository."""
-    root = tmp_path_factory.mktemp("data")
-    (root / "raw").symlink_to(ROOT / "data" / "raw")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AZLATENCY_DATA", str(root))
-        for name in (*STUDIES, "emulated-zones"):
-            import_study(name)
-        yield root
 
 
 @cache
@@ -91,7 +78,7 @@ def rows(notebook: Path, study: str) -> Iterator[Row]:
     [path if path == MEASURED else pytest.param(path, marks=pytest.mark.slow) for path in NOTEBOOKS],
     ids=lambda path: path.stem,
 )
-def test_every_number_of_every_table_has_an_answer(notebook: Path, data: Path) -> None:
+def test_every_number_of_every_table_has_an_answer(notebook: Path) -> None:
     without = []
     for study in STUDIES:
         trail = Trail(Logs(load(study)))
@@ -106,7 +93,7 @@ def test_every_number_of_every_table_has_an_answer(notebook: Path, data: Path) -
 @pytest.mark.parametrize(
     "name", ["02", "05", "06", *(pytest.param(name, marks=pytest.mark.slow) for name in ("01", "10"))]
 )
-def test_as_many_lines_are_named_as_a_row_has_runs(name: str, data: Path) -> None:
+def test_as_many_lines_are_named_as_a_row_has_runs(name: str) -> None:
     notebook = next(path for path in NOTEBOOKS if path.name.startswith(name))
     compared = 0
     for study in ("emulated-zones", "westeurope-azure-cni"):
@@ -127,7 +114,7 @@ def test_as_many_lines_are_named_as_a_row_has_runs(name: str, data: Path) -> Non
     assert compared >= 12
 
 
-def test_a_printed_number_stands_in_the_line_that_it_leads_to(data: Path) -> None:
+def test_a_printed_number_stands_in_the_line_that_it_leads_to() -> None:
     for study in ("emulated-zones", "westeurope-azure-cni", "canadacentral-proximity-placement"):
         logs = Logs(load(study))
         for row in (row for row in rows(MEASURED, study) if "headline" in row.table.caption):
@@ -140,7 +127,7 @@ def test_a_printed_number_stands_in_the_line_that_it_leads_to(data: Path) -> Non
 
 
 @pytest.mark.parametrize("study", ["emulated-zones", "westeurope-azure-cni"])
-def test_sizes_of_runs_lead_to_the_runs_that_were_counted(study: str, data: Path) -> None:
+def test_sizes_of_runs_lead_to_the_runs_that_were_counted(study: str) -> None:
     (row, *_) = (row for row in rows(PLAN, study) if row.table.caption.startswith("Fewest observations"))
     assert row.cells[4].endswith(f" of {len(Logs(load(study)).index.find(row.record['refs'])):,}")
 
@@ -153,7 +140,7 @@ def lines(logs: Logs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, int, st
     ]
 
 
-def test_what_was_configured_leads_to_its_line(data: Path) -> None:
+def test_what_was_configured_leads_to_its_line() -> None:
     row = next(row for row in rows(ZONE_PAIRS, "emulated-zones") if "configured one-way" in row.table.caption)
     assert (row.cells[0], row.cells[2]) == ("az1a ↔ az2a", "90")
     # Read by hand in truth.json.
@@ -162,7 +149,7 @@ def test_what_was_configured_leads_to_its_line(data: Path) -> None:
     assert str(quoted).strip().startswith('"az1a->az2a": {"base_us": 85.0,')
 
 
-def test_an_expectation_leads_to_its_number(data: Path) -> None:
+def test_an_expectation_leads_to_its_number() -> None:
     logs = Logs(load("cassandra-vm-baseline"))
     row = next(row for row in rows(BASELINE, "cassandra-vm-baseline") if row.cells[0].startswith("network latency"))
     # Read by hand in baseline.toml.
@@ -170,7 +157,7 @@ def test_an_expectation_leads_to_its_number(data: Path) -> None:
     assert lines(logs, *row.record["cell_refs"]["4"]) == [("baseline.toml", 9, "low = 40_000")]
 
 
-def test_reported_numbers_lead_to_the_line_of_that_number(data: Path) -> None:
+def test_reported_numbers_lead_to_the_line_of_that_number() -> None:
     logs = Logs(load("uksouth-echo-latency"))
     mean = lines(logs, ReportedRef("Same AZ", "rtt_mean"))
     assert [(file, line) for file, line, _ in mean] == [("reported.csv", 2)] and "850 μs" in str(mean[0][2])
@@ -179,20 +166,20 @@ def test_reported_numbers_lead_to_the_line_of_that_number(data: Path) -> None:
     assert len(segments) == 5 and "813.14" in str(segments[0][2])
 
 
-def test_a_comparison_leads_to_the_runs_of_both_studies(data: Path) -> None:
+def test_a_comparison_leads_to_the_runs_of_both_studies() -> None:
     studies = load("westeurope-azure-cni"), load("westeurope-availability-set-vs-zones")
     quoted = lines(Logs(studies[0]), *(RunsRef(tuple(study.runs["run_id"]), "run") for study in studies))
     other = [name for name, _, _ in quoted if name.startswith("westeurope-availability-set-vs-zones/")]
     assert (len(quoted) - len(other), len(other)) == (25, 8) and all(text for _, _, text in quoted)
 
 
-def test_a_file_of_the_study_before_leads_there(data: Path) -> None:
+def test_a_file_of_the_study_before_leads_there() -> None:
     quoted = lines(Logs(load("westeurope-azure-cni")), FileRef("study.toml", "region", before=True))
     assert [file for file, _, _ in quoted] == ["westeurope-availability-set-vs-zones/study.toml"]
     assert "region" in str(quoted[0][2])
 
 
-def test_the_life_of_connections_leads_to_the_connections(data: Path) -> None:
+def test_the_life_of_connections_leads_to_the_connections() -> None:
     study: Study = load("emulated-zones")
     life = az.stats.time_series.connection_lifetimes(az.stats.time_series.run_time_series(study, az.latency(study)))
     assert len(lines(Logs(study), RunsRef(life.run_ids, "samples"))) == life.n > 0

@@ -113,7 +113,7 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sum("The network was emulated, but no method measured" in repr(result) for result in results) == 2
 
 
-@pytest.mark.parametrize("width", ["double", "single"])
+@pytest.mark.parametrize("width", ["single", pytest.param("double", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, id=kind, marks=[] if kind == "emoji" else [pytest.mark.slow]) for kind, name in NAMES.items()],
