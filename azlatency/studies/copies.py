@@ -147,7 +147,8 @@ def _hashes(content: pa.Table, names: list[str]) -> NDArray[np.uint64]:
         column = content[name].combine_chunks()
         if pa.types.is_string(column.type):
             coded = column.fill_null("").dictionary_encode()
-            hashes = pd.util.hash_array(np.array(coded.dictionary.to_pylist(), dtype=object))[coded.indices.to_numpy()]
+            distinct = np.array(coded.dictionary.to_pylist(), dtype=object)
+            hashes = pd.util.hash_array(distinct, categorize=False)[coded.indices.to_numpy()]
         else:
             hashes = pd.util.hash_array(column.fill_null(0).to_numpy())
         rows = rows * np.uint64(31) + np.where(column.is_valid(), hashes, np.uint64(0))

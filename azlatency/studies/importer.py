@@ -7,7 +7,6 @@ atomic: if it fails or is killed, the old tables stay. Logs are only read.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor
@@ -410,19 +409,9 @@ def _parse_batch(batch: Sequence[tuple[str, Path | RemoteFile, str | None]]) -> 
                     part.sample_blocks.clear()
                 logs.extend(part)
         files.append(ParsedFile(sha256, sources, [part for part in parts if isinstance(part, str)]))
-    return ParsedBatch(parser_version(), files, _tables(logs), large)
-
-
-def _tables(logs: Logs) -> dict[str, pa.Table]:
-    """Return the tables of logs as they are stored, but for the samples, which have the column ``tool``."""
-    import pyarrow as pa
-
-    tables = {name: logs.to_arrow(name) for name in schema.TABLES}
-    tables["sources"] = tables["sources"].drop_columns(["imported_at"])
-    runs = tables.pop("runs")
-    for name, values in zip(VALUE_MARKS, value_marks(runs["run_id"], tables.__getitem__), strict=True):
-        runs = runs.append_column(name, pa.array(values))
-    return tables | {PARSED_RUNS: runs}
+    # One chunk, and not one per run.
+    tables = {name: logs.to_arrow(name).combine_chunks() for name in schema.TABLES}
+    return ParsedBatch(parser_version(), files, tables, large)
 
 
 def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
@@ -430,12 +419,13 @@ def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[s
     if isinstance(file, RemoteFile):
         with file.fetched() as local:
             return _parse_file(path, local, tool)
-    with file.open("rb") as stream:
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    return sha256, [
+    parts = [
         str(source) if isinstance(source, SourceError) else parse_cached(source, tool)
         for source in expand(file, name=path)
     ]
+    sources = (part.rows["sources"][0] for part in parts if isinstance(part, Logs))
+    sha256 = next((source["sha256"] for source in sources if source["path"] == path), None)
+    return sha256 or digest([file]), parts  # that of an archive is not the hash of its members
 
 
 def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSummary) -> dict[str, str]:
@@ -456,7 +446,10 @@ def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSumm
 
 
 def _added(parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set[str]) -> dict[str, pa.Table]:
-    """Return the rows of the logs that were parsed and are not stored, each log once."""
+    """Return the rows of the logs that were parsed and are not stored, each log once, as they are stored.
+
+    But the samples have the column ``tool``.
+    """
     import pyarrow as pa
 
     seen = set(stored_ids)
@@ -467,7 +460,12 @@ def _added(parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set
         seen |= ids
         for name, table in batch.tables.items():
             parts.setdefault(name, []).append(table if wanted == ids else of_sources(table, wanted))
-    return {name: pa.concat_tables(tables) for name, tables in parts.items()}
+    tables = {name: pa.concat_tables(tables) for name, tables in parts.items()}
+    tables["sources"] = tables["sources"].drop_columns(["imported_at"])
+    runs = tables.pop("runs")
+    for name, values in zip(VALUE_MARKS, value_marks(runs["run_id"], tables.__getitem__), strict=True):
+        runs = runs.append_column(name, pa.array(values))
+    return tables | {PARSED_RUNS: runs}
 
 
 def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:
