@@ -5,7 +5,8 @@ row has one of four verdicts:
 
 ``beyond``
     The ratio lies beyond the margin: an exact Wilcoxon test at the margin from six runs on each side, else Welch's t on
-    logarithms, with Holm's correction over all rows.
+    logarithms, with Holm's correction over all rows. With fewer than ten runs on a side, it must also do so if each run
+    resembles the one before as far as the runs cannot exclude it.
 ``within``
     Two one-sided tests of the same kind show that the ratio lies inside the margin.
 ``undetermined``
@@ -324,7 +325,7 @@ def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[R
         verdict: RowVerdict = "undetermined"
         if not has_ratio:
             verdict = "refused" if _REFUSALS & set(comparison.codes) else "undetermined"
-        elif p is not None and p <= 1 - confidence:
+        elif p is not None and p <= 1 - confidence and comparison.verdict == "different":
             verdict = "beyond"
         elif comparison.verdict in ("equivalent", "different_within_margin"):
             verdict = "within"

@@ -45,6 +45,11 @@ _CODES = {
         "dependent in time",
         "runs resemble the runs before them, so the interval is widened; spread the runs over more time",
     ),
+    "dependence_unresolved": (
+        "dependence open",
+        "so few runs cannot exclude that each resembles the one before, and then the interval is too short for a "
+        "firmer verdict; measure more runs, spread over more time",
+    ),
     "order_assumed": (
         "order assumed",
         "not all runs have a start time or a round of their own, so the order of their files is taken as that of "
@@ -351,7 +356,7 @@ class Comparison(Result):
     difference : Estimate or None
         First minus second, in the unit of the values.
     verdict : {"different", "different_within_margin", "equivalent", "undetermined"}
-        Follows from the intervals, never from ``p`` alone. ``undetermined`` reads as "inconclusive".
+        Follows from intervals, never from ``p`` alone. ``undetermined`` reads as "inconclusive".
     margin : float
         Relative margin that is practically equivalent; 0.05 is 5 %.
     p, attainable_p : float or None

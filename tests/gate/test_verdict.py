@@ -147,11 +147,17 @@ def test_odd_against_even_rounds_of_one_study_never_change(
 
 def test_no_change_is_shown_with_enough_runs(tmp_path: Path) -> None:
     half(tmp_path / "odd", "base", True), half(tmp_path / "even", "base", False)
-    result = compare("odd", "even", "--tool", "sockperf", "--format", "json", cwd=tmp_path)
-    assert result.returncode == 0, result.stdout
-    judged = json.loads(result.stdout)
+    few, enough = (
+        compare("odd", "even", "--tool", "sockperf", "--margin", margin, "--format", "json", cwd=tmp_path)
+        for margin in ("5%", "8%")
+    )
+    assert (few.returncode, enough.returncode) == (3, 0), enough.stdout
+    judged = json.loads(enough.stdout)
     assert [row["verdict"] for row in judged["rows"]] == ["within", "within"]
     assert all(row["ratio_low"] < 1 < row["ratio_high"] for row in judged["rows"])
+    # The intervals of five runs lie within 5 %, if the runs do not resemble their neighbours.
+    for row in json.loads(few.stdout)["rows"]:
+        assert row["ratio_high"] < 1.05 and "dependence_unresolved" in row["codes"] and row["runs_needed"] > 5
 
 
 def test_an_added_delay_is_detected_and_measured(tmp_path: Path) -> None:

@@ -118,7 +118,11 @@ def lattice(margin: str) -> Table[tuple[str, ...]]:
     columns: list[Column[tuple[str, ...]]] = [
         Column(header, itemgetter(index)) for index, header in enumerate(headers)
     ]  # fmt: skip
-    return Table("The verdicts", columns, rows)
+    note = (
+        "The interval that decides is longer than the one shown if the runs cannot exclude that each resembles the one "
+        "before; a verdict that is weaker for this reason is flagged."
+    )
+    return Table("The verdicts", columns, rows, [note])
 
 
 def shift_functions(results: Sequence[ShiftFunction]) -> Table[ShiftFunction] | Note:

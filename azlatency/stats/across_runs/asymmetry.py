@@ -42,6 +42,7 @@ from azlatency.stats.across_runs.run_values import (
     refusals,
     resolution_of,
     run_ids_of,
+    sorted_rounds,
     unit_of,
     value_column,
 )
@@ -296,9 +297,7 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
     if "placement" in frame.columns:
         # Traffic within one host does not cross a zone.
         frame = frame[frame["placement"].isna() | (frame["placement"] != "same_host")]
-    frame, assumed = in_time_order_of_paths(frame)
-    if assumed:
-        codes.append("order_assumed")
+    frame, order = in_time_order_of_paths(frame)
     runs, zones, left_out = directed(frame, metric, column)
     if metric == "retransmits":
         runs = [run._replace(value=run.value + COUNT_OFFSET) for run in runs]
@@ -308,9 +307,9 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
         codes.append("no_values")
     elif min(run.value for run in runs) <= 0:
         codes.append("not_positive")
-    if set(codes) - {"host_wide_counter", "order_assumed"}:
+    if set(codes) - {"host_wide_counter"}:
         return _not_estimable(what, metric, setting, tuple(codes), run_ids_of(frame[column].dropna()))
-    cells = group_directions(runs, resolution_of(frame, column))
+    cells = group_directions(runs, resolution_of(frame, column), order)
     return _analyse(runs, cells, zones, metric, setting, codes, left_out)
 
 
@@ -407,13 +406,17 @@ def _directions(cells: DirectedValues, setting: Setting) -> tuple[Estimate, ...]
     directions = []
     for direction, values in cells.all_values.items():
         by_round = cells.by_round[direction]
+        rounds, in_order = sorted_rounds(list(by_round))
+        runs = (
+            cells.values([by_round[key] for key in rounds], setting.unit, "round" if in_order else "unknown")
+            if rounds
+            else cells.values(values, setting.unit, cells.order)
+        )
         typical = typical_run(
-            list(by_round.values()) or values,
-            unit=setting.unit,
+            runs,
             confidence=setting.confidence,
             what=route(*direction),
             labels={**setting.labels, "from": direction[0], "to": direction[1]},
-            resolution=cells.resolution,
         )
         directions.append(replace(typical, run_ids=cells.run_ids([direction], by_round or None)))
     return tuple(directions)

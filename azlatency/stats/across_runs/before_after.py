@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Flags of a ratio, which say nothing where there is none.
+_OF_A_RATIO = frozenset(
+    {"few_runs", "two_runs", "cannot_reach_alpha", "dependent_runs", "order_assumed", "dependence_unresolved"}
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
     """Runs of the same path and tool in two imports.
@@ -215,7 +221,7 @@ def _with_flags(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zone
     codes = list(dict.fromkeys(codes))
     if not ambiguous:
         return replace(result, codes=tuple(codes))
-    codes = [code for code in codes if code not in ("few_runs", "two_runs", "cannot_reach_alpha", "dependent_runs")]
+    codes = [code for code in codes if code not in _OF_A_RATIO]
     ratio = replace(result.ratio, estimate=None, low=None, high=None, codes=tuple(codes))
     return replace(result, ratio=ratio, difference=None, verdict="undetermined", p=None, codes=tuple(codes))
 
@@ -249,7 +255,8 @@ def compare_rounds_of(
 
     Notes
     -----
-    See `azlatency.compare` with ``paired=True``.
+    See `azlatency.compare` with ``paired=True``. Whether neighbouring paths resemble each other is tested only if all
+    runs have a start time.
     """
     if not len(runs) or "round" not in runs.columns:
         return Results()
@@ -260,8 +267,9 @@ def compare_rounds_of(
         if len(rounds) < 2:
             continue
         column = value_column(of_method)
-        first, last = (of_method[of_method["round"] == key].assign(round=lambda frame: frame["path"]) for key in
-                       (rounds[0], rounds[-1]))  # fmt: skip
+        # Paths are the replicates; their names are no order of measuring, and neither are those of their files.
+        by_path = of_method.assign(round=of_method["path"]).drop(columns="file", errors="ignore")
+        first, last = (by_path[of_method["round"] == key] for key in (rounds[0], rounds[-1]))
         names = [int(key) if isinstance(key, float) else key for key in (rounds[0], rounds[-1])]
         labels = {"path": "all paths", "method": str(method), "first": names[0], "last": names[1]}
         what = f"{method}, round {names[1]} over round {names[0]}"

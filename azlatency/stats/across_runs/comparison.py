@@ -95,7 +95,8 @@ def compare(
         Without a ratio if the data cannot be compared; the codes give the reason (``no_replication``,
         ``unit_conflict``, ``type_p_mismatch`` …). ``p`` is that of the exact Wilcoxon test, and ``None`` if no data of
         this size can reach the level. Fewer than six runs on a side are flagged ``few_runs``, runs that resemble their
-        neighbours in time ``dependent_runs``.
+        neighbours in time ``dependent_runs``, and verdicts that are weaker than that of the interval because the runs
+        cannot exclude that they do ``dependence_unresolved``.
 
     Raises
     ------
@@ -109,6 +110,9 @@ def compare(
     From six runs on each side: the Hodges-Lehmann estimate on logarithms with the exact interval of the Wilcoxon test,
     for paired rounds of the signed-rank test. Fewer: Welch's or Student's t on logarithms. The difference is the ratio
     applied to the typical run of ``b``. Means: Fieller's interval. Equivalence: two one-sided tests (Schuirmann 1987).
+    The verdict on typical runs also holds if each run resembles the one before as far as the runs cannot exclude it: an
+    AR(1) process with the estimated lag-1 autocorrelation plus one standard error, but at most 0.5 unless the estimate
+    itself is larger, and with 0.5 for fewer than six runs.
 
     Examples
     --------
@@ -234,12 +238,13 @@ def _conclude(
 
     margin, typical = math.expm1(_log_margin(setting, base)), float(np.median(base.values))
     estimate, bounds, inner = math.exp(logs.estimate), _exp(logs.outer), _exp(logs.inner)
-    verdict = verdict_of(*bounds, *inner, margin)
-    diagnostics = {**diagnostics, **logs.diagnostics, "verdict_of_the_interval": verdict}
+    of_interval = verdict_of(*bounds, *inner, margin)
+    verdict = verdict_of(*_exp(logs.cautious[0]), *_exp(logs.cautious[1]), margin)
+    diagnostics = {**diagnostics, **logs.diagnostics, "verdict_of_the_interval": of_interval}
     for name, p in (("p", logs.p), ("beyond_p", logs.beyond)):
         if p is not None:
             diagnostics[name] = p
-    codes = list(logs.codes)
+    codes = [*logs.codes, *(["dependence_unresolved"] if verdict != of_interval else [])]
     attainable = logs.attainable <= 1 - setting.confidence
     if not attainable:
         codes.append("cannot_reach_alpha")

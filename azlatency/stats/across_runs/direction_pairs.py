@@ -11,12 +11,13 @@ Source: studentized maximum modulus: Stoline & Ury, Technometrics 21:87 (1979).
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, with_codes, with_run_ids
 from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
+from azlatency.stats.across_runs.run_values import sorted_rounds
 from azlatency.stats.result import Comparison, Verdict, verdict_of
 from azlatency.studies.path import route
 
@@ -27,22 +28,22 @@ def compare_directions(i: str, j: str, cells: DirectedValues, base: Setting, cod
     forward, backward = cells.by_round[i, j], cells.by_round[j, i]
     common = [key for key in forward if key in backward]
     if len(common) >= 2:
-        ordered, is_ordered = _sorted(common)
+        ordered, is_ordered = sorted_rounds(common)
         first, second = (
-            cells.values([side[key] for key in ordered], setting.unit, is_ordered) for side in (forward, backward)
+            cells.values([side[key] for key in ordered], setting.unit, "round" if is_ordered else "unknown")
+            for side in (forward, backward)
         )
         comparison = compare_rounds(first, second, setting, {"rounds_alone": len(set(forward) ^ set(backward))})
     elif not forward and not backward and min(len(cells.all_values[i, j]), len(cells.all_values[j, i])) >= 2:
+        first, second = (cells.values(cells.all_values[way], base.unit, cells.order) for way in ((i, j), (j, i)))
         comparison = compare(
-            cells.all_values[i, j],
-            cells.all_values[j, i],
+            first,
+            second,
             margin=base.margin,
             confidence=base.confidence,
             floor=base.floor,
-            unit=base.unit,
             what=setting.what,
             labels=setting.labels,
-            resolution=cells.resolution,
         )
     elif common:
         comparison = _single(forward[common[0]], backward[common[0]], 1, setting)
@@ -60,14 +61,6 @@ def _single(x: float, y: float, n: int, setting: Setting) -> Comparison:
     what = f"{setting.what}, difference"
     difference = setting.estimate(x - y, (None, None), unit=setting.unit, n=n, method=method, codes=codes, what=what)
     return setting.inconclusive(ratio, difference)
-
-
-def _sorted(rounds: list[Hashable]) -> tuple[list[Hashable], bool]:
-    """Return the rounds in their order, and whether they have one."""
-    try:
-        return sorted(rounds), True  # type: ignore[type-var]
-    except TypeError:
-        return rounds, False
 
 
 class Yardstick(NamedTuple):
@@ -177,9 +170,13 @@ def _widen(result: Comparison, yardstick: Yardstick, setting: Setting) -> Compar
     low, high = min(ratio.low, ratio.estimate / outer), max(ratio.high, ratio.estimate * outer)
     verdict = verdict_of(low, high, ratio.estimate / inner, ratio.estimate * inner, result.margin)
     # Both the rounds and the machines must support equivalence.
-    if verdict in ("equivalent", "different_within_margin") and result.verdict not in (
-        verdict,
-        "different_within_margin",
-    ):
+    if (
+        verdict in ("equivalent", "different_within_margin")
+        and result.verdict
+        not in (
+            verdict,
+            "different_within_margin",
+        )
+    ) or (verdict == "different" and not result.verdict.startswith(verdict)):
         verdict = "undetermined"
     return replace(result, ratio=replace(ratio, low=low, high=high), verdict=verdict)

@@ -6,8 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from azlatency.stats.across_runs.run_order import FEWEST
-from azlatency.stats.across_runs.run_values import RunValues, floats, in_time_order, run_ids_of
+from azlatency.stats.across_runs.run_values import Order, RunValues, floats, in_time_order, run_ids_of
 from azlatency.studies.path import Endpoint, Path
 
 if TYPE_CHECKING:
@@ -37,19 +36,15 @@ def data_path(path: Path, test: str | None) -> Path | None:
     return path.reversed() if (test or "").endswith("-reverse") else path
 
 
-def in_time_order_of_paths(frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Return the runs of each path in the order of measuring, and whether an order that matters is only assumed."""
+def in_time_order_of_paths(frame: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
+    """Return the runs of each path in the order of measuring, and where it comes from: the least certain of them."""
     import pandas as pd
 
     if "path" not in frame.columns or not len(frame):
-        return frame, False
+        return frame, "unknown"
     parts = [in_time_order(part) for _, part in frame.groupby("path", sort=False, dropna=False)]
-    # The order of fewer runs is not tested, and rounds have their own.
-    assumed = any(
-        order == "file" and len(part) >= FEWEST and column_cells(part, "round") == [None] * len(part)
-        for part, order in parts
-    )
-    return pd.concat([part for part, _ in parts]), assumed
+    orders: tuple[Order, ...] = ("unknown", "file", "round", "started_at")
+    return pd.concat([part for part, _ in parts]), min((order for _, order in parts), key=orders.index)
 
 
 def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Directed], dict[str, str], int]:
@@ -122,6 +117,8 @@ class DirectedValues(NamedTuple):
         Direction to (round, run_id) of its runs.
     resolution : float
         Largest step of the printed values.
+    order : str
+        Where the order of the values of a direction comes from; see `in_time_order_of_paths`.
     """
 
     nodes: tuple[str, ...]
@@ -129,15 +126,15 @@ class DirectedValues(NamedTuple):
     all_values: dict[tuple[str, str], list[float]]
     ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]]
     resolution: float = 0.0
+    order: Order = "unknown"
 
-    def values(self, numbers: Iterable[float], unit: str, in_order: bool) -> RunValues:
-        """Return numbers of rounds as run values."""
+    def values(self, numbers: Iterable[float], unit: str, order: Order) -> RunValues:
+        """Return numbers as run values."""
         import numpy as np
 
         values = np.array(list(numbers), dtype=float)
         return RunValues(
-            values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution,
-            order="given" if in_order else "unknown",
+            values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution, order=order
         )  # fmt: skip
 
     def run_ids(
@@ -153,7 +150,9 @@ class DirectedValues(NamedTuple):
         )
 
 
-def group_directions(runs: Iterable[Directed], resolution: float = 0.0) -> DirectedValues:
+def group_directions(
+    runs: Iterable[Directed], resolution: float = 0.0, order: Order = "unknown"
+) -> DirectedValues:  # fmt: skip
     """Group directed runs by direction and round; averages are geometric."""
     grouped: dict[tuple[str, str], dict[Hashable, list[float]]] = {}
     all_values: dict[tuple[str, str], list[float]] = {}
@@ -171,7 +170,7 @@ def group_directions(runs: Iterable[Directed], resolution: float = 0.0) -> Direc
         direction: {key: geometric_mean(values) for key, values in rounds.items()}
         for direction, rounds in grouped.items()
     }
-    return DirectedValues(tuple(nodes), by_round, all_values, ids, resolution)
+    return DirectedValues(tuple(nodes), by_round, all_values, ids, resolution, order)
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from azlatency.stats.across_runs.comparison import compare, with_codes, with_run_ids
-from azlatency.stats.across_runs.run_order import UNTESTED
+from azlatency.stats.across_runs.comparison import compare, with_run_ids
 from azlatency.stats.across_runs.run_values import Order, run_values
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Comparison, Estimate
@@ -279,13 +278,8 @@ def changes(
             comparison = None
             if origin == "log":
                 what = f"{other.path} against {base.path}, {other.method}"
-                orders = (other.order, base.order)
-                comparison = compare(
-                    other.values, base.values, margin=margin, confidence=confidence, unit="ns", what=what,
-                    order=UNTESTED if "unknown" in orders else None,
-                )  # fmt: skip
-                if "dependent_runs" in comparison.codes and "file" in orders:
-                    comparison = with_codes(comparison, ("order_assumed",))
+                sides = (replace(run_values(side.values, unit="ns"), order=side.order) for side in (other, base))
+                comparison = compare(*sides, margin=margin, confidence=confidence, what=what)
                 comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
             unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))
             results.append(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
+from azlatency.stats.across_runs.run_order import expected_order
 from azlatency.stats.across_runs.run_values import check_columns, parse_fraction, refusals, run_values, value_column
 from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
@@ -315,14 +316,18 @@ def _spread(logs: FloatArray) -> float:
 
 
 def _runs_for_no_change(spread: float, margin: float, confidence: float, power: float) -> int | None:
-    """Return the smallest R with (t_confidence + t_(1+power)/2) spread sqrt(2/R) <= log(1 + margin), df = 2R - 2."""
+    """Return the smallest R with (c t_confidence + t_(1+power)/2) spread sqrt(2/R) <= log(1 + margin), df = 2R - 2.
+
+    c is the factor by which the verdict allows for a dependence that R independent runs on each side cannot exclude.
+    """
     from scipy.special import stdtrit
 
     limit = math.log1p(margin)
 
     def enough(runs: int) -> bool:
         df = 2 * runs - 2
-        quantiles = float(stdtrit(df, confidence)) + float(stdtrit(df, (1 + power) / 2))
+        caution = expected_order(runs, runs).caution(2 * confidence - 1, (runs, runs)).factor
+        quantiles = caution * float(stdtrit(df, confidence)) + float(stdtrit(df, (1 + power) / 2))
         return quantiles * spread * math.sqrt(2 / runs) <= limit
 
     return smallest_number(enough, 2)

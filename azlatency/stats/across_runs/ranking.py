@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from azlatency.stats.across_runs.log_ratio import of_groups, of_rounds
-from azlatency.stats.across_runs.run_values import run_values
+from azlatency.stats.across_runs.run_values import RunValues, run_values, sorted_rounds
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import Estimate, Result, Results, Row, Scope
@@ -74,8 +74,8 @@ def rank_sets(
     Parameters
     ----------
     groups : mapping
-        Path to its run values: a sequence, or a mapping from round to value. Paths with rounds are compared in common
-        rounds.
+        Path to its run values: a sequence in any order, or a mapping from round to value. Paths with rounds are
+        compared in common rounds.
     unit : str
         Canonical unit of the values.
     confidence : float
@@ -104,8 +104,7 @@ def rank_sets(
             faster[high] += 1
     sets = []
     for name in names:
-        level = typical_run(_values(groups[name]), unit=unit, confidence=confidence, what=name,
-                            resolution=resolution or None)  # fmt: skip
+        level = typical_run(_runs(groups[name], None, resolution), unit=unit, confidence=confidence, what=name)
         codes = level.codes if level.refused else ()
         sets.append(
             RankSet(
@@ -121,8 +120,15 @@ def rank_sets(
     return Results(sorted(sets, key=lambda rank: (rank.level.refused, rank.level.estimate or 0.0)))
 
 
-def _values(group: Mapping[Hashable, float] | Sequence[float]) -> list[float]:
-    return [float(number) for number in (group.values() if isinstance(group, Mapping) else group)]
+def _runs(
+    group: Mapping[Hashable, float] | Sequence[float], rounds: Sequence[Hashable] | None, resolution: float
+) -> RunValues:
+    """Return the values of some rounds (``None``: all) in their order, or of a sequence in an unknown order."""
+    if not isinstance(group, Mapping):
+        return replace(run_values(group), order="unknown", resolution=resolution)
+    keys, in_order = sorted_rounds(list(group) if rounds is None else rounds)
+    values = run_values([group[key] for key in keys])
+    return replace(values, order="given" if in_order else "unknown", resolution=resolution)
 
 
 def _p(
@@ -130,18 +136,11 @@ def _p(
     second: Mapping[Hashable, float] | Sequence[float],
     resolution: float,
 ) -> tuple[float | None, float]:
-    """Return the two-sided p and the log ratio of two paths, as `compare` tests them; ``None`` if there is no test."""
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        common = [key for key in first if key in second]
-        x, y = ([float(side[key]) for key in common] for side in (first, second))
-        compared = of_rounds
-    else:
-        x, y, compared = _values(first), _values(second), of_groups
-    if min(len(x), len(y)) < 2 or min(*x, *y) <= 0:
+    """Return the two-sided p and the log ratio of two paths, as `compare` judges them; ``None`` if there is no test."""
+    paired = isinstance(first, Mapping) and isinstance(second, Mapping)
+    common = [key for key in first if key in second] if paired else None
+    x, y = (_runs(group, common, resolution) for group in (first, second))
+    if min(len(x.values), len(y.values)) < 2 or min(*x.values, *y.values) <= 0:
         return None, 0.0
-    # The order of these runs is unknown.
-    first_runs, second_runs = (
-        replace(run_values(values), order="unknown", resolution=resolution) for values in (x, y)
-    )  # fmt: skip
-    logs = compared(first_runs, second_runs, 0.0, 0.95)
-    return logs.p, logs.estimate
+    logs = of_rounds(x, y, 0.0, 0.95) if paired else of_groups(x, y, 0.0, 0.95)
+    return logs.cautious_p, logs.estimate

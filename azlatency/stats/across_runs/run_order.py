@@ -2,8 +2,8 @@
 
 Every statistic across runs assumes that runs vary independently. Runs of one hour resemble each other, and then an
 interval that counts them as independent is too short. The test cannot find this in a few runs: with two series of ten
-runs of an AR(1) process of 0.5 it does so in 60 % of cases. Spread the runs over hours and machines instead of relying
-on it.
+runs of an AR(1) process of 0.5 it does so in 60 % of cases. Verdicts on two paths therefore hold only if they also do
+with the dependence that the runs cannot exclude (`RunOrder.caution`). Spread the runs over hours and machines.
 
 Sources: Bartels, JASA 77:40 (1982), rank version of von Neumann's ratio; Kendall, Biometrika 41:403 (1954), bias of the
 lag-1 autocorrelation.
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 FEWEST = 6
 #: Level of the one-sided test: more liberal than usual because the test is weak in a few runs and its consequence mild.
 LEVEL = 0.1
+#: AR(1) coefficient that too few runs to test cannot exclude.
+POSSIBLE = 0.5
+#: Largest AR(1) coefficient that is assumed.
+_LARGEST = 0.95
 #: Largest series whose orders are enumerated, and number of random orders of a longer one.
 _ENUMERATED, _DRAWS = 8, 9_999
 
@@ -44,12 +48,15 @@ class RunOrder(NamedTuple):
         Factor of the variance of a mean or median; 1 if ``p`` is above `LEVEL`.
     coefficient : float
         AR(1) coefficient behind the inflation; 0 if ``p`` is above `LEVEL`.
+    possible : float
+        AR(1) coefficient that the runs cannot exclude.
     """
 
     lag1: float
     p: float
     inflation: float
     coefficient: float = 0.0
+    possible: float = POSSIBLE
 
     @property
     def dependent(self) -> bool:
@@ -65,6 +72,32 @@ class RunOrder(NamedTuple):
         upper = (1 + confidence) / 2
         degrees = max(runs / self.inflation - estimated, 1.0)
         return math.sqrt(self.inflation) * float(stdtrit(degrees, upper) / ndtri(upper))
+
+    def caution(self, confidence: float, sizes: Sequence[int]) -> Caution:
+        """Return how much longer an interval would be if the runs had the dependence that they cannot exclude.
+
+        ``sizes`` are the numbers of runs of one mean, or of the two means of a difference. Under an AR(1) process, the
+        variance of a mean is larger than s²/n and s² itself is smaller than the variance of the runs; the degrees of
+        freedom are those of a chi-squared variable with the mean and the variance of s² (Satterthwaite 1946).
+        """
+        from scipy.special import stdtrit
+
+        if self.dependent:
+            return Caution(1.0, math.inf)
+        moments = [_moments(size, round(self.possible, 2)) for size in sizes]
+        variance, estimated = (sum(moment[at] / n for moment, n in zip(moments, sizes, strict=True)) for at in (0, 1))
+        parts = [(moment[1] / n) ** 2 / moment[2] for moment, n in zip(moments, sizes, strict=True)]
+        degrees, independent = estimated**2 / sum(parts), sum(sizes) - len(sizes)
+        upper = (1 + confidence) / 2
+        longer = math.sqrt(variance / estimated) * float(stdtrit(degrees, upper) / stdtrit(independent, upper))
+        return Caution(max(longer, 1.0), degrees)
+
+
+class Caution(NamedTuple):
+    """Factor of the length of an interval, and degrees of freedom of the widened one."""
+
+    factor: float
+    degrees: float
 
 
 #: The order of too few runs cannot be tested.
@@ -97,11 +130,26 @@ def run_order(*series: FloatArray) -> RunOrder:
     lag1 = products / square
     runs = sum(map(len, scores))
     shortest = min(map(len, scores))
-    coefficient = (shortest * lag1 + 1) / (shortest - 4) + 1 / math.sqrt(runs)
+    unbiased = (shortest * lag1 + 1) / (shortest - 4)
+    possible = _possible(unbiased, shortest, runs)
+    coefficient = unbiased + 1 / math.sqrt(runs)
     if p > LEVEL or coefficient <= 0:
-        return RunOrder(lag1, p, 1.0)
-    coefficient = min(coefficient, 0.95)
-    return RunOrder(lag1, p, _inflation(coefficient, shortest), coefficient)
+        return RunOrder(lag1, p, 1.0, possible=possible)
+    coefficient = min(coefficient, _LARGEST)
+    return RunOrder(lag1, p, _inflation(coefficient, shortest), coefficient, possible)
+
+
+def expected_order(*sizes: int) -> RunOrder:
+    """Return the order of independent series of these sizes whose autocorrelation is exactly as expected."""
+    if min(sizes) < FEWEST:
+        return UNTESTED
+    return RunOrder(math.nan, math.nan, 1.0, possible=_possible(0.0, min(sizes), sum(sizes)))
+
+
+def _possible(coefficient: float, shortest: int, runs: int) -> float:
+    """Return the estimate plus one standard error, but at most `POSSIBLE` unless the estimate itself is larger."""
+    error = shortest / (shortest - 4) / math.sqrt(runs)
+    return min(max(coefficient, min(coefficient + error, POSSIBLE), 0.0), _LARGEST)
 
 
 def shared_orders(pairs: Sequence[tuple[FloatArray, FloatArray]]) -> list[RunOrder]:
@@ -154,6 +202,17 @@ def _orders(n: int, stream: int, several: bool) -> NDArray[np.intp]:
         return np.array(list(permutations(range(n))))
     generator = np.random.Generator(np.random.PCG64(stream))
     return generator.random((_DRAWS, n)).argsort(axis=1)
+
+
+@lru_cache(maxsize=256)
+def _moments(n: int, coefficient: float) -> tuple[float, float, float]:
+    """Return n Var(mean), E(s²) and the degrees of freedom of s² for ``n`` values of an AR(1) process of variance 1."""
+    import numpy as np
+
+    covariance = coefficient ** np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    residual = covariance - covariance.mean(axis=0)
+    trace = float(np.trace(residual))
+    return float(covariance.sum()) / n, trace / (n - 1), trace**2 / float(np.einsum("ij,ji->", residual, residual))
 
 
 def _inflation(coefficient: float, n: int) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
     #: One number per run, or one row per run of `azlatency.latency` or `azlatency.throughput`.
-    RunData: TypeAlias = Iterable[float] | NDArray[np.number] | pd.Series | pd.DataFrame
+    RunData: TypeAlias = Iterable[float] | NDArray[np.number] | pd.Series | pd.DataFrame | "RunValues"
 
 #: Where the order of measuring comes from: the caller, a column, the names of the files (assumed), or nowhere.
 Order: TypeAlias = Literal["given", "started_at", "round", "file", "unknown"]
@@ -158,13 +158,15 @@ def unit_of(column: str | None) -> str:
 
 
 def run_values(data: RunData, value: str | None = None, unit: str | None = None) -> RunValues:
-    """Return one number per run of an array, a Series or a frame (column ``value``).
+    """Return one number per run of an array, a Series or a frame (column ``value``); run values stay as they are.
 
     NaN and infinite values are counted and left out. Rounds come from the column ``round`` of a frame, else from the
     position. The runs of a frame are sorted by `in_time_order`; those of an array are taken as sorted.
     """
     import numpy as np
 
+    if isinstance(data, RunValues):
+        return data if unit is None else replace(data, unit=unit)
     resolution = 0.0
     order: Order = "given"
     if is_frame(data):
@@ -204,12 +206,17 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
 def in_time_order(runs: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
     """Return the runs of one path and method in the order of measuring, and where that order comes from.
 
-    ``started_at`` or else ``round``, if all runs have a different one; else the names of their files (2 before 10),
-    whose order is assumed to be that of measuring. Rows without ``file`` stay as they are, in an unknown order.
+    ``started_at`` or else the number in ``round``, if all runs have a different one; else the names of their files (2
+    before 10), whose order is assumed to be that of measuring. Rows without ``file`` stay as they are, in an unknown
+    order.
     """
+    import pandas as pd
+
     columns: tuple[Order, ...] = ("started_at", "round")
     for column in columns:
-        if column in runs.columns and len(runs) and runs[column].notna().all() and runs[column].is_unique:
+        if column not in runs.columns or not len(runs) or runs[column].isna().any() or not runs[column].is_unique:
+            continue
+        if column == "started_at" or pd.api.types.is_numeric_dtype(runs[column].infer_objects()):
             return runs.sort_values(column, kind="stable"), column
     if "file" not in runs.columns:
         return runs, "unknown"
@@ -219,6 +226,14 @@ def in_time_order(runs: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
 
 def _natural(column: pd.Series) -> pd.Series:
     return column.astype(str).map(natural_key) if column.name == "file" else column
+
+
+def sorted_rounds(rounds: Sequence[Hashable]) -> tuple[Sequence[Hashable], bool]:
+    """Return the rounds in their order, and whether they have one."""
+    try:
+        return sorted(rounds), True  # type: ignore[type-var]
+    except TypeError:
+        return rounds, False
 
 
 def resolution_of(frame: pd.DataFrame, column: str) -> float:
@@ -267,7 +282,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
     ``loss_censored``
         An infinite run value: most probes were lost. It is the slowest run and cannot be left out.
     """
-    sides = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in frames]
+    unnamed = [data.values if isinstance(data, RunValues) else data for data in frames]
+    sides = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in unnamed]
     endless = ("loss_censored",) if any(_has_infinite(data, value) for data in sides) else ()
     parts = [data for data in sides if is_frame(data)]
     if not parts:

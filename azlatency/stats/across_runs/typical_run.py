@@ -14,7 +14,7 @@ Probability Letters 4:75 (1986), interpolation.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -130,7 +130,8 @@ def typical_run(
     >>> print(typical_run([604, 582, 624, 611, 590, 4510], unit="µs"))
     typical run: 608 µs, 95 % CI 582–4,510 µs, 6 runs
     """
-    values = values if hasattr(values, "__len__") else list(values)
+    if not isinstance(values, RunValues | Sized):
+        values = list(values)
     run_set = run_values(values, value, unit)
     if resolution is not None:
         run_set = replace(run_set, resolution=resolution)

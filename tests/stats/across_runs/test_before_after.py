@@ -67,6 +67,17 @@ def test_the_last_round_is_compared_with_the_first_by_path() -> None:
     assert az.stats.compare_rounds_of(runs(BEFORE)) == az.stats.compare_rounds_of(runs(BEFORE, round=1)) == []
 
 
+def test_the_names_of_paths_are_no_order_of_measuring() -> None:
+    """Eight paths whose change rises with their names: only start times show that neighbours resemble each other."""
+    paths = [runs([100.0, 100.0 + at], f"a → {at}", round=[1, 2], file=[f"{at}/1.log", f"{at}/2.log"])
+             for at in range(1, 9)]  # fmt: skip
+    (unknown,) = az.stats.compare_rounds_of(pd.concat(paths))
+    assert not {"dependent_runs", "order_assumed"} & set(unknown.codes)
+    started = pd.concat(paths).assign(started_at=pd.date_range("2024-01-01", periods=16, freq="h"))
+    (known,) = az.stats.compare_rounds_of(started)
+    assert "dependent_runs" in known.codes and "order_assumed" not in known.codes
+
+
 def test_two_paths_of_which_nothing_is_known_are_not_one() -> None:
     one, other = runs(SLOWER, "? → 10.0.0.5", placement=None), runs(BEFORE, "? → 10.9.0.5", placement=None)
     assert az.stats.compare_imports(one, other) == []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import cases
+from helpers.cases import cases, correlated
 
 from azlatency.stats.across_runs.comparison import compare
 
@@ -47,7 +47,8 @@ def test_frames_and_arrays_agree() -> None:
     of_arrays = compare(SLOW, FAST, unit="ns")
     assert of_frames.row() == of_arrays.row()
     assert of_frames.difference is not None and of_frames.difference.unit == "ns"
-    assert of_frames.verdict == "different_within_margin"
+    assert of_frames.ratio.diagnostics["verdict_of_the_interval"] == "different_within_margin"
+    assert of_frames.verdict == "undetermined" and "dependence_unresolved" in of_frames.codes
     assert "runs" in str(of_frames) and of_frames.scope == "across_runs"
     paired = compare(frame(SLOW), frame(FAST).iloc[::-1], paired=True)
     assert paired.ratio.n == 5 and paired.ratio.estimate == pytest.approx(of_frames.ratio.estimate)
@@ -171,6 +172,28 @@ def test_runs_that_resemble_their_neighbours_widen_the_comparison() -> None:
     assert independent.codes == () and independent.verdict == "different"
     known_order = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
     assert "dependent_runs" in compare(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6)).codes
+
+
+def test_few_runs_leave_a_small_difference_open_and_show_a_large_one() -> None:
+    """5 v. 5 runs that vary by 1 %: 2 % may be the neighbourhood of runs in time, 10 % may not."""
+    runs = np.array([100.0, 101.2, 99.1, 100.6, 99.4])
+    small, large = compare(1.02 * runs, runs, margin="1%"), compare(1.1 * runs, runs, margin="1%")
+    assert small.ratio.low is not None and small.ratio.low > 1 and small.verdict == "undetermined"
+    assert small.codes == ("few_runs", "dependence_unresolved") and "resembles the one before" in str(small)
+    assert large.verdict == "different" and large.codes == ("few_runs",)
+    wide = compare(1.02 * runs, runs, margin="2.8%")
+    assert wide.ratio.diagnostics["verdict_of_the_interval"] == "different" and wide.verdict == "undetermined"
+
+
+@pytest.mark.parametrize("runs", [5, 8, 10, pytest.param(20, marks=pytest.mark.slow)])
+def test_runs_that_resemble_their_neighbours_are_hardly_ever_called_different(runs: int) -> None:
+    """AR(1), 0.5: at most 6 % (three standard errors of 300), where the intervals exclude 1 in up to 25 %."""
+    random = np.random.default_rng(runs)
+    alarms = sum(
+        compare(*(np.exp(0.05 * correlated(random, runs, 0.5)) for _ in "ab")).verdict.startswith("different")
+        for _ in range(300)
+    )
+    assert alarms / 300 <= 0.06 + 3 * math.sqrt(0.06 * 0.94 / 300)
 
 
 def test_three_runs_have_an_interval_but_no_p_value() -> None:

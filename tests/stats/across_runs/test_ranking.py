@@ -21,6 +21,14 @@ def test_rank_sets() -> None:
     assert rank_sets({}) == []
 
 
+def test_levels_do_not_depend_on_the_order_in_which_rounds_are_listed() -> None:
+    rising = {at: 100.0 + at for at in range(12)}
+    listed = {at: rising[at] for at in (5, 2, 9, 0, 7, 11, 3, 8, 1, 10, 4, 6)}
+    first, second = (rank_sets({"a": group})[0].level for group in (rising, listed))
+    assert first == second and "dependent_runs" in first.codes
+    assert "dependent_runs" not in rank_sets({"a": list(rising.values())})[0].level.codes, "a sequence has no order"
+
+
 def test_a_coarse_print_excludes_no_rank() -> None:
     groups = {"a": [10.0] * 5 + [11.0], "b": [11.0] * 5 + [12.0]}
     assert [(rank.low, rank.high) for rank in rank_sets(groups)] == [(1, 1), (2, 2)]

@@ -30,6 +30,20 @@ def test_a_rising_series_is_dependent_and_an_alternating_one_is_not() -> None:
     assert not alternating.dependent and alternating.widening(0.95, 8) == 1
 
 
+def test_the_caution_of_few_runs_is_the_error_of_a_t_interval_under_that_dependence() -> None:
+    """A quantile of |t| for two means of five runs of an AR(1) process of 0.5, from 20,000 pairs of series."""
+    from scipy.stats import t
+
+    random = np.random.default_rng(1)
+    x, y = (np.array([correlated(random, 5, 0.5) for _ in range(20_000)]) for _ in "ab")
+    error = np.sqrt((x.var(axis=1, ddof=1) + y.var(axis=1, ddof=1)) / 5)
+    due = np.quantile(np.abs(x.mean(axis=1) - y.mean(axis=1)) / error, 0.95) / t.ppf(0.975, 8)
+    assert UNTESTED.caution(0.95, (5, 5)).factor == pytest.approx(due, rel=0.05)
+    assert run_order(np.arange(12.0)).caution(0.95, (12,)).factor == 1, "its interval is widened already"
+    many = run_order(random.normal(size=400), random.normal(size=400))
+    assert many.possible < 0.1 and many.caution(0.95, (400, 400)).factor < 1.1
+
+
 def test_a_difference_between_two_series_is_not_dependence() -> None:
     random = np.random.default_rng(3)
     first, second = random.normal(0, 1, 12), random.normal(50, 1, 12)
