@@ -27,7 +27,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line
 from azlatency.logs.lines import UniformBlock, iter_blocks
@@ -56,15 +55,8 @@ _WITH_PRIORITY = 5
 _SEVERAL = 2
 
 
-class _Row(NamedTuple):
-    """One row; ``ending`` is its last field."""
-
-    line: int
-    time: int
-    value: int
-    stream: int
-    size: int
-    ending: int
+#: Number of the line, time, value, stream, size and last field of a row.
+_Row = tuple[int, int, int, int, int, int]
 
 
 @dataclass
@@ -80,13 +72,13 @@ class _Rows:
     def __iter__(self) -> Iterator[_Row]:
         for item in iter_blocks(self.log.lines):
             if isinstance(item, UniformBlock) and (columns := _columns(item)) is not None:
-                yield from map(_Row, range(item.first, item.last + 1), *columns)
+                yield from zip(range(item.first, item.last + 1), *columns, strict=True)
                 continue
             for line in [item] if isinstance(item, Line) else item:
                 parts = line.text.strip().split(", ")
                 if line.number != self.skipped and len(parts) > 1:
                     time, value, stream, size = map(int, parts[:4])
-                    yield _Row(line.number, time, value, stream, size, int(parts[-1]))
+                    yield line.number, time, value, stream, size, int(parts[-1])
 
 
 def read_latency_log(log: Log, recorder: Recorder) -> bool:
@@ -159,13 +151,14 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
     totals = [_Total() for _ in _STREAMS]
     longest = 0
     sizes: set[int] = set()
-    for row in rows:
-        longest = max(longest, row.time)
-        totals[row.stream].add(row)
+    for line, time, _, stream, size, ending in rows:
+        longest = max(longest, time)
+        total = totals[stream]
+        total.rows, total.size, total.line = total.rows + 1, total.size + size, total.line or line
         if len(sizes) <= _SEVERAL:
-            sizes.add(row.size)
+            sizes.add(size)
         if len(endings) <= _SEVERAL:
-            endings.add(row.ending)
+            endings.add(ending)
     streams = [name for name, total in zip(_STREAMS, totals, strict=True) if total.rows]
     if not streams:
         return
@@ -190,23 +183,17 @@ class _Total:
     size: int = 0
     line: int = 0
 
-    def add(self, row: _Row) -> None:
-        """Add a row."""
-        self.rows += 1
-        self.size += row.size
-        self.line = self.line or row.line
-
 
 def _write_rates(run: Run, rows: _Rows) -> None:
     """Write the averages of the bandwidth, each over the time since the previous row of its direction."""
     previous: dict[int, int] = {}
-    for row in rows:
-        start, end = previous.get(row.stream, 0), row.time * _MS
+    for line, time, value, stream, _, _ in rows:
+        start, end = previous.get(stream, 0), time * _MS
         if end > start:
-            rate = quantity(str(row.value), "fio KiB/s").value
-            columns = {"stream": _STREAMS[row.stream], "start_ns": start, "end_ns": end, "line": row.line}
+            rate = quantity(str(value), "fio KiB/s").value
+            columns = {"stream": _STREAMS[stream], "start_ns": start, "end_ns": end, "line": line}
             run.add_interval(**columns, throughput_printed=8 * rate, omitted=False)
-        previous[row.stream] = end
+        previous[stream] = end
 
 
 def _write_latencies(run: Run, rows: _Rows, metric: str, endings: set[int]) -> None:
@@ -218,12 +205,12 @@ def _write_latencies(run: Run, rows: _Rows, metric: str, endings: set[int]) -> N
     samples = [SampleColumns() for _ in _STREAMS]
     lines: dict[int, int] = {}
     buckets: list[Counter[Bucket]] = [Counter() for _ in _STREAMS]
-    for row in rows:
-        if row.size:
-            lines.setdefault(row.stream, row.line)
-            samples[row.stream].add(0, row.value)
-            buckets[row.stream][bucket_of(row.value)] += 1
-    for index, stream in enumerate(_STREAMS):
+    for line, _, value, stream, size, _ in rows:
+        if size:
+            lines.setdefault(stream, line)
+            samples[stream].add(0, value)
+            buckets[stream][bucket_of(value)] += 1
+    for index, name in enumerate(_STREAMS):
         values, extremes = samples[index].rtt, samples[index].extremes()
         if extremes is None:
             continue
@@ -233,12 +220,10 @@ def _write_latencies(run: Run, rows: _Rows, metric: str, endings: set[int]) -> N
         if len(values) > 1:
             spread = math.fsum(((value or 0) - mean) ** 2 for value in values)
             statistics["sd"] = math.sqrt(spread / (len(values) - 1))
-        for ending, value in statistics.items():
-            run.add_metric(f"{metric}_{ending}", Quantity(value, "ns", None, None), line, stream=stream)
-        for bucket, number in sorted(buckets[index].items()):
-            run.add_bucket(
-                metric=metric, stream=stream, low_ns=bucket.low, high_ns=bucket.high, count=number, line=line
-            )
+        for ending, number in statistics.items():
+            run.add_metric(f"{metric}_{ending}", Quantity(number, "ns", None, None), line, stream=name)
+        for bucket, times in sorted(buckets[index].items()):
+            run.add_bucket(metric=metric, stream=name, low_ns=bucket.low, high_ns=bucket.high, count=times, line=line)
 
 
 def _write_counts(run: Run, totals: Sequence[_Total], first: int, *, averaged: bool) -> None:
