@@ -44,6 +44,9 @@ class NtttcpParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log: XML or JSON if a line begins such a report, else console text."""
+        if log.document is not None:
+            read_json(log, recorder)
+            return
         for line in log.lines:
             text = line.text.strip()
             if text.startswith("<ntttcp"):
