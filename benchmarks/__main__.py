@@ -17,6 +17,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from benchmarks.logs import FIXTURES, fixture_logs, many_logs
 from benchmarks.results import COSTS, keep, pair, print_changes, value, write
@@ -112,6 +113,32 @@ def iperf3_json(folder: Path) -> None:
         times(lambda raw: parse_source(source_from_bytes(raw, "a.json"))),
         {"json.loads": times(json.loads), "msgspec.json.decode": times(msgspec.json.decode)}, [1.5], turns=3,
     )  # fmt: skip
+
+
+def other_json(folder: Path) -> None:
+    """Parse JSON of fio, iostat, ntttcp and lagscope, of about 200 kB each; compare with a decoder alone."""
+    from azlatency.logs.decode import source_from_bytes
+    from azlatency.logs.parse import parse_source
+
+    def fixture(name: str) -> dict[str, Any]:
+        return json.loads((FIXTURES / name).read_text("utf-8-sig"))
+
+    fio = fixture("fio/3.33-randread-bins.json")
+    fio["jobs"] = [{**fio["jobs"][0], "jobname": f"job{number}", "groupid": number} for number in range(12)]
+    iostat = fixture("iostat/12.6.1-x.json")
+    iostat["sysstat"]["hosts"][0]["statistics"] *= 100
+    ntttcp = fixture("ntttcp/1.4.3-sender.json")
+    (report,) = ntttcp.values()
+    report["threads"] = [{**report["threads"][0], "index": str(number)} for number in range(500)]
+    documents = {tool: json.dumps(content, indent=1).encode() for tool, content in
+                 {"fio": fio, "iostat": iostat, "ntttcp": ntttcp}.items()}  # fmt: skip
+    rows = (f'{{"latency": {100 + number}, "frequency": 7}}' for number in range(5_000))
+    documents["lagscope"] = ('{"latencies":[\n' + ",\n".join(rows) + "\n]}\n").encode()
+    for tool, raw in documents.items():
+        pair(f"{tool} JSON of {len(raw) // 1000} kB, 20 times",
+             lambda raw=raw: cpu(lambda: [parse_source(source_from_bytes(raw, "a.json")) for _ in range(20)]),
+             {"json.loads": lambda raw=raw: cpu(lambda: [json.loads(raw) for _ in range(20)])}, [1.5],
+             turns=3)  # fmt: skip
 
 
 def ping(folder: Path) -> None:
@@ -332,7 +359,7 @@ def sizes(folder: Path) -> None:
     }
     for kind, make in makers.items():
         COSTS[kind] = {}
-        for size in SIZES[:-2] if "JSON" in kind else SIZES:  # a million rows of JSON are 400 MB
+        for size in SIZES[:-2] if "JSON" in kind else SIZES:  # a million rows of JSON are more than may be in memory
             path = make(size)
             COSTS[kind][size] = min(cpu(lambda path=path: az.parse(path)) for _ in range(3 if size < 10**6 else 1))
         if 10**7 in COSTS[kind]:
@@ -370,7 +397,7 @@ def report(folder: Path) -> None:
          [child(f"exec(compile(open({str(script)!r}).read(), 'script', 'exec'))")], 2.0)  # fmt: skip
 
 
-PARTS = (start, small_logs, check, iperf3_json, full_log, fping, ping, statistics, report, sizes)
+PARTS = (start, small_logs, check, iperf3_json, other_json, full_log, fping, ping, statistics, report, sizes)
 
 
 def main(names: list[str]) -> None:
