@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from azlatency.cli import app
 from azlatency.logs.decode import expand
-from azlatency.logs.lines import unique_pieces
 from azlatency.logs.parsers import load_parsers
 
 PAGES = ROOT / "docs" / "tools"
@@ -31,7 +30,7 @@ pages = pytest.mark.parametrize("path", sorted(PAGES.glob("*.md")), ids=lambda p
 def cleaned(name: str) -> str:
     """The text of a log as it is read: without colours, blanks at the ends of lines left out."""
     (source,) = expand(ROOT / name)
-    return "\n".join(line.rstrip() for text, _ in unique_pieces(source.lines) for line in text.split("\n"))
+    return "\n".join(line.text.rstrip() for line in source.lines)
 
 
 def test_every_tool_has_a_page() -> None:
