@@ -414,23 +414,27 @@ def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
     """Compute the quantiles that a run did not print; return the runs with replies but without a printed median."""
     import numpy as np
 
+    without = {column: set(runs.index[runs[column].isna()]) for column in ("median_ns", "p99_ns")}
     answered = set()
+    # Set together: each assignment to a column of text copies it.
+    found: dict[str, dict[str, object]] = {name: {} for name in ("n", "p99_ns", "median_ns", "median_from")}
     for run_id, samples in by_run(study, runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]).items():
         replies = int((samples["rtt_ns"].notna() | bounded(samples)).sum())
-        no_median = math.isnan(float(runs.at[run_id, "median_ns"]))
-        if no_median:
-            runs.loc[run_id, "n"] = replies
+        if run_id in without["median_ns"]:
+            found["n"][run_id] = float(replies)
         # A run without any reply did not measure an infinite latency.
         if not replies:
             continue
-        if math.isnan(float(runs.at[run_id, "p99_ns"])) and len(samples) >= 100:
+        if run_id in without["p99_ns"] and len(samples) >= 100:
             low, high = (order_statistic(np.sort(end), 0.99) for end in bounds(samples))
-            runs.loc[run_id, "p99_ns"] = low if low == high else math.nan
-        if no_median:
+            found["p99_ns"][run_id] = low if low == high else math.nan
+        if run_id in without["median_ns"]:
             answered.add(run_id)
             if not math.isnan(middle := median(samples)):
-                runs.loc[run_id, "median_ns"] = middle
-                runs.loc[run_id, "median_from"] = "samples"
+                found["median_ns"][run_id], found["median_from"][run_id] = middle, "samples"
+    for column, values in found.items():
+        if values:
+            runs.loc[list(values), column] = list(values.values())
     return answered
 
 
