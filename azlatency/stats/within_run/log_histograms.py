@@ -120,8 +120,9 @@ def log_histograms(study: Study, *, executor: Executor | None = None) -> dict[st
 
     Notes
     -----
-    1,024 classes per power of two: the middle of a class differs by at most 0.05 % from any value in it. The sum of
-    histograms is exact and does not depend on the order, so that any number of workers gives the same result.
+    1,024 classes per power of two: the middle of a class differs by at most 0.05 % from any value in it, and an end of
+    an interval, which is a bound of a class, by at most 0.1 %. The sum of histograms is exact and does not depend on
+    the order, so that any number of workers gives the same result.
 
     Examples
     --------
