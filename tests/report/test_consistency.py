@@ -22,8 +22,8 @@ from azlatency.studies.store import Study
 
 STUDIES = (
     "aws-euwest1-lagscope", "canadacentral-proximity-placement", "cassandra-vm-baseline", "ec2-token-buckets",
-    "emulated-cloud", pytest.param("emulated-zones", marks=pytest.mark.slow), "uksouth-echo-latency",
-    "westeurope-availability-set-vs-zones", "westeurope-azure-cni", "westeurope-psping",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("emulated-cloud", "emulated-zones")),
+    "uksouth-echo-latency", "westeurope-availability-set-vs-zones", "westeurope-azure-cni", "westeurope-psping",
 )  # fmt: skip
 SUMMARY = ROOT / "notebooks" / "00_summary.ipynb"
 of_each_study = pytest.mark.parametrize("name", STUDIES)

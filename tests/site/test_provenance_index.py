@@ -91,7 +91,7 @@ def test_every_number_of_every_table_has_an_answer(notebook: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["02", "05", "06", *(pytest.param(name, marks=pytest.mark.slow) for name in ("01", "10"))]
+    "name", ["02", "06", *(pytest.param(name, marks=pytest.mark.slow) for name in ("01", "05", "10"))]
 )
 def test_as_many_lines_are_named_as_a_row_has_runs(name: str) -> None:
     notebook = next(path for path in NOTEBOOKS if path.name.startswith(name))
@@ -126,7 +126,7 @@ def test_a_printed_number_stands_in_the_line_that_it_leads_to() -> None:
                 assert token in quoted or '"bytes"' in quoted, row.cells
 
 
-@pytest.mark.parametrize("study", ["emulated-zones", "westeurope-azure-cni"])
+@pytest.mark.parametrize("study", [pytest.param("emulated-zones", marks=pytest.mark.slow), "westeurope-azure-cni"])
 def test_sizes_of_runs_lead_to_the_runs_that_were_counted(study: str) -> None:
     (row, *_) = (row for row in rows(PLAN, study) if row.table.caption.startswith("Fewest observations"))
     assert row.cells[4].endswith(f" of {len(Logs(load(study)).index.find(row.record['refs'])):,}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -116,11 +117,17 @@ def test_interval_censored_values_have_two_sides(tmp_path: Path) -> None:
         assert [e.estimate for e in estimates] == [np.quantile(ends, q, method="inverted_cdf") for q in (0.1, 0.5)]
 
 
+@cache
+def at_once(name: str) -> dict[tuple[str, float], az.stats.result.Estimate]:
+    """The estimates of a study whose samples are loaded as a whole."""
+    return {(e.labels["run_id"], e.labels["q"]): e for e in az.quantiles(load(name), [0.5, 0.9])}
+
+
 @pytest.mark.parametrize("name", ["emulated-zones", pytest.param("emulated-cloud", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("large_run", [False, True])
 def test_a_large_study_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch, name: str, large_run: bool) -> None:
     study = load(name)
-    wanted = {(e.labels["run_id"], e.labels["q"]): e for e in az.quantiles(study, [0.5, 0.9])}
+    wanted = at_once(name)
     monkeypatch.setattr(segments, "_TOGETHER", 2)
     monkeypatch.setattr(large_runs, "LARGE", 0 if large_run else len(study.samples) - 1)
     monkeypatch.setattr(type(study), "samples", property(lambda _: pytest.fail("the samples were loaded")))
