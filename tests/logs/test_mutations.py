@@ -23,7 +23,7 @@ from azlatency.logs.tables import Logs
 
 LARGEST = 20_000
 TOOLS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
-EVERY = 5
+EVERY = 10
 SLOW_EVERY = 200
 
 Mutation = Callable[[bytes, random.Random], bytes]

@@ -84,7 +84,7 @@ def check_c4(runs: int, what: str, repetitions: int) -> None:
 @pytest.mark.parametrize("what", C4)
 @pytest.mark.parametrize("runs", [3, 5])
 def test_c4_few_runs(runs: int, what: str) -> None:
-    check_c4(runs, what, 300)
+    check_c4(runs, what, 500)
 
 
 @slow
@@ -204,7 +204,7 @@ def _error(repetitions: int) -> float:
 
 
 def test_c12_size_of_equivalence() -> None:
-    check_c12(250)
+    check_c12(400)
 
 
 @slow
@@ -343,7 +343,7 @@ def check_aa(name: str, runs: tuple[int, int], law: str, repetitions: int) -> No
 
 @pytest.mark.parametrize("name", AA)
 def test_c14_a_thing_against_itself(name: str) -> None:
-    check_aa(name, (6, 6), "lognormal", 250)
+    check_aa(name, (6, 6), "lognormal", 500)
 
 
 @slow
@@ -409,7 +409,7 @@ def test_c14_connections_against_themselves() -> None:
 
 
 def test_c14_matrices_of_noise() -> None:
-    check_aa_matrix(60)
+    check_aa_matrix(100)
 
 
 @slow

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.cases import BOTH, FULL, correlated, fractional, stream
+from helpers.cases import BOTH, correlated, fractional, stream
 from helpers.processes import PROCESSES
 
 from azlatency.stats.within_run.dependence import (
@@ -77,7 +77,7 @@ def test_a_slow_wander_is_refused_where_its_interval_would_not_hold(
 ) -> None:
     """As in the emulated study: neighbours alike by a quarter only, but over hundreds of packets."""
     rng = stream(period + n)
-    made = made // 2 if made == FULL else made
+    made = made // 2
     called, held = 0, []
     for _ in range(made):
         x = 0.5 * correlated(rng, n, 1 - 1 / period) + math.sqrt(0.75) * rng.standard_normal(n)
