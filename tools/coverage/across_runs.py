@@ -58,6 +58,17 @@ def autoregressive(coefficient: float) -> Draw:
     return draw
 
 
+def hours(random: np.random.Generator, runs: int) -> NDArray[np.float64]:
+    """Return runs of which three of an hour share two thirds of their variance; the series starts within an hour."""
+    of_hours = np.repeat(random.standard_normal(runs // 3 + 2), 3)[random.integers(3) :][:runs]
+    return np.asarray(100 * np.exp(0.05 * (0.8 * of_hours + 0.6 * random.standard_normal(runs))))
+
+
+def drifting(random: np.random.Generator, runs: int) -> NDArray[np.float64]:
+    """Return runs that become slower by 10 % in all: both sides of a comparison in the same rounds."""
+    return np.asarray(100 * np.exp(0.1 * np.arange(runs) / runs) * random.lognormal(0, 0.05, runs))
+
+
 def median_of(draw: Draw) -> float:
     """Return the median of a law without a closed form, from four million values."""
     return float(np.median(draw(np.random.default_rng(99), 4_000_000)))
@@ -74,6 +85,7 @@ INDEPENDENT = [
 ]
 PRECISE = Process("normal, CV 3.5 %", lambda random, runs: random.normal(100, 3.5, runs), 100.0)
 DEPENDENT = [Process(f"AR(1), {rho}", autoregressive(rho), 100.0) for rho in (0.3, 0.5, 0.8)]
+SHARED = [Process("three runs per hour", hours, 100.0), Process("drift of 10 %", drifting, 100.0)]
 
 
 def typical_runs(section: str, share: float) -> Iterator[Row]:
@@ -91,11 +103,11 @@ def typical_runs(section: str, share: float) -> Iterator[Row]:
 
 
 def comparisons(section: str, share: float) -> Iterator[Row]:
-    """Yield how often two sets of runs of one process are called different, and a change of 10 % is found."""
-    for process in (*INDEPENDENT, *DEPENDENT):
-        for runs in (5, 10, 20):
-            for factor in (1.0, 1.1):
-                if factor != 1.0 and process in DEPENDENT:
+    """Yield how often two sets of runs of one process are called different or equal, and a change is found."""
+    for process in (*INDEPENDENT, *DEPENDENT, *SHARED):
+        for runs in (3, 5, 6, 8, 10, 20) if process in (INDEPENDENT[0], *DEPENDENT, *SHARED) else (5, 10, 20):
+            for factor in (1.0, 1.1, 1.2, 1.5) if process == INDEPENDENT[0] else (1.0, 1.1):
+                if factor != 1.0 and process in (*DEPENDENT, *SHARED):
                     continue
 
                 def answer(
@@ -109,9 +121,24 @@ def comparisons(section: str, share: float) -> Iterator[Row]:
                         result.ratio.estimate,
                     )  # fmt: skip
 
-                routine = "compare, no change" if factor == 1.0 else "compare, 10 % slower (share found)"
+                routine = "no change" if factor == 1.0 else f"{100 * factor - 100:.0f} % slower (share found)"
+                routine = f"compare, {routine}"
                 yield simulate(section, process.name, routine, f"{runs} v. {runs}", repetitions=round(400 * share),
                                seed=runs, truth=factor, answer=answer)  # fmt: skip
+
+
+def equivalences(section: str, share: float) -> Iterator[Row]:
+    """Yield how often two sets of runs that differ by the margin are called equivalent; runs vary by 1 %."""
+    for process in (INDEPENDENT[0], *DEPENDENT, SHARED[0]):
+        for runs in (3, 5, 6, 10, 20):
+
+            def answer(random: np.random.Generator, process: Process = process, runs: int = runs) -> Answer:
+                slower, base = ((process.draw(random, runs) / 100) ** 0.2 for _ in "ab")
+                verdict = compare(1.05 * slower, base, margin=0.05).verdict
+                return Answer(alarm=verdict in ("equivalent", "different_within_margin"))
+
+            yield simulate(section, process.name, "compare, 5 % slower (share called equivalent)", f"{runs} v. {runs}",
+                           repetitions=round(400 * share), seed=runs, truth=None, answer=answer)  # fmt: skip
 
 
 #: Pairs of machines of the two zones, by design; pairs within one zone are control pairs.
@@ -279,6 +306,7 @@ def real_halves(section: str, share: float) -> Iterator[Row]:
 SECTIONS: dict[str, Callable[[str, float], Iterator[Row]]] = {
     "Typical run: coverage of the 95 % interval": typical_runs,
     "Comparison of two sets of runs": comparisons,
+    "Equivalence of two sets of runs at the margin": equivalences,
     "Exit codes of azlatency compare": exit_codes,
     "Exit codes of azlatency compare for halves of real runs": real_halves,
     "compare beside Apache Otava": beside_otava,
