@@ -178,7 +178,8 @@ def _shortened(lines: list[str]) -> list[str]:
     """Return the lines, but only two of those that give the same reason for different files."""
     by_reason: dict[str, list[str]] = {}
     for line in lines:
-        by_reason.setdefault(line.partition(": ")[2], []).append(line)
+        reason = line.partition(": ")[2]
+        by_reason.setdefault("" if reason.startswith("identical to ") else reason, []).append(line)
     shortened = []
     for same in by_reason.values():
         shortened += same if len(same) <= _ALIKE else same[:2]

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from azlatency import __version__
 from azlatency.gate.verdict import NO_EXACT_TEST, VERDICTS, Cell, Judgement, Row, RowVerdict
-from azlatency.logs.format import printable
+from azlatency.logs.format import format_value, printable
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import SHORT, explain
 
@@ -36,7 +36,7 @@ _STYLES: dict[RowVerdict, str] = {
 }
 _OUTCOME_MARKS = {"changed": "❌", "unchanged": "✅", "undetermined": "❔"}
 _T_ONLY = "t interval only"
-_UNITS = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s")}
+_DIGITS = 4
 _HEADERS = (
     "verdict",
     "path",
@@ -68,8 +68,8 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.path,
         row.method,
         row.metric,
-        _typical(row.base),
-        _typical(row.candidate),
+        _typical(row.base, row),
+        _typical(row.candidate, row),
         _ratio(row),
         _interval(row),
         _difference(row),
@@ -80,12 +80,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _typical(estimate: Estimate) -> str:
-    """Return the typical run of one side in the unit that people read."""
-    if estimate.estimate is None:
-        return ""
-    scale, unit = _UNITS.get(estimate.unit, (1.0, estimate.unit))
-    return f"{estimate.estimate / scale:,.4g} {unit}"
+def _typical(estimate: Estimate, row: Row) -> str:
+    """Return the typical run of one side; both sides have the same unit."""
+    return format_value(estimate.estimate, estimate.unit, digits=_DIGITS, like=row.base.estimate)
 
 
 def _ratio(row: Row) -> str:
@@ -102,8 +99,8 @@ def _difference(row: Row) -> str:
     difference = row.comparison.difference
     if difference is None or difference.estimate is None:
         return ""
-    scale, unit = _UNITS.get(difference.unit, (1.0, difference.unit))
-    return f"{difference.estimate / scale:+,.4g} {unit}"
+    sign, size = "-" if difference.estimate < 0 else "+", abs(difference.estimate)
+    return sign + format_value(size, difference.unit, digits=_DIGITS, like=size or row.base.estimate)
 
 
 def _runs_needed(row: Row) -> str:

@@ -158,6 +158,17 @@ def test_many_files_that_are_no_logs_are_counted(tmp_path: Path, log: Path) -> N
     assert result.returncode == 0
     lines = [line for line in result.stderr.splitlines() if "not recognised" in line]
     assert len(lines) == 3 and "0.c:1: no log of a known tool" in lines[0]
+
+
+def test_copies_of_different_files_are_counted_together(tmp_path: Path, log: Path) -> None:
+    dump = tmp_path / "dump"
+    for number in range(4):
+        for copy in "ab":
+            (dump / copy).mkdir(parents=True, exist_ok=True)
+            (dump / copy / f"{number}.log").write_bytes(log.read_bytes() + b"\n" * number)
+    result = azlatency("import", "dump", "--study", "mine", cwd=tmp_path)
+    lines = [line for line in result.stderr.splitlines() if "skipped" in line]
+    assert len(lines) == 3 and lines[2] == "  skipped: 2 more files for the same reason; azlatency check lists them"
     assert lines[2] == "  not recognised: 5 more files for the same reason; azlatency check lists them"
     draft = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
     assert draft.count("# not recognised: ") == 3 and draft.endswith("# … and 4 more files\n")

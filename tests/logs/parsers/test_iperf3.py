@@ -77,6 +77,44 @@ def test_a_document_cut_anywhere_keeps_what_was_complete(path: Path) -> None:
             assert event_code_set(part) & set(LOUD)
 
 
+WRAPPERS: dict[str, tuple[str, int]] = {
+    "object": ('{"status": "success",\n "data": %s,\n "meta": {"start": "12:00", "source": "a"}}\n', 1),
+    "pairs": ('{"data": {"pairs": [\n{"a": 1, "result": %s},\n{"result": %s}], "n": [1, 2]}}\n', 2),
+    "no result": ('{"status": "success", "data": {"tcp": %s, "udp": null}}\n', 1),
+}
+
+
+@pytest.mark.parametrize("name", ["3.1-udp.json", "3.12-tcp.json"])
+@pytest.mark.parametrize("wrapper", WRAPPERS.values(), ids=WRAPPERS)
+def test_documents_inside_the_json_of_another_program(wrapper: tuple[str, int], name: str) -> None:
+    """The numbers are those of the document alone, with their lines in the file; a cut file keeps what was complete."""
+    pattern, count = wrapper
+    text = json.dumps(json.loads(fixture(name)), indent=1) + "\n"
+    alone, wrapped = read_log(text), pattern.replace("%s", text.rstrip())
+    tables = read_log(wrapped)
+    assert [run["status"] for run in tables.records("runs")] == ["complete"] * count
+    columns = ("metric", "side", "stream", "value", "printed")
+    for rows in rows_by_run(tables, "metrics", columns), rows_by_run(tables, "intervals", ("start_ns", "bytes")):
+        assert rows
+    expected = sorted(map(repr, ([row[key] for key in columns] for row in alone.records("metrics"))))
+    for run in tables.records("runs"):
+        rows = [row for row in tables.records("metrics") if row["run_id"] == run["run_id"]]
+        assert sorted(repr([row[key] for key in columns]) for row in rows) == expected
+        lines = wrapped.splitlines()
+        assert all(row["printed"] in lines[row["line"] - 1] for row in rows if row["printed"])
+    whole = rows_by_run(tables, "metrics", columns)
+    for length in cuts(len(wrapped)):
+        part = read_log(wrapped[:length])
+        assert "parser_failed" not in event_code_set(part)
+        assert rows_by_run(part, "metrics", columns) <= whole
+
+
+def test_objects_inside_each_other_are_read_in_bounded_depth() -> None:
+    depth = 3000
+    tables = read_log('{"a":' * depth + '\n{"start": {\n}}\n' + "}" * depth + "\n")
+    assert "parser_failed" not in event_code_set(tables)
+
+
 STOPPED_SERVER = """\
 {"event":"error","data":"interrupt - the server has terminated"}
 {"event":"end","data":{}}

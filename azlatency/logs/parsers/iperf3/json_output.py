@@ -47,6 +47,8 @@ _SECOND, _MICROSECOND = scale("sec"), scale("us")
 # Times have six decimals, in 3.0 six significant digits.
 _FIVE_DIGITS = 1e-5 * _SECOND
 _FORWARD, _REVERSE = 0, 1
+#: Objects and arrays of other programs that a document may stand in, one inside the other.
+_DEEPEST = 6
 #: Fewer rows are faster to check one by one.
 _FEWEST_COLUMNS = 64
 #: The members of a total, and the metric of each.
@@ -155,8 +157,11 @@ class Documents:
 
     # --- a document
 
-    def _read_test(self, begin: int) -> int:
-        """Read the members of a document one by one, so that a cut document keeps the complete ones."""
+    def _read_test(self, begin: int, depth: int = 0) -> int:
+        """Read the members of a document one by one, so that a cut document keeps the complete ones.
+
+        Scripts store documents inside objects of their own, ``{"status": "ok", "data": {"start": …}}``.
+        """
         text, place = self.line_map.text, json_tokens.skip_blanks(self.line_map.text, begin + 1)
         test: Test | None = None
         while text[place : place + 1] != "}":
@@ -164,29 +169,44 @@ class Documents:
             place = json_tokens.expect(text, place, ":")
             if key == "intervals" and text[place : place + 1] == "[" and test is not None:
                 place = self._intervals(place, test)
-            else:
+            elif key in ("start", "end") and text[place : place + 1] == "{":
+                test = test or self._open(begin)
                 node = json_tokens.JsonObject()
-                if text[place : place + 1] == "{":
-                    test = test or self._open(begin)
-                    try:
-                        place = json_tokens.read_object(text, place, node)
-                    except json_tokens.JsonError:
-                        test.cut = True
-                        self._section(key, node, test)
-                        raise
+                try:
+                    place = json_tokens.read_object(text, place, node)
+                except json_tokens.JsonError:
+                    test.cut = True
                     self._section(key, node, test)
-                else:
-                    value, place = json_tokens.read_value(text, place)
-                    if key == "error" and isinstance(value, json_tokens.Scalar):
-                        self._error(value, test or self._open(begin))
+                    raise
+                self._section(key, node, test)
+            elif test is None and depth < _DEEPEST and text[place : place + 1] in ("{", "["):
+                place = self._read_inside(place, depth + 1)
+            else:
+                value, place = json_tokens.read_value(text, place)
+                if key == "error" and isinstance(value, json_tokens.Scalar):
+                    self._error(value, test := test or self._open(begin))
             place = json_tokens.skip_comma(text, place, "}")
-        if self.test is not None:
-            self.test.last_line = self.line_map.line_number(place)
-            self.test.ended = True
-            if self._idle(self.test):
-                self._forget(self.test)
-            elif not self.test.blank:
+        if test is not None and test is self.test:
+            test.last_line = self.line_map.line_number(place)
+            test.ended = True
+            if self._idle(test):
+                self._forget(test)
+            elif not test.blank:
                 self.close(self.line_map.line_number(place))
+        return place + 1
+
+    def _read_inside(self, place: int, depth: int) -> int:
+        """Read the documents in an object or an array of another program."""
+        text = self.line_map.text
+        if text[place] == "{":
+            return self._read_test(place, depth)
+        place = json_tokens.skip_blanks(text, place + 1)
+        while text[place : place + 1] != "]":
+            if text[place : place + 1] == "{":
+                place = self._read_test(place, depth)
+            else:
+                place = json_tokens.read_value(text, place)[1]
+            place = json_tokens.skip_comma(text, place, "]")
         return place + 1
 
     def _section(self, key: str, node: json_tokens.JsonObject, test: Test) -> None:
