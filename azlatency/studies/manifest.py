@@ -190,7 +190,7 @@ class Manifest:
             (entry, entry_values) for entry in entries if (entry_values := entry.values_of(path, run.get("heading")))
         ]
         if not matching and self.entries and not any(entry.matches(path, run.get("heading")) for entry in entries):
-            events.append(("manifest_missing", "warning", f"no entry of {FILE_NAME} matches {path}; add one"))
+            events.append(("manifest_missing", "warning", f"no entry of {FILE_NAME} matches this log; add one"))
         values: dict[str, Any] = {}
         places: dict[str, str] = {}
         conflicts: dict[tuple[str, str], str] = {}

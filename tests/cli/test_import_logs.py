@@ -46,7 +46,7 @@ def test_an_invalid_manifest_is_reported_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "says"),
     [
-        ('[[run]]\nlog = "other/*"\nzone = "1"\n', "a.log:2: no entry of study.toml matches a.log; add one"),
+        ('[[run]]\nlog = "other/*"\nzone = "1"\n', "a.log:2: no entry of study.toml matches this log; add one"),
         ('[[run]]\nlog = "*"\nzone = "1"\n[[run]]\nlog = "a*"\nzone = "2"\n', "study.toml:6; keep one"),
     ],
 )
@@ -162,13 +162,13 @@ def test_many_files_that_are_no_logs_are_counted(tmp_path: Path, log: Path) -> N
 
 def test_copies_of_different_files_are_counted_together(tmp_path: Path, log: Path) -> None:
     dump = tmp_path / "dump"
-    for number in range(4):
+    for number in range(7):
         for copy in "ab":
             (dump / copy).mkdir(parents=True, exist_ok=True)
             (dump / copy / f"{number}.log").write_bytes(log.read_bytes() + b"\n" * number)
     result = azlatency("import", "dump", "--study", "mine", cwd=tmp_path)
     lines = [line for line in result.stderr.splitlines() if "skipped" in line]
-    assert len(lines) == 3 and lines[2] == "  skipped: 2 more files for the same reason; azlatency check lists them"
-    assert lines[2] == "  not recognised: 5 more files for the same reason; azlatency check lists them"
+    assert len(lines) == 3 and lines[2] == "  skipped: 5 more files for the same reason; azlatency check lists them"
+    assert lines[2] == "  skipped: 5 more files for the same reason; azlatency check lists them"
     draft = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
     assert draft.count("# not recognised: ") == 3 and draft.endswith("# … and 4 more files\n")

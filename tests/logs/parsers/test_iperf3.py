@@ -80,7 +80,7 @@ def test_a_document_cut_anywhere_keeps_what_was_complete(path: Path) -> None:
 WRAPPERS: dict[str, tuple[str, int]] = {
     "object": ('{"status": "success",\n "data": %s,\n "meta": {"start": "12:00", "source": "a"}}\n', 1),
     "pairs": ('{"data": {"pairs": [\n{"a": 1, "result": %s},\n{"result": %s}], "n": [1, 2]}}\n', 2),
-    "no result": ('{"status": "success", "data": {"tcp": %s, "udp": null}}\n', 1),
+    "errors": ('{"error": null, "data": [{"tcp": %s, "udp": {"error": "ssh failed"}}], "n": 1}\n', 1),
 }
 
 
