@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import seaborn as sns
 from helpers.places import FIXTURES, ROOT
 from scipy import stats
 
 import azlatency as az
+from azlatency.logs.tables import to_frame
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +60,12 @@ def test_logs_and_studies_have_the_same_types(study: az.Study) -> None:
         assert list(logs.table(name).columns) == list(study.table(name).columns)
         assert list(map(str, logs.table(name).dtypes)) == list(map(str, study.table(name).dtypes)), name
     assert len(az.latency(logs)) and az.latency(logs)["mean_ns"].dtype == np.float64
+
+
+def test_a_date_beyond_the_range_of_nanoseconds_is_kept() -> None:
+    """A manifest may contain one, and pandas cannot show it as ``datetime64[ns]``."""
+    date = pa.array([datetime(9999, 12, 31, tzinfo=UTC)], pa.timestamp("us", tz="UTC"))
+    assert to_frame(pa.table({"started_at": date}))["started_at"].dt.year.tolist() == [9999]
 
 
 def test_missing_values_stay_missing(latency: pd.DataFrame) -> None:

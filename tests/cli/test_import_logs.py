@@ -158,6 +158,9 @@ def test_many_files_that_are_no_logs_are_counted(tmp_path: Path, log: Path) -> N
     assert result.returncode == 0
     lines = [line for line in result.stderr.splitlines() if "not recognised" in line]
     assert len(lines) == 3 and "0.c:1: no log of a known tool" in lines[0]
+    assert lines[2] == "  not recognised: 5 more files for the same reason; azlatency check lists them"
+    draft = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
+    assert draft.count("# not recognised: ") == 3 and draft.endswith("# … and 4 more files\n")
 
 
 def test_copies_of_different_files_are_counted_together(tmp_path: Path, log: Path) -> None:
@@ -169,6 +172,3 @@ def test_copies_of_different_files_are_counted_together(tmp_path: Path, log: Pat
     result = azlatency("import", "dump", "--study", "mine", cwd=tmp_path)
     lines = [line for line in result.stderr.splitlines() if "skipped" in line]
     assert len(lines) == 3 and lines[2] == "  skipped: 5 more files for the same reason; azlatency check lists them"
-    assert lines[2] == "  skipped: 5 more files for the same reason; azlatency check lists them"
-    draft = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
-    assert draft.count("# not recognised: ") == 3 and draft.endswith("# … and 4 more files\n")
