@@ -38,7 +38,7 @@ from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import SHORT, Comparison, Estimate, explain
-from azlatency.studies.runs import latency, throughput
+from azlatency.studies.runs import latency, run_table, throughput
 from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
@@ -286,7 +286,9 @@ def judge(
     remarks |= dict.fromkeys(_too_many_rows([item.comparison for item in compared], confidence))
     if not compared:
         nothing_common = not metrics and not on_both_sides
-        remarks |= dict.fromkeys([_NO_METRIC] if nothing_common else nearest_names(only_in_base, only_in_candidate))
+        remarks |= dict.fromkeys(
+            _no_metric(base, candidate) if nothing_common else nearest_names(only_in_base, only_in_candidate)
+        )
     return Judgement(
         base=names[0],
         candidate=names[1],
@@ -297,6 +299,18 @@ def judge(
         only_in_candidate=tuple(only_in_candidate),
         remarks=tuple(remarks),
     )
+
+
+def _no_metric(base: Study, candidate: Study) -> list[str]:
+    """Say what each side measured instead of latency or throughput."""
+    remarks = [_NO_METRIC]
+    for side, study in (("base", base), ("candidate", candidate)):
+        counts = run_table(study)["method"].value_counts().sort_index()
+        methods = ", ".join(f"{count} × {method}" for method, count in counts.items())
+        if counts.index.str.contains("-bidir").any():
+            methods += " (a bidirectional test has a value per direction and none of the run: measure each by itself)"
+        remarks.append(f"The {side} has the runs {methods}")
+    return remarks
 
 
 def _too_many_rows(comparisons: Sequence[Comparison], confidence: float) -> list[str]:

@@ -113,9 +113,9 @@ def test_junit_without_comparisons_contains_a_skipped_case(tmp_path: Path, raw: 
 
 def test_values_have_the_prefix_that_fits_them(tmp_path: Path, raw: Path) -> None:
     """Both sides of a row have the unit of the base."""
-    for name, scale in (("base", 1.0), ("slow", 40.0)):
+    for name, scale in (("before", 1.0), ("after", 40.0)):
         write_side(raw, tmp_path / name, "123", scale=scale)
-    lines = compare("base", "slow", cwd=tmp_path).stdout.splitlines()
+    lines = compare("before", "after", cwd=tmp_path).stdout.splitlines()
     latency = next(line for line in lines if "CHANGED" in line and "latency" in line)
     assert re.search(r" \d{3}(\.\d)? µs +\d\d?,\d{3} µs .* \+[\d.]+ ms ", latency), latency
     throughput = next(line for line in lines if " qperf tcp_bw " in line)
