@@ -109,14 +109,3 @@ def test_junit_without_comparisons_contains_a_skipped_case(tmp_path: Path, raw: 
     write_side(raw, tmp_path / "a", "1"), write_side(raw, tmp_path / "b", "1")
     suite = check_junit(compare("a", "b", "--format", "junit", cwd=tmp_path).stdout)
     assert (suite.attrib["tests"], suite.attrib["skipped"]) == ("1", "1")
-
-
-def test_values_have_the_prefix_that_fits_them(tmp_path: Path, raw: Path) -> None:
-    """Both sides of a row have the unit of the base."""
-    for name, scale in (("before", 1.0), ("after", 40.0)):
-        write_side(raw, tmp_path / name, "123", scale=scale)
-    lines = compare("before", "after", cwd=tmp_path).stdout.splitlines()
-    latency = next(line for line in lines if "CHANGED" in line and "latency" in line)
-    assert re.search(r" \d{3}(\.\d)? µs +\d\d?,\d{3} µs .* \+[\d.]+ ms ", latency), latency
-    throughput = next(line for line in lines if " qperf tcp_bw " in line)
-    assert " 2.960 Gbit/s  2.960 Gbit/s " in throughput and " +0 Gbit/s " in throughput
