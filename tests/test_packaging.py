@@ -299,7 +299,13 @@ def test_the_wheel_contains_what_the_commands_need_and_no_tests(wheel: Path) -> 
     assert {name.split("/")[0] for name in names} == {"azlatency", f"azlatency-{azlatency.__version__}.dist-info"}
     readme = metadata.partition("\n\n")[2]
     assert not re.findall(r"\]\((?!https://|#)[^)]*\)", readme), "a relative link leads nowhere on a package index"
-    assert f"/blob/v{azlatency.__version__}/docs/install.md)" in readme
+    pages, images = (
+        re.findall(rf"\]\(https://{host}/v{re.escape(azlatency.__version__)}/([^)#]+)[^)]*\)", readme)
+        for host in (r"github\.com/[\w/]+/blob", r"raw\.githubusercontent\.com/[\w/]+")
+    )
+    assert "docs/install.md" in pages and images == ["docs/images/report.png"]
+    assert not [path for path in (*pages, *images) if not (ROOT / path).exists()]
+    assert not re.search(r"<(img|a)\b", readme), "its address would stay relative"
 
 
 def test_init_needs_only_the_wheel(installed: dict[str, str], tmp_path: Path) -> None:
