@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from azlatency.logs.grammar import UNKNOWN
@@ -234,3 +235,27 @@ def _label(row: Row) -> str:
 
 def _shown(row: Row) -> str:
     return f"{_value(row) / 1e3:.6g} us"
+
+
+#: ICMP counts its messages in 16 bits.
+SEQUENCE_NUMBERS = 2**16
+
+
+@dataclass
+class SequenceNumbers:
+    """Numbers of probes that are printed in 16 bits, in the order of the lines."""
+
+    wraps: int = 0
+    last: int = 0
+
+    def unwrap(self, printed: int) -> int:
+        """Return the number of the probe without the wrap at 16 bits."""
+        half = SEQUENCE_NUMBERS // 2
+        if printed >= SEQUENCE_NUMBERS:
+            return printed
+        if printed - self.last < -half:
+            self.wraps += 1
+        elif printed - self.last > half and self.wraps:
+            return printed + (self.wraps - 1) * SEQUENCE_NUMBERS
+        self.last = printed
+        return printed + self.wraps * SEQUENCE_NUMBERS

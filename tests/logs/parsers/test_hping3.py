@@ -72,3 +72,12 @@ def test_numbers_that_contradict_each_other(read) -> None:
     assert "summary_mismatch" in read(HEADER + REPLIES + SUMMARY.replace("7.2", "8.2")).codes("error")
     assert "loss_mismatch" in read(SUMMARY.replace("0%", "5%")).codes("error")
     assert "count_mismatch" in read(HEADER + REPLY.format(0, 3.6) + SUMMARY).codes("warning")
+
+
+def test_numbers_of_icmp_that_start_again_are_of_later_probes(read) -> None:
+    """ICMP counts in 16 bits: the probe after 65535 prints 0."""
+    reply = "len=28 ip=10.2.3.4 ttl=64 id=1 icmp_seq={} rtt=0.{} ms\n"
+    numbers = (1, 2, 40_000, 65_534, 65_535, 1, 2)
+    log = read(HEADER.replace("S set", "icmp mode set") + "".join(map(reply.format, numbers, range(7))))
+    assert log.samples[0].seq == [1, 2, 40_000, 65_534, 65_535, 65_537, 65_538]
+    assert log.samples[0].status == ["ok"] * 7

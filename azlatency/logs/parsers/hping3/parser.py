@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, unfinished_line
+from azlatency.logs.parsers.common import SequenceNumbers, contradict, end_run, unfinished_line
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
@@ -32,6 +32,7 @@ class _Hping(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
         self.run = recorder.start_run("hping3", log.first_line, printed_as="round_trip", closed_loop=False)
+        self.numbers = SequenceNumbers()
         self.replies: dict[int, tuple[int, int]] = {}
         self.extra: list[tuple[int, int]] = []
         self.summary: re.Match[str] | None = None
@@ -68,10 +69,11 @@ class _Hping(LineLog):
 
     def _add(self, line: Line, seq: str, time: str, *, duplicate: bool) -> None:
         rtt = nanoseconds(time, "ms")
-        if duplicate or int(seq) in self.replies:
-            self.extra.append((int(seq), rtt))
+        number = self.numbers.unwrap(int(seq))
+        if duplicate or number in self.replies:
+            self.extra.append((number, rtt))
         else:
-            self.replies[int(seq)] = rtt, line.number
+            self.replies[number] = rtt, line.number
 
     @data(r"hop=\d{1,3} hoprtt=[\d.]{1,12} ms", hint="hoprtt=")
     @data(r"hop=\d{1,3} (?:len=|TTL 0 during ).{1,300}", hint="hop=")

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers
+from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, SequenceNumbers
 
 if TYPE_CHECKING:
     import numpy as np
 
 STATUSES = ("ok", "lost", "unreachable", "duplicate", "void")
-SEQUENCE_NUMBERS = 2**16
 #: Numbers without a sample are looked for in ranges of so many.
 _WINDOW = 2**24
 
@@ -55,21 +55,8 @@ class ProbeSamples:
     """Index of the first sample of each sequence number that was added by `add`."""
     blocks: list[Block] = field(default_factory=list)
     """The blocks added by `extend`."""
-    wraps: int = 0
+    numbers: SequenceNumbers = field(default_factory=SequenceNumbers)
     highest: int = -1
-    last: int = 0
-
-    def unwrap(self, printed: int) -> int:
-        """Return the sequence number without the wrap at 16 bits."""
-        half = SEQUENCE_NUMBERS // 2
-        if printed >= SEQUENCE_NUMBERS:
-            return printed
-        if printed - self.last < -half:
-            self.wraps += 1
-        elif printed - self.last > half and self.wraps:
-            return printed + (self.wraps - 1) * SEQUENCE_NUMBERS
-        self.last = printed
-        return printed + self.wraps * SEQUENCE_NUMBERS
 
     def add(
         self,
@@ -114,7 +101,7 @@ class ProbeSamples:
         self.status.extend(bytes([STATUSES.index("ok")]) * len(seq))
         self.low.extend(nulls)
         self.high.extend(nulls)
-        self.wraps, self.last = divmod(int(seq[-1]), SEQUENCE_NUMBERS)
+        self.numbers.wraps, self.numbers.last = divmod(int(seq[-1]), SEQUENCE_NUMBERS)
         self.highest = int(seq[-1])
         if len(self.seq) > MOST_IN_MEMORY and isinstance(self.status, bytearray):
             self.status = Integers(self.status)

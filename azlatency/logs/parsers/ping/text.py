@@ -8,6 +8,7 @@ from itertools import pairwise
 from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
 from azlatency.logs.parsers.ping.languages import (
     DUPLICATE,
     MILLISECONDS,
@@ -20,7 +21,6 @@ from azlatency.logs.parsers.ping.languages import (
     WINDOWS_UNREACHABLE,
 )
 from azlatency.logs.parsers.ping.run import CARRY_WIDTH, MILLISECOND, VOID_TIME, PingRun, may_lack_carry
-from azlatency.logs.parsers.ping.samples import SEQUENCE_NUMBERS
 from azlatency.logs.parsers.ping.summary import (
     check_label,
     check_order,
@@ -84,7 +84,7 @@ class PingText(LineLog):
     def add_reply(self, line: Line, printed: int, time: str | None, arrival: int | None, *, duplicate: bool) -> None:
         """Add one reply: its sequence number and time as printed, and its arrival time (ns)."""
         samples = self.samples
-        seq = samples.unwrap(printed)
+        seq = samples.numbers.unwrap(printed)
         rtt = None if time is None else nanoseconds(to_point(time), "ms")
         sent = None if arrival is None else arrival - (rtt or 0)
         if sent is not None and self.ping.first_stamp is None:
@@ -121,7 +121,7 @@ class PingText(LineLog):
             return False
         half = SEQUENCE_NUMBERS // 2
         steps = (np.diff(printed) + half) % SEQUENCE_NUMBERS - half
-        seq = np.concatenate(([0], np.cumsum(steps))) + self.samples.unwrap(int(printed[0]))
+        seq = np.concatenate(([0], np.cumsum(steps))) + self.samples.numbers.unwrap(int(printed[0]))
         highest_before = np.maximum.accumulate(np.concatenate(([self.samples.highest], seq[:-1])))
         in_order = (seq > highest_before) & (rtt > 0)
         sent = columns["stamp"] - rtt if stamped else None
@@ -159,7 +159,7 @@ class PingText(LineLog):
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
         """Read a probe without an answer so far; its sequence number is the only number behind the stamp."""
         if (number := re.search(r"\d+", match["what"])) is not None:
-            self.samples.add(self.samples.unwrap(int(number[0])), None, "lost")
+            self.samples.add(self.samples.numbers.unwrap(int(number[0])), None, "lost")
 
     @data(
         STAMP + r"(?:[^\W\d_]{1,10} (?:la )?)?[^\s=]{1,200}(?: \(\S{1,60}\))?(?: -?[^\W\d_]{1,8})?:? "
@@ -169,7 +169,7 @@ class PingText(LineLog):
     def icmp_error(self, line: Line, match: re.Match[str]) -> None:
         """Read an ICMP error that a router sent instead of a reply; a redirect is not an error."""
         if "Redirect" not in match["what"]:
-            self.samples.add(self.samples.unwrap(int(match["seq"])), None, "unreachable")
+            self.samples.add(self.samples.numbers.unwrap(int(match["seq"])), None, "unreachable")
 
     # --- first lines
 
