@@ -204,17 +204,24 @@ def _orders(n: int, stream: int, several: bool) -> NDArray[np.intp]:
     return generator.random((_DRAWS, n)).argsort(axis=1)
 
 
-@lru_cache(maxsize=256)
 def _moments(n: int, coefficient: float) -> tuple[float, float, float]:
-    """Return n Var(mean), E(s²) and the degrees of freedom of s² for ``n`` values of an AR(1) process of variance 1."""
-    import numpy as np
+    """Return n Var(mean), E(s²) and the degrees of freedom of s² for ``n`` values of an AR(1) process of variance 1.
 
-    covariance = coefficient ** np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-    residual = covariance - covariance.mean(axis=0)
-    trace = float(np.trace(residual))
-    return float(covariance.sum()) / n, trace / (n - 1), trace**2 / float(np.einsum("ij,ji->", residual, residual))
+    With the covariance C and the centring matrix H, E(s²) is tr(HC) / (n - 1), and the variance of s² follows from
+    tr(HCHC) = tr(C²) - 2/n 1'C²1 + (1'C1/n)²; all are geometric sums.
+    """
+    mean = _inflation(coefficient, n)
+    first, last = _geometric(coefficient, n), _geometric(coefficient**2, n)
+    rows = n * (1 + coefficient) ** 2 - 4 * (1 + coefficient) * first + 2 * last + 2 * n * coefficient ** (n + 1)
+    squares = n * _inflation(coefficient**2, n) - 2 * rows / (1 - coefficient) ** 2 / n + mean**2
+    return mean, (n - mean) / (n - 1), (n - mean) ** 2 / squares
 
 
 def _inflation(coefficient: float, n: int) -> float:
     """Return the variance of a mean of ``n`` values of an AR(1) process over that of independent values."""
-    return 1 + 2 * math.fsum((1 - lag / n) * coefficient**lag for lag in range(1, n))
+    return (1 + coefficient - 2 * _geometric(coefficient, n) / n) / (1 - coefficient)
+
+
+def _geometric(ratio: float, n: int) -> float:
+    """Return the sum of the first ``n`` powers of ``ratio``, from the first power on."""
+    return float(ratio * (1 - ratio**n) / (1 - ratio))

@@ -7,8 +7,9 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 from helpers.cases import correlated
+from scipy.stats import t
 
-from azlatency.stats.across_runs.run_order import LEVEL, UNTESTED, run_order, shared_orders
+from azlatency.stats.across_runs.run_order import LEVEL, UNTESTED, RunOrder, run_order, shared_orders
 
 
 def test_the_p_value_of_a_few_runs_counts_every_order() -> None:
@@ -70,3 +71,20 @@ def test_a_path_with_a_trend_is_widened_more_than_the_others() -> None:
     pairs.append((np.arange(10.0), np.arange(10.0)))
     *others, trend = shared_orders(pairs)
     assert trend == run_order(*pairs[-1]) and all(trend.inflation > 3 * order.inflation for order in others)
+
+
+@pytest.mark.parametrize("coefficient", [0.0, 0.3, 0.5, 0.95])
+@pytest.mark.parametrize("runs", [3, 8, 50])
+def test_caution_is_that_of_the_whole_covariance_matrix(runs: int, coefficient: float) -> None:
+    lags = np.abs(np.subtract.outer(np.arange(runs), np.arange(runs)))
+    residual = coefficient**lags - (coefficient**lags).mean(axis=0)
+    trace = np.trace(residual)
+    degrees = trace**2 / np.trace(residual @ residual)
+    variance, estimated = (coefficient**lags).sum() / runs**2, trace / (runs - 1) / runs
+    factor = np.sqrt(variance / estimated) * t.ppf(0.975, degrees) / t.ppf(0.975, runs - 1)
+    found = RunOrder(0.0, 1.0, 1.0, possible=coefficient).caution(0.95, [runs])
+    assert found == pytest.approx((max(factor, 1.0), degrees), rel=1e-6)
+
+
+def test_caution_needs_no_matrix_of_all_runs() -> None:
+    assert RunOrder(0.0, 1.0, 1.0, possible=0.5).caution(0.95, [10**9]).factor == pytest.approx(3**0.5, rel=1e-6)
