@@ -233,7 +233,8 @@ class Iperf2Text(LineLog):
             bytes=size,
             rate=quantity(match["rate"], match["rate_unit"]),
         )
-        ends_with_unit = match[0].endswith(("/sec", "%)", " us", " pps", " rps"))
+        # A blank follows the unit only if there are more columns.
+        ends_with_unit = match[0].endswith(("/sec", "%)", " us", " pps", " rps")) and not line.text.endswith(" ")
         if line.number == self.unfinished and (
             (match.re, match.lastgroup) != self.form or self.report_of == match["id"] or not ends_with_unit
         ):
