@@ -7,7 +7,8 @@
 
 The script of Uta et al. (NSDI 2020) runs iperf3 and prints what the card has sent in the last second, in Gbit/s, until
 the rate has fallen. The rate includes all headers and all traffic of the machine, so it is about 1 % above the goodput
-that iperf3 prints. Nothing says where a log ends: a log is complete if its last line is.
+that iperf3 prints. Nothing says where a log begins or ends: a log is complete if its last line is, and two logs in one
+file are one test.
 """
 
 from __future__ import annotations
