@@ -154,6 +154,12 @@ def _log_width(result: Comparison) -> float:
 _WIDER = 2
 #: Verdicts without the difference, if it does not hold for the whole family.
 _WITHOUT_DIFFERENCE: dict[str, Verdict] = {"different": "undetermined", "different_within_margin": "equivalent"}
+#: Verdicts of the rounds that agree with one of the machines: both must support it.
+_SUPPORTED_BY: dict[Verdict, tuple[Verdict, ...]] = {
+    "different": ("different", "different_within_margin"),
+    "different_within_margin": ("different_within_margin",),
+    "equivalent": ("equivalent", "different_within_margin"),
+}
 
 
 def _widen(result: Comparison, yardstick: Yardstick, setting: Setting) -> Comparison:
@@ -169,14 +175,6 @@ def _widen(result: Comparison, yardstick: Yardstick, setting: Setting) -> Compar
     )
     low, high = min(ratio.low, ratio.estimate / outer), max(ratio.high, ratio.estimate * outer)
     verdict = verdict_of(low, high, ratio.estimate / inner, ratio.estimate * inner, result.margin)
-    # Both the rounds and the machines must support equivalence.
-    if (
-        verdict in ("equivalent", "different_within_margin")
-        and result.verdict
-        not in (
-            verdict,
-            "different_within_margin",
-        )
-    ) or (verdict == "different" and not result.verdict.startswith(verdict)):
+    if result.verdict not in _SUPPORTED_BY.get(verdict, (result.verdict,)):
         verdict = "undetermined"
     return replace(result, ratio=replace(ratio, low=low, high=high), verdict=verdict)
