@@ -139,6 +139,8 @@ def _p(
     """Return the two-sided p and the log ratio of two paths, as `compare` judges them; ``None`` if there is no test."""
     paired = isinstance(first, Mapping) and isinstance(second, Mapping)
     common = [key for key in first if key in second] if paired else None
+    if min(len(first), len(second)) < 2 or (common is not None and len(common) < 2):  # of many pairs, most
+        return None, 0.0
     x, y = (_runs(group, common, resolution) for group in (first, second))
     if min(len(x.values), len(y.values)) < 2 or min(*x.values, *y.values) <= 0:
         return None, 0.0
