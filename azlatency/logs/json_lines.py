@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -96,10 +96,10 @@ class JsonLineMap:
         index = self.line_index(position)
         return index + 1 if self._plain else self.log.lines[index].number
 
-    def line_numbers(self, positions: list[int]) -> list[int]:
+    def line_numbers(self, positions: Sequence[int] | NDArray[np.intp]) -> list[int]:
         """Return the numbers of the lines at ascending positions."""
         if self._bytes is None or not self._plain:
-            return list(map(self.line_number, positions))
+            return [self.line_number(int(position)) for position in positions]
         numbers: list[int] = (self._line_feeds.searchsorted(positions) + 1).tolist()
         return numbers
 
@@ -113,20 +113,45 @@ class JsonLineMap:
         self.recorder.accounting.mark(number, DATA)
         return number
 
-    def read_document(self, index: int, document: Callable[[int], int]) -> tuple[int, json_tokens.JsonError | None]:
+    def mark_lines(self, numbers: list[int]) -> None:
+        """Mark lines in ascending order as data."""
+        unique = list(dict.fromkeys(numbers))
+        if unique and unique[-1] - unique[0] == len(unique) - 1:
+            self.recorder.accounting.raise_range(unique[0], unique[-1], DATA)
+        else:
+            for number in unique:
+                self.recorder.accounting.mark(number, DATA)
+
+    def read_object(self, position: int, into: json_tokens.JsonObject, kept: json_tokens.Kept | None = None) -> int:
+        """Read the object at ``position`` and return its end; see `json_tokens.read_object`."""
+        if len(self.text) - position >= _LONG:
+            from azlatency.logs.json_scan import scan_object  # needs numpy
+
+            if scan_object(self.text, position, into, self.line_numbers):
+                return into.end
+        return json_tokens.read_object(self.text, position, into, kept=kept)
+
+    def read_document(
+        self, index: int, kept: json_tokens.Kept | None = None
+    ) -> tuple[json_tokens.JsonObject, int, json_tokens.JsonError | None]:
         """Read the document that starts in the line with this index.
 
-        ``document(start)`` reads it and returns its end. Returns the index of the first line after the document, and
-        the error if the document is truncated or malformed.
+        Returns the document, the index of the first line after it, and the error if it is truncated or malformed; then
+        it contains what `json_tokens.read_object` keeps.
         """
         start = self.text.index("{", self.line_start(index))
+        root = json_tokens.JsonObject()
         try:
-            end = document(start)
+            end = self.read_object(start, root, kept)
         except json_tokens.JsonError as error:
             after = len(self.log.lines)
             if not error.at_end:
                 after = max(self.line_index(error.position), self.line_index(start) + 1)
             self.mark_between(start, self.line_start(after), KNOWN)
-            return after, error
+            return root, after, error
         self.mark_between(start, end, KNOWN)
-        return self.line_index(end - 1) + 1, None
+        return root, self.line_index(end - 1) + 1, None
+
+    def numbers(self, node: json_tokens.JsonObject) -> list[tuple[str, str, int]]:
+        """Return key, token and line of the members of an object that are numbers; see `JsonObject.numbers`."""
+        return node.numbers(self.line_number)

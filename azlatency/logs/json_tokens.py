@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
+
+import msgspec
 
 _BLANKS = frozenset(" \t\r\n")
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -22,9 +23,14 @@ _SCALAR = re.compile(r"[-+.\w]{1,64}")
 _MEMBER = re.compile(
     r'"([^"\\]{0,80})"[ \t\r\n]*:[ \t\r\n]*(?:([-+.\w]{1,64})|"([^"\\]{0,200})")[ \t\r\n]*([,}])[ \t\r\n]*'
 )
-_DEEPEST = 40
+DEEPEST, LONGEST_SCALAR = 40, 64
 _WORDS = {"true": True, "false": False, "null": None}
+_TOKENS = {value: token for token, value in _WORDS.items()}
 _DECODER = json.JSONDecoder()
+
+
+#: Members whose complete parts are kept where the text ends inside them, and those inside these.
+Kept = Mapping[str, "Kept"]
 
 
 class JsonError(ValueError):
@@ -51,12 +57,73 @@ class Scalar(NamedTuple):
 _NEW = tuple.__new__
 
 
-@dataclass(slots=True)
-class JsonObject:
-    """The members of an object in their order, duplicate keys included."""
+class Places(NamedTuple):
+    """The positions and lines of the scalar members of a document, and whether each is a string."""
 
-    pairs: list[tuple[str, Any]] = field(default_factory=list)
-    position: int = 0
+    positions: list[int]
+    lines: list[int]
+    is_text: list[bool]
+
+
+class JsonObject(msgspec.Struct):
+    """The members of an object in their order, duplicate keys included.
+
+    Attributes
+    ----------
+    members : list of tuple
+        Keys and values; see `pairs`, which builds the scalars.
+    span : tuple of int
+        Begin and end of the object in the text, where the end is 0 if the text ends inside the object. For an object of
+        `azlatency.logs.json_scan`, also the range of its scalars in ``places``, and 1 if all members are scalars.
+    places : Places or None
+        The positions of the scalars, as long as they are not built.
+    """
+
+    members: list[tuple[str, Any]] = []  # a new list for each object
+    span: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    places: Places | None = None
+
+    @property
+    def position(self) -> int:
+        """Where the object begins in the text."""
+        return self.span[0]
+
+    @property
+    def end(self) -> int:
+        """The position after the object; 0 if the text ends inside it."""
+        return self.span[1]
+
+    @property
+    def pairs(self) -> list[tuple[str, Any]]:
+        """Keys and values (`JsonObject`, list or `Scalar`)."""
+        if self.places is not None:
+            index = self.span[2]
+            for number, (key, value) in enumerate(self.members):
+                if isinstance(value, JsonObject | list):
+                    index = max(_stop_of(value), index)
+                else:
+                    self.members[number] = key, _scalar_at(self.places, index, value)
+                    index += 1
+            self.places = None
+        return self.members
+
+    @property
+    def _is_flat(self) -> bool:
+        """Whether all members are scalars that are not built yet."""
+        return self.places is not None and self.span[4] == 1
+
+    def numbers(self, line_of: Callable[[int], int]) -> list[tuple[str, str, int]]:
+        """Return key, token and line of the members that are numbers, ``nan`` and too large ones included."""
+        if self.places is None or not self._is_flat:
+            scalars = [(key, value) for key, value in self.pairs if isinstance(value, Scalar)]
+            return [
+                (key, scalar.token, line_of(scalar.position))
+                for key, scalar in scalars
+                if not isinstance(scalar.value, str) and scalar.token not in _WORDS
+            ]
+        part = slice(self.span[2], self.span[3])
+        members = zip(self.members, self.places.is_text[part], self.places.lines[part], strict=True)
+        return [(key, token, line) for (key, token), text, line in members if not text and isinstance(token, str)]
 
     def all(self, name: str) -> list[Any]:
         """Return every value of that name."""
@@ -64,9 +131,11 @@ class JsonObject:
 
     def get(self, name: str) -> Any:
         """Return the first value of that name, or None."""
-        for key, value in self.pairs:
+        for index, (key, value) in enumerate(self.members):
             if key == name:
-                return value
+                if self.places is not None and self._is_flat:
+                    return _scalar_at(self.places, self.span[2] + index, value)
+                return value if isinstance(value, JsonObject | list) else self.pairs[index][1]
         return None
 
     def object(self, name: str) -> JsonObject:
@@ -90,6 +159,20 @@ class JsonObject:
         return None if leaf is None else leaf.value
 
 
+def _scalar_at(places: Places, index: int, value: str | bool | None) -> Scalar:
+    """Return the scalar at an index of ``places``, whose value or token the decoder returned."""
+    token = value if isinstance(value, str) else _TOKENS[value]
+    built = value if places.is_text[index] else _to_scalar(token)
+    return _NEW(Scalar, (built, token, places.positions[index]))
+
+
+def _stop_of(value: JsonObject | list[Any]) -> int:
+    """Return the index of the first scalar after a value; 0 if the value contains no object."""
+    if isinstance(value, JsonObject):
+        return value.span[3]
+    return max(map(_stop_of, value), default=0)
+
+
 def skip_blanks(text: str, position: int) -> int:
     """Return the next position that is not white space."""
     if text[position : position + 1] not in _BLANKS:
@@ -101,11 +184,9 @@ def skip_blanks(text: str, position: int) -> int:
 def read_value(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
     """Return the value at ``position`` (`JsonObject`, list or `Scalar`) and its end. Raises `JsonError`."""
     mark = text[position : position + 1]
-    if mark == "{":
-        into = JsonObject()
-        return into, read_object(text, position, into, depth)
-    if mark == "[":
-        return _read_list(text, position, depth)
+    if mark in ("{", "["):
+        into: JsonObject | list[Any] = JsonObject() if mark == "{" else []
+        return into, _read_into(text, position, into, depth, None)
     if mark == '"':
         token, end = read_string(text, position)
         return Scalar(token, token, position), end
@@ -116,14 +197,21 @@ def read_value(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
     return Scalar(_to_scalar(match[0]), match[0], position), match.end()
 
 
-def read_object(text: str, position: int, into: JsonObject, depth: int = 0) -> int:
+def _read_into(text: str, position: int, into: JsonObject | list[Any], depth: int, kept: Kept | None) -> int:
+    if isinstance(into, list):
+        return _read_list(text, position, into, depth, kept)
+    return read_object(text, position, into, depth, kept)
+
+
+def read_object(text: str, position: int, into: JsonObject, depth: int = 0, kept: Kept | None = None) -> int:
     """Read the object at ``position`` into ``into`` and return its end.
 
-    Raises `JsonError`; ``into`` then contains the members that are complete before the error.
+    Raises `JsonError`; ``into`` then contains the members that are complete before the error, and the complete parts of
+    the member before the error if ``kept`` contains its key.
     """
-    if depth > _DEEPEST:
+    if depth > DEEPEST:
         raise JsonError(text, position)
-    into.position = position
+    into.span = position, 0, 0, 0, 0
     place = skip_blanks(text, position + 1)
     pairs = into.pairs
     while text[place : place + 1] != "}":
@@ -135,14 +223,20 @@ def read_object(text: str, position: int, into: JsonObject, depth: int = 0) -> i
                 pairs.append((key, _NEW(Scalar, (_to_scalar(token), token, match.start(2)))))
             place = match.end()
             if mark == "}":
-                return match.end(4)
+                into.span = position, match.end(4), 0, 0, 0
+                return into.end
             continue
         key, place = read_string(text, place)
         place = expect(text, place, ":")
-        value, place = read_value(text, place, depth + 1)
-        pairs.append((key, value))
+        if kept is not None and key in kept and text[place : place + 1] in ("{", "["):
+            pairs.append((key, JsonObject() if text[place] == "{" else []))
+            place = _read_into(text, place, pairs[-1][1], depth + 1, kept[key])
+        else:
+            value, place = read_value(text, place, depth + 1)
+            pairs.append((key, value))
         place = skip_comma(text, place, "}")
-    return place + 1
+    into.span = position, place + 1, 0, 0, 0
+    return into.end
 
 
 def iter_elements(text: str, position: int) -> Iterator[tuple[Any, int, int]]:
@@ -176,16 +270,20 @@ def to_plain(value: Any) -> Any:
     return value.value
 
 
-def _read_list(text: str, position: int, depth: int) -> tuple[list[Any], int]:
-    if depth > _DEEPEST:
+def _read_list(text: str, position: int, into: list[Any], depth: int, kept: Kept | None) -> int:
+    """Read the list at ``position`` into ``into`` and return its end; see `read_object`."""
+    if depth > DEEPEST:
         raise JsonError(text, position)
-    items: list[Any] = []
     place = skip_blanks(text, position + 1)
     while text[place : place + 1] != "]":
-        value, place = read_value(text, place, depth + 1)
-        items.append(value)
+        if kept is not None and text[place : place + 1] == "{":
+            into.append(JsonObject())
+            place = read_object(text, place, into[-1], depth + 1, kept)
+        else:
+            value, place = read_value(text, place, depth + 1)
+            into.append(value)
         place = skip_comma(text, place, "]")
-    return items, place + 1
+    return place + 1
 
 
 def read_string(text: str, position: int) -> tuple[str, int]:

@@ -7,7 +7,7 @@ intervals, samples and events. Rows are plain dictionaries with the column names
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -185,16 +185,17 @@ class Run:
                 text = f"{name} is {quantity.printed} here but {present['printed']} in line {present['line']}"
                 self.add_event("value_conflict", "error", text, line)
             return
+        value, unit, printed, resolution, printed_unit = quantity
         row: Row = {
             "run_id": self.run_id,
             "metric": name,
             "side": side,
             "stream": stream,
-            "value": quantity.value,
-            "unit": quantity.unit,
-            "printed": quantity.printed,
-            "printed_unit": quantity.printed_unit,
-            "resolution": quantity.resolution,
+            "value": value,
+            "unit": unit,
+            "printed": printed,
+            "printed_unit": printed_unit,
+            "resolution": resolution,
             "scope": scope,
             "line": line,
         }
@@ -291,6 +292,21 @@ class Run:
     def add_bucket(self, **fields: Any) -> None:
         """Add one histogram bucket; ``fields`` are columns of the table ``histograms``."""
         self.recorder.rows["histograms"].append({"run_id": self.run_id, **fields})
+
+    def add_buckets(self, stream: str | None, buckets: Iterable[tuple[str, int, int | None, int, int]]) -> None:
+        """Add histogram buckets: metric, bounds in ns, count and line of each."""
+        self.recorder.rows["histograms"] += [
+            {
+                "run_id": self.run_id,
+                "metric": metric,
+                "stream": stream,
+                "low_ns": low,
+                "high_ns": high,
+                "count": count,
+                "line": line,
+            }
+            for metric, low, high, count, line in buckets
+        ]
 
     def add_samples(self, **columns: Any) -> None:
         """Add the samples of the run as columns of equal length; see `SampleBlock`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonObject, read_object
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
 
@@ -24,8 +23,8 @@ def test_a_position_is_in_the_line_that_an_editor_shows() -> None:
 
 
 def test_a_document_marks_its_lines_and_returns_the_line_after_it() -> None:
-    lines, document = line_map(DOCUMENT), JsonObject()
-    after, error = lines.read_document(1, lambda start: read_object(lines.text, start, document))
+    lines = line_map(DOCUMENT)
+    document, after, error = lines.read_document(1)
     assert (after, error) == (5, None)
     mean = document.leaf("mean")
     assert mean is not None and lines.mark_data(mean) == 3
@@ -34,8 +33,18 @@ def test_a_document_marks_its_lines_and_returns_the_line_after_it() -> None:
 
 
 def test_a_truncated_document_ends_with_the_log() -> None:
-    lines, document = line_map('{\n  "mean": 1.5,\n  "n": 1'), JsonObject()
-    after, error = lines.read_document(0, lambda start: read_object(lines.text, start, document))
+    document, after, error = line_map('{\n  "mean": 1.5,\n  "n": 1').read_document(0)
     assert after == 3 and error is not None and error.at_end
     # The 1 may be the start of 12.
     assert document.value("mean") == 1.5 and document.leaf("n") is None
+
+
+def test_the_named_parts_of_a_truncated_document_are_kept() -> None:
+    text = '{"jobs": [{"n": 1, "read": {"a": 1}}, {"n": 2, "read": {"a": 1, "b": '
+    document, _, error = line_map(text).read_document(0, {"jobs": {}})
+    assert error is not None and error.at_end
+    jobs = document.objects("jobs")
+    assert [(job.value("n"), bool(job.end), bool(job.object("read").pairs)) for job in jobs] == [
+        (1, True, True),
+        (2, False, False),
+    ]

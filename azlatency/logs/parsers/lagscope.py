@@ -40,9 +40,13 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from typing import Any
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta, Struct
 
 from azlatency.logs.grammar import BLANK, DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.large import linear
 from azlatency.logs.lines import UniformBlock, find_line
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -406,31 +410,45 @@ class _Csv(LineLog):
         run.add_event("same_run_as_log", "info", text, first)
 
 
+_Whole = Annotated[int, Meta(ge=0, lt=10**12)]
+
+
+class _Pair(Struct, forbid_unknown_fields=True):
+    latency: _Whole
+    frequency: _Whole
+
+
+class _Table(Struct, forbid_unknown_fields=True):
+    latencies: list[_Pair]
+
+
 def _read_json(log: Log, recorder: Recorder) -> None:
     """Read the frequency table of ``-P file``: a histogram with buckets of 1 µs."""
     run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-json", last_line=log.last_line, **_RUN)
-    text = log.text
-    complete = True
-    try:
-        document: Any = json.loads(text)
-    except ValueError:
-        document, complete = None, False
-    pairs = []
-    number, counted = log.first_line, 0
-    for match in _PAIR.finditer(text):
-        number += text.count("\n", counted, match.end())
-        counted = match.end()
-        pairs.append((int(match[1]), int(match[2]), number))
-    if complete and not (isinstance(document, dict) and len(document.get("latencies", [])) == len(pairs)):
-        run.set(status="failed")
-        run.add_event("malformed", "error", "the file is not a frequency table of lagscope", log.first_line)
-        return
-    for line in log.lines:
-        recorder.accounting.mark(line.number, DATA if line.text.strip() else BLANK)
-    for latency, frequency, number in pairs:
-        low = latency * _MICROSECOND
-        bounds = {"low_ns": low, "high_ns": low + _MICROSECOND}
-        run.add_bucket(metric="rtt", stream=None, count=frequency, line=number, **bounds)
+    pairs = _read_table(log, recorder)
+    complete = pairs is not None
+    if pairs is None:
+        try:
+            document: Any = json.loads(log.text)
+        except ValueError:
+            document = None
+        pairs = list(_iter_pairs(log))
+        complete = document is not None
+        if complete and not (isinstance(document, dict) and len(document.get("latencies", [])) == len(pairs)):
+            run.set(status="failed")
+            run.add_event("malformed", "error", "the file is not a frequency table of lagscope", log.first_line)
+            return
+    recorder.accounting.mark_range(log.first_line, log.last_line, DATA)
+    for number, line in enumerate(log.text.split("\n")[: log.last_line + 1 - log.first_line], start=log.first_line):
+        if not line or line.isspace():
+            recorder.accounting.mark_range(number, number, BLANK)
+    run.add_buckets(
+        None,
+        [
+            ("rtt", latency * _MICROSECOND, (latency + 1) * _MICROSECOND, frequency, line)
+            for latency, frequency, line in pairs
+        ],
+    )
     if pairs and complete:
         total = Quantity(float(sum(frequency for _, frequency, _ in pairs)), "count", None, None)
         run.add_metric("observations", total, log.first_line)
@@ -445,11 +463,36 @@ def _read_json(log: Log, recorder: Recorder) -> None:
     end_run(run, has_numbers=bool(pairs), ended=complete, last_line=log.last_line)
 
 
+def _read_table(log: Log, recorder: Recorder) -> list[tuple[int, int, int]] | None:
+    """Return latency (µs), frequency and last line of each pair of a valid document; None for any other text."""
+    table: _Table | None = log.document
+    if table is None:
+        return None
+    line_map = JsonLineMap(log, recorder)
+    ends = line_map.find_all("}", 0, len(line_map.text))[:-1]
+    # Neither may a member occur twice.
+    if not len(ends) == len(table.latencies) == log.text.count('"latency"') == log.text.count('"frequency"'):
+        return None
+    lines = line_map.line_numbers(ends)
+    return [(pair.latency, pair.frequency, line) for pair, line in zip(table.latencies, lines, strict=True)]
+
+
+def _iter_pairs(log: Log) -> Iterator[tuple[int, int, int]]:
+    """Yield the pairs of any other text; see `_read_table`."""
+    text, number, counted = log.text, log.first_line, 0
+    for match in _PAIR.finditer(text):
+        number += text.count("\n", counted, match.end())
+        counted = match.end()
+        yield int(match[1]), int(match[2]), number
+
+
 class LagscopeParser(Parser):
     """Reads lagscope; see `azlatency.logs.parsers.lagscope`."""
 
     tool = "lagscope"
     commands = ("lagscope",)
+    document_keys: ClassVar = {"latencies": "["}
+    document_type = _Table
     signatures = (
         Signature("lagscope ", r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}"),
         Signature(_CSV_HEADER, re.escape(_CSV_HEADER)),
@@ -461,13 +504,13 @@ class LagscopeParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log: the text, the CSV or the JSON."""
-        header = find_line(log.lines, _CSV_HEADER)
+        header = find_line(log.lines, _CSV_HEADER) if log.document is None else None
         if header is not None:
             rows = _Csv(log, recorder)
             recorder.accounting.mark(log.lines[header].number, DATA)
             rows.feed(log.lines[header + 1 :], recorder.accounting)
             rows.finish()
-        elif any('"latencies":[' in line.text for line in log.lines[:3]):
+        elif log.document is not None or any('"latencies":[' in line.text for line in log.lines[:3]):
             _read_json(log, recorder)
         else:
             reader = _Lagscope(log, recorder)

@@ -26,8 +26,8 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from azlatency.logs import json_tokens
 from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.json_tokens import JsonError, JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.numbers import bucket_of, cut, percentile
 from azlatency.logs.parsers.fio.run import LATENCIES, Direction, Job, Percentile
@@ -35,8 +35,11 @@ from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
 _PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,12})?")
+#: Larger numbers do not fit the tables.
+_MOST_DIGITS = 18
 _KINDS = ("read", "write", "trim", "mixed")
-_LISTS = ("jobs", "client_stats")
+#: The lists of jobs; a job in which a document is cut keeps its complete members.
+_KEPT: Kept = {"jobs": {}, "client_stats": {}}
 _SAMPLES = (("min", "min"), ("max", "max"), ("mean", "mean"), ("dev", "sd"), ("stddev", "sd"))
 
 
@@ -54,7 +57,8 @@ class Documents:
         self.number += 1
         self.document_jobs = []
         first = self.log.lines[index].number
-        next_index, fault = self.line_map.read_document(index, self._document)
+        document, next_index, fault = self.line_map.read_document(index, _KEPT)
+        self._read_jobs(document)
         last = self.log.lines[next_index - 1].number
         if fault is not None:
             self._keep_complete_part(first, last, fault)
@@ -69,7 +73,7 @@ class Documents:
         self.jobs.extend(self.document_jobs)
         return next_index
 
-    def _keep_complete_part(self, first: int, last: int, fault: json_tokens.JsonError) -> None:
+    def _keep_complete_part(self, first: int, last: int, fault: JsonError) -> None:
         if not self.document_jobs:
             self.document_jobs.append(Job(name="", line=first, dialect="fio-json"))
         job = self.document_jobs[-1]
@@ -78,49 +82,19 @@ class Documents:
             text = "the document is not JSON from here on; the members above are kept"
             job.notes.append(("malformed", "error", text, self.line_map.line_number(fault.position)))
 
-    def _document(self, begin: int) -> int:
-        """Read one document, member by member, so that a cut document keeps the complete ones."""
-        text, place = self.line_map.text, json_tokens.skip_blanks(self.line_map.text, begin + 1)
-        header = json_tokens.JsonObject()
-        try:
-            while text[place : place + 1] != "}":
-                key, place = json_tokens.read_string(text, place)
-                place = json_tokens.expect(text, place, ":")
-                if key in _LISTS and text[place : place + 1] == "[":
-                    place = self._read_jobs(place)
-                else:
-                    value, place = json_tokens.read_value(text, place)
-                    header.pairs.append((key, value))
-                place = json_tokens.skip_comma(text, place, "}")
-        finally:
-            self._apply_header(header)
-        return place + 1
-
-    def _read_jobs(self, place: int) -> int:
-        """Read the jobs one by one; a job in which the text ends keeps its complete members."""
-        text = self.line_map.text
-        place = json_tokens.skip_blanks(text, place + 1)
-        while text[place : place + 1] != "]":
-            node = json_tokens.JsonObject()
-            if text[place : place + 1] != "{":
-                raise json_tokens.JsonError(text, place)
-            try:
-                end = json_tokens.read_object(text, place, node)
-            except json_tokens.JsonError:
-                node.position = place
-                job = self._read_job(node)
-                job.cut = True
-                self.document_jobs.append(job)
-                raise
-            job = self._read_job(node)
-            job.last_line = self.line_map.line_number(end - 1)
-            self.document_jobs.append(job)
-            place = json_tokens.skip_comma(text, end, "]")
-        return place + 1
+    def _read_jobs(self, document: JsonObject) -> None:
+        for nodes in (value for key, value in document.pairs if key in _KEPT and isinstance(value, list)):
+            for node in nodes:
+                if isinstance(node, JsonObject):
+                    job = self._read_job(node)
+                    job.cut = not node.end
+                    job.last_line = self.line_map.line_number(node.end - 1) if node.end else job.line
+                    self.document_jobs.append(job)
+        self._apply_header(document)
 
     # --- members that all jobs of a document share
 
-    def _apply_header(self, node: json_tokens.JsonObject) -> None:
+    def _apply_header(self, node: JsonObject) -> None:
         version, date = node.value("fio version"), node.value("time")
         seconds = node.value("timestamp")
         for name in ("fio version", "time", "timestamp"):
@@ -140,7 +114,7 @@ class Documents:
                 job.elapsed_start = None
             self._settle_size_unit(job)
 
-    def _disk(self, node: json_tokens.JsonObject) -> tuple[str, Quantity, int] | None:
+    def _disk(self, node: JsonObject) -> tuple[str, Quantity, int] | None:
         util, name = node.leaf("util"), node.value("name")
         if util is None or util.value is None or not isinstance(name, str):
             return None
@@ -148,7 +122,7 @@ class Documents:
 
     # --- one job
 
-    def _read_job(self, node: json_tokens.JsonObject) -> Job:
+    def _read_job(self, node: JsonObject) -> Job:
         name, group, error = node.value("jobname"), node.value("groupid"), node.value("error")
         line = self.line_map.line_number(node.position)
         job = Job(
@@ -168,7 +142,7 @@ class Documents:
             job.started_at = datetime.fromtimestamp(start // 1000, UTC).replace(microsecond=start % 1000 * 1000)
         # fio uses the last one of duplicates.
         depth = next(reversed(node.object("job options").all("iodepth")), None)
-        if isinstance(depth, json_tokens.Scalar) and depth.token.isdigit():
+        if isinstance(depth, Scalar) and depth.token.isdigit():
             job.depth = (depth.token, self.line_map.line_number(depth.position))
         for key in ("jobname", "error", "elapsed", "job_start", "hostname"):
             if (leaf := node.leaf(key)) is not None:
@@ -184,7 +158,7 @@ class Documents:
             job.process.append(("errors", count(leaf.token), self.line_map.mark_data(leaf)))
         return job
 
-    def _read_direction(self, node: json_tokens.JsonObject, kind: str, job: Job) -> None:
+    def _read_direction(self, node: JsonObject, kind: str, job: Job) -> None:
         direction = job.direction(kind, self.line_map.line_number(node.position))
         runtime, issued = node.leaf("runtime"), node.leaf("total_ios")
         if runtime is not None and isinstance(runtime.value, int) and runtime.value:
@@ -212,7 +186,7 @@ class Documents:
     def _add(
         self,
         direction: Direction,
-        node: json_tokens.JsonObject,
+        node: JsonObject,
         key: str,
         metric: str,
         reader: Callable[[str], Quantity],
@@ -225,7 +199,7 @@ class Documents:
         except UnitError:
             return
 
-    def _samples(self, direction: Direction, node: json_tokens.JsonObject) -> None:
+    def _samples(self, direction: Direction, node: JsonObject) -> None:
         """Add the samples of bandwidth and IOPS, taken every half second; all zeros mean that there are none."""
         for prefix, metric, reader in (("bw", "bandwidth", _kib_rate), ("iops", "iops", _iops)):
             samples, mean = node.leaf(f"{prefix}_samples"), node.value(f"{prefix}_mean")
@@ -235,7 +209,7 @@ class Documents:
                 self._add(direction, node, f"{prefix}_{key}", f"{metric}_{ending}", reader)
             self._add(direction, node, f"{prefix}_samples", f"{metric}_samples", count)
 
-    def _latency(self, direction: Direction, node: json_tokens.JsonObject, metric: str, unit: str, job: Job) -> None:
+    def _latency(self, direction: Direction, node: JsonObject, metric: str, unit: str, job: Job) -> None:
         n = node.leaf("N")
         numbers = [node.value(key) for key in ("min", "max", "mean")]
         if not any(numbers) or (n is not None and n.value == 0):
@@ -254,10 +228,10 @@ class Documents:
         self._percentiles(direction, node.object("percentile"), metric, unit)
         self._bins(direction, node.object("bins"), metric, job)
 
-    def _percentiles(self, direction: Direction, node: json_tokens.JsonObject, metric: str, unit: str) -> None:
+    def _percentiles(self, direction: Direction, node: JsonObject, metric: str, unit: str) -> None:
         for key, leaf in node.pairs:
             # Unused places in the list of percentiles are printed as "0.00" : 0.
-            if not isinstance(leaf, json_tokens.Scalar) or not isinstance(leaf.value, int) or not key.strip("0."):
+            if not isinstance(leaf, Scalar) or not isinstance(leaf.value, int) or not key.strip("0."):
                 continue
             if _PERCENT.fullmatch(key) is None:
                 continue
@@ -266,14 +240,15 @@ class Documents:
                 Percentile(metric, quantity(key, "%").value, value, self.line_map.mark_data(leaf))
             )
 
-    def _bins(self, direction: Direction, node: json_tokens.JsonObject, metric: str, job: Job) -> None:
-        total = 0
-        for key, leaf in node.pairs:
-            if not isinstance(leaf, json_tokens.Scalar) or not isinstance(leaf.value, int) or not key.isdigit():
-                continue
-            bucket = bucket_of(int(key))
-            total += leaf.value
-            direction.buckets.append((metric, bucket.low, bucket.high, leaf.value, self.line_map.mark_data(leaf)))
+    def _bins(self, direction: Direction, node: JsonObject, metric: str, job: Job) -> None:
+        bins = [
+            (int(key), int(token), line)
+            for key, token, line in self.line_map.numbers(node)
+            if key.isdigit() and token.isdecimal() and len(token) <= _MOST_DIGITS
+        ]
+        total = sum(times for _, times, _ in bins)
+        direction.buckets += [(metric, *bucket_of(middle), times, line) for middle, times, line in bins]
+        self.line_map.mark_lines([line for _, _, line in bins])
         if not total:
             return
         job.dialect = "fio-json+"
@@ -282,7 +257,7 @@ class Documents:
             text = f"the bins of {metric} add up to {total} I/Os, but the count is {n}"
             job.notes.append(("value_conflict", "error", text, direction.line))
 
-    def _sync(self, node: json_tokens.JsonObject, job: Job) -> None:
+    def _sync(self, node: JsonObject, job: Job) -> None:
         """Add the latencies of fsync; before 3.0 their percentiles are printed even if there was no fsync.
 
         The number of fsyncs is 0 or absent in several versions that print their latencies.
@@ -321,9 +296,9 @@ class Documents:
                 job.notes.append(("unit_ambiguous", "warning", text, line))
 
 
-def _options(node: json_tokens.JsonObject) -> dict[str, str]:
+def _options(node: JsonObject) -> dict[str, str]:
     """Return the options of a job; fio uses the last one of duplicates."""
-    return {key: str(leaf.value) for key, leaf in node.pairs if isinstance(leaf, json_tokens.Scalar)}
+    return {key: str(leaf.value) for key, leaf in node.pairs if isinstance(leaf, Scalar)}
 
 
 def _kib_rate(token: str) -> Quantity:

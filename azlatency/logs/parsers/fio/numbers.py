@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity, scale
@@ -26,6 +26,7 @@ class Bucket(NamedTuple):
         return 0.0 if self.high - self.low == 1 else (self.high - self.low) / 2
 
 
+@lru_cache(maxsize=4096)  # fio has fewer buckets, and prints their middles
 def bucket_of(value: int) -> Bucket:
     """Return the bucket that contains a latency; each value below 128 has its own bucket."""
     shift = max(value.bit_length() - 1 - _BUCKET_BITS, 0)

@@ -271,8 +271,7 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
         )
         if n and row is not None:
             complete_quantile(row, n, max(math.ceil(percentile.q * n - 1e-9), 1))
-    for metric, low, high, count, line in direction.buckets:
-        run.add_bucket(metric=metric, stream=direction.name, low_ns=low, high_ns=high, count=count, line=line)
+    run.add_buckets(direction.name, direction.buckets)
     _check_direction(job, direction, run)
     _check_samples(direction, run)
     check_numbers(run, *LATENCIES.values(), stream=direction.name)

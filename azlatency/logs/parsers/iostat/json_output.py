@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 
-from azlatency.logs import json_tokens
 from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.json_tokens import JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iostat.reports import TIME, Reports, read_stamp
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import UnitError
+
+#: A report in which a document is cut keeps its complete members.
+_KEPT: Kept = {"sysstat": {"hosts": {"statistics": {}}}}
 
 
 class IostatJson:
@@ -22,7 +27,9 @@ class IostatJson:
     def read(self, index: int) -> int:
         """Read the document that begins in line ``index``; return the index of the first line after it."""
         reports_before = self.reports.count
-        next_index, fault = self.line_map.read_document(index, self._document)
+        document, next_index, fault = self.line_map.read_document(index, _KEPT)
+        for host in document.object("sysstat").objects("hosts"):
+            self._read_host(host)
         report = self.reports.report
         if fault is not None:
             number = self.line_map.line_number(fault.position)
@@ -43,58 +50,18 @@ class IostatJson:
         self.reports.close()
         return next_index
 
-    def _document(self, begin: int) -> int:
-        """Read {"sysstat": {"hosts": [{…, "statistics": [reports]}]}}, report by report: a cut document keeps some."""
-        text, place = self.line_map.text, begin
-        for key, mark in (("sysstat", "{"), ("hosts", "[")):
-            place = json_tokens.skip_blanks(text, place + 1)
-            name, place = json_tokens.read_string(text, place)
-            place = json_tokens.expect(text, place, ":")
-            if name != key or text[place : place + 1] != mark:
-                raise json_tokens.JsonError(text, place)
-        place = json_tokens.skip_blanks(text, place + 1)
-        while text[place : place + 1] != "]":
-            place = json_tokens.skip_comma(text, self._host(place), "]")
-        for _ in range(2):
-            place = json_tokens.skip_blanks(text, place + 1)
-            if text[place : place + 1] != "}":
-                raise json_tokens.JsonError(text, place)
-        return place + 1
+    def _read_host(self, host: JsonObject) -> None:
+        for key, value in host.pairs:
+            if key == "nodename" and isinstance(value, Scalar):
+                self.reports.begin_invocation(str(value.value))
+                self.line_map.mark_data(value)
+            for report in value if key == "statistics" and isinstance(value, list) else ():
+                if isinstance(report, JsonObject):
+                    self._report(report)
+                    if self.reports.report is not None and report.end:
+                        self.reports.report.run.set(last_line=self.line_map.line_number(report.end - 1))
 
-    def _host(self, place: int) -> int:
-        text = self.line_map.text
-        place = json_tokens.skip_blanks(text, place + 1)
-        while text[place : place + 1] != "}":
-            key, place = json_tokens.read_string(text, place)
-            place = json_tokens.expect(text, place, ":")
-            if key == "statistics" and text[place : place + 1] == "[":
-                place = self._statistics(place)
-            else:
-                value, place = json_tokens.read_value(text, place)
-                if key == "nodename" and isinstance(value, json_tokens.Scalar):
-                    self.reports.begin_invocation(str(value.value))
-                    self.line_map.mark_data(value)
-            place = json_tokens.skip_comma(text, place, "}")
-        return place + 1
-
-    def _statistics(self, place: int) -> int:
-        text = self.line_map.text
-        place = json_tokens.skip_blanks(text, place + 1)
-        while text[place : place + 1] != "]":
-            node = json_tokens.JsonObject()
-            try:
-                end = json_tokens.read_object(text, place, node)
-            except json_tokens.JsonError:
-                node.position = place
-                self._report(node)
-                raise
-            self._report(node)
-            if self.reports.report is not None:
-                self.reports.report.run.set(last_line=self.line_map.line_number(end - 1))
-            place = json_tokens.skip_comma(text, end, "]")
-        return place + 1
-
-    def _report(self, node: json_tokens.JsonObject) -> None:
+    def _report(self, node: JsonObject) -> None:
         if not {"avg-cpu", "disk"} & {key for key, _ in node.pairs}:
             return
         stamp = None
@@ -104,23 +71,17 @@ class IostatJson:
             match = re.fullmatch(TIME, leaf.value)
             stamp = read_stamp(match) if match else None
         self.reports.open(self.line_map.line_number(node.position), stamp)
-        for key, value in node.object("avg-cpu").pairs:
-            if isinstance(value, json_tokens.Scalar) and value.value is not None:
-                self.reports.add_cpu_share(key, value.token, self.line_map.mark_data(value))
+        self._add_numbers(node.object("avg-cpu"), self.reports.add_cpu_share)
         for disk in node.objects("disk"):
-            self._disk(disk)
+            if isinstance(name := disk.value("disk_device"), str):
+                self._add_numbers(disk, partial(self.reports.add_value, name))
 
-    def _disk(self, node: json_tokens.JsonObject) -> None:
-        name = node.value("disk_device")
-        if not isinstance(name, str):
-            return
-        for key, leaf in node.pairs:
-            if (
-                isinstance(leaf, json_tokens.Scalar)
-                and isinstance(leaf.value, int | float)
-                and not isinstance(leaf.value, bool)
-            ):
-                try:
-                    self.reports.add_value(name, key, leaf.token, "", self.line_map.mark_data(leaf))
-                except UnitError:
-                    continue
+    def _add_numbers(self, node: JsonObject, add: Callable[[str, str, int], None]) -> None:
+        """Add the numbers of an object; one that is damaged is left out."""
+        numbers = self.line_map.numbers(node)
+        self.line_map.mark_lines([line for _, _, line in numbers])
+        for key, token, line in numbers:
+            try:
+                add(key, token, line)
+            except UnitError:
+                continue

@@ -90,19 +90,22 @@ class Reports:
             self.report.run.add_metric(CPU_METRICS[name], quantity(token, "%"), line, scope="host")
             self.report.cpu = True
 
-    def add_value(self, device: str, column: str, token: str, suffix: str, line: int) -> None:
+    def add_value(self, device: str, column: str, token: str, line: int, suffix: str = "") -> None:
         """Record one number of a device, if the column is known; a device name with a leading blank is a group."""
-        if self.report is None or column not in COLUMNS:
+        report = self.report
+        if report is None or (known := COLUMNS.get(column)) is None:
             return
-        metric, unit = COLUMNS[column]
+        metric, unit = known
         if suffix and suffix != "%":
             unit = f"iostat {_SIZE_SUFFIX[suffix]}" + ("/s" if unit.endswith("/s") else "")
         value = quantity(token, unit)
         name = device.strip()
         scope = "run" if device.startswith(" ") else "stream"
-        self.report.run.add_metric(metric, value, line, side="device", stream=name, scope=scope)
-        self.report.values.setdefault(name, {})[column] = value
-        self.report.lines[name] = line
+        report.run.add_metric(metric, value, line, side="device", stream=name, scope=scope)
+        if name not in report.values:
+            report.values[name] = {}
+        report.values[name][column] = value
+        report.lines[name] = line
 
     def close(self) -> None:
         """Finish the open report, if there is one."""

@@ -128,7 +128,7 @@ class IostatText(LineLog):
             if device is None:
                 self.reports.add_cpu_share(column, token, line.number)
             else:
-                self.reports.add_value(device, column, token, suffix, line.number)
+                self.reports.add_value(device, column, token, line.number, suffix)
         report.open_header = 0
         report.run.set(last_line=line.number)
         if device is None:

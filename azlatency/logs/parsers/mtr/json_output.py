@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from azlatency.logs import json_tokens
 from azlatency.logs.grammar import Line
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonObject, Scalar
@@ -26,9 +25,8 @@ def read_json(log: Log, recorder: Recorder) -> None:
 
 
 def _read_document(log: Log, recorder: Recorder, line_map: JsonLineMap, index: int) -> int:
-    root = JsonObject()
     first: Line = log.lines[index]
-    after, fault = line_map.read_document(index, lambda start: json_tokens.read_object(line_map.text, start, root))
+    root, after, fault = line_map.read_document(index)
     document = root.object("report")
     head = document.object("mtr")
     for _, value in head.pairs:

@@ -24,7 +24,7 @@ def read_json(log: Log, recorder: Recorder) -> None:
     document = json_tokens.JsonObject()
     ended, end = True, len(line_map.text)
     try:
-        end = json_tokens.read_object(line_map.text, begin, document)
+        end = line_map.read_object(begin, document)
     except json_tokens.JsonError as error:
         ended = False
         if not error.at_end:
