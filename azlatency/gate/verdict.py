@@ -307,8 +307,6 @@ def _no_metric(base: Study, candidate: Study) -> list[str]:
     for side, study in (("base", base), ("candidate", candidate)):
         counts = run_table(study)["method"].value_counts().sort_index()
         methods = ", ".join(f"{count} × {method}" for method, count in counts.items())
-        if counts.index.str.contains("-bidir").any():
-            methods += " (a bidirectional test has a value per direction and none of the run: measure each by itself)"
         remarks.append(f"The {side} has the runs {methods}")
     return remarks
 

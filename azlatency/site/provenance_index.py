@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.runs import REVERSE
 from azlatency.studies.store import load
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class ProvenanceIndex:
 
     def _runs(self, ref: Mapping[str, Any]) -> list[Found]:
         run_ids = ref.get("run_ids")
-        known = [str(run_id) for run_id in run_ids] if isinstance(run_ids, list | tuple) else []
+        known = [str(run_id).removesuffix(REVERSE) for run_id in run_ids] if isinstance(run_ids, list | tuple) else []
         places = []
         for run_id in known:
             if run_id in self._extents:

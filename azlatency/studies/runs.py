@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 #: Ends of a stream; the first that was counted is the throughput.
 SIDES = ("receiver", "sender")
+#: Tests of each direction of a bidirectional test, and the roles of its streams in the logs of client and server.
+_ROLES_OF_TEST = {"stream-bidir": ("TX-C", "RX-S"), "stream-bidir-reverse": ("RX-C", "TX-S")}
+#: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
+REVERSE = "-reverse"
 
 
 @dataclass(frozen=True, repr=False)
@@ -342,8 +346,11 @@ def name_of(run: pd.Series) -> str:
 
 def of_whole_runs(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the rows of a metric that describe a run and not one of its streams, indexed by ``run_id``."""
-    chosen = metrics[(metrics["metric"] == metric) & metrics["stream"].isna()]
-    return chosen.drop_duplicates("run_id").set_index("run_id")
+    return _by_run(of_streams(metrics, ""), metric)
+
+
+def _by_run(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return metrics[metrics["metric"] == metric].drop_duplicates("run_id").set_index("run_id")
 
 
 def latency(study: Study | Logs) -> pd.DataFrame:
@@ -458,7 +465,7 @@ def _fill_from_classes(study: Study | Logs, runs: pd.DataFrame) -> None:
 
 
 def throughput(study: Study | Logs) -> pd.DataFrame:
-    """Return one row per run that measured throughput.
+    """Return one row per run that measured throughput, and two per run that measured both directions at once.
 
     Parameters
     ----------
@@ -481,6 +488,10 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     The count of the receiver is the goodput, and is taken from the receiver's log if there is one. The count of the
     sender is used only if the receiver's is unknown.
 
+    A bidirectional test (``--bidir``) has a goodput per direction under the load of the other, and two rows: ``test``
+    and ``method`` are ``stream-bidir`` for data from client to server, and ``stream-bidir-reverse`` for data from
+    server to client, where ``-reverse`` is appended to the ``run_id`` as well.
+
     Examples
     --------
     >>> import azlatency as az
@@ -490,28 +501,49 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     Single node iperf3 TCP      2.570000e+10 receiver
     Single node     ntttcp      9.839000e+10   sender
     """
+    runs = client_side_runs(run_table(study))
+    goodput = _with_goodput(runs, of_streams(study.metrics, ""))
+    both = runs["test"] == "stream-bidir"
+    if both.any():
+        import pandas as pd
+
+        parts = [goodput[~both]]
+        for test in _ROLES_OF_TEST:
+            methods = runs.loc[both, "method"].str.replace("stream-bidir", test, regex=False)
+            direction = runs[both].assign(test=test, method=methods)
+            parts.append(_with_goodput(direction.assign(name=_names(direction)), of_streams(study.metrics, test)))
+        in_order = runs.index.get_indexer_for(pd.concat(parts).index).argsort(kind="stable")
+        parts[-1].index += REVERSE
+        goodput = pd.concat(parts).iloc[in_order]
+    return goodput[goodput["throughput_bit_s"].notna()]
+
+
+def of_streams(metrics: pd.DataFrame, test: str) -> pd.DataFrame:
+    """Return the rows that describe a run as a whole or, for a bidirectional test, one of its directions."""
+    roles = _ROLES_OF_TEST.get(test)
+    return metrics[metrics["stream"].isin(roles) if roles else metrics["stream"].isna()]
+
+
+def _with_goodput(runs: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """Append the columns of `throughput`; ``metrics`` has one row per run, metric and side."""
     import pandas as pd
 
-    runs = client_side_runs(run_table(study))
-    metrics = study.metrics
-    by_side = {side: of_whole_runs(metrics[metrics["side"] == side], "throughput") for side in SIDES}
+    by_side = {side: _by_run(metrics[metrics["side"] == side], "throughput") for side in SIDES}
     receiver, sender = (by_side[side].reindex(runs.index) for side in SIDES)
     # The receiver's own log is the source of its count; the log of the other end may not contain it, or only a copy.
     received = by_side["receiver"].reindex(runs["other_end"]).set_index(runs.index)
     receiver = received.where(received["value"].notna(), receiver)
     sides = pd.Series("receiver", runs.index, dtype="str")
-    runs["throughput_bit_s"] = receiver["value"].fillna(sender["value"])
-    runs["side"] = sides.where(receiver["value"].notna(), "sender")
-    for column, source in (
-        ("printed", "printed"),
-        ("printed_unit", "printed_unit"),
-        ("throughput_bit_s_resolution", "resolution"),
-    ):
-        runs[column] = receiver[source].fillna(sender[source])
-    retransmits = of_whole_runs(study.metrics, "retransmits").reindex(runs.index)
-    runs["retransmits"] = retransmits["value"]
-    runs["retransmits_scope"] = retransmits["scope"]
-    return runs[runs["throughput_bit_s"].notna()]
+    retransmits = _by_run(metrics, "retransmits").reindex(runs.index)
+    return runs.assign(
+        throughput_bit_s=receiver["value"].fillna(sender["value"]),
+        side=sides.where(receiver["value"].notna(), "sender"),
+        printed=receiver["printed"].fillna(sender["printed"]),
+        printed_unit=receiver["printed_unit"].fillna(sender["printed_unit"]),
+        throughput_bit_s_resolution=receiver["resolution"].fillna(sender["resolution"]),
+        retransmits=retransmits["value"],
+        retransmits_scope=retransmits["scope"],
+    )
 
 
 _END_COLUMNS = (

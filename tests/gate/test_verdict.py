@@ -114,6 +114,17 @@ def test_sides_without_a_common_metric_list_what_each_measured(tmp_path: Path) -
     assert "Measured only in the candidate: 10.99.0.1 → 10.99.0.2, iperf3 TCP (throughput)" in result.stdout
 
 
+def test_the_directions_of_bidirectional_tests_are_compared(tmp_path: Path) -> None:
+    log = (TESTS / "fixtures" / "iperf3" / "3.12-bidir.txt").read_text("utf-8")
+    for side, port in (("a", 40_000), ("b", 41_000)):
+        (tmp_path / side).mkdir()
+        for number in range(2):  # the ports and the last digit of a rate differ, so that no log is a copy of another
+            text = log.replace("2.81 Gbits", f"2.8{number} Gbits").replace("port 5", f"port {port + number}")
+            (tmp_path / side / f"run{number}.txt").write_text(text, "utf-8")
+    rows = json.loads(compare("a", "b", "--format", "json", cwd=tmp_path).stdout)["rows"]
+    assert {row["method"] for row in rows} == {"iperf3 stream-bidir TCP", "iperf3 stream-bidir-reverse TCP"}
+
+
 def half(folder: Path, archive: str, odd: bool) -> Path:
     """Keep only the odd or only the even rounds of a recorded study."""
     with zipfile.ZipFile(TESTS / "compare" / f"{archive}.zip") as packed:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.logs.format import count_of
 from azlatency.report.card import span
 from azlatency.report.findings.common import act, info, intervals_by_path, join, measured_once, values_by_path
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
+from azlatency.studies.runs import REVERSE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,13 +42,27 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
         names = join(map(str, inside["path"]))
         text = f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
         findings.append(act(text))
-    findings += measured_once(across)
+    findings += measured_once(across) + _both_at_once(runs)
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
-        worst = retransmitting.loc[retransmitting["retransmits"].astype(float).idxmax()]
+        worst = retransmitting.iloc[retransmitting["retransmits"].astype(float).argmax()]
         text = f"{worst['path']} ({worst['method']}) retransmitted most: {int(worst['retransmits']):,} segments."
         findings.append(info(text))
     return Findings.of(findings)
+
+
+def _both_at_once(runs: pd.DataFrame) -> list[Finding]:
+    """Say what the goodput of a bidirectional test is."""
+    both = runs[runs["test"].fillna("").str.contains("-bidir")]
+    if not len(both):
+        return []
+    runs_of_both = count_of(both.index.str.removesuffix(REVERSE).nunique(), "run")
+    text = (
+        f"{runs_of_both} sent in both directions at once: stream-bidir is the goodput from client to server, "
+        "stream-bidir-reverse that from server to client. Each direction was measured under the load of the other; "
+        "alone, it may be faster."
+    )
+    return [info(text)]
 
 
 def _nothing_arrived(runs: pd.DataFrame) -> list[Finding]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, paths_table
+from azlatency.studies.runs import REVERSE, of_streams
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +27,9 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
     """
     if not len(runs):
         return Note("No log of this study prints a throughput.")
-    lines = _lines(study)
-    goodput = _at_line(lambda run: lines.get((str(run.name), "throughput", text(run["side"]))))
-    retransmits = _at_line(lambda run: lines.get((str(run.name), "retransmits", "")))
+    lines = _lines(study, runs)
+    goodput = _at_line(lambda run: lines.get((_run_id(run), text(run["test"]), "throughput", text(run["side"]))))
+    retransmits = _at_line(lambda run: lines.get((_run_id(run), text(run["test"]), "retransmits", "")))
     columns: list[Column[Any]] = [
         Column("run", itemgetter("name")),
         Column("as printed", _as_printed, align="right", source=goodput),
@@ -51,14 +52,19 @@ def _as_printed(run: Any) -> str:
     return f"{text(run['printed'])} {text(run['printed_unit'])}"
 
 
-def _lines(study: Study) -> dict[tuple[str, str, str], Any]:
-    """Return the log lines of the goodput of each run (by side) and of its retransmits."""
-    metrics = study.metrics[study.metrics["stream"].isna()]
-    lines: dict[tuple[str, str, str], Any] = {}
-    for row in metrics[metrics["metric"].isin(["throughput", "retransmits"])].itertuples(index=False):
-        side = text(row.side) if row.metric == "throughput" else ""
-        lines.setdefault((row.run_id, row.metric, side), row.line)
+def _lines(study: Study, runs: pd.DataFrame) -> dict[tuple[str, str, str, str], Any]:
+    """Return the log lines of the goodput of each run and test (by side) and of its retransmits."""
+    lines: dict[tuple[str, str, str, str], Any] = {}
+    metrics = study.metrics[study.metrics["metric"].isin(["throughput", "retransmits"])]
+    for test in runs["test"].fillna("").unique():
+        for row in of_streams(metrics, str(test)).itertuples(index=False):
+            side = text(row.side) if row.metric == "throughput" else ""
+            lines.setdefault((row.run_id, str(test), row.metric, side), row.line)
     return lines
+
+
+def _run_id(run: Any) -> str:
+    return str(run.name).removesuffix(REVERSE)
 
 
 def _at_line(line: Callable[[Any], Any]) -> Callable[[Any], list[Ref]]:

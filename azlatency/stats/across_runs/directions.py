@@ -31,7 +31,7 @@ def data_path(path: Path, test: str | None) -> Path | None:
 
     ``None`` for a path that names no direction and for a test of both directions at once.
     """
-    if (path.scenario is not None and path.ends is None) or (test or "").endswith("-bidir"):
+    if (path.scenario is not None and path.ends is None) or "-bidir" in (test or ""):
         return None
     return path.reversed() if (test or "").endswith("-reverse") else path
 

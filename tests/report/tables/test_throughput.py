@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pandas as pd
+from helpers.places import TESTS
 from helpers.tables import cell, logs_behind
 
 import azlatency as az
-from azlatency.report import tables
+from azlatency.report import findings, tables
 from azlatency.report.objects import Note
+from azlatency.report.table import Table
 from azlatency.studies.store import Study
 
 
@@ -21,6 +26,19 @@ def test_goodput_is_the_printed_number_in_gbit_per_second(cni: Study, cni_throug
         row = f"AZ1 - AZ3, {tool}"
         assert cell(table, row, "as printed") == token and cell(table, row, "goodput, Gbit/s") == gigabits
         assert logs_behind(cni, table, row) == {f"az1-az3/{tool.split()[0]}.log"}
+
+
+def test_the_directions_of_a_test_lead_to_their_own_lines(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    shutil.copy(TESTS / "fixtures" / "iperf3" / "3.12-bidir.txt", tmp_path / "raw")
+    az.import_study("both", [tmp_path / "raw"], out=tmp_path)
+    study = az.load("both", processed=tmp_path)
+    runs = az.throughput(study)
+    table = tables.throughput.printed(study, runs)
+    assert isinstance(table, Table)
+    lines = [[row["cell_refs"][column][0]["line"] for column in ("2", "6")] for row in table.record()["rows"]]
+    assert lines == [[14, 13], [16, 15]]  # [TX-C] and [RX-C]: goodput, retransmits
+    assert "1 run sent in both directions at once" in str(findings.throughput.conclude(runs, []))
 
 
 def test_a_study_without_throughput_has_notes(echo: Study) -> None:

@@ -22,7 +22,8 @@ def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
     path = az.Path.between("a", "b")
     assert data_path(path, "stream") == "a → b"
     assert data_path(path, "stream-reverse") == "b → a"
-    assert data_path(path, "stream-bidir") is None and data_path(az.Path.parse("AZ1 - AZ3"), "stream") is None
+    assert data_path(path, "stream-bidir") is None and data_path(path, "stream-bidir-reverse") is None
+    assert data_path(az.Path.parse("AZ1 - AZ3"), "stream") is None
     random = stream(10)
     rows = []
     for number in range(1, 9):
