@@ -3,6 +3,7 @@
 Zones, repeats and rounds are read from names such as ``az1-az3/``, ``us-central1-a_to_us-east1-b.log`` or
 ``round02_ping_r1.log``, and written as patterns. A name with one zone only, or with three, does not say who talked to
 whom; the draft leaves it out. Bare letters and digits (``a_to_b``, ``1-3``) are zones if some of them are at both ends.
+Folders whose names say nothing of this are scenarios: their runs may have the same addresses and be of other settings.
 Comments show what each pattern assigns.
 """
 
@@ -35,11 +36,13 @@ _NUMBERS = {
 }
 _SERVER = re.compile(r"(?<![a-z])(?:server|target|to|dst|dest|receiver|peer)[^a-z0-9]*$", re.IGNORECASE)
 _CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)[^a-z0-9]*$", re.IGNORECASE)
-_FIELDS = {"zone": "string", "peer_zone": "string", "round": "int64", "repeat": "int64"}
+#: Names of folders that say when a run was: 2024-05-01, run-20240501_1200.
+_TIME = re.compile(r"(?:[a-z]+[_-]?)?\d[\d_.:TZ-]{5,}", re.IGNORECASE)
+_FIELDS = {"scenario": "string", "zone": "string", "peer_zone": "string", "round": "int64", "repeat": "int64"}
 _COLUMNS = ("log", "scenario", "zone", "peer_zone", "region", "peer_region", "round", "repeat", "ignore")
 _GAP = "# fill in: "
 _EXAMPLES = 3
-#: More patterns than this do not describe a naming scheme.
+#: More patterns than this do not describe a naming scheme; more folders are not worth describing one by one.
 _MOST_PATTERNS = 24
 
 
@@ -56,7 +59,7 @@ class _Described:
         ends = [values.pop(name, None) for name in ("zone", "peer_zone")]
         names = [f"zone {end}" if end.isdigit() else end for end in ends if end]
         says = [str(Path.between(*names))] if names else []
-        says += [f"{name} {int(number)}" for name, number in values.items()]
+        says += [f"{name} {value if name == 'scenario' else int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
 
 
@@ -93,13 +96,13 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
         f'{_GAP}source = "who measured, where it is published"',
         *_patterns(described),
     ]
-    zoned = {item.path for item in described if "zone" in item.values}
+    named = {item.path for item in described if {"zone", "scenario"} & set(item.values)}
     folders: dict[str, list[str]] = {}
     for path in logs:
-        if path not in zoned:
+        if path not in named:
             folder = path.rpartition("/")[0]
             folders.setdefault(f"{folder}/*" if folder else path, []).append(path)
-    for pattern, group in folders.items():
+    for pattern, group in list(folders.items())[:_MOST_PATTERNS]:
         names = dict.fromkeys(tool for path in group for tool in tools[path])
         lines += [
             "",
@@ -107,6 +110,11 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
             f'log = "{_text(pattern)}"'.ljust(39) + f" # {count_of(len(group), 'log')}: {', '.join(names)}",
             f'{_GAP}zone = "1"            (the client\'s)',
             f'{_GAP}peer_zone = "2"       (the server\'s)',
+        ]
+    if len(folders) > _MOST_PATTERNS:
+        lines += [
+            "",
+            f"# … and {count_of(len(folders) - _MOST_PATTERNS, 'more folder')}: pattern describes many at once",
         ]
     others = [printable(path) for path in paths if path not in tools]
     unknown = [f"# not recognised: {path}" for path in others[:_EXAMPLES]]
@@ -141,10 +149,14 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
         groups.setdefault(item.pattern, []).append(item)
     if not groups:
         return []
-    lines = ["pattern = [                             # from the names, client first; check what they assign:"]
+    lines = [
+        "# From the names, client first. Check what the patterns assign; * instead of a field leaves a name out.",
+        "pattern = [",
+    ]
     for pattern, items in groups.items():
         lines.append(f'  "{_text(pattern)}",'.ljust(39) + f" # {count_of(len(items), 'log')}")
-        lines += [f"    # {printable(str(item))}" for item in items[:_EXAMPLES]]
+        examples = {str(sorted(item.values.items())): item for item in reversed(items)}
+        lines += [f"    # {printable(str(item))}" for item in [*reversed(examples.values())][:_EXAMPLES]]
     return [*lines, "]"]
 
 
@@ -165,7 +177,44 @@ def _describe(logs: Sequence[str]) -> list[_Described]:
         if (values := pattern.match(path)) is not None
         and any(values_by_path.get(path, {}).get(name) != value for name, value in values.items())
     }
-    return [item for item in described if item.pattern not in wrong]
+    certain = [item for item in described if item.pattern not in wrong]
+    numbered = {item.path for item in described}
+    return certain + _scenarios([path for path in logs if path not in numbered], logs)
+
+
+def _scenarios(unnamed: Sequence[str], logs: Sequence[str]) -> list[_Described]:
+    """Return what the folders say of logs whose names say nothing; a pattern that matches other logs is left out."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for path in unnamed:
+        alike.setdefault(tuple(re.findall(r"[/!]", path)), []).append(path)
+    described = []
+    for marks, paths in alike.items():
+        fields = _folder_fields([re.split(r"[/!]", path)[:-1] for path in paths])
+        if "{scenario}" not in fields:
+            continue
+        text = "".join(field + mark for field, mark in zip(fields, marks, strict=True)) + "*"
+        pattern = PathPattern.parse(text, _FIELDS)
+        values = {path: found for path in logs if (found := pattern.match(path)) is not None}
+        if set(values) == set(paths):
+            described += [_Described(path, text, found) for path, found in values.items()]
+    return described
+
+
+def _folder_fields(folders: Sequence[Sequence[str]]) -> list[str]:
+    """Return a field for each level of folders: a number from 1 to n is a repeat, names that vary are scenarios."""
+    levels = list(zip(*folders, strict=True))
+    fields = []
+    for depth, names in enumerate(levels):
+        numbers = sorted({int(name) for name in names if name.isdecimal()})
+        if len(set(names)) == 1 or all(_TIME.fullmatch(name) for name in names):
+            fields.append("*")
+        elif all(map(str.isdecimal, names)) and numbers == list(range(numbers[0], len(numbers) + numbers[0])):
+            fields.append("{repeat}" if numbers[0] < 2 and "{repeat}" not in fields else "{scenario}")
+        else:  # "tcp" says nothing beside "tcp_1G" in the folder below
+            below = levels[depth + 1 :]
+            repeated = any(all(map(str.__contains__, deeper, names)) for deeper in below)
+            fields.append("*" if repeated else "{scenario}")
+    return fields
 
 
 def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:

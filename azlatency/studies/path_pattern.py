@@ -1,7 +1,8 @@
 """Patterns of file names that say who talked to whom: ``{region}-{zone}/to-{peer_zone}/*/{scenario}_{repeat}.log``.
 
 A field in braces is a column of the manifest and takes characters other than a slash, as many as possible; ``*`` takes
-any characters other than a slash. A pattern describes a whole path, or its last folders and the file.
+any characters other than a slash. A pattern describes a whole path, or its last folders and the file. ``{scenario}``
+may occur several times: a scenario of two folders has the names of both, ``wireguard/loss``.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class PathPattern:
             raise PatternError(f"pattern {text!r} has no field or an unpaired brace; write fields as {{zone}}")
         if unknown := [name for name in fields if name not in types]:
             raise PatternError(f"unknown field {{{unknown[0]}}} in the pattern; known: {', '.join(sorted(types))}")
-        if repeated := [name for name in fields if fields.count(name) > 1]:
+        if repeated := [name for name in fields if fields.count(name) > 1 and name != "scenario"]:
             raise PatternError(f"{{{repeated[0]}}} occurs twice in the pattern; use * for one of them")
         if len(tokens) > 4 * _MOST_FIELDS or len(fields) > _MOST_FIELDS:
             raise PatternError(f"the pattern has more than {_MOST_FIELDS} fields; shorten it")
@@ -108,8 +109,8 @@ class _Matcher:
         else:
             for end in self._ends(position, kind, name):
                 if self._from(token + 1, end, values):
-                    if kind == "field":
-                        values[name] = self.text[position:end]
+                    if kind == "field":  # the parts that follow are known already
+                        values[name] = "/".join([self.text[position:end], *([values[name]] if name in values else [])])
                     return True
         self.failed.add((token, position))
         return False

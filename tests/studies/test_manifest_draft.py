@@ -89,7 +89,8 @@ def test_zones_in_names(path: str, zones: str | None) -> None:
     ],
 )
 def test_bare_letters_and_digits_are_zones_if_some_are_at_both_ends(paths: list[str], zones: list[str]) -> None:
-    assert [" ".join(item.values[key] for key in ("zone", "peer_zone")) for item in _describe(paths)] == zones
+    zoned = [item.values for item in _describe(paths) if "zone" in item.values]
+    assert [f"{values['zone']} {values['peer_zone']}" for values in zoned] == zones
 
 
 def test_patterns_that_contradict_each_other_are_left_out() -> None:
@@ -112,3 +113,43 @@ def test_a_drafted_table_has_one_row_per_log(raw: Path, tmp_path: Path) -> None:
     assert manifest.ignored("odd[1].log") == "no log of a known tool"
     run: dict[str, object] = {"heading": None}
     assert manifest.describe(run, "az1-az3/qperf.log") == [] and (run["zone"], run["peer_zone"]) == ("1", "3")
+
+
+def _assigned(paths: list[str]) -> dict[str, dict[str, str]]:
+    return {item.path: dict(item.values) for item in _describe(paths)}
+
+
+def test_folders_that_say_nothing_else_are_scenarios() -> None:
+    # Two settings of a network may have the same addresses: their runs must not be pooled.
+    paths = [f"d.zip!{cni}/{run}/{log}.json" for cni in ("plain", "ipsec") for run in (1, 2) for log in ("tcp", "udp")]
+    assert _assigned(paths)["d.zip!ipsec/2/udp.json"] == {"scenario": "ipsec", "repeat": "2"}
+    assert len(_assigned(paths)) == 8 and {item.pattern for item in _describe(paths)} == {"*!{scenario}/{repeat}/*"}
+
+
+def test_a_scenario_has_the_names_of_all_folders_that_vary() -> None:
+    paths = [f"{vpn}/{loss}/2024-05-0{day}/x.log" for vpn in "pq" for loss in ("none", "high") for day in (1, 2)]
+    assert _assigned(paths)["q/high/2024-05-02/x.log"] == {"scenario": "q/high"}  # a day is no setting
+    paths = [f"{way}/{way}_{rate}/x.log" for way in ("kernel", "user") for rate in ("1G", "10G")]
+    assert _assigned(paths)["user/user_1G/x.log"] == {"scenario": "user_1G"}
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["a.log", "b.log"],  # no folder
+        ["x/a.log", "x/b.log"],  # one folder
+        ["1/a.log", "2/a.log"],  # repeats of one setting
+        ["x/a.log", "y/a.log", "z/x/a.log"],  # the pattern of x and y also matches z/x
+        ["x_r1/a.log", "y_r1/a.log"],  # the names say something else, too
+    ],
+)
+def test_folders_that_may_be_anything_are_no_scenarios(paths: list[str]) -> None:
+    assert not any("scenario" in values for values in _assigned(paths).values())
+
+
+def test_a_draft_of_many_folders_is_short(tmp_path: Path) -> None:
+    paths = [f"x_r{number}/a.log" for number in range(40)]
+    tables = az.parse(FIXTURES / "ping" / "busybox-1.35-c4.log")
+    (source,) = tables.rows["sources"]
+    tables.rows["sources"] = [source | {"path": path} for path in paths]
+    assert draft("x", tables, paths).count("[[run]]") <= 24
