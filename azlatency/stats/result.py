@@ -107,6 +107,7 @@ _CODES = {
         "unit conflict",
         "the values disagree about their unit: round trip, half round trip, one-way delay, or another unit",
     ),
+    "counts_conflict": ("counts disagree", "the counts disagree with each other, so nothing follows from them"),
     "unit_slip": ("wrong unit?", "off by a factor of a hundred or more; the expectation may be in another unit"),
     "type_p_mismatch": (
         "different packets",

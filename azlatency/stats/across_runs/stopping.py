@@ -42,7 +42,7 @@ def may_stop(
     Parameters
     ----------
     values : iterable of float
-        One positive number per run, in the order of measuring.
+        One positive number per run, in the order of measuring; NaN is left out.
     relative : float
         Relative half-width to reach; ``0.05`` is ±5 %.
     confidence : float
@@ -63,7 +63,10 @@ def may_stop(
     import numpy as np
     from scipy.stats import t as student
 
-    logs = np.log(np.asarray([float(value) for value in values if value > 0]))
+    given = [float(value) for value in values if not math.isnan(value)]
+    if unusable := sum(not 0 < value < math.inf for value in given):
+        return Stop(False, None, f"{unusable} values are infinite or not positive")
+    logs = np.log(given)
     runs, _, spread = summary(logs)
     if runs < 2:
         return Stop(False, None, "fewer than two runs")

@@ -73,8 +73,8 @@ def event_test(
     Returns
     -------
     EventTest
-        The last change and its p-value. ``no_values``: fewer than three windows. ``cannot_reach_alpha``: too few
-        windows for any p below ``alpha``.
+        The last change and its p-value. ``no_values``: fewer than three windows. ``loss_censored``: a window is lost.
+        ``cannot_reach_alpha``: too few windows for any p below ``alpha``.
 
     Notes
     -----
@@ -98,6 +98,9 @@ def event_test(
         )
     windows = x[len(x) - count * window :].reshape(count, window)
     levels = np.median(windows, axis=1) if statistic == "median" else windows.mean(axis=1)
+    if not np.isfinite(levels).all():
+        codes += ("loss_censored",)
+        return EventTest(change=math.nan, p=None, attainable_p=None, windows=count, unit=unit, codes=codes)
     changes = np.diff(levels)
     earlier = np.abs(changes[:-1])
     p = (1 + int((earlier >= abs(changes[-1])).sum())) / (1 + len(earlier))

@@ -181,7 +181,8 @@ def table_exceedance(
     -------
     Estimate
         The share, between 0 and 1; the geometric mean of the possible shares (``interpolated``) unless the table
-        determines the count. The interval is a lower bound (``within_run_floor``): a table has lost the order of
+        determines the count. None if ranks and values differ in number or a rank exceeds ``n``
+        (``counts_conflict``). The interval is a lower bound (``within_run_floor``): a table has lost the order of
         sending.
 
     Notes
@@ -199,7 +200,9 @@ def table_exceedance(
     estimate = low = high = None
     codes: tuple[str, ...] = ("no_values",)
     diagnostics: dict[str, float | int | str | bool] = {}
-    if n and ranks:
+    if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
+        codes = ("counts_conflict",)
+    elif n and ranks:
         fewest, most = table_counts(limit, n, ranks, values)
         low, high = clopper_pearson(fewest, n, confidence)[0], clopper_pearson(most, n, confidence)[1]
         codes = ("within_run_floor",) + (("interpolated",) if fewest < most else ())

@@ -61,7 +61,8 @@ def fan_out(
     Estimate
         The quantile, for calls that are independent of each other; if calls are slow together, the truth is lower.
         ``diagnostics["block_maxima"]`` is the same quantile over blocks of ``n_calls`` consecutive packets, which
-        contain the dependence. ``tail_unresolved``: less than one observation above the single-call quantile.
+        contain the dependence; absent if it is a lost probe. ``tail_unresolved``: less than one observation above the
+        single-call quantile.
 
     Raises
     ------
@@ -81,7 +82,8 @@ def fan_out(
     diagnostics = {**single.diagnostics, "single_call_level": level}
     if blocks:
         maxima = np.sort(x[: blocks * n_calls].reshape(blocks, n_calls).max(axis=1))
-        diagnostics["block_maxima"] = float(maxima[max(int(np.ceil(blocks * p)) - 1, 0)])
+        if np.isfinite(maximum := float(maxima[max(int(np.ceil(blocks * p)) - 1, 0)])):
+            diagnostics["block_maxima"] = maximum
     return replace(
         single, what=f"p{100 * p:g} of the slowest of {n_calls} calls", diagnostics=diagnostics,
         assumptions=(*single.assumptions, "calls independent of each other"),

@@ -37,7 +37,7 @@ def histogram_quantiles(
     Parameters
     ----------
     low, high : array_like, shape (classes,)
-        Bounds of the classes in ``unit``, in any order. An upper bound of NaN or ``inf`` is an open class.
+        Bounds of the classes in ``unit``, in any order. A bound of NaN or ``inf`` is that of an open class.
     counts : array_like, shape (classes,)
         Packets per class.
     q : iterable of float
@@ -75,8 +75,9 @@ def histogram_quantiles(
     import numpy as np
 
     lower, upper, number = (np.asarray(column, dtype="float64") for column in (low, high, counts))
-    if not lower.shape == upper.shape == number.shape or lower.ndim != 1 or (number < 0).any():
+    if not lower.shape == upper.shape == number.shape or lower.ndim != 1 or not (number >= 0).all():
         raise ValueError("low, high and counts must be series of one length, counts >= 0")
+    lower = np.where(np.isnan(lower), -np.inf, lower)
     order = np.argsort(lower)
     lower, upper = lower[order], np.where(np.isnan(upper), np.inf, upper)[order]
     cumulative = np.cumsum(number[order])
@@ -87,7 +88,8 @@ def histogram_quantiles(
         if not 1 <= rank <= n:
             return None, None
         at = int(np.searchsorted(cumulative, rank))
-        return float(lower[at]), float(upper[at]) if math.isfinite(upper[at]) else None
+        start, end = (float(bound) if math.isfinite(bound) else None for bound in (lower[at], upper[at]))
+        return start, end
 
     results = Results[Estimate]()
     for p in map(float, q):

@@ -68,7 +68,7 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
     Parameters
     ----------
     seconds : iterable of float
-        Duration of each connection in s.
+        Duration of each connection in s; an unknown one (NaN or infinite) is left out.
     lost : iterable of bool
         Whether the connection was lost; False if it outlived the test (right-censored).
     confidence : float
@@ -103,9 +103,13 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
     times, ends = np.asarray(list(seconds), dtype="float64"), np.asarray(list(lost), dtype=bool)
     if times.shape != ends.shape:
         raise ValueError(f"{len(times)} lifetimes, {len(ends)} ends; pass one end per lifetime")
+    known = np.isfinite(times)
+    missing = not known.all()
+    times, ends = times[known], ends[known]
     n, losses, total = len(times), int(ends.sum()), float(times.sum())
     curve = _survival_curve(times, ends, confidence)
-    codes: tuple[str, ...] = () if n else ("no_values",)
+    codes: tuple[str, ...] = ("missing",) if missing else ()
+    codes += () if n else ("no_values",)
     codes += ("no_replication",) if n == 1 else ()
     estimate, low, high = (next((point[0] for point in curve if point[column] <= 0.5), None) for column in (1, 2, 3))
     codes += ("unbounded_upper",) if n and high is None else ()

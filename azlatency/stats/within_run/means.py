@@ -124,7 +124,7 @@ class TailWeight:
     share : float
         Share of the largest 0.1 % of the values (at least one) in the sum; 0 for fewer than 1,000 values.
     max_over_median : float
-        Largest value over the median.
+        Largest value over the median; NaN unless that is positive.
     skewness : float
         Skewness of the values.
     spike_rate : float
@@ -150,10 +150,11 @@ class TailWeight:
     @property
     def diagnostics(self) -> dict[str, float]:
         """Numbers for `Estimate.diagnostics`."""
-        return {
+        numbers = {
             "top_share": self.share, "max_over_median": self.max_over_median, "skewness": self.skewness,
             "spike_rate": self.spike_rate,
         }  # fmt: skip
+        return {name: number for name, number in numbers.items() if not math.isnan(number)}
 
 
 def tail_weight(x: FloatArray) -> TailWeight:
@@ -167,7 +168,7 @@ def tail_weight(x: FloatArray) -> TailWeight:
     deviation = x - x.mean()
     variance = float((deviation * deviation).mean())
     skewness = float((deviation * deviation * deviation).mean()) / variance**1.5
-    ratio = float(x.max()) / median if median > 0 else math.inf
+    ratio = float(x.max()) / median if median > 0 else math.nan
     spike_rate = float((x > 10 * median).mean())
     return TailWeight(n=n, share=share, max_over_median=ratio, skewness=skewness, spike_rate=spike_rate)
 
@@ -220,15 +221,16 @@ def mean_from_summary(
 
     codes: tuple[str, ...] = ("within_run_floor",)
     half = None
-    if n < 1:
+    given = n >= 1 and math.isfinite(mean_value)
+    if not given:
         codes = ("no_values",)
-    elif n == 1 or not math.isfinite(sd):
+    elif n == 1 or not 0 <= sd < math.inf:
         codes = ("no_replication",)
     else:
         half = float(stdtrit(n - 1, (1 + confidence) / 2)) * sd / math.sqrt(n)
     low, high = (None, None) if half is None else (mean_value - half, mean_value + half)
     return Estimate(
-        what=what, estimate=mean_value if n >= 1 else None, low=low, high=high, unit=unit, n=n, scope="within_run",
+        what=what, estimate=mean_value if given else None, low=low, high=high, unit=unit, n=n, scope="within_run",
         confidence=confidence, method=PRINTED_METHOD, codes=codes, labels=dict(labels or {}),
         assumptions=("independent packets",), diagnostics={} if half is None else {"standard_error": sd / math.sqrt(n)},
     )  # fmt: skip

@@ -133,7 +133,8 @@ def exceedance_curve(rtt: FloatArray, most: int = POINTS) -> tuple[FloatArray, F
     """
     import numpy as np
 
-    n = len(rtt)
+    if not (n := len(rtt)):
+        return rtt, rtt
     ranks = np.unique(np.geomspace(1, n, most).astype("int64"))
     values = np.sort(rtt)[::-1][ranks - 1]
     answered = np.isfinite(values)

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Result, Row
 from azlatency.stats.within_run.change_points import best_partitions, remove_segment_means
 from azlatency.stats.within_run.dependence import long_run_variance
-from azlatency.stats.within_run.throughput_intervals import BURST_S
+from azlatency.stats.within_run.throughput_intervals import BURST_S, finite_rates
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
@@ -93,7 +92,7 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     """
     import numpy as np
 
-    x, missing = to_array(data)
+    x, missing = finite_rates(data)
     total = (len(x) + missing) * seconds
     codes: tuple[str, ...] = ("missing",) if missing else ()
     codes += ("burst_test",) if total < BURST_S else ()

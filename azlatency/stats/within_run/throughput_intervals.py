@@ -70,12 +70,12 @@ def interval_mean(
     import numpy as np
     from scipy.special import stdtrit
 
-    x, missing = to_array(data)
+    x, missing = finite_rates(data)
     n = len(x)
-    lengths = np.broadcast_to(np.asarray(seconds, dtype="float64"), (n + missing,)) if n else np.ones(0)
+    lengths = np.broadcast_to(np.asarray(seconds, dtype="float64"), (n + missing,))
     codes: tuple[str, ...] = ("missing",) if missing else ()
     # Missing intervals take their length with them; equal lengths are the rule.
-    weights = lengths[:n] if not missing else np.full(n, float(lengths.mean()))
+    weights = np.full(n, float(lengths.mean())) if missing and n else lengths[:n]
     if n and float(lengths.sum()) < BURST_S:
         codes += ("burst_test",)
     estimate = float(np.average(x, weights=weights)) if n else None
@@ -94,6 +94,15 @@ def interval_mean(
         n_effective=effective, assumptions=() if half is None else ("stationary during the run",),
         diagnostics={} if half is None else _diagnostics(x),
     )  # fmt: skip
+
+
+def finite_rates(data: Values) -> tuple[FloatArray, int]:
+    """Return the finite rates and how many are missing: an infinite rate was not measured."""
+    import numpy as np
+
+    x, missing = to_array(data)
+    finite = np.isfinite(x)
+    return x[finite], missing + int((~finite).sum())
 
 
 def _standard_error(x: FloatArray, variance: float) -> tuple[float, float, float]:

@@ -1,0 +1,129 @@
+"""Too few, equal, missing and lost values: every public function answers with flags, never an exception or infinity."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.small_frames import runs, samples
+
+import azlatency as az
+from azlatency import stats
+
+INF, NAN = math.inf, math.nan
+VALUES: dict[str, list[float]] = {
+    "none": [], "one": [1e5], "one missing": [NAN], "one lost": [INF], "all missing": [NAN] * 30,
+    "all lost": [INF] * 30, "two": [1e5, 2e5], "two equal": [1e5] * 2, "equal": [1e5] * 60,
+    "equal, some lost": [1e5] * 50 + [INF] * 10, "nearly all lost": [1e5, 1.1e5, *[INF] * 48],
+    "half lost": [*np.linspace(1e5, 2e5, 30), *[INF] * 30], "half missing": [1e5, NAN, 1.2e5, NAN, 1.1e5] * 6,
+    "negative": [-1e5, -2e5, 1e5] * 10, "zeros": [0.0] * 40, "two levels": [1.0, 2.0] * 100,
+}  # fmt: skip
+GOOD = [1e5, 1.1e5, 1.2e5, 1.3e5, 1.15e5, 1.05e5]
+CALLS: dict[str, Callable[[list[float]], Any]] = {
+    "quantiles": stats.quantiles,
+    "quantiles, lost": lambda x: stats.quantiles(x, lost=5),
+    "quantiles, independent": lambda x: stats.quantiles(x, independent=True),
+    "compare_quantiles": lambda x: stats.compare_quantiles(*(stats.quantiles(y, 0.5)[0] for y in (x, GOOD))),
+    "shift_function": lambda x: stats.shift_function(stats.quantiles(x), stats.quantiles(GOOD)),
+    "mean": stats.mean,
+    "mean_from_summary": lambda x: stats.mean_from_summary(len(x), x[0] if x else NAN, x[-1] if x else NAN),
+    "dependence": stats.dependence,
+    "exceedance": lambda x: stats.exceedance(x, 1.1e5),
+    "exceedance, lost": lambda x: stats.exceedance(x, 1.1e5, lost=7),
+    "check_percentile": lambda x: stats.check_percentile(stats.exceedance(x, 1.1e5), 0.99),
+    "table_exceedance": lambda x: stats.table_exceedance(1.1e5, len(x), [*range(1, len(x) + 1)], sorted(x)),
+    "fan_out": lambda x: stats.fan_out(x, 10),
+    "fit_tail": stats.fit_tail,
+    "return_level": stats.return_level,
+    "remaining_wait": stats.remaining_wait,
+    "stability": stats.stability,
+    "throttling": stats.throttling,
+    "interval_mean": stats.interval_mean,
+    "trend": stats.trend,
+    "warm_up": stats.warm_up,
+    "event_test": lambda x: stats.event_test(x, 5),
+    "clock_steps": lambda x: stats.clock_steps(np.arange(len(x)), x),
+    "lifetimes": lambda x: stats.lifetimes(x, [True] * len(x)),
+    "lifetimes, none lost": lambda x: stats.lifetimes(x, [False] * len(x)),
+    "histogram_quantiles": lambda x: stats.histogram_quantiles(x, [y + 1 for y in x], [3] * len(x)),
+    "exceedance_curve": lambda x: stats.tail_by_run.exceedance_curve(np.array(x)),
+    "typical_run": stats.typical_run,
+    "compare": lambda x: stats.compare(x, GOOD),
+    "compare, paired": lambda x: stats.compare(x, x, paired=True),
+    "history": lambda x: stats.history(x, permutations=19),
+    "confirm": stats.confirm,
+    "runs_needed": stats.runs_needed,
+    "runs_to_decide": lambda x: stats.runs_to_decide(x, GOOD),
+    "one_way_difference": lambda x: stats.one_way_difference(x, x, 10.0),
+    "may_stop": stats.may_stop,
+    "rank_sets": lambda x: stats.rank_sets({"a": x, "b": GOOD}),
+    "check_expectation": lambda x: stats.check_expectation(x, {"relation": "at_least", "low": 1.0}),
+}
+FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "summarize": lambda frame: az.summarize(frame, "median_ns"),
+    "compare": lambda frame: az.compare(frame, runs(), value="median_ns"),
+    "asymmetry": lambda frame: az.asymmetry(frame, value="median_ns"),
+    "agreement": lambda frame: stats.agreement(frame, value="median_ns"),
+    "baseline": az.baseline,
+    "plan": lambda frame: az.plan(frame, value="median_ns"),
+    "histories": lambda frame: stats.histories(frame, "median_ns"),
+    "confirm_by_path": lambda frame: stats.confirm_by_path(frame, value="median_ns"),
+    "compare_imports": lambda frame: stats.compare_imports(frame, runs(), value="median_ns"),
+}
+
+
+def numbers(result: Any) -> Iterator[float]:
+    """Yield the numbers of a result, of its parts and of its diagnostics; NaN stands for no number."""
+    if isinstance(result, float | np.floating):
+        yield float(result)
+    elif isinstance(result, dict):
+        yield from (number for key, part in result.items() if key != "limit" for number in numbers(part))
+    elif isinstance(result, list | tuple):
+        yield from (number for part in result for number in numbers(part))
+    elif dataclasses.is_dataclass(result):
+        yield from (number for field in dataclasses.fields(result) for number in numbers(getattr(result, field.name)))
+
+
+def check(result: Any) -> None:
+    """A result prints, holds no infinite number, and an estimate without number or interval says why."""
+    assert (str(result) or not result) and not any(map(math.isinf, numbers(result)))
+    for part in result if isinstance(result, list) else [result]:
+        if isinstance(part, stats.result.Estimate):
+            assert part.codes or (part.estimate is not None and part.low is not None and part.high is not None)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", CALLS)
+def test_bad_values_are_flagged(name: str) -> None:
+    for values in VALUES.values():
+        check(CALLS[name](list(values)))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", FRAMES)
+def test_bad_runs_are_flagged(name: str) -> None:
+    whole = runs()
+    for frame in (
+        whole[:0], whole[:1], whole[:2], whole.assign(median_ns=1e5),
+        whole.assign(median_ns=INF), whole.assign(median_ns=NAN),
+    ):  # fmt: skip
+        check(FRAMES[name](frame))
+
+
+def test_no_samples_have_no_quantiles() -> None:
+    assert not az.quantiles(samples()[:0])
+
+
+def test_counts_that_disagree_are_flagged() -> None:
+    for ranks, values in (([1, 2, 3], [1.0, 2.0, 3.0]), ([1, 2], [1.0])):
+        share = stats.table_exceedance(1.5, 2, ranks, values)
+        assert share.refused and share.codes == ("counts_conflict",)
+
+
+def test_a_lost_run_does_not_stop_the_measurement() -> None:
+    assert not stats.may_stop([INF, *[1e5, 1.001e5] * 20]).stop
