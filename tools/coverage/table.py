@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import compress, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +41,8 @@ class Row:
     """One line of the table; shares are between 0 and 1, ``None`` where they do not apply.
 
     ``coverage`` is the share of intervals that contain the truth, ``flagged`` the share of answers with a flag,
-    ``width`` the mean length of the intervals over that of the range that contains 95 % of the estimates (the oracle).
+    ``wrong`` the share of data sets whose interval misses the truth without a flag, ``width`` the mean length of the
+    intervals over that of the range that contains 95 % of the estimates (the oracle).
     """
 
     section: str
@@ -53,16 +55,17 @@ class Row:
     flagged: float | None = None
     width: float | None = None
     alarms: float | None = None
+    wrong: float | None = None
 
     def cells(self) -> list[str]:
         """Return the cells of the Markdown table."""
         width = "" if self.width is None or not math.isfinite(self.width) else f"{self.width:.2f}"
-        shares = (self.coverage, self.alarms, self.refused, self.flagged)
-        covered, alarms, refused, flagged = (percent(share, self.repetitions) for share in shares)
-        return [self.process, self.routine, self.size, covered, width, alarms, refused, flagged]
+        shares = (self.coverage, self.alarms, self.refused, self.flagged, self.wrong)
+        covered, alarms, refused, flagged, wrong = (percent(share, self.repetitions) for share in shares)
+        return [self.process, self.routine, self.size, covered, width, alarms, refused, flagged, wrong]
 
 
-HEADER = ["process", "routine", "R or n", "coverage", "width", "false alarms", "refused", "flagged"]
+HEADER = ["process", "routine", "R or n", "coverage", "width", "false alarms", "refused", "flagged", "wrong, no flag"]
 
 
 def percent(share: float | None, repetitions: int) -> str:
@@ -81,7 +84,9 @@ def simulate(
     random = np.random.default_rng(seed)
     answers = [answer(random) for _ in range(repetitions)]
     given = [one for one in answers if not one.refused]
-    covered = width = None
+    covered = width = wrong = None
+    if truth is not None:
+        wrong = sum(not one.flagged and not _holds(one, truth) for one in given) / repetitions
     if truth is not None and given:
         covered = sum(_holds(one, truth) for one in given) / len(given)
         lengths = [one.high - one.low for one in given if one.low is not None and one.high is not None]
@@ -93,6 +98,7 @@ def simulate(
     return Row(
         section, process, routine, size, repetitions, covered, 1 - len(given) / repetitions,
         sum(one.flagged for one in answers) / repetitions, width, sum(alarms) / len(alarms) if alarms else None,
+        wrong,
     )  # fmt: skip
 
 
@@ -102,10 +108,9 @@ def _holds(answer: Answer, truth: float) -> bool:
 
 
 def markdown(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield one table per section."""
-    section = None
-    for row in rows:
-        if row.section != section:
-            section = row.section
-            yield from ("", f"### {section}", "", "| " + " | ".join(HEADER) + " |", "|" + " --- |" * len(HEADER))
-        yield "| " + " | ".join(row.cells()) + " |"
+    """Yield one table per section, with the columns that have a value."""
+    for section, of_section in groupby(rows, lambda row: row.section):
+        lines = [HEADER, *(row.cells() for row in of_section)]
+        used = [any(line[column] for line in lines[1:]) for column in range(len(HEADER))]
+        cells = ["| " + " | ".join(compress(line, used)) + " |" for line in lines]
+        yield from ("", f"### {section}", "", cells[0], "|" + " --- |" * sum(used), *cells[1:])

@@ -20,9 +20,15 @@ from azlatency.studies.segments import Segment
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from helpers.processes import PROCESSES, quantile
+from helpers.processes import PROCESSES, Process, arfima, quantile
 
 Rtt = NDArray[np.float64]
+
+
+def _answered(given: Estimate) -> Answer:
+    """Return an estimate as an answer; without any end it is refused."""
+    open_ends = given.low is None and given.high is None
+    return Answer(given.low, given.high, open_ends, bool(given.codes), None, given.estimate)
 
 
 def _intervals(
@@ -33,12 +39,7 @@ def _intervals(
         for n in (5000, 20_000):
 
             def answer(random: np.random.Generator, n: int = n, name: str = name) -> Answer:
-                given = ask(name, PROCESSES[name](random, n))
-                open_ends = given.low is None and given.high is None
-                return Answer(
-                    low=given.low, high=given.high, refused=open_ends, flagged=bool(given.codes),
-                    estimate=given.estimate,
-                )  # fmt: skip
+                return _answered(ask(name, PROCESSES[name](random, n)))
 
             yield simulate(
                 section, name, routine, f"{n:,}", repetitions=max(int(200 * scale), 10), seed=n, truth=truth(name),
@@ -51,6 +52,21 @@ def quantile_rows(section: str, scale: float, p: float) -> Iterator[Row]:
     return _intervals(
         section, scale, f"quantiles, p{100 * p:g}", lambda _, rtt: quantiles(rtt, p)[0], lambda name: quantile(name, p)
     )
+
+
+def memory_rows(section: str, scale: float) -> Iterator[Row]:
+    """Estimate how often long-range dependence of each strength is refused, and the coverage of the median."""
+    for d in (0.0, 0.1, 0.2, 0.3, 0.4):
+        process = arfima(d)
+        for n in (2000, 5000, 20_000):
+
+            def answer(random: np.random.Generator, n: int = n, process: Process = process) -> Answer:
+                return _answered(quantiles(process(random, n), 0.5)[0])
+
+            yield simulate(
+                section, f"ARFIMA d = {d:g}", "quantiles, p50", f"{n:,}", repetitions=max(int(200 * scale), 10), seed=n,
+                truth=1.0, answer=answer,
+            )  # fmt: skip
 
 
 def exceedance_rows(section: str, scale: float) -> Iterator[Row]:
@@ -89,8 +105,7 @@ def large_run_rows(section: str, scale: float) -> Iterator[Row]:
                 _, (given,) = large_runs.estimate_large_run(
                     cast("list[Segment]", pieces), [p], Options(confidence=0.95)
                 )
-                open_ends = given.low is None and given.high is None
-                return Answer(given.low, given.high, open_ends, bool(given.codes), None, given.estimate)
+                return _answered(given)
 
             yield simulate(
                 section, name, f"quantiles from files, p{100 * p:g}", "100,000", repetitions=max(int(100 * scale), 10),
@@ -131,6 +146,7 @@ def shift_rows(section: str, scale: float) -> Iterator[Row]:
 #: Title of a section → its rows, given the title and the share of the usual repetitions.
 SECTIONS: dict[str, Callable[[str, float], Iterator[Row]]] = {
     "Median of one run: coverage of the 95 % interval": partial(quantile_rows, p=0.5),
+    "Long memory: how often it is refused, and the coverage of the median": memory_rows,
     "p99 of one run: coverage of the 95 % interval": partial(quantile_rows, p=0.99),
     "Quantiles of a large run: coverage of the 95 % interval": large_run_rows,
     "Share above a limit: coverage of the 95 % interval": exceedance_rows,

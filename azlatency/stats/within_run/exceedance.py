@@ -99,7 +99,7 @@ def exceedance(
     elif independent or not len(x):
         low, high = clopper_pearson(count, n, confidence)
     else:
-        tau_of_run = max(autocorrelation_time(above.astype("float64")), 1.0)
+        tau_of_run = run.tau_beside_bursts(1 - count / n, max(autocorrelation_time(above.astype("float64")), 1.0))
         rare = min(count, n - count)
         side = max(rare, MIN_BEYOND) / n
         cautious = max(tau_of_run, run.wider_tau(side if rare < count else 1 - side))

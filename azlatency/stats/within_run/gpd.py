@@ -1,6 +1,7 @@
 """The generalised Pareto distribution (GPD): fit, goodness of fit, and profile-likelihood intervals.
 
-Own fit: `scipy.stats.genpareto.fit` takes 30 times as long, and a run is fitted at up to 14 thresholds.
+Own fit: `scipy.stats.genpareto.fit` has the same likelihood and takes 8 to 16 times as long (300 excesses, shapes of
+-0.4 to 5), and a run is fitted at up to 14 thresholds.
 
 Sources: Grimshaw, Technometrics 35:185 (1993); Choulakian & Stephens, Technometrics 43:478 (2001); Coles, An
 Introduction to Statistical Modeling of Extreme Values (2001), ch. 4.

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from azlatency.stats.within_run.dependence import MIN_EFFECTIVE, autocorrelation_time, dependence
 from azlatency.stats.within_run.log_histograms import CLASSES, LogHistogram, class_bounds, class_of, log_histogram
-from azlatency.stats.within_run.one_run import Options, Run
+from azlatency.stats.within_run.one_run import BURSTS, Options, Run
 from azlatency.stats.within_run.order_statistics import point_rank
 from azlatency.studies.segments import grouped
 
@@ -201,6 +201,7 @@ def _measure(
         measured = dependence(shares[list(classes).index(0.5)])
         codes = ("long_memory",) if measured.long_memory else ()
         codes = (("few_clusters",) if rank_tau > 2 and n / rank_tau < MIN_EFFECTIVE else ()) + codes
+        codes = codes or measured.warnings
         diagnostics["reach"] = size * measured.reach
         if measured.memory is not None:
             diagnostics["memory_d"] = measured.memory
@@ -211,9 +212,9 @@ def _measure(
 
 
 def _with_wider(levels: Iterable[float]) -> list[float]:
-    """Return the levels, the median, and the tails that `Run.wider_tau` asks for."""
+    """Return the levels, the median, and the tails that `Run.wider_tau` and `Run.tau_beside_bursts` ask for."""
     wider = [round(10 * min(p, 1 - p) if p < 0.5 else 1 - 10 * min(p, 1 - p), 12) for p in levels]
-    return sorted({0.5, *levels, *(p for p in wider if 0 < p < 1)})
+    return sorted({0.5, *(1 - share for share in BURSTS), *levels, *(p for p in wider if 0 < p < 1)})
 
 
 def _batch_shares(side: int, edges: FloatArray, size: int, segments: Sequence[Segment]) -> NDArray[np.float64]:

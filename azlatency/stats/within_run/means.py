@@ -109,7 +109,7 @@ def mean(
     if n >= 2 * BATCHES:
         half = max(half, float(stdtrit(BATCHES - 1, (1 + confidence) / 2)) * batch_error(x, BATCHES))
     refusals = (("mean_tail_dominated",) if weight.dominates else ()) + measured.codes
-    codes += refusals
+    codes += (*refusals, *measured.warnings)
     return result(estimate, None if refusals else half, measured.n_effective)
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Effective packets beyond a percentile of dependent packets with fewer of which the interval may be too short: with
 #: 20 to 100 it covers 88 to 90 % (p99 of 100,000 packets), because the dependence of rare packets is underestimated.
 ENOUGH_BEYOND = 125
+#: Shares of the slowest packets among which bursts are looked for.
+BURSTS = (0.1, 0.01)
 ASSUMPTIONS = ("stationary during the run", "short memory")
 
 
@@ -77,6 +79,19 @@ class Run(ABC):
         wider = 10 * min(p, 1 - p)
         return self.rank_tau if wider >= 0.5 - 1e-9 else self.tau(round(wider if p < 0.5 else 1 - wider, 12))
 
+    def tau_beside_bursts(self, p: float, own: float) -> float:
+        """Return ``own``, the autocorrelation time of the p-quantile's indicator, with the part that bursts hide.
+
+        Bursts of late packets hardly show in the autocorrelation of 1{x <= median}, but how many of them a run catches
+        shifts its median: with them, the interval covers 93 to 98 % (20,000 to 100,000 packets), without 84 to 93 %.
+        The number of packets in the tail of a share s has the variance n s tau_s, and p of each step in it reaches the
+        count at or below the quantile. A share below a quarter of ``own`` is noise.
+        """
+        if self.options.independent or not 0.1 < p < 0.9:
+            return own
+        hidden = p / (1 - p) * max(share * (self.tau(1 - share) - own) for share in BURSTS)
+        return own + hidden if hidden > own / 4 else own
+
     def point(self, p: float) -> tuple[tuple[str, ...], float | None]:
         """Return the order statistic of rank ceil(n p), or the code of the reason why there is none."""
         if not self.n:
@@ -92,7 +107,7 @@ class Run(ABC):
         """Estimate the p-quantile, with the ends of its interval that the run can support."""
         n, independent = self.n, self.options.independent
         refusal, value = self.point(p)
-        tau, cautious = self.tau(p), self.cautious_tau(p)
+        tau, cautious = self.tau_beside_bursts(p, self.tau(p)), self.cautious_tau(p)
         resolved = n * min(p, 1 - p) / cautious >= MIN_BEYOND
         # If the quantile is not resolved, its remaining end rests on the larger tau.
         confidence = self.options.confidence
@@ -154,7 +169,7 @@ def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0
         diagnostics["reach"] = measured.reach
         if measured.memory is not None:
             diagnostics["memory_d"] = measured.memory
-        codes += measured.codes
+        codes += measured.codes + measured.warnings
     return SortedRun(
         x=x, ordered=ordered, n=n, rank_tau=1.0 if measured is None else measured.rank_tau, codes=codes,
         diagnostics=diagnostics, options=options,

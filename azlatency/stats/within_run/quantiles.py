@@ -75,8 +75,9 @@ def quantiles(
         lost than lie above the quantile) or less than one observation above the quantile (``tail_unresolved``). The
         interval is missing with ``few_clusters`` (a dependent run with fewer than 30 effective values) and
         ``long_memory``; its outer end is missing with fewer than ten effective observations beyond
-        (``tail_unresolved``). With fewer than 125 beyond a percentile of dependent packets, the interval may be too
-        short (``few_effective``).
+        (``tail_unresolved``). It may be too short (``few_effective``) with fewer than 125 beyond a percentile of
+        dependent packets, in a dependent run with fewer than 45 effective values, and if the dependence lasts longer
+        than neighbouring packets let expect.
 
     Raises
     ------

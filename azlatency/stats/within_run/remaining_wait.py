@@ -93,7 +93,8 @@ def remaining_wait(
     share /= share[-1]
     measured = dependence(x)
     return Results(
-        _estimate(replace(blank, codes=(*codes, *measured.codes)), x, ordered, share, measured.tau) for blank in levels
+        _estimate(replace(blank, codes=(*codes, *measured.codes, *measured.warnings)), x, ordered, share, measured.tau)
+        for blank in levels
     )
 
 
@@ -122,7 +123,7 @@ def _estimate(blank: Estimate, x: FloatArray, ordered: FloatArray, share: FloatA
     codes += ("unbounded_upper",) if high is None else ()
     if {"long_memory", "few_clusters"} & set(codes):
         low = high = None
-    elif tau > 2 and n / tau < ENOUGH_EFFECTIVE:
+    elif tau > 2 and n / tau < ENOUGH_EFFECTIVE and "few_effective" not in codes:
         codes += ("few_effective",)
     return replace(
         blank, estimate=value, low=low, high=high, codes=codes, n_effective=n / tau,

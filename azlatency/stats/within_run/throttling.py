@@ -14,6 +14,9 @@ from azlatency.stats.within_run.throughput_intervals import BURST_S, finite_rate
 if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
 
+#: A stream that falls to this share of its rate stopped; token buckets leave more than a hundredth.
+STOPPED = 1e-4
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttling(Result):
@@ -76,7 +79,7 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     Throttling
         Rates before and after the fall. ``short_series``: fewer than ten intervals, no answer. ``burst_test``: a run of
         less than 60 s can end before the token bucket is empty. A stream that stops is not throttled: intervals without
-        traffic at its end do not count.
+        traffic at its end do not count, nor does a fall to less than a ten-thousandth.
 
     Notes
     -----
@@ -106,7 +109,11 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     (_, before), ((at,), after) = partitions
     burst, sustained = float(np.median(x[:at])), float(np.median(x[at:]))
     variance = max(long_run_variance(remove_segment_means(x, [at])), 1e-12 * float(x.var()))
-    if sustained == 0 or before - after <= 3 * math.log(len(x)) * variance or sustained >= (1 - drop) * burst:
+    if (
+        sustained <= STOPPED * burst
+        or before - after <= 3 * math.log(len(x)) * variance
+        or sustained >= (1 - drop) * burst
+    ):
         return result
     return replace(
         result, found=True, burst_rate=burst, sustained_rate=sustained, at_s=at * seconds,

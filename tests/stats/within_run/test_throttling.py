@@ -23,7 +23,7 @@ def test_a_token_bucket_is_found_and_a_steady_series_is_not() -> None:
 
 def test_a_stream_that_stops_is_not_throttled() -> None:
     rates = 5 + 0.05 * stream(60).standard_normal(300)
-    for stopped in ([0.0] * 5, [0.0] * 200, [0.0] * 40 + [0.1]):
+    for stopped in ([0.0] * 5, [0.0] * 200, [0.0] * 40 + [0.1], [1e-9] * 100):
         assert throttling(np.concatenate([rates, stopped])).found is False
     assert throttling(np.concatenate([rates, rates / 2, np.zeros(20)])).found
     assert throttling(np.zeros(100)).codes == ("short_series",)
