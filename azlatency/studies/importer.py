@@ -39,6 +39,7 @@ from azlatency.studies.remote import (
 )
 from azlatency.studies.runs import paths_by_scenario
 from azlatency.studies.store import (
+    EMPTY_STAMP,
     LAYOUT,
     PARSED_RUNS,
     STAMP_FILE,
@@ -50,6 +51,7 @@ from azlatency.studies.store import (
     digest,
     large_sources,
     list_studies,
+    missing_files,
     read_stamp,
     recover,
 )
@@ -197,6 +199,8 @@ def _import(
     recover(folder)
     summary = ImportSummary(name, folder)
     before = read_stamp(folder)
+    if missing_files(folder, before):
+        before = EMPTY_STAMP  # all are written again
     files, marks = _select_files(roots, manifest, summary, before)
     stamp: Stamp = {
         "study": name,

@@ -43,9 +43,9 @@ LAYOUT = 2
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
-_EMPTY_STAMP: Stamp = {
+EMPTY_STAMP: Stamp = {
     "study": None, "parser_version": None, "manifest": None, "roots": [], "files": {}, "summary": None,
-    "refused": [], "imported_at": None, "layout": None,
+    "refused": [], "imported_at": None, "layout": None, "tables": [],
 }  # fmt: skip
 
 
@@ -260,7 +260,7 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     Raises
     ------
     LogError
-        If the study is not imported. The message lists the imported studies.
+        If the study is not imported, or one of its files was deleted. The message lists the imported studies.
 
     Examples
     --------
@@ -278,6 +278,8 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     if not (folder / STAMP_FILE).is_file():
         known = ", ".join(sorted(path.parent.name for path in root.glob(f"*/{STAMP_FILE}"))) or "none"
         raise LogError(f"study {name!r} not found. Known studies: {known}. Import it: azlatency import --study NAME")
+    if missing := missing_files(folder, read_stamp(folder)):
+        raise LogError(f"{folder / missing[0]}: this file was deleted. Run: azlatency import --study {name}")
     version = digest([folder / STAMP_FILE])
     return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
 
@@ -285,6 +287,11 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
 def large_sources(folder: Path) -> set[str]:
     """Return the sources of an imported study whose samples have files of their own."""
     return {path.stem.removeprefix("source-") for path in (folder / "samples").glob("tool=*/source-*.parquet")}
+
+
+def missing_files(folder: Path, stamp: Stamp) -> list[str]:
+    """Return the files that an import wrote to a folder and that are no longer there."""
+    return [name for name in stamp["tables"] if not (folder / name).is_file()]
 
 
 def stored_schema(name: str) -> pa.Schema:
@@ -347,8 +354,8 @@ def read_stamp(folder: Path) -> Stamp:
     try:
         stamp = json.loads((folder / STAMP_FILE).read_text("utf-8"))
     except (OSError, ValueError):
-        return _EMPTY_STAMP
-    return stamp if set(stamp) == set(_EMPTY_STAMP) else _EMPTY_STAMP
+        return EMPTY_STAMP
+    return stamp if set(stamp) == set(EMPTY_STAMP) else EMPTY_STAMP
 
 
 def recover(folder: Path) -> None:

@@ -68,6 +68,8 @@ def write_study(
         _write_json(staging / "study.json", description)
         _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
         _write_json(staging / "reported.json", read_reported(manifest))
+        written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
+        stamp["tables"] = sorted(path.relative_to(staging).as_posix() for path in written)
         _write_json(staging / STAMP_FILE, stamp, indent=None)
         _replace(folder, staging)
     finally:

@@ -101,6 +101,24 @@ def test_a_data_set_of_another_version_is_refused_by_name(study: Path, out: Path
         _ = load("cni", processed=out).metrics
 
 
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("lost", ["metrics-00001-of-*.parquet", "runs-*.parquet", "samples/tool=ping/*", "study.json"])
+def test_a_deleted_file_is_named_and_written_again(lost: str, study: Path, out: Path, raw: Path) -> None:
+    for log in (raw / "emulated-zones" / "ping" / "az1a-az1b").iterdir():
+        shutil.copy(log, study / log.name)
+    import_study("cni", [study], out=out)
+    before = {file: file.read_bytes() for file in (out / "cni").rglob("*") if file.suffix in (".parquet", ".csv")}
+    loaded = load("cni", processed=out)
+    for file in (out / "cni").glob(lost):
+        file.unlink()
+    name = lost.replace("*", ".*")
+    with pytest.raises(az.LogError, match=rf"/cni/{name}: this file was deleted\. Run: azlatency import --study cni$"):
+        load("cni", processed=out)
+    summary = import_study("cni", [study], out=out)
+    assert (summary.unchanged, summary.data_version) == (False, loaded.data_version)
+    assert {file: file.read_bytes() for file in before} == before
+
+
 def test_an_unknown_study_lists_the_known(study: Path, out: Path) -> None:
     import_study("cni", [study], out=out)
     with pytest.raises(az.LogError, match=r"study 'nothing' not found. Known studies: cni\."):
