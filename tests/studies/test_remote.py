@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import fsspec
@@ -163,53 +165,89 @@ def test_a_manifest_cannot_name_files_outside_its_folder(out: Path, store: Memor
         import_study("x", ["memory://dump"], out=out)
 
 
-# --- a real server that speaks the protocol of Amazon S3
+# --- real servers that speak the protocols of Amazon S3 and Azure Blob Storage
+
+
+@contextmanager
+def serving(command: list[str], option: str, log: Path, variables: dict[str, str] | None = None) -> Iterator[str]:
+    """Run a server on a free port, which follows the option; its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with log.open("w") as output:
+        environment = {**os.environ, **(variables or {})}
+        server = subprocess.Popen([*command, option, str(port)], stdout=output, stderr=output, env=environment)
+        try:
+            for _ in range(300):
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait()
 
 
 @pytest.fixture
 def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[fsspec.AbstractFileSystem]:
     pytest.importorskip("moto")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = (tmp_path / "server.log").open("w")
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log
-    )
-    for name, value in {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_MAX_ATTEMPTS": "1", "NO_PROXY": "127.0.0.1",
-    }.items():  # fmt: skip
-        monkeypatch.setenv(name, value)
-    try:
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
+    with serving([sys.executable, "-m", "moto.server", "-H", "127.0.0.1"], "-p", tmp_path / "server.log") as address:
+        for name, value in {
+            "AWS_ENDPOINT_URL": address,
+            "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_MAX_ATTEMPTS": "1", "NO_PROXY": "127.0.0.1",
+        }.items():  # fmt: skip
+            monkeypatch.setenv(name, value)
         system = fsspec.filesystem("s3", skip_instance_cache=True)
         system.mkdir(BUCKET)
         yield system
-    finally:
-        server.terminate()
-        server.wait()
-        log.close()
+
+
+def check_store(system: fsspec.AbstractFileSystem, protocol: str, study: Path, out: Path) -> None:
+    """Import from the store and into it: the bytes are those of the folder, and what is not there is named."""
+    import_study("cni", [study], out=out)
+    upload(system, study, f"{BUCKET}/dump")
+    source, target = [f"{protocol}://{BUCKET}/dump"], f"{protocol}://{BUCKET}/tables"
+    import_study("cni", source, out=target)
+    assert stored_tables(system, f"{BUCKET}/tables/cni") == local_tables(out / "cni")
+    assert import_study("cni", source, out=target).unchanged
+    assert load("cni", processed=target).data_version == load("cni", processed=out).data_version
+    system.rm_file(f"{BUCKET}/dump/az1-az1/qperf.log")
+    (study / "az1-az1" / "qperf.log").unlink()
+    assert (import_study("cni", source, out=target).reused, import_study("cni", [study], out=out).reused) == (19, 19)
+    assert stored_tables(system, f"{BUCKET}/tables/cni") == local_tables(out / "cni")
+    with pytest.raises(az.LogError, match=rf"^{protocol}://nowhere/x: no such file or folder; check the URL$"):
+        import_study("cni", [f"{protocol}://nowhere/x"], out=target)
+    with pytest.raises(az.LogError, match=rf"^{protocol}://nowhere/cni: .*; check the "):
+        import_study("cni", source, out=f"{protocol}://nowhere")
 
 
 @pytest.mark.slow
 def test_from_and_to_s3(study: Path, out: Path, s3: fsspec.AbstractFileSystem) -> None:
-    import_study("cni", [study], out=out)
-    upload(s3, study, f"{BUCKET}/dump")
-    source, target = [f"s3://{BUCKET}/dump"], f"s3://{BUCKET}/tables"
-    import_study("cni", source, out=target)
-    assert stored_tables(s3, f"{BUCKET}/tables/cni") == local_tables(out / "cni")
-    assert import_study("cni", source, out=target).unchanged
-    assert load("cni", processed=target).data_version == load("cni", processed=out).data_version
-    with pytest.raises(az.LogError, match=r"^s3://nowhere/x: no such file or folder; check the URL$"):
-        import_study("cni", ["s3://nowhere/x"], out=target)
-    with pytest.raises(az.LogError, match=r"^s3://nowhere/cni: .*; check the "):
-        import_study("cni", source, out="s3://nowhere")
+    check_store(s3, "s3", study, out)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("azurite-blob") is None, reason="needs Azurite: npm install --global azurite")
+def test_from_and_to_azure(study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    azure = pytest.importorskip("adlfs").AzureBlobFileSystem
+    command = ["azurite-blob", "--location", str(tmp_path / "blobs"), "--skipApiVersionCheck", "--disableTelemetry"]
+    variables = {"AZURITE_ACCOUNTS": "tester:cmlnaHQ="}
+    with serving(command, "--blobPort", tmp_path / "server.log", variables) as address:
+        account = f"DefaultEndpointsProtocol=http;AccountName=tester;BlobEndpoint={address}/tester;AccountKey="
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"{account}cmlnaHQ=")
+        azure.clear_instance_cache()
+        system = fsspec.filesystem("abfs")
+        system.mkdir(BUCKET)
+        check_store(system, "abfs", study, out)
+        before = system.find(f"{BUCKET}/tables")
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"{account}d3Jvbmc=")
+        azure.clear_instance_cache()
+        with pytest.raises(az.LogError, match=rf"^abfs://{BUCKET}/dump: Server failed to authenticate .*credentials$"):
+            import_study("cni", [f"abfs://{BUCKET}/dump"], out=f"abfs://{BUCKET}/tables")
+        assert system.find(f"{BUCKET}/tables") == before
+    azure.clear_instance_cache()
 
 
 @pytest.mark.slow
