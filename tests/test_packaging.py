@@ -200,7 +200,7 @@ def find_python(folder: Path, *candidates: str) -> subprocess.CompletedProcess[s
     assert shell
     return subprocess.run(
         [shell, str(ROOT / "tools/find-python.sh"), *candidates],
-        env={"PATH": str(folder)},
+        env={**os.environ, "PATH": str(folder)},
         capture_output=True,
         text=True,
         check=False,
