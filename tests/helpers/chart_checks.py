@@ -6,7 +6,6 @@ import itertools
 import re
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from azlatency.report.objects import Chart, style
@@ -18,7 +17,7 @@ def texts(chart: Chart) -> list[tuple[str, Any]]:
     """Every visible text of a chart with its bounding box in pixels; of an annotation without its leader."""
     with style():
         figure = chart.figure
-        renderer = FigureCanvasAgg(figure).get_renderer()
+        renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
         figure.draw(renderer)
         headline = figure._suptitle
         shown = [] if headline is None else [(headline.get_text(), Text.get_window_extent(headline, renderer))]

@@ -247,11 +247,14 @@ def styled(draw: Callable[_P, Chart | Note]) -> Callable[_P, Chart | Note]:
 
     @wraps(draw)
     def run(*args: _P.args, **keywords: _P.kwargs) -> Chart | Note:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
         with style(), one_figure() as shortened, _tips_of_one_figure() as hints:
             chart = draw(*args, **keywords)
             if isinstance(chart, Note):
                 return chart
             chart = replace(chart, name=draw.__name__, tips=hints)
+            FigureCanvasAgg(chart.figure)  # the renderer of this canvas remembers how wide each text is
             _set_headline(chart)
             _shorten_names(chart.figure)
             freeze(chart.figure)
@@ -292,12 +295,9 @@ def _set_headline(chart: Chart) -> None:
     """Write the chart's title, the result in words, above the panels; the figure grows by its lines."""
     if not chart.title:
         return
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     figure, letters = chart.figure, _HEADLINE[_column.get()]
-    renderer = FigureCanvasAgg(figure).get_renderer()
     headline = figure.suptitle(wrap(chart.title, letters), x=0.008, ha="left", fontsize=10, fontweight="bold")
-    while letters > 20 and headline.get_window_extent(renderer).x1 > figure.bbox.x1:  # names of wide letters
+    while letters > 20 and headline.get_window_extent().x1 > figure.bbox.x1:  # names of wide letters
         letters -= 2
         headline.set_text(wrap(chart.title, letters))
     grow(figure, _HEADLINE_INCHES * (headline.get_text().count("\n") + 1) + 0.05)
@@ -316,15 +316,11 @@ def _shorten_names(figure: Figure) -> None:
 
 def short_as_drawn(name: str, item: Text, room: float) -> str:
     """Shorten a name until it is at most ``room`` pixels wide in the font of ``item``."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    figure, whole = item.get_figure(root=True), item.get_text()
-    assert figure is not None
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    whole = item.get_text()
 
     def width(text: str) -> float:
         item.set_text(text)
-        return item.get_window_extent(renderer).width
+        return item.get_window_extent().width
 
     text = short(name)
     letters = 2 * int(len(text) * room / max(width(text), 1.0))  # wide letters count twice

@@ -31,7 +31,8 @@ def freeze(figure: Figure) -> None:
     if _pull_titles_in(figure):
         _lay_out(figure)
         _pull_titles_in(figure)
-    figure.set_layout_engine("none")
+    # Any engine, "none" too, would let each file be drawn twice.
+    figure.set_layout_engine(None)
     # The solver's result varies in the last digits.
     for axis in figure.axes:
         left, bottom, width, height = (round(float(side), 6) for side in axis.get_position().bounds)
@@ -108,21 +109,18 @@ def _labels_touch(which: Any) -> bool:
 
 def _break_long_lines(figure: Figure) -> bool:
     """Break titles and axis labels that are too wide into lines; return whether there were any."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    renderer = FigureCanvasAgg(figure).get_renderer()
     page, changed = figure.bbox, False
     for axis in figure.axes:
         for item in (axis._left_title, axis.xaxis.label, axis.yaxis.label):  # type: ignore[attr-defined]
-            box = item.get_window_extent(renderer)
+            box = item.get_window_extent()
             length = box.height if item is axis.yaxis.label else box.width
             room = {axis.xaxis.label: _centred(axis, page), axis.yaxis.label: page.height}.get(item, 0.0)
             if item is axis._left_title:  # type: ignore[attr-defined]
-                inner, end = axis.get_window_extent(), _right_end(axis, figure, renderer)
+                inner, end = axis.get_window_extent(), _right_end(axis, figure)
                 room, moved = end - box.x0, item.get_position()[0] < 0
-                if moved or (length > room and axis.get_tightbbox(renderer) is not None):
+                if moved or (length > room and axis.get_tightbbox() is not None):
                     # A title that is too long for its axes starts at the left edge of the tick labels.
-                    start = min((axis.yaxis.get_tightbbox(renderer) or box).x0, inner.x0)
+                    start = min((axis.yaxis.get_tightbbox() or box).x0, inner.x0)
                     item.set_x((start - inner.x0) / inner.width)
                     room = end - start
             if length > room > 0:
@@ -130,19 +128,17 @@ def _break_long_lines(figure: Figure) -> bool:
                 letters = int(max(map(len, lines)) * room / length) - 1
                 while length > room and letters >= FEWEST_LETTERS:
                     item.set_text("\n".join(textwrap.fill(line, letters) for line in lines))
-                    box = item.get_window_extent(renderer)
+                    box = item.get_window_extent()
                     length, letters = box.height if item is axis.yaxis.label else box.width, letters - 2
     return changed
 
 
 def _pull_titles_in(figure: Figure) -> bool:
     """Move titles that start outside the page back onto it; return whether there were any."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    renderer, changed = FigureCanvasAgg(figure).get_renderer(), False
+    changed = False
     for axis in figure.axes:
         title = axis._left_title  # type: ignore[attr-defined]
-        missing = figure.bbox.x0 + 2 - title.get_window_extent(renderer).x0
+        missing = figure.bbox.x0 + 2 - title.get_window_extent().x0
         if missing > 0:
             title.set_x(title.get_position()[0] + missing / axis.get_window_extent().width)
             changed = True
@@ -156,11 +152,11 @@ def _centred(axis: Axes, page: Any) -> float:
     return float(2 * min(middle - page.x0, page.x1 - middle))
 
 
-def _right_end(axis: Axes, figure: Figure, renderer: Any) -> float:
+def _right_end(axis: Axes, figure: Figure) -> float:
     """Return where the next panel in the row, with its tick labels, or the right edge of the page is, in pixels."""
     box, ends = axis.get_window_extent(), [figure.bbox.x1]
     for other in figure.axes:
         side = other.get_window_extent()
         if other.get_visible() and side.x0 > box.x1 and min(side.y1, box.y1) > max(side.y0, box.y0):
-            ends.append((other.yaxis.get_tightbbox(renderer) or side).x0 - 4)
+            ends.append((other.yaxis.get_tightbbox() or side).x0 - 4)
     return float(min(ends))

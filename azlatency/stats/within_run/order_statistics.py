@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from azlatency.stats.within_run.proportions import wilson
 
@@ -17,6 +18,7 @@ EFFECTIVE = (
 )
 
 
+@lru_cache(maxsize=4096)
 def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[int, int]:
     """Return the ranks of the order statistics that enclose the p-quantile of independent values.
 
