@@ -40,12 +40,17 @@ def find_claims(source: Source) -> list[Claim]:
     claims: set[Claim] = set()
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
-    above = _Above()
+    above, index, begin, start = _Above(), -1, 0, ""
     for text, positions in unique_pieces(source.lines):
         # An empty text has no line.
         for shape, shown, position in zip(shape_of(text).split(b"\n"), text.split("\n"), positions, strict=False):
-            above.begin_line(shown)
-            for hint, signatures in _possible(shape) if len(shape) <= _LONGEST_SHAPE else _select(shape):
+            index += 1
+            if shown[:3] != start:
+                start, begin = shown[:3], index
+            if not (possible := _possible(shape) if len(shape) <= _LONGEST_SHAPE else _select(shape)):
+                continue
+            above.index, above.begin = index, begin
+            for hint, signatures in possible:
                 if hint not in shown:
                     continue
                 stripped = shown.strip()
@@ -68,24 +73,21 @@ def find_claims(source: Source) -> list[Claim]:
 
 
 class _Above:
-    """The claims above a line: lines with the same start have one weak claim of a tool, even if there are a million."""
+    """The claims above a line: lines with the same start have one weak claim of a tool, even if there are a million.
+
+    ``index`` is the line, and ``begin`` the first of the lines above it that all have the same start.
+    """
 
     def __init__(self) -> None:
-        self.index, self._start, self._begin = -1, "", 0
+        self.index = self.begin = 0
         self._last: dict[tuple[str, str], int] = {}
         self._newest = self._before = -1
-
-    def begin_line(self, shown: str) -> None:
-        """Go to the next line."""
-        self.index += 1
-        if shown[:3] != self._start:
-            self._start, self._begin = shown[:3], self.index
 
     def is_repeated(self, hint: str, tool: str) -> bool:
         """Return whether a line above has this claim, and the lines between have the same start and no new claim."""
         last = self._last.get((hint, tool), -1)
         newest = self._before if self._newest == self.index else self._newest
-        if last < self._begin or newest > last:
+        if last < self.begin or newest > last:
             return False
         self._last[hint, tool] = self.index
         return True

@@ -36,6 +36,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from stat import S_ISDIR
 from typing import IO, Any
 
 from azlatency.logs.large import FileText
@@ -246,16 +247,11 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
     """
     path = Path(path)
     shown = shown_name(name or path.as_posix())
-    if path.is_dir():
-        for child in sorted(entry for entry in path.rglob("*") if entry.is_file() and not _is_hidden(entry, path)):
-            inside = shown_name((Path(shown) / child.relative_to(path)).as_posix())
-            if child.is_symlink():
-                yield SourceError(f"{inside}: a symbolic link is not followed; name the file that it points to")
-            else:
-                yield from expand(child, name=inside)
-        return
     try:
-        if path.stat().st_size < _LARGE // 8:
+        status = path.stat()
+        if S_ISDIR(status.st_mode):
+            yield from _expand_folder(path, shown)
+        elif status.st_size < _LARGE // 8:
             yield from expand_bytes(path.read_bytes(), shown)
         else:
             yield from _expand_opened(path.open("rb"), shown)
@@ -263,6 +259,15 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
         yield error
     except OSError as error:
         yield SourceError(f"{shown}: {os.strerror(error.errno) if error.errno else error}; check the path")
+
+
+def _expand_folder(path: Path, shown: str) -> Iterator[Source | SourceError]:
+    for child in sorted(entry for entry in path.rglob("*") if entry.is_file() and not _is_hidden(entry, path)):
+        inside = shown_name((Path(shown) / child.relative_to(path)).as_posix())
+        if child.is_symlink():
+            yield SourceError(f"{inside}: a symbolic link is not followed; name the file that it points to")
+        else:
+            yield from expand(child, name=inside)
 
 
 def path_of(message: str) -> str:

@@ -319,6 +319,10 @@ class LineLog:
         accounting : LineAccounting
             Receives the kind of each line, usually ``recorder.accounting``.
         """
+        if isinstance(lines, list):
+            for line in lines:
+                self.feed_line(line, accounting)
+            return
         for item in iter_blocks(lines):
             if isinstance(item, Line):
                 self.feed_line(item, accounting)

@@ -384,7 +384,7 @@ class Lines(Sequence[Line]):
 
 def iter_blocks(lines: Sequence[Line]) -> Iterator[Line | UniformBlock]:
     """Yield the lines one by one, but each `UniformBlock` as a whole."""
-    if not isinstance(lines, Lines):
+    if isinstance(lines, list) or not isinstance(lines, Lines):
         yield from lines
         return
     for part in lines.parts:
@@ -396,9 +396,10 @@ def iter_blocks(lines: Sequence[Line]) -> Iterator[Line | UniformBlock]:
 
 def unique_pieces(lines: Sequence[Line]) -> Iterable[tuple[str, Sequence[int]]]:
     """Return the text of the lines in pieces, of a block only the first row, and the position of each line."""
-    if isinstance(lines, Lines):
+    # The type of an abstract class takes long to check.
+    if not isinstance(lines, list) and isinstance(lines, Lines):
         return lines.unique_pieces()
-    return [("\n".join([line.text for line in lines]), range(len(lines)))]
+    return [("\n".join([text for _, text in lines]), range(len(lines)))]
 
 
 def find_lines_with(hint: str, text: str) -> list[int]:

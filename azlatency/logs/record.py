@@ -211,9 +211,13 @@ class Run:
         """Return the row of a metric added before, or None."""
         return self._metrics.get((name, side, stream))
 
+    def rows_of(self, names: Sequence[str], stream: str | None = None, side: str | None = None) -> list[Row | None]:
+        """Return the rows of several metrics added before; None for each that was not."""
+        return [self._metrics.get((name, side, stream)) for name in names]
+
     def metric_names(self) -> frozenset[str]:
         """Return the names of the metrics added before."""
-        return frozenset(metric for metric, _, _ in self._metrics)
+        return frozenset([metric for metric, _, _ in self._metrics])
 
     def metric_rows(self, name: str) -> list[Row]:
         """Return the rows of a metric added before, for every side and stream."""
@@ -225,9 +229,13 @@ class Run:
 
     def quantile_rows(self, metric: str, stream: str | None = None) -> list[Row]:
         """Return the quantiles of a metric added before."""
-        rows = self.recorder.rows["quantiles"][self._first_quantile :]
+        rows = self.recorder.rows["quantiles"]
+        if len(rows) == self._first_quantile:
+            return []
         return [
-            row for row in rows if row["metric"] == metric and row["stream"] == stream and row["run_id"] == self.run_id
+            row
+            for row in rows[self._first_quantile :]
+            if row["metric"] == metric and row["stream"] == stream and row["run_id"] == self.run_id
         ]
 
     def quantile_places(self) -> list[tuple[str, str | None]]:

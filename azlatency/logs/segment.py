@@ -48,7 +48,8 @@ _PROMPT = re.compile(
 # "# " and "$ " also start comments and headings; the line is a prompt only if the command runs a known tool.
 _BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
 _PROMPT_STARTS = ("#", "$", "%", ">")
-_BOUNDARIES = ("```", "~~~", "#", "$", ">", "^C", "Script ")
+#: Characters of fences, headings and prompts; a single character is found fastest.
+_BOUNDARIES = ("`", "~", "#", "$", ">", "^", "Script ")
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
 _LINES_ABOVE_FOREIGN = 4
@@ -190,6 +191,8 @@ def _rules() -> list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]]:
 
 
 def _remove_conflicts(claims: Sequence[Claim], segments: Segments) -> list[Claim]:
+    if len({claim.tool for claim in claims}) == 1:  # in ascending order, so that a strong claim on a line is the first
+        return list({claim.position: claim for claim in reversed(claims)}.values())[::-1]
     by_line: dict[int, list[Claim]] = {}
     for claim in claims:
         by_line.setdefault(claim.position, []).append(claim)

@@ -139,7 +139,7 @@ def _check_means(run: Run) -> None:
         ):
             continue
         prefix = name.removesuffix("mean")
-        low, high = (run.row_of(prefix + part, side=side, stream=stream) for part in ("min", "max"))
+        low, high = run.rows_of((prefix + "min", prefix + "max"), stream, side)
         if (low is not None and _exceeds(low, mean)) or (high is not None and _exceeds(mean, high)):
             text = f"the mean {_shown(mean)} of {name} is not between the minimum and the maximum"
             run.add_event("impossible_spread", "error", text, mean["line"])
@@ -150,8 +150,8 @@ def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
 
     The sample standard deviation of n values is at most half the range times sqrt(n / (n - 1)).
     """
-    low, mean, high, deviation = (
-        run.row_of(f"{prefix}_{name}", stream=stream) for name in ("min", "mean", "max", "sd")
+    low, mean, high, deviation = run.rows_of(
+        (f"{prefix}_min", f"{prefix}_mean", f"{prefix}_max", f"{prefix}_sd"), stream
     )
     if low is not None and high is not None and _exceeds(low, high):
         run.add_event(
@@ -178,10 +178,11 @@ def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
 
 def _check_order(run: Run, prefix: str, stream: str | None) -> None:
     """Check that quantiles increase with q, from the minimum to the maximum."""
-    rows = sorted(run.quantile_rows(prefix, stream), key=lambda row: row["q"])
+    rows = run.quantile_rows(prefix, stream)
     if not rows:
         return
-    low, high = (run.row_of(f"{prefix}_{name}", stream=stream) for name in ("min", "max"))
+    rows.sort(key=lambda row: row["q"])
+    low, high = run.rows_of((f"{prefix}_min", f"{prefix}_max"), stream)
     last = low
     for row in [*rows, *([high] if high is not None else [])]:
         if last is not None and _exceeds(last, row):
@@ -192,8 +193,11 @@ def _check_order(run: Run, prefix: str, stream: str | None) -> None:
 
 def _check_duration(run: Run) -> None:
     """Check that the round trips of a closed loop do not take longer than the run."""
-    n, mean, duration = run.value("observations"), run.row_of("rtt_mean"), run.row.get("duration_ns")
-    if not run.row.get("closed_loop") or (run.row.get("connections") or 1) > 1 or not (n and mean and duration):
+    duration = run.row.get("duration_ns")
+    if not duration or not run.row.get("closed_loop") or (run.row.get("connections") or 1) > 1:
+        return
+    n, mean = run.value("observations"), run.row_of("rtt_mean")
+    if not n or mean is None:
         return
     if n * (mean["value"] - _slack(mean)) > _CLOSED_LOOP_SLACK * duration + _TICK_NS:
         text = f"{n:.0f} consecutive round trips of {_shown(mean)} take longer than {duration / 1e9:g} s"

@@ -126,9 +126,9 @@ def _read(name: str, cell: str) -> Quantity | None:
     if match is None or name not in ("duration", *_TIMES, *_QUANTILES):
         raise ValueError("not a time")
     printed = quantity(match[3], match[4])
-    hours, minutes = (quantity(part or "0", "s").value for part in match.groups()[:2])
+    hours, minutes = (quantity(part, "s").value if part else 0 for part in match.groups()[:2])
     value = printed.value + 60 * minutes + 3600 * hours
-    return printed._replace(value=value, resolution=_MICROSECOND_NS)
+    return Quantity(value, printed.unit, printed.printed, _MICROSECOND_NS, printed.printed_unit)
 
 
 class CiliumParser(Parser):
