@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: only, so a table that is written as CSV too (`azlatency.studies.writer`) must have one part.
 _ROWS, _SOURCES = 2**13, 2**9
 _MOST = 2**16
+#: A file with more rows is read by several threads.
+_THREADS = 2**20
 
 
 def count_parts(rows: int, sources: int) -> int:
@@ -69,10 +71,11 @@ def read_part(file: Path, table_schema: pa.Schema, columns: Sequence[str] | None
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if columns is None:
-        return pq.read_table(file, partitioning=None).cast(table_schema)
-    wanted = pa.schema([table_schema.field(name) for name in columns])
-    return pq.read_table(file, columns=list(columns), partitioning=None).cast(wanted)
+    if columns is not None:
+        table_schema = pa.schema([table_schema.field(name) for name in columns])
+    # pyarrow.parquet.read_table imports the package for data sets of many files; threads cost more than a small file.
+    with pq.ParquetFile(file) as stored:
+        return stored.read(columns, use_threads=stored.metadata.num_rows > _THREADS).cast(table_schema)
 
 
 def source_ids(table: pa.Table) -> pa.ChunkedArray:

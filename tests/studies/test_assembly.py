@@ -109,14 +109,6 @@ def test_a_new_log_changes_the_files_of_its_part(study: Path, out: Path) -> None
     assert sum(before[name] != after[name] for name in after) == 1, "the others are links to the files before"
 
 
-@pytest.mark.usefixtures("small_parts")
-def test_a_missing_part_is_never_read_as_no_rows(study: Path, out: Path) -> None:
-    import_study("cni", [study], out=out)
-    (out / "cni" / "metrics-00003-of-00008.parquet").unlink()
-    with pytest.raises(FileNotFoundError):
-        _ = load("cni", processed=out).metrics
-
-
 def test_tables_of_another_layout_are_written_anew(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "LAYOUT", 1)
     import_study("cni", [study], out=out)
