@@ -60,8 +60,9 @@ class Row:
     def cells(self) -> list[str]:
         """Return the cells of the Markdown table."""
         width = "" if self.width is None or not math.isfinite(self.width) else f"{self.width:.2f}"
-        shares = (self.coverage, self.alarms, self.refused, self.flagged, self.wrong)
-        covered, alarms, refused, flagged, wrong = (percent(share, self.repetitions) for share in shares)
+        shares = (self.alarms, self.refused, self.flagged, self.wrong)
+        alarms, refused, flagged, wrong = (percent(share, self.repetitions) for share in shares)
+        covered = percent(self.coverage, round(self.repetitions * (1 - (self.refused or 0.0))))
         return [self.process, self.routine, self.size, covered, width, alarms, refused, flagged, wrong]
 
 
