@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -30,7 +31,7 @@ class TableSet(ABC):
 
     Each frame is built on first use and kept. Times are in nanoseconds, sizes in bytes, rates in bit/s; latencies are
     round-trip times. A missing value is never 0: it is NaN in columns of ``float64`` and ``str``, NaT in
-    ``datetime64[us, UTC]``, and ``<NA>`` in ``boolean``. Integers that can be missing are ``float64``, which is exact
+    ``datetime64[ns, UTC]``, and ``<NA>`` in ``boolean``. Integers that can be missing are ``float64``, which is exact
     for times below 104 days; those that cannot, such as ``line`` and ``seq``, are ``int64``. The type of a column does
     not depend on the data.
     """
@@ -222,6 +223,11 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
         if column.type == pa.int64() and column.name not in schema.NEVER_MISSING:
             numbers = table[column.name].cast(pa.float64(), safe=False)
             table = table.set_column(position, column.name, numbers)
+        elif pa.types.is_timestamp(column.type):
+            # A date after 2262, such as a mistyped one of a manifest, stays in microseconds.
+            with suppress(pa.ArrowInvalid):
+                times = table[column.name].cast(pa.timestamp("ns", tz="UTC"))
+                table = table.set_column(position, column.name, times)
     if not table.num_rows:
         # pandas cannot join two empty columns of text that Arrow stores.
         types[pa.string()] = pd.StringDtype("python", na_value=float("nan"))
