@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 
 #: A pair of zones is far if it takes this many times as long as the next nearer one.
 _FAR = 2.0
+#: A sentence and a picture of more paths are not read.
+_MOST_NAMED = 12
+#: Shorter transfers may show only the burst of a link.
+_SUSTAINED_NS = 60e9
 _PLACES = {
     "same_host": "on one host",
     "same_zone": "in one zone",
@@ -514,11 +518,11 @@ def _broken(study: Study) -> Sentence:
 
 
 def _falling_rates(data: _Data) -> Answer | None:
-    """Say when and to what rate transfers fall."""
+    """Say when and to what rate transfers fall, if at least half of them do."""
     import pandas as pd
 
     chosen, tested = falling(throughput_series(data.study.intervals, client_side_runs(run_table(data.study))))
-    if not chosen:
+    if not chosen or 2 * len(chosen) < len(tested):
         return None
     runs = pd.DataFrame(
         {
@@ -666,29 +670,51 @@ def _single_level(data: _Data) -> Answer | None:
 
 
 def _goodputs(data: _Data) -> Answer | None:
-    """Say the goodput of each path."""
+    """Say the goodput of each path or, of many paths, the lowest and the highest."""
     runs = throughput(data.study)
     if not len(runs):
         return None
     method = runs["method"].value_counts().index[0]
-    rates = runs.loc[runs["method"] == method, "throughput_bit_s"].dropna().astype(float)
+    runs = runs[runs["method"] == method]
+    rates = runs["throughput_bit_s"].astype(float)
     groups, like = rates.groupby(runs["path"], sort=False), one_prefix(rates, "bit/s")
     dots = tuple(
         dot(str(path), values, "bit/s", RunsRef(tuple(map(str, values.index)), "throughput"), like=like)
         for path, values in groups
     )
+    axis = f"goodput, {method}"
+    values: list[Sentence] = [(Linked(value.text, *value.refs), f" on {value.label}") for value in dots]
+    answer: Sentence = ("Goodput: ", *listed(values), ".")
+    if len(dots) > _MOST_NAMED:
+        order = groups.median().reset_index(drop=True).sort_values(kind="stable").index
+        low, high = (values[order[end]] for end in (0, -1))
+        answer = (f"Goodput over {len(dots)} paths: from ", *low, " to ", *high, ".")
+        shown = dict.fromkeys([*order[: _MOST_NAMED // 2], *order[-_MOST_NAMED // 2 :]])
+        dots, axis = tuple(dots[index] for index in shown), f"{axis}: the lowest and the highest of {len(dots)} paths"
+    short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)
+    bursts = ("One connection for a few seconds shows a burst; the sustained rate may be lower.",)
     return Answer(
         badge="replicated" if all(groups.count() > 1) else "indicative",
-        answer=(
-            "Goodput: ",
-            *listed((Linked(value.text, *value.refs), f" on {value.label}") for value in dots),
-            ".",
-        ),
-        inference=("One connection for a few seconds shows a burst; the sustained rate may be lower.",),
+        answer=answer,
+        inference=(*_intervals_of_ends(runs, like), *(bursts if short.any() else ())),
         dots=dots,
-        axis=f"goodput, {method}",
+        axis=axis,
         next_step="Repeat each transfer in rounds, for at least a minute.",
     )
+
+
+def _intervals_of_ends(runs: pd.DataFrame, like: float) -> Sentence:
+    """Say how certain the lowest and the highest typical goodput are, if both have an interval."""
+    typical = summarize(runs, "throughput_bit_s")
+    parts = [
+        f"{item.labels['path']} {span((item.low, item.high), 'bit/s', like=like)}"
+        for item in sorted(typical, key=lambda item: item.estimate or 0.0)
+        if item.low is not None and item.high is not None
+    ]
+    if len(parts) < max(2, len(typical)):
+        return ()
+    level = f"{100 * typical[0].confidence:g} % CI of the typical run"
+    return (f"Lowest and highest, {level}: {parts[0]} and {parts[-1]}. ",)
 
 
 def _expectations(data: _Data) -> Answer | None:
