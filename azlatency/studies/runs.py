@@ -19,7 +19,7 @@ from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.both_ends import is_far_end, pair_ends
 from azlatency.studies.copies import COPIED_RUN, find_copies
 from azlatency.studies.path import Endpoint, Path, name_paths
-from azlatency.studies.samples import bounded, bounds, by_run, median, order_statistic
+from azlatency.studies.samples import bounds, by_run, median, order_statistic
 from azlatency.studies.store import Study, load
 
 if TYPE_CHECKING:
@@ -426,15 +426,16 @@ def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
     # Set together: each assignment to a column of text copies it.
     found: dict[str, dict[str, object]] = {name: {} for name in ("n", "p99_ns", "median_ns", "median_from")}
     for run_id, samples in by_run(study, runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]).items():
-        replies = int((samples["rtt_ns"].notna() | bounded(samples)).sum())
+        low, high = bounds(samples)
+        replies = int(np.isfinite(low).sum())
         if run_id in without["median_ns"]:
             found["n"][run_id] = float(replies)
         # A run without any reply did not measure an infinite latency.
         if not replies:
             continue
         if run_id in without["p99_ns"] and len(samples) >= 100:
-            low, high = (order_statistic(np.sort(end), 0.99) for end in bounds(samples))
-            found["p99_ns"][run_id] = low if low == high else math.nan
+            least, most = (order_statistic(np.sort(end), 0.99) for end in (low, high))
+            found["p99_ns"][run_id] = least if least == most else math.nan
         if run_id in without["median_ns"]:
             answered.add(run_id)
             if not math.isnan(middle := median(samples)):

@@ -59,8 +59,8 @@ def bounded(samples: pd.DataFrame) -> NDArray[np.bool_]:
 
     if not {"low_ns", "high_ns"} <= set(samples.columns):
         return np.zeros(len(samples), dtype=bool)
-    has_bounds = samples["low_ns"].notna() | samples["high_ns"].notna()
-    return np.asarray(samples["rtt_ns"].isna() & has_bounds, dtype=bool)
+    unknown, no_low, no_high = (np.isnan(_numbers(samples[name], np.nan)) for name in ("rtt_ns", "low_ns", "high_ns"))
+    return unknown & ~(no_low & no_high)
 
 
 def round_trips(samples: pd.DataFrame) -> NDArray[np.float64]:
@@ -103,6 +103,8 @@ def median(samples: pd.DataFrame) -> float:
     if not len(samples):
         return float("nan")
     low, high = bounds(samples)
+    if low is high:
+        return float(np.median(low))
     numbers, censored = _numbers(samples["rtt_ns"], np.inf), bounded(samples)
     ends = [float(np.median(np.where(censored, end, numbers))) for end in (low, high)]
     return ends[0] if ends[0] == ends[1] else float("nan")

@@ -31,6 +31,8 @@ Order: TypeAlias = Literal["given", "started_at", "round", "file", "unknown"]
 #: Columns of a run table with one number per run, in the order of preference.
 VALUE_COLUMNS = ("median_ns", "mean_ns", "throughput_bit_s", "retransmits")
 _UNITS = {"_ns": "ns", "_bit_s": "bit/s", "_bytes": "bytes", "n": "count", "received": "count", "retransmits": "count"}
+# Columns that order the runs, and that name them.
+_OF_RUN = ("started_at", "round", "file", "first_line", "run_id", "other_end")
 #: Columns that must be equal for latencies of the same kind of packet (Type-P, RFC 2681) and the same test.
 TYPE_P = ("tool", "test", "protocol", "message_bytes", "connections")
 #: 1 µs: a smaller difference has no practical effect, even if it is a large percentage.
@@ -171,7 +173,9 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
     order: Order = "given"
     if is_frame(data):
         column = value_column(data, value)
-        data, order = in_time_order(data)
+        # To sort all columns of a run table takes several times longer.
+        used_columns = {column, resolution_column(column), *_OF_RUN}
+        data, order = in_time_order(data[[name for name in data.columns if name in used_columns]])
         resolution = resolution_of(data, column)
         array = floats(data[column])
         rounds = _rounds(data)
