@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 import azlatency as az
 from azlatency.report.card import CARD_TYPE
 from azlatency.report.findings import summary
@@ -16,36 +18,38 @@ def card_of(name: str) -> CardView:
     return card
 
 
-CARD = card_of("westeurope-azure-cni")
+@pytest.fixture(scope="module")
+def card() -> CardView:
+    return card_of("westeurope-azure-cni")
 
 
 def counts(before: StudyReport | None, now: StudyReport | None) -> list[str]:
     return [change.count for change in changes(before, now)]
 
 
-def test_the_same_report_has_no_changes_after_it_was_stored() -> None:
-    stored = stored_card(json.loads(json.dumps(CARD.record())))
-    assert changes(StudyReport(card=stored, findings=["a"]), StudyReport(card=CARD, findings=["a"])) == []
+def test_the_same_report_has_no_changes_after_it_was_stored(card: CardView) -> None:
+    stored = stored_card(json.loads(json.dumps(card.record())))
+    assert changes(StudyReport(card=stored, findings=["a"]), StudyReport(card=card, findings=["a"])) == []
 
 
-def test_added_removed_and_changed_logs_are_counted_in_runs() -> None:
+def test_added_removed_and_changed_logs_are_counted_in_runs(card: CardView) -> None:
     # qperf.log holds two runs: tcp_bw and tcp_lat.
-    files = {name: file for name, file in CARD.files.items() if name != "az1-az1/qperf.log"}
-    fewer = replace(CARD, files=files)
-    assert counts(StudyReport(card=fewer), StudyReport(card=CARD)) == ["2 runs added"]
-    assert counts(StudyReport(card=CARD), StudyReport(card=fewer)) == ["2 runs removed"]
-    edited = replace(CARD, files={**CARD.files, "az1-az1/qperf.log": ["another", 2]})
-    [change] = changes(StudyReport(card=CARD), StudyReport(card=edited))
+    files = {name: file for name, file in card.files.items() if name != "az1-az1/qperf.log"}
+    fewer = replace(card, files=files)
+    assert counts(StudyReport(card=fewer), StudyReport(card=card)) == ["2 runs added"]
+    assert counts(StudyReport(card=card), StudyReport(card=fewer)) == ["2 runs removed"]
+    edited = replace(card, files={**card.files, "az1-az1/qperf.log": ["another", 2]})
+    [change] = changes(StudyReport(card=card), StudyReport(card=edited))
     assert change.count == "2 runs in changed files" and change.lines == ("az1-az1/qperf.log",)
 
 
-def test_a_typical_value_changes_by_more_than_its_resolution() -> None:
+def test_a_typical_value_changes_by_more_than_its_resolution(card: CardView) -> None:
     # qperf prints 38.8 us, half a round trip, rounded by up to 0.05 us.
-    [old] = [row for row in CARD.paths if row["method"] == "qperf tcp_lat" and row["path"] == "AZ1 - AZ1"]
+    [old] = [row for row in card.paths if row["method"] == "qperf tcp_lat" and row["path"] == "AZ1 - AZ1"]
     assert (old["value"], old["resolution"]) == (77_600, 100)
     for step, lines in ((200, []), (201, ["AZ1 - AZ1, qperf tcp_lat: 77.60 µs → 77.80 µs"])):
-        paths = tuple({**row, "value": row["value"] + step} if row is old else row for row in CARD.paths)
-        found = changes(StudyReport(card=CARD), StudyReport(card=replace(CARD, paths=paths)))
+        paths = tuple({**row, "value": row["value"] + step} if row is old else row for row in card.paths)
+        found = changes(StudyReport(card=card), StudyReport(card=replace(card, paths=paths)))
         assert [line for change in found for line in change.lines] == lines
 
 
@@ -58,6 +62,6 @@ def test_findings_and_studies_come_and_go() -> None:
     assert counts(None, now) == ["new study"] and counts(now, None) == ["removed"]
 
 
-def test_an_answer_is_shown_before_and_after() -> None:
-    [change] = changes(StudyReport(card=replace(CARD, answer=())), StudyReport(card=CARD))
+def test_an_answer_is_shown_before_and_after(card: CardView) -> None:
+    [change] = changes(StudyReport(card=replace(card, answer=())), StudyReport(card=card))
     assert change.count == "the answer" and change.lines[0] == "Before: –" and "1,398–1,436 µs" in change.lines[1]

@@ -317,9 +317,9 @@ def _ratio(mean: float, low: float | None, high: float | None) -> float | None:
 
 def one_sided(runs: Summary, confidence: float = 0.95) -> tuple[float, float]:
     """Return the lower and upper bound of the mean, each one-sided at ``confidence``; needs two runs."""
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
-    half = float(student.ppf(confidence, runs.n - 1)) * runs.sd / math.sqrt(runs.n)
+    half = float(stdtrit(runs.n - 1, confidence)) * runs.sd / math.sqrt(runs.n)
     return runs.mean - half, runs.mean + half
 
 
@@ -346,13 +346,13 @@ def _p(runs: Summary, low: float | None, high: float | None, slack: float = 0.0)
 
     ``slack``: how far each printed value may be from the true one.
     """
-    from scipy.stats import t as student
+    from scipy.special import stdtr
 
     error = runs.sd / math.sqrt(runs.n)
 
     def above(limit: float) -> float:
         """Return the p-value of the test that the mean is above ``limit``."""
-        return float(student.sf((runs.mean - limit) / error, runs.n - 1))
+        return float(stdtr(runs.n - 1, -(runs.mean - limit) / error))
 
     inside = [above(low + slack)] if low is not None else []
     inside += [1 - above(high - slack)] if high is not None else []

@@ -61,7 +61,7 @@ def may_stop(
     Student's t on the logarithms of the values.
     """
     import numpy as np
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
     given = [float(value) for value in values if not math.isnan(value)]
     if unusable := sum(not 0 < value < math.inf for value in given):
@@ -70,7 +70,7 @@ def may_stop(
     runs, _, spread = summary(logs)
     if runs < 2:
         return Stop(False, None, "fewer than two runs")
-    half = math.expm1(float(student.ppf((1 + confidence) / 2, runs - 1)) * spread / math.sqrt(runs))
+    half = math.expm1(float(stdtrit(runs - 1, (1 + confidence) / 2)) * spread / math.sqrt(runs))
     if runs < floor:
         return Stop(False, half, f"fewer than {floor} runs: a rare slow mode may not have been seen yet")
     if half > relative:

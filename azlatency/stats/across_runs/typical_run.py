@@ -69,7 +69,7 @@ def median_interval(values: FloatArray, confidence: float = 0.95, widening: floa
         rank = max(1, math.floor((n + 1) / 2 - widening * ((n + 1) / 2 - rank)))
     if rank < 1:
         return MedianInterval(None, None, None)
-    attained, inner = (1 - 2 * float(binom.cdf(k - 1, n, 0.5)) for k in (rank, rank + 1))
+    attained, inner = (float(share) for share in 1 - 2 * binom.cdf([rank - 1, rank], n, 0.5))
     low, high = float(ordered[rank - 1]), float(ordered[n - rank])
     if attained <= confidence + _MOST_EXCESS * (1 - confidence) or widening > 1 or rank + 1 > n - rank:
         return MedianInterval(low, high, attained)

@@ -84,7 +84,7 @@ def check_c4(runs: int, what: str, repetitions: int) -> None:
 @pytest.mark.parametrize("what", C4)
 @pytest.mark.parametrize("runs", [3, 5])
 def test_c4_few_runs(runs: int, what: str) -> None:
-    check_c4(runs, what, 500)
+    check_c4(runs, what, 300)
 
 
 @slow
@@ -137,7 +137,7 @@ def check_c5(n: int, cv: float, repetitions: int) -> None:
 
 @pytest.mark.parametrize(("n", "cv"), [(3, 0.05), (5, 0.1)])
 def test_c5_ratio(n: int, cv: float) -> None:
-    check_c5(n, cv, 300)
+    check_c5(n, cv, 200)
 
 
 @slow
@@ -204,7 +204,7 @@ def _error(repetitions: int) -> float:
 
 
 def test_c12_size_of_equivalence() -> None:
-    check_c12(400)
+    check_c12(250)
 
 
 @slow
@@ -344,7 +344,7 @@ def check_aa(name: str, runs: tuple[int, int], law: str, repetitions: int) -> No
 
 @pytest.mark.parametrize("name", AA)
 def test_c14_a_thing_against_itself(name: str) -> None:
-    check_aa(name, (6, 6), "lognormal", 500)
+    check_aa(name, (6, 6), "lognormal", 300)
 
 
 @slow

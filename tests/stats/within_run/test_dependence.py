@@ -77,7 +77,7 @@ def test_a_slow_wander_is_refused_where_its_interval_would_not_hold(
 ) -> None:
     """As in the emulated study: neighbours alike by a quarter only, but over hundreds of packets."""
     rng = stream(period + n)
-    made = made // 2
+    made = max(made // 2, 50)
     called, held = 0, []
     for _ in range(made):
         x = 0.5 * correlated(rng, n, 1 - 1 / period) + math.sqrt(0.75) * rng.standard_normal(n)
