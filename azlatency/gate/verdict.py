@@ -5,8 +5,8 @@ row has one of four verdicts:
 
 ``beyond``
     The ratio lies beyond the margin: an exact Wilcoxon test at the margin from six runs on each side, else Welch's t on
-    logarithms, with Holm's correction over all rows. With fewer than ten runs on a side, it must also do so if each run
-    resembles the one before as far as the runs cannot exclude it.
+    logarithms, with Holm's correction over all rows. Where the runs of all rows resemble the ones before them, or there
+    are fewer than six on a side, the test allows for that, as does the verdict that the two sides differ at all.
 ``within``
     Two one-sided tests of the same kind show that the ratio lies inside the margin.
 ``undetermined``

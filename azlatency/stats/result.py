@@ -50,6 +50,11 @@ _CODES = {
         "so few runs cannot exclude that each resembles the one before, and then the interval is too short for a "
         "firmer verdict; measure more runs, spread over more time",
     ),
+    "if_weakly_dependent": (
+        "if weakly dependent",
+        "the verdict would not hold if each run resembled the one before strongly (an autocorrelation of up to 0.8), "
+        "which so few runs cannot exclude; measure more runs, spread over more time",
+    ),
     "order_assumed": (
         "order assumed",
         "not all runs have a start time or a round of their own, so the order of their files is taken as that of "

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.logs.format import count_of, format_value
 from azlatency.stats.across_runs.comparison import Setting
-from azlatency.stats.across_runs.direction_pairs import adjust_family, compare_directions
+from azlatency.stats.across_runs.direction_pairs import adjust_family, compare_directions, orders_of_rounds
 from azlatency.stats.across_runs.directions import (
     Directed,
     DirectedValues,
@@ -361,9 +361,13 @@ def _analyse(
     for i, j in combinations(cells.nodes, 2):
         if (i, j) in cells.all_values and (j, i) in cells.all_values:
             (both_ways if in_different_zones(i, j, zones) else same_zone).append((i, j))
-    null = tuple(compare_directions(i, j, cells, setting, tuple(codes)) for i, j in same_zone)
-    compared = [((i, j), compare_directions(i, j, cells, setting, tuple(codes))) for i, j in both_ways]
-    pairs = adjust_family(compared, null, zones, setting)
+    orders = orders_of_rounds([*both_ways, *same_zone], cells)
+    null, compared = (
+        [((i, j), compare_directions(i, j, cells, setting, tuple(codes), orders.get((i, j)))) for i, j in ways]
+        for ways in (same_zone, both_ways)
+    )
+    control = tuple(result for _, result in null)
+    pairs = adjust_family(compared, control, zones, setting)
     effects, curls, share = initiator_effects(cells, both_ways, setting) if metric == "latency" else ((), (), None)
     # A round trip crosses both directions: one initiator of a pair is enough for triangles and ranks.
     cross_zone = [direction for direction in cells.all_values if in_different_zones(*direction, zones)]
@@ -381,7 +385,7 @@ def _analyse(
         k=parts.k,
         index=parts.share,
         pairs=pairs,
-        null=null,
+        null=control,
         node_effects=effects,
         curls=curls,
         share_of_nodes=share,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.directions import column_cells
-from azlatency.stats.across_runs.run_order import FEWEST, RunOrder, shared_orders
+from azlatency.stats.across_runs.log_ratio import orders_of_pairs
 from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.stats.result import Comparison, Results
 
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from azlatency.stats.across_runs.run_order import RunOrder
+
 
 #: Flags of a ratio, which say nothing where there is none.
-_OF_A_RATIO = frozenset(
-    {"few_runs", "two_runs", "cannot_reach_alpha", "dependent_runs", "order_assumed", "dependence_unresolved"}
-)
+_OF_A_RATIO = frozenset({
+    "few_runs", "two_runs", "cannot_reach_alpha", "dependent_runs", "order_assumed", "dependence_unresolved",
+    "if_weakly_dependent",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,21 +125,13 @@ def compare_pairings(
     matched: Sequence[Pairing], *, margin: float | str = "5%", confidence: float = 0.95, value: str | None = None
 ) -> list[Comparison]:
     """Return the comparisons of `compare_imports`; the dependence in time is that of all runs together."""
-    import numpy as np
-
     sides = [
-        [run_values(side, pairing.column(value)) for side in (pairing.after, pairing.before)] for pairing in matched
+        (run_values(pairing.after, pairing.column(value)), run_values(pairing.before, pairing.column(value)))
+        for pairing in matched
     ]
-    tested = [
-        at
-        for at, pair in enumerate(sides)
-        if all(side.in_order and len(side.values) >= FEWEST and side.values.min() > 0 for side in pair)
-    ]
-    orders = shared_orders([(np.log(sides[at][0].values), np.log(sides[at][1].values)) for at in tested])
-    order_of = dict(zip(tested, orders, strict=True))
     return [
-        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, order=order_of.get(at))
-        for at, pairing in enumerate(matched)
+        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, order=order)
+        for pairing, order in zip(matched, orders_of_pairs(sides), strict=True)
     ]
 
 

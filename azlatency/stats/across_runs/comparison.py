@@ -93,10 +93,11 @@ def compare(
     -------
     Comparison
         Without a ratio if the data cannot be compared; the codes give the reason (``no_replication``,
-        ``unit_conflict``, ``type_p_mismatch`` …). ``p`` is that of the exact Wilcoxon test, and ``None`` if no data of
-        this size can reach the level. Fewer than six runs on a side are flagged ``few_runs``, runs that resemble their
-        neighbours in time ``dependent_runs``, and verdicts that are weaker than that of the interval because the runs
-        cannot exclude that they do ``dependence_unresolved``.
+        ``unit_conflict``, ``type_p_mismatch`` …). ``p`` is that of the exact Wilcoxon test for independent runs, and
+        ``None`` if no data of this size can reach the level or the verdict does not rest on independent runs. Fewer
+        than six runs on a side are flagged ``few_runs``, runs that resemble their neighbours in time
+        ``dependent_runs``, verdicts that are weaker than that of the interval because the runs cannot exclude that they
+        do ``dependence_unresolved``, and verdicts that a strong dependence would change ``if_weakly_dependent``.
 
     Raises
     ------
@@ -110,9 +111,8 @@ def compare(
     From six runs on each side: the Hodges-Lehmann estimate on logarithms with the exact interval of the Wilcoxon test,
     for paired rounds of the signed-rank test. Fewer: Welch's or Student's t on logarithms. The difference is the ratio
     applied to the typical run of ``b``. Means: Fieller's interval. Equivalence: two one-sided tests (Schuirmann 1987).
-    The verdict on typical runs also holds if each run resembles the one before as far as the runs cannot exclude it: an
-    AR(1) process with the estimated lag-1 autocorrelation plus one standard error, but at most 0.5 unless the estimate
-    itself is larger, and with 0.5 for fewer than six runs.
+    The verdict on typical runs allows for runs that resemble the one before: for an AR(1) process with the estimated
+    lag-1 autocorrelation plus 0.75 standard errors, or with 0.5 for fewer than six runs.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def compare(
     >>> candidate = [570e3, 561e3, 580e3, 566e3]
     >>> comparison = compare(candidate, base, unit="ns")
     >>> comparison.verdict, round(comparison.ratio.estimate, 2), comparison.codes
-    ('different', 1.26, ('few_runs',))
+    ('different', 1.26, ('few_runs', 'if_weakly_dependent'))
     """
     parse_margin(margin)
     if not 0.5 < confidence < 1:
@@ -239,15 +239,23 @@ def _conclude(
     margin, typical = math.expm1(_log_margin(setting, base)), float(np.median(base.values))
     estimate, bounds, inner = math.exp(logs.estimate), _exp(logs.outer), _exp(logs.inner)
     of_interval = verdict_of(*bounds, *inner, margin)
-    verdict = verdict_of(*_exp(logs.cautious[0]), *_exp(logs.cautious[1]), margin)
+    verdict, at_worst = (
+        verdict_of(*_exp(outer), *_exp(inner), margin) for outer, inner in (logs.cautious, logs.strongest)
+    )
     diagnostics = {**diagnostics, **logs.diagnostics, "verdict_of_the_interval": of_interval}
     for name, p in (("p", logs.p), ("beyond_p", logs.beyond)):
         if p is not None:
             diagnostics[name] = p
-    codes = [*logs.codes, *(["dependence_unresolved"] if verdict != of_interval else [])]
-    attainable = logs.attainable <= 1 - setting.confidence
-    if not attainable:
+    codes = list(logs.codes)
+    if verdict != of_interval:
+        codes.append("dependence_unresolved")
+    elif at_worst != verdict and "dependent_runs" not in codes:
+        codes.append("if_weakly_dependent")
+    # An exact p beside a verdict that allows for dependence would contradict it.
+    tested = not {"dependent_runs", "dependence_unresolved"}.intersection(codes)
+    if logs.attainable > 1 - setting.confidence:
         codes.append("cannot_reach_alpha")
+        tested = False
     ratio = _ratio(setting, estimate, bounds, n, logs.method, codes, diagnostics)
     low, high = (None if end is None else typical * (end - 1) for end in bounds)
     difference = setting.estimate(
@@ -260,10 +268,10 @@ def _conclude(
         difference=difference,
         verdict=verdict,
         margin=margin,
-        p=logs.exact_p if attainable else None,
+        p=logs.exact_p if tested else None,
         attainable_p=logs.attainable,
         scope="across_runs",
-        method=f"{logs.method}; {f'p: {logs.test}' if attainable else 'no exact test'}",
+        method=f"{logs.method}; {f'p: {logs.test}' if tested else 'no exact test'}",
         codes=ratio.codes,
         labels=dict(setting.labels),
         run_ids=setting.run_ids,
@@ -347,17 +355,19 @@ def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int)
     return compare_rounds(x, y, setting, {"missing": missing, "rounds_alone": len(set(of_a) ^ set(of_b))})
 
 
-def compare_rounds(x: RunValues, y: RunValues, setting: Setting, diagnostics: dict[str, Any]) -> Comparison:
+def compare_rounds(
+    x: RunValues, y: RunValues, setting: Setting, diagnostics: dict[str, Any], order: RunOrder | None = None
+) -> Comparison:
     """Compare positive values of the same rounds, at least two of them, in the order of measuring."""
-    logs = of_rounds(x, y, _log_margin(setting, y), setting.confidence)
+    logs = of_rounds(x, y, _log_margin(setting, y), setting.confidence, order)
     return _conclude(logs, setting, y, len(x.values), {"rounds": len(x.values), **diagnostics})
 
 
-def with_codes(result: Comparison, codes: tuple[str, ...]) -> Comparison:
-    """Return the comparison and its estimates with further codes in front."""
+def with_codes(result: Comparison, codes: tuple[str, ...], without: tuple[str, ...] = ()) -> Comparison:
+    """Return the comparison and its estimates with further codes in front, and without others."""
 
     def more(existing: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*codes, *existing)))
+        return tuple(dict.fromkeys((*codes, *(code for code in existing if code not in without))))
 
     difference = result.difference
     return replace(

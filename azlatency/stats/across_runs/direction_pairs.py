@@ -17,23 +17,47 @@ from typing import NamedTuple
 
 from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, with_codes, with_run_ids
 from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
-from azlatency.stats.across_runs.run_values import sorted_rounds
+from azlatency.stats.across_runs.run_order import FEWEST, RunOrder, shared_orders
+from azlatency.stats.across_runs.run_values import RunValues, sorted_rounds
 from azlatency.stats.result import Comparison, Verdict, verdict_of
 from azlatency.studies.path import route
 
 
-def compare_directions(i: str, j: str, cells: DirectedValues, base: Setting, codes: tuple[str, ...]) -> Comparison:
+def orders_of_rounds(ways: Iterable[tuple[str, str]], cells: DirectedValues) -> dict[tuple[str, str], RunOrder]:
+    """Return how much the ratios of rounds resemble those of the rounds before, estimated from all pairs together."""
+    import numpy as np
+
+    sides = {way: _common_rounds(*way, cells, "") for way in ways}
+    series = {
+        way: (np.log(there.values / back.values),)
+        for way, (there, back) in sides.items()
+        if there.in_order and len(there.values) >= FEWEST
+    }
+    return dict(zip(series, shared_orders(list(series.values())), strict=True))
+
+
+def _common_rounds(i: str, j: str, cells: DirectedValues, unit: str) -> tuple[RunValues, RunValues]:
+    """Return the values of the rounds that both directions have, in their order."""
+    forward, backward = cells.by_round[i, j], cells.by_round[j, i]
+    ordered, is_ordered = sorted_rounds([key for key in forward if key in backward])
+    there, back = (
+        cells.values([side[key] for key in ordered], unit, "round" if is_ordered else "unknown")
+        for side in (forward, backward)
+    )
+    return there, back
+
+
+def compare_directions(
+    i: str, j: str, cells: DirectedValues, base: Setting, codes: tuple[str, ...], order: RunOrder | None = None
+) -> Comparison:
     """Compare i → j with j → i: by round if two rounds are known, else unpaired, else only the ratio."""
     setting = base._replace(what=f"{route(i, j)} over back", labels={**base.labels, "from": i, "to": j})
     forward, backward = cells.by_round[i, j], cells.by_round[j, i]
     common = [key for key in forward if key in backward]
     if len(common) >= 2:
-        ordered, is_ordered = sorted_rounds(common)
-        first, second = (
-            cells.values([side[key] for key in ordered], setting.unit, "round" if is_ordered else "unknown")
-            for side in (forward, backward)
-        )
-        comparison = compare_rounds(first, second, setting, {"rounds_alone": len(set(forward) ^ set(backward))})
+        first, second = _common_rounds(i, j, cells, setting.unit)
+        alone = {"rounds_alone": len(set(forward) ^ set(backward))}
+        comparison = compare_rounds(first, second, setting, alone, order)
     elif not forward and not backward and min(len(cells.all_values[i, j]), len(cells.all_values[j, i])) >= 2:
         first, second = (cells.values(cells.all_values[way], base.unit, cells.order) for way in ((i, j), (j, i)))
         comparison = compare(
@@ -142,6 +166,8 @@ def _of_family(result: Comparison, yardstick: Yardstick | None, family: int, set
     verdict = result.verdict
     if p is None or p >= 1 - setting.confidence:
         verdict = _WITHOUT_DIFFERENCE.get(verdict, verdict)
+    if verdict == "undetermined":
+        result = with_codes(result, (), without=("if_weakly_dependent",))
     return replace(result, verdict=verdict, labels=labels)
 
 

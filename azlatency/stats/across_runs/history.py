@@ -1,8 +1,9 @@
 """Runs of a path in the order of measuring: dependence between neighbours, and changes of the level (E-divisive).
 
 Within one run, use `azlatency.stats.stability`. Splits are searched one after the other, each tested by permutation
-within the parts. Runs that resemble their neighbours make such a test find changes where there are none, so then the
-parts are replaced by AR(1) series with the same values and the same dependence (`run_order`, ``dependent_runs``).
+within the parts. Runs that resemble their neighbours make such a test find changes where there are none, so the
+permuted parts are AR(1) series with the same values and the strongest dependence that the runs cannot exclude: the
+coefficient plus two standard errors (`run_order`).
 
 Source: Matteson & James, JASA 109:334 (2014).
 """
@@ -219,7 +220,7 @@ def e_divisive(
         larger = 0
         for _ in range(permutations):
             segments = np.split(x, edges[1:-1])
-            rearranged = np.concatenate([_rearranged(one, order.coefficient, generator) for one in segments])
+            rearranged = np.concatenate([_rearranged(one, order.strongest, generator) for one in segments])
             larger += _best(rearranged, edges, part)[0] >= statistic
         tried.append((1 + larger) / (1 + permutations))
         if tried[-1] > alpha:

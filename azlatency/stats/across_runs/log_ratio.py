@@ -6,9 +6,9 @@ Student's t on logarithms is used, and flagged. The difference in the unit of th
 typical run of the second side.
 
 Values are known up to the resolution of their print, so every interval and every test takes the least favourable
-values within it. Where runs resemble their neighbours in time, intervals and tests are widened (`run_order`). Where the
-runs cannot exclude that they do, the intervals stay as they are, and a second, cautious pair of them decides the
-verdict.
+values within it. Where runs resemble their neighbours in time, intervals and tests are widened (`run_order`). Elsewhere
+the intervals stay as they are, and a second, cautious pair of them decides the verdict. A third one, under the
+strongest dependence that the runs cannot exclude, may flag it.
 
 The test at the margin is one-sided: if the margin is wider than the error, a ratio at one end of it is hardly ever
 taken for one beyond the other end. What little that happens is added to the p-value, so that a ratio within the margin
@@ -32,11 +32,11 @@ from azlatency.stats.across_runs.hodges_lehmann import (
     rank_sum_tails,
     signed_rank_tails,
 )
-from azlatency.stats.across_runs.run_order import UNTESTED, RunOrder, run_order
+from azlatency.stats.across_runs.run_order import FEWEST, STRONGEST, UNTESTED, RunOrder, run_order, shared_orders
 from azlatency.stats.across_runs.two_groups import Summary, student_interval, summary, welch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from azlatency.stats.across_runs.run_values import RunValues
     from azlatency.stats.arrays import FloatArray
@@ -47,9 +47,10 @@ PAIRED_RANK_METHOD = "Hodges-Lehmann estimate of log ratios of rounds, exact sig
 PAIRED_T_METHOD = "Student t on log ratios of rounds"
 #: Fewest runs on each side, or rounds, for ranks: six rounds allow a p-value of 0.031.
 FEWEST_FOR_RANKS = 6
-#: Fewest runs on each side, or rounds, whose test at the margin relies on the test of their order. With fewer, of four
-#: paths without a change one is called changed in 4 to 6 % of cases if runs depend on each other (AR(1), 0.5 or 0.8).
-FEWEST_TO_TRUST = 10
+
+
+#: Intervals at the confidence and at twice its error.
+_Pair = tuple[tuple[float, float] | None, tuple[float, float] | None]
 
 
 class LogRatio(NamedTuple):
@@ -61,16 +62,15 @@ class LogRatio(NamedTuple):
         The log ratio.
     outer, inner : tuple of float, or None
         Intervals at the confidence and at twice its error; ``None`` without spread and resolution.
-    cautious : tuple
-        Both intervals as they would be with the dependence in time that the runs cannot exclude.
+    cautious, strongest : tuple
+        Both intervals with the dependence in time that is assumed anyway, and with the strongest that the runs cannot
+        exclude.
     p, beyond : float or None
-        p-values of "the ratio is 1" and of "the ratio is within the margin"; the latter for less than ten runs with the
-        dependence that they cannot exclude.
+        p-values of "the ratio is 1" and of "the ratio is within the margin".
     cautious_p : float or None
         p-value of "the ratio is 1" that belongs to the cautious interval.
     exact_p, attainable : float
-        p-value of the exact test for any distribution, at least ``p`` if the interval is widened, and the smallest one
-        for data of this size.
+        p-value of the exact test for any distribution of independent runs, and the smallest one for data of this size.
     method, test : str
         Names of the interval and of the exact test.
     codes : tuple of str
@@ -82,7 +82,8 @@ class LogRatio(NamedTuple):
     estimate: float
     outer: tuple[float, float] | None
     inner: tuple[float, float] | None
-    cautious: tuple[tuple[float, float] | None, tuple[float, float] | None]
+    cautious: _Pair
+    strongest: _Pair
     p: float | None
     beyond: float | None
     cautious_p: float | None
@@ -157,13 +158,15 @@ def of_groups(
     )  # fmt: skip
 
 
-def of_rounds(first: RunValues, second: RunValues, margin: float, confidence: float) -> LogRatio:
+def of_rounds(
+    first: RunValues, second: RunValues, margin: float, confidence: float, order: RunOrder | None = None
+) -> LogRatio:
     """Return the log ratio of values of the same rounds, at least two of them, in the order of measuring."""
     logs = _sides(first, second)
     d, d_low, d_high = logs.x - logs.y, logs.x_low - logs.y_high, logs.x_high - logs.y_low
     rounds = len(d)
     ranked = rounds >= FEWEST_FOR_RANKS
-    order = _order(first, second, d)
+    order = _order(first, second, d) if order is None else order
 
     def ends(level: float) -> tuple[float, float] | None:
         if ranked:
@@ -185,6 +188,20 @@ def of_rounds(first: RunValues, second: RunValues, margin: float, confidence: fl
         exact_p=signed_rank_tails(d).two_sided, attainable=exact.attainable_paired(rounds),
         method=PAIRED_RANK_METHOD if ranked else PAIRED_T_METHOD, test=f"exact signed rank, {rounds} rounds",
     )  # fmt: skip
+
+
+def orders_of_pairs(pairs: Sequence[tuple[RunValues, RunValues]]) -> list[RunOrder | None]:
+    """Return the dependence of pairs of sides that were measured in the same time; ``None``: too few runs to test."""
+    import numpy as np
+
+    tested = [
+        at
+        for at, pair in enumerate(pairs)
+        if all(side.in_order and len(side.values) >= FEWEST and side.values.min() > 0 for side in pair)
+    ]
+    orders = shared_orders([(np.log(pairs[at][0].values), np.log(pairs[at][1].values)) for at in tested])
+    found = dict(zip(tested, orders, strict=True))
+    return [found.get(at) for at in range(len(pairs))]
 
 
 def _order(first: RunValues, second: RunValues, *series: FloatArray) -> RunOrder:
@@ -219,24 +236,21 @@ def _combine(
     levels = (confidence, 2 * confidence - 1)
     constant = student is None and not (first.resolution or second.resolution)
     intervals = [None if constant else ends(level) for level in levels]
-    p = beyond = cautious_p = None
+    p = beyond = None
     diagnostics: dict[str, Any] = {
         "typical_a": float(np.median(first.values)), "typical_b": float(np.median(second.values)),
     }  # fmt: skip
     if not math.isnan(order.p):
         diagnostics.update(lag1=order.lag1, lag1_p=order.p)
     upper = (1 + confidence) / 2
-    if order.dependent and intervals[0] is not None:
-        method = f"{method}, widened for dependence in time"
-        degrees = max(sum(sizes) / order.inflation - len(sizes), 1.0)
-        scale = float(ndtri(upper)) / math.sqrt(order.inflation)
-        p, beyond = _t_tests(estimate, intervals[0], scale, degrees, margin)
-        exact_p = max(exact_p, p)
-        intervals = [
-            _stretched(estimate, interval, order.widening(level, sum(sizes), len(sizes)))
-            for interval, level in zip(intervals, levels, strict=True)
+    cautious, strongest = (
+        [
+            _stretched(estimate, between, order.caution(level, sizes, coefficient).factor)
+            for between, level in zip(intervals, levels, strict=True)
         ]
-    elif tails is not None and not constant:
+        for coefficient in (order.coefficient, max(order.coefficient, min(order.strongest, STRONGEST)))
+    )
+    if tails is not None and not constant:
         p = tails(0.0).two_sided
         width = math.inf if intervals[0] is None else intervals[0][1] - intervals[0][0]
         beyond = _beyond(min(tails(margin)), margin, width / (2 * float(ndtri(upper))), math.inf)
@@ -244,17 +258,21 @@ def _combine(
         error, df = student
         p = 2 * float(stdtr(df, -abs(estimate) / error))
         beyond = _beyond(float(stdtr(df, -(abs(estimate) - margin) / error)), margin, error, df)
-    caution = [order.caution(level, sizes) for level in levels]
-    cautious = [_stretched(estimate, ends, step.factor) for ends, step in zip(intervals, caution, strict=True)]
-    if p is not None and beyond is not None and cautious[0] is not None and not order.dependent:
-        degrees = caution[0].degrees
-        cautious_p, far = _t_tests(estimate, cautious[0], float(stdtrit(degrees, upper)), degrees, margin)
-        cautious_p = max(p, cautious_p)
-        beyond = max(beyond, far) if min(sizes) < FEWEST_TO_TRUST else beyond
+    cautious_p = p
+    if p is not None and cautious[0] is not None:
+        degrees = order.caution(confidence, sizes).degrees
+        widened_p, far = _t_tests(estimate, cautious[0], float(stdtrit(degrees, upper)), degrees, margin)
+        cautious_p = max(p, widened_p)
+        if order.dependent or tails is None:
+            beyond = far
+    if order.dependent and cautious[0] is not None:
+        method = f"{method}, widened for dependence in time"
+        intervals, p = cautious, cautious_p
     return LogRatio(
-        estimate=estimate, outer=intervals[0], inner=intervals[1], cautious=(cautious[0], cautious[1]), p=p,
-        beyond=beyond, cautious_p=p if cautious_p is None else cautious_p, exact_p=exact_p, attainable=attainable,
-        method=method, test=test, codes=_codes(first, second, order, constant=constant), diagnostics=diagnostics,
+        estimate=estimate, outer=intervals[0], inner=intervals[1], cautious=(cautious[0], cautious[1]),
+        strongest=(strongest[0], strongest[1]), p=p, beyond=beyond, cautious_p=cautious_p, exact_p=exact_p,
+        attainable=attainable, method=method, test=test, codes=_codes(first, second, order, constant=constant),
+        diagnostics=diagnostics,
     )  # fmt: skip
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.stats.across_runs.comparison import compare, with_run_ids
-from azlatency.stats.across_runs.run_values import Order, run_values
+from azlatency.stats.across_runs.log_ratio import orders_of_pairs
+from azlatency.stats.across_runs.run_values import Order, RunValues, run_values
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Comparison, Estimate
 
@@ -263,7 +264,8 @@ def changes(
     Returns
     -------
     list of Change
-        Logs and reported numbers are paired separately. Circumstances that are known on one side only are listed in
+        Logs and reported numbers are paired separately. Whether runs resemble the ones before is estimated from all
+        pairs together. Circumstances that are known on one side only are listed in
         ``unsaid``; conditions that differ in a second factor are not paired.
     """
     results = []
@@ -273,13 +275,15 @@ def changes(
             for condition in conditions
             if condition.origin == origin and getattr(condition, factor) is not None
         ]
-        for base, other in _pairs(comparable, factor):
+        matched = list(_pairs(comparable, factor))
+        sides = [(_run_values(other), _run_values(base)) for base, other in matched]
+        orders = orders_of_pairs(sides)
+        for (base, other), (of_other, of_base), order in zip(matched, sides, orders, strict=True):
             ratio_low, ratio_high = min(other.values) / max(base.values), max(other.values) / min(base.values)
             comparison = None
             if origin == "log":
                 what = f"{other.path} against {base.path}, {other.method}"
-                sides = (replace(run_values(side.values, unit="ns"), order=side.order) for side in (other, base))
-                comparison = compare(*sides, margin=margin, confidence=confidence, what=what)
+                comparison = compare(of_other, of_base, margin=margin, confidence=confidence, what=what, order=order)
                 comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
             unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))
             results.append(
@@ -294,6 +298,10 @@ def changes(
                 )
             )
     return results
+
+
+def _run_values(side: Condition) -> RunValues:
+    return replace(run_values(side.values, unit="ns"), order=side.order)
 
 
 def _pairs(conditions: Sequence[Condition], factor: Factor) -> Iterable[tuple[Condition, Condition]]:

@@ -3,10 +3,11 @@
 Every statistic across runs assumes that runs vary independently. Runs of one hour resemble each other, and then an
 interval that counts them as independent is too short. The test cannot find this in a few runs: with two series of ten
 runs of an AR(1) process of 0.5 it does so in 60 % of cases. Verdicts on two paths therefore hold only if they also do
-with the dependence that the runs cannot exclude (`RunOrder.caution`). Spread the runs over hours and machines.
+with the dependence that is assumed anyway: the estimate plus three quarters of its standard error (`RunOrder.caution`).
+Spread the runs over hours and machines.
 
 Sources: Bartels, JASA 77:40 (1982), rank version of von Neumann's ratio; Kendall, Biometrika 41:403 (1954), bias of the
-lag-1 autocorrelation.
+lag-1 autocorrelation; Wald & Wolfowitz, Annals of Mathematical Statistics 14:378 (1943), moments over permutations.
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
 FEWEST = 6
 #: Level of the one-sided test: more liberal than usual because the test is weak in a few runs and its consequence mild.
 LEVEL = 0.1
-#: AR(1) coefficient that too few runs to test cannot exclude.
-POSSIBLE = 0.5
+#: AR(1) coefficient that is assumed for too few runs to test, and the strongest that verdicts are tried with.
+ASSUMED, STRONGEST = 0.5, 0.8
+#: Standard errors above the estimate that are assumed, and that the strongest coefficient lies above it.
+_ERRORS, _MOST_ERRORS = 0.75, 2.0
 #: Largest AR(1) coefficient that is assumed.
 _LARGEST = 0.95
-#: Largest series whose orders are enumerated, and number of random orders of a longer one.
-_ENUMERATED, _DRAWS = 8, 9_999
+#: Longest series whose orders are enumerated, number of random orders of a longer one, and longest with random orders.
+_ENUMERATED, _DRAWS, _DRAWN = 8, 9_999, 100
 
 
 class RunOrder(NamedTuple):
@@ -44,47 +47,37 @@ class RunOrder(NamedTuple):
         Lag-1 autocorrelation of the normal scores within each series.
     p : float
         One-sided p-value of the permutation test: small if neighbouring runs resemble each other.
-    inflation : float
-        Factor of the variance of a mean or median; 1 if ``p`` is above `LEVEL`.
     coefficient : float
-        AR(1) coefficient behind the inflation; 0 if ``p`` is above `LEVEL`.
-    possible : float
-        AR(1) coefficient that the runs cannot exclude.
+        AR(1) coefficient that is assumed: the estimate without bias plus three quarters of its standard error.
+    strongest : float
+        AR(1) coefficient that the runs cannot exclude: the estimate plus two standard errors.
     """
 
     lag1: float
     p: float
-    inflation: float
-    coefficient: float = 0.0
-    possible: float = POSSIBLE
+    coefficient: float = ASSUMED
+    strongest: float = STRONGEST
 
     @property
     def dependent(self) -> bool:
         """Whether intervals must be widened."""
-        return self.inflation > 1
+        return self.p <= LEVEL and self.coefficient > 0
 
-    def widening(self, confidence: float, runs: int, estimated: int = 1) -> float:
-        """Return the factor of the length of an interval with ``runs`` runs and ``estimated`` locations."""
-        from scipy.special import ndtri, stdtrit
+    def inflation(self, runs: int) -> float:
+        """Return the factor of the variance of a mean or median of ``runs`` runs; 1 unless they are `dependent`."""
+        return _inflation(self.coefficient, runs) if self.dependent else 1.0
 
-        if not self.dependent:
-            return 1.0
-        upper = (1 + confidence) / 2
-        degrees = max(runs / self.inflation - estimated, 1.0)
-        return math.sqrt(self.inflation) * float(stdtrit(degrees, upper) / ndtri(upper))
+    def caution(self, confidence: float, sizes: Sequence[int], coefficient: float | None = None) -> Caution:
+        """Return how much longer an interval is under an AR(1) process with a coefficient, by default the assumed one.
 
-    def caution(self, confidence: float, sizes: Sequence[int]) -> Caution:
-        """Return how much longer an interval would be if the runs had the dependence that they cannot exclude.
-
-        ``sizes`` are the numbers of runs of one mean, or of the two means of a difference. Under an AR(1) process, the
-        variance of a mean is larger than s²/n and s² itself is smaller than the variance of the runs; the degrees of
-        freedom are those of a chi-squared variable with the mean and the variance of s² (Satterthwaite 1946).
+        ``sizes`` are the numbers of runs of one mean, or of the two means of a difference. The variance of a mean is
+        then larger than s²/n and s² itself is smaller than the variance of the runs; the degrees of freedom are those
+        of a chi-squared variable with the mean and the variance of s² (Satterthwaite 1946).
         """
         from scipy.special import stdtrit
 
-        if self.dependent:
-            return Caution(1.0, math.inf)
-        moments = [_moments(size, round(self.possible, 2)) for size in sizes]
+        assumed = self.coefficient if coefficient is None else coefficient
+        moments = [_moments(size, assumed) for size in sizes]
         variance, estimated = (sum(moment[at] / n for moment, n in zip(moments, sizes, strict=True)) for at in (0, 1))
         parts = [(moment[1] / n) ** 2 / moment[2] for moment, n in zip(moments, sizes, strict=True)]
         degrees, independent = estimated**2 / sum(parts), sum(sizes) - len(sizes)
@@ -101,59 +94,70 @@ class Caution(NamedTuple):
 
 
 #: The order of too few runs cannot be tested.
-UNTESTED = RunOrder(math.nan, math.nan, 1.0)
+UNTESTED = RunOrder(math.nan, math.nan)
 
 
 def run_order(*series: FloatArray) -> RunOrder:
     """Test whether neighbouring runs resemble each other, within one or several series in the order of measuring.
 
-    The p-value is exact for a single series of up to eight runs, else from random orders with a fixed seed. Series of
-    fewer than six runs are left out; without any other, the order is `UNTESTED`.
+    Series of fewer than six runs are left out; without any other, the order is `UNTESTED`.
 
     Notes
     -----
-    The inflation is that of a mean of an AR(1) process whose coefficient is the bias-corrected lag-1 autocorrelation
-    plus one standard error.
+    The p-value of one series of up to eight runs is exact, up to 100 runs it comes from random orders with a fixed
+    seed, and else from the normal distribution with the moments over all orders. Series of one length count as measured
+    in the same rounds and are permuted together, because what acts on all of them in a round is no dependence in time.
     """
     import numpy as np
+    from scipy.special import ndtr
 
     scores = [_normal_scores(values) for values in series if len(values) >= FEWEST]
     square = sum(float(score @ score) for score in scores)
     if not square:
         return UNTESTED
     products = sum(float(score[1:] @ score[:-1]) for score in scores)
-    tied = any(len(np.unique(score)) < len(score) for score in scores)
-    # Without ties, the scores and thus their orders depend on the sizes only.
-    permuted = _permuted(scores) if tied else _permuted_untied(tuple(map(len, scores)))
-    hits = len(permuted) - int(np.searchsorted(permuted, products - 1e-9 * square))
-    p = hits / len(permuted) if len(permuted) != _DRAWS else (1 + hits) / (1 + _DRAWS)
-    lag1 = products / square
-    runs = sum(map(len, scores))
-    shortest = min(map(len, scores))
-    unbiased = (shortest * lag1 + 1) / (shortest - 4)
-    possible = _possible(unbiased, shortest, runs)
-    coefficient = unbiased + 1 / math.sqrt(runs)
-    if p > LEVEL or coefficient <= 0:
-        return RunOrder(lag1, p, 1.0, possible=possible)
-    coefficient = min(coefficient, _LARGEST)
-    return RunOrder(lag1, p, _inflation(coefficient, shortest), coefficient, possible)
+    by_length: dict[int, list[FloatArray]] = {}
+    for score in scores:
+        by_length.setdefault(len(score), []).append(score)
+    mean = variance = sensitivity = 0.0
+    for runs, of_length in by_length.items():
+        moments = _over_orders(np.array(of_length))
+        mean, variance = mean + moments[0], variance + moments[1]
+        sensitivity -= (runs - 4) * moments[0]
+    error = math.sqrt(variance)
+    if len(scores) == 1 and len(scores[0]) <= _DRAWN:
+        permuted = _permuted(scores[0])
+        hits = len(permuted) - int(np.searchsorted(permuted, products - 1e-9 * square))
+        p = hits / len(permuted) if len(permuted) != _DRAWS else (1 + hits) / (1 + _DRAWS)
+    else:
+        p = float(ndtr((mean - products) / error))
+    order = _order((products - mean) / sensitivity, error / sensitivity, max(by_length))
+    return order._replace(lag1=products / square, p=p)
 
 
 def expected_order(*sizes: int) -> RunOrder:
     """Return the order of independent series of these sizes whose autocorrelation is exactly as expected."""
     if min(sizes) < FEWEST:
         return UNTESTED
-    return RunOrder(math.nan, math.nan, 1.0, possible=_possible(0.0, min(sizes), sum(sizes)))
+    runs = min(sizes)
+    return _order(0.0, (runs - 2) / (runs - 4) / math.sqrt(len(sizes) * (runs - 1)), runs)
 
 
-def _possible(coefficient: float, shortest: int, runs: int) -> float:
-    """Return the estimate plus one standard error, but at most `POSSIBLE` unless the estimate itself is larger."""
-    error = shortest / (shortest - 4) / math.sqrt(runs)
-    return min(max(coefficient, min(coefficient + error, POSSIBLE), 0.0), _LARGEST)
+def _order(estimate: float, error: float, runs: int) -> RunOrder:
+    """Return the coefficients that belong to an estimate without bias from series of at most ``runs`` runs.
+
+    Unless the estimate is larger, a series counts for one independent run at least: (1 + c) / (1 - c) < n.
+    """
+    cautious = min(estimate + _ERRORS * error, 1 - 2 / runs)
+    assumed, strongest = (
+        min(max(coefficient, 0.0), _LARGEST)
+        for coefficient in (max(estimate, cautious), estimate + _MOST_ERRORS * error)
+    )
+    return RunOrder(math.nan, math.nan, assumed, strongest)
 
 
-def shared_orders(pairs: Sequence[tuple[FloatArray, FloatArray]]) -> list[RunOrder]:
-    """Return the dependence of each pair of series that were measured in the same time.
+def shared_orders(pairs: Sequence[tuple[FloatArray, ...]]) -> list[RunOrder]:
+    """Return the dependence of each pair of series, or of each single one, that were measured in the same time.
 
     What makes runs resemble their neighbours, such as the hour and the hosts, acts on all paths, and the runs of all
     paths show it where those of one path cannot. A pair whose own order is significant among all of them keeps its own.
@@ -165,22 +169,38 @@ def shared_orders(pairs: Sequence[tuple[FloatArray, FloatArray]]) -> list[RunOrd
     return [order if order.p * len(pairs) <= LEVEL else shared for order in orders]
 
 
-def _permuted(scores: Sequence[FloatArray]) -> FloatArray:
+def _over_orders(scores: FloatArray) -> tuple[float, float]:
+    """Return mean and variance of the sum of products of neighbours if the rounds (columns) come in a random order."""
+    import numpy as np
+
+    n = scores.shape[1]
+    gram = scores @ scores.T if len(scores) < n else scores.T @ scores
+    square, squares = float((scores**2).sum()), float(np.square(gram).sum())
+    diagonal = float(np.square((scores**2).sum(axis=0)).sum())
+    return -square / n, ((squares - diagonal) / n + (square**2 - 2 * diagonal) / (n * (n - 1)) - (square / n) ** 2)
+
+
+def _permuted(score: FloatArray) -> FloatArray:
     """Return the sorted sums of products of neighbours in all orders, or in random ones."""
     import numpy as np
 
-    total = np.zeros(1)
-    for stream, score in enumerate(scores):
-        rows = score[_orders(len(score), stream, len(scores) > 1)]
-        total = total + np.einsum("ij,ij->i", rows[:, 1:], rows[:, :-1])
-    return np.sort(total)
+    # Without ties, the scores and thus their orders depend on the size only.
+    untied = len(np.unique(score)) == len(score)
+    return _permuted_untied(len(score)) if untied else _sums(score)
+
+
+def _sums(score: FloatArray) -> FloatArray:
+    import numpy as np
+
+    rows = score[_orders(len(score))]
+    return np.sort(np.einsum("ij,ij->i", rows[:, 1:], rows[:, :-1]))
 
 
 @lru_cache(maxsize=64)
-def _permuted_untied(sizes: tuple[int, ...]) -> FloatArray:
+def _permuted_untied(size: int) -> FloatArray:
     import numpy as np
 
-    return _permuted([_normal_scores(np.arange(float(size))) for size in sizes])
+    return _sums(_normal_scores(np.arange(float(size))))
 
 
 def _normal_scores(values: FloatArray) -> FloatArray:
@@ -194,14 +214,13 @@ def _normal_scores(values: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=32)
-def _orders(n: int, stream: int, several: bool) -> NDArray[np.intp]:
-    """Return all orders of ``n`` runs, or random ones for a long series and for several series."""
+def _orders(n: int) -> NDArray[np.intp]:
+    """Return all orders of ``n`` runs, or random ones of a longer series."""
     import numpy as np
 
-    if n <= _ENUMERATED and not several:
+    if n <= _ENUMERATED:
         return np.array(list(permutations(range(n))))
-    generator = np.random.Generator(np.random.PCG64(stream))
-    return generator.random((_DRAWS, n)).argsort(axis=1)
+    return np.random.Generator(np.random.PCG64(0)).random((_DRAWS, n)).argsort(axis=1)
 
 
 def _moments(n: int, coefficient: float) -> tuple[float, float, float]:

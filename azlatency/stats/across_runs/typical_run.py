@@ -184,7 +184,8 @@ def _estimate(run_set: RunValues, empty: Estimate, confidence: float) -> Estimat
         # Without a known resolution, equal values say nothing about the spread of the runs.
         interval = MedianInterval(float(x[0]), float(x[0]), None) if step else MedianInterval(None, None, None)
     elif runs >= FEWEST_FOR_RANKS:
-        interval = median_interval(x, confidence, order.widening(confidence, runs))
+        widening = order.caution(confidence, [runs]).factor if order.dependent else 1.0
+        interval = median_interval(x, confidence, widening)
         method = INTERPOLATED_METHOD if interval.interpolated else RANK_METHOD
         if order.dependent:
             codes += ["dependent_runs", *(["order_assumed"] if run_set.order == "file" else [])]
@@ -204,7 +205,7 @@ def _estimate(run_set: RunValues, empty: Estimate, confidence: float) -> Estimat
         method=method,
         codes=tuple(codes),
         assumptions=assumptions,
-        n_effective=runs / order.inflation,
+        n_effective=runs / order.inflation(runs),
         diagnostics=diagnostics,
     )
 

@@ -169,7 +169,8 @@ def test_runs_that_resemble_their_neighbours_widen_the_comparison() -> None:
     mixed = [rising[(3 * run) % 10] for run in range(10)]
     dependent, independent = (compare(runs, [run - 6 for run in runs]) for runs in (rising, mixed))
     assert "dependent_runs" in dependent.codes and dependent.verdict == "undetermined"
-    assert independent.codes == () and independent.verdict == "different"
+    assert independent.codes == ("if_weakly_dependent",) and independent.verdict == "different"
+    assert dependent.p is None and independent.p is not None, "an exact p is that of independent runs"
     known_order = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
     assert "dependent_runs" in compare(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6)).codes
 

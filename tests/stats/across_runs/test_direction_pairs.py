@@ -33,7 +33,7 @@ def test_runs_without_rounds_are_compared_unpaired() -> None:
     frame = rounds_of(ONE_WAY, {**NO_COST, "az1a": 60e3}, 6, 0.01, 6).drop(columns="round")
     result = one(asymmetry(frame))
     assert sum(pair.labels["verdict_alone"] == "different" for pair in result.pairs) == 2
-    assert all("rank sum" in pair.method for pair in result.pairs) and result.rounds == 0
+    assert all("Wilcoxon interval" in pair.method for pair in result.pairs) and result.rounds == 0
 
 
 def machines(offset: float, seed: int, slow: float = 0.0) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pytest
 from helpers.cases import correlated
 from scipy.stats import t
 
-from azlatency.stats.across_runs.run_order import LEVEL, UNTESTED, RunOrder, run_order, shared_orders
+from azlatency.stats.across_runs.run_order import LEVEL, UNTESTED, _over_orders, run_order, shared_orders
 
 
 def test_the_p_value_of_a_few_runs_counts_every_order() -> None:
@@ -27,8 +27,8 @@ def test_the_p_value_of_a_few_runs_counts_every_order() -> None:
 
 def test_a_rising_series_is_dependent_and_an_alternating_one_is_not() -> None:
     rising, alternating = run_order(np.arange(12.0)), run_order(np.array([1.0, 12, 2, 11, 3, 10, 4, 9]))
-    assert rising.dependent and rising.p < 0.001 and rising.widening(0.95, 12) > 2
-    assert not alternating.dependent and alternating.widening(0.95, 8) == 1
+    assert rising.dependent and rising.p < 0.001 and rising.inflation(12) > 5
+    assert not alternating.dependent and alternating.inflation(8) == 1 == alternating.caution(0.95, [8]).factor
 
 
 def test_the_caution_of_few_runs_is_the_error_of_a_t_interval_under_that_dependence() -> None:
@@ -40,9 +40,8 @@ def test_the_caution_of_few_runs_is_the_error_of_a_t_interval_under_that_depende
     error = np.sqrt((x.var(axis=1, ddof=1) + y.var(axis=1, ddof=1)) / 5)
     due = np.quantile(np.abs(x.mean(axis=1) - y.mean(axis=1)) / error, 0.95) / t.ppf(0.975, 8)
     assert UNTESTED.caution(0.95, (5, 5)).factor == pytest.approx(due, rel=0.05)
-    assert run_order(np.arange(12.0)).caution(0.95, (12,)).factor == 1, "its interval is widened already"
     many = run_order(random.normal(size=400), random.normal(size=400))
-    assert many.possible < 0.1 and many.caution(0.95, (400, 400)).factor < 1.1
+    assert many.coefficient < 0.1 and many.caution(0.95, (400, 400)).factor < 1.1
 
 
 def test_a_difference_between_two_series_is_not_dependence() -> None:
@@ -53,7 +52,7 @@ def test_a_difference_between_two_series_is_not_dependence() -> None:
 
 @pytest.mark.parametrize("values", [[], [1.0, 2, 3, 4, 5], [4.0] * 9])
 def test_few_or_equal_runs_are_not_tested(values: list[float]) -> None:
-    assert run_order(np.array(values)) is UNTESTED and UNTESTED.widening(0.95, 3) == 1.0
+    assert run_order(np.array(values)) is UNTESTED and UNTESTED.inflation(3) == 1.0
 
 
 def test_the_runs_of_all_paths_show_a_dependence_that_one_path_does_not() -> None:
@@ -70,7 +69,7 @@ def test_a_path_with_a_trend_is_widened_more_than_the_others() -> None:
     pairs = [(random.normal(size=10), random.normal(size=10)) for _ in range(8)]
     pairs.append((np.arange(10.0), np.arange(10.0)))
     *others, trend = shared_orders(pairs)
-    assert trend == run_order(*pairs[-1]) and all(trend.inflation > 3 * order.inflation for order in others)
+    assert trend == run_order(*pairs[-1]) and all(trend.inflation(10) > 3 * order.inflation(10) for order in others)
 
 
 @pytest.mark.parametrize("coefficient", [0.0, 0.3, 0.5, 0.95])
@@ -82,9 +81,30 @@ def test_caution_is_that_of_the_whole_covariance_matrix(runs: int, coefficient: 
     degrees = trace**2 / np.trace(residual @ residual)
     variance, estimated = (coefficient**lags).sum() / runs**2, trace / (runs - 1) / runs
     factor = np.sqrt(variance / estimated) * t.ppf(0.975, degrees) / t.ppf(0.975, runs - 1)
-    found = RunOrder(0.0, 1.0, 1.0, possible=coefficient).caution(0.95, [runs])
+    found = UNTESTED.caution(0.95, [runs], coefficient)
     assert found == pytest.approx((max(factor, 1.0), degrees), rel=1e-6)
 
 
 def test_caution_needs_no_matrix_of_all_runs() -> None:
-    assert RunOrder(0.0, 1.0, 1.0, possible=0.5).caution(0.95, [10**9]).factor == pytest.approx(3**0.5, rel=1e-6)
+    assert UNTESTED.caution(0.95, [10**9]).factor == pytest.approx(3**0.5, rel=1e-6)
+
+
+def test_moments_over_all_orders_of_the_rounds_that_series_share() -> None:
+    scores = np.random.default_rng(7).normal(size=(3, 6))
+    scores -= scores.mean(axis=1, keepdims=True)
+    sums = [float((scores[:, order[1:]] * scores[:, order[:-1]]).sum()) for order in map(list, permutations(range(6)))]
+    assert _over_orders(scores) == pytest.approx((np.mean(sums), np.var(sums)))
+    assert _over_orders(np.repeat(scores, 3, axis=0)) == pytest.approx((3 * np.mean(sums), 9 * np.var(sums)))
+
+
+def test_what_acts_on_all_paths_in_a_round_is_no_dependence_in_time() -> None:
+    random = np.random.default_rng(8)
+    found = 0
+    for _ in range(100):
+        of_rounds = random.normal(size=8)
+        found += run_order(*(of_rounds + 0.3 * random.normal(size=8) for _ in range(10))).dependent
+    assert found < 20, "about 10 are expected at the level of 0.1"
+
+
+def test_a_long_series_is_tested_without_its_orders() -> None:
+    assert run_order(np.random.default_rng(9).normal(size=100_000)).p == pytest.approx(0.5, abs=0.49)
