@@ -127,3 +127,18 @@ def test_counts_that_disagree_are_flagged() -> None:
 
 def test_a_lost_run_does_not_stop_the_measurement() -> None:
     assert not stats.may_stop([INF, *[1e5, 1.001e5] * 20]).stop
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: stats.interval_mean([1.0, 2.0], [1.0]),
+        lambda: stats.stability([1.0, 2.0], [1.0]),
+        lambda: stats.lifetimes([1.0, 2.0], [True]),
+        lambda: stats.histogram_quantiles([1.0, 2.0], [2.0, 3.0], [5]),
+        lambda: stats.histogram_quantiles([1.0], [2.0], [NAN]),
+    ],
+)
+def test_arguments_of_different_lengths_are_errors_that_say_so(call: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match="one"):
+        call()

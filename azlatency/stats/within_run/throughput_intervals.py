@@ -55,6 +55,11 @@ def interval_mean(
         (small if neighbouring intervals depend on each other) and ``ramp`` (how far the first interval lies below the
         prediction of the others, in standard errors; below about -3 the test was still accelerating).
 
+    Raises
+    ------
+    ValueError
+        If there are several lengths, but not one per rate.
+
     Notes
     -----
     Student's t; from 30 intervals on at the effective sample size with the prewhitened long-run variance (Andrews &
@@ -72,7 +77,10 @@ def interval_mean(
 
     x, missing = finite_rates(data)
     n = len(x)
-    lengths = np.broadcast_to(np.asarray(seconds, dtype="float64"), (n + missing,))
+    given = np.asarray(seconds, dtype="float64")
+    if given.ndim and len(given) != n + missing:
+        raise ValueError(f"{len(given)} lengths for {n + missing} rates; pass one length, or one per rate")
+    lengths = np.broadcast_to(given, (n + missing,))
     codes: tuple[str, ...] = ("missing",) if missing else ()
     # Missing intervals take their length with them; equal lengths are the rule.
     weights = np.full(n, float(lengths.mean())) if missing and n else lengths[:n]
