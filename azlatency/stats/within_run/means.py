@@ -51,10 +51,11 @@ def mean(
     Returns
     -------
     Estimate
-        The mean. ``diagnostics`` include the median, the standard deviation and the weight of the tail. The interval is
-        missing with the flags ``mean_tail_dominated``, ``long_memory``, ``few_clusters`` (a dependent run with fewer
-        than 30 effective values) and ``no_replication`` (one value); the estimate as well with ``loss_censored`` (a
-        lost probe has no finite round-trip time) and ``no_values``.
+        The mean. ``diagnostics`` include the median, the standard deviation and the weight of the tail. The interval
+        may be too short with ``few_effective`` (see `quantiles`). It is missing with the flags ``mean_tail_dominated``,
+        ``long_memory``, ``few_clusters`` (a dependent run with fewer than 30 effective values) and ``no_replication``
+        (one value); the estimate as well with ``loss_censored`` (a lost probe has no finite round-trip time) and
+        ``no_values``.
 
     Raises
     ------
