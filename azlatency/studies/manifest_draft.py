@@ -19,11 +19,14 @@ from itertools import pairwise
 from azlatency.logs.format import count_of, printable
 from azlatency.logs.tables import Logs
 from azlatency.studies.path import Path
-from azlatency.studies.path_pattern import CLOUD_ZONE, PathPattern, PatternError
+from azlatency.studies.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 
-#: A zone in a name: Google's and Amazon's names, Amazon's ids, or az1, zone-1, z1. A digit of a date is none.
+#: A zone in a name: Google's and Amazon's names, Amazon's ids, or az1, zone-1, zone b, z1, eastus-1 with or without a
+#: region of Azure. A digit of a date is none.
 _ZONE = re.compile(
-    rf"(?<![a-z0-9])(?:(?P<name>{CLOUD_ZONE})|(?:az|zone|z)[ _-]?(?P<number>\d)[a-z]?)(?![a-z0-9])",
+    rf"(?<![a-z0-9])(?:(?P<name>{CLOUD_ZONE})|(?:(?P<region>{AZURE_REGION})[ _-]?)?(?:"
+    r"(?:az|(?:availability[ _-]?)?zone|z)[ _-]?(?P<number>\d)[a-z]?|(?:az|zone)[ _-](?P<letter>[a-f])|"
+    r"(?<=[a-z0-9][_-])(?P<bare>[1-3])))(?![a-z0-9])",
     re.IGNORECASE,
 )
 #: The second zone of ``az1-3`` and ``zone1_to_2``.
@@ -38,7 +41,9 @@ _SERVER = re.compile(r"(?<![a-z])(?:server|target|to|dst|dest|receiver|peer)[^a-
 _CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)[^a-z0-9]*$", re.IGNORECASE)
 #: Names of folders that say when a run was: 2024-05-01, run-20240501_1200.
 _TIME = re.compile(r"(?:[a-z]+[_-]?)?\d[\d_.:TZ-]{5,}", re.IGNORECASE)
-_FIELDS = {"scenario": "string", "zone": "string", "peer_zone": "string", "round": "int64", "repeat": "int64"}
+_BACKWARD = re.compile(r"<-|<=|←")
+_TEXTS = ("scenario", "region", "peer_region", "zone", "peer_zone")
+_FIELDS = {**dict.fromkeys(_TEXTS, "string"), "round": "int64", "repeat": "int64"}
 _COLUMNS = ("log", "scenario", "zone", "peer_zone", "region", "peer_region", "round", "repeat", "ignore")
 _GAP = "# fill in: "
 _EXAMPLES = 3
@@ -56,8 +61,8 @@ class _Described:
 
     def __str__(self) -> str:
         values = dict(self.values)
-        ends = [values.pop(name, None) for name in ("zone", "peer_zone")]
-        names = [f"zone {end}" if end.isdigit() else end for end in ends if end]
+        ends = [(values.pop(f"{side}region", ""), values.pop(f"{side}zone", None)) for side in ("", "peer_")]
+        names = [f"{region} zone {end}".strip() if len(end) == 1 else end for region, end in ends if end]
         says = [str(Path.between(*names))] if names else []
         says += [f"{name} {value if name == 'scenario' else int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
@@ -229,11 +234,11 @@ def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:
 def _describe_one(path: str, bare: re.Match[str] | None) -> _Described | None:
     """Return the pattern of one path: the fields with the text of their folders, from the first field on."""
     marks: list[tuple[int, int, str]] = []
-    zones = [
-        (match.start(group), match.end(group), _word(path, match.start()))
-        for match in _ZONE.finditer(path)
-        for group in [match.lastgroup or ""]
-    ]
+    found = list(_ZONE.finditer(path))
+    regions = [match.span("region") for match in found if match["region"] is not None]
+    if len(regions) != 2 or len(found) != 2:  # a region may be that of one end or of both
+        regions, found = [], [match for match in found if match["bare"] is None]
+    zones = [(*match.span(match.lastgroup or ""), _word(path, match.start())) for match in found]
     if len(zones) == 1 and (second := _SECOND.match(path, _zone_end(path, zones[0]))) is not None:
         zones.append((second.start("number"), second.end("number"), ""))
     if not zones and bare is not None:
@@ -244,10 +249,11 @@ def _describe_one(path: str, bare: re.Match[str] | None) -> _Described | None:
     if len(zones) == 2:
         fields = ["zone", "peer_zone"]
         words = [word for _, _, word in zones]
-        if words[0] == "server" or words[1] == "client":
+        if words[0] == "server" or words[1] == "client" or _BACKWARD.search(path, zones[0][1], zones[1][0]):
             fields.reverse()
         if words not in (["server", "server"], ["client", "client"]):
             marks += [(start, end, field) for (start, end, _), field in zip(zones, fields, strict=True)]
+            marks += [(*span, name.replace("zone", "region")) for span, name in zip(regions, fields, strict=False)]
     for field, number in _NUMBERS.items():
         if len(matches := list(number.finditer(path))) == 1:
             marks.append((matches[0].start(1), matches[0].end(1), field))

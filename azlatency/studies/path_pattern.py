@@ -25,6 +25,12 @@ _VALUES = {
 }
 #: Zones as Google and Amazon write them: europe-west1-c, us-east-1b, use1-az1.
 CLOUD_ZONE = r"[a-z]{2,15}-[a-z]{3,15}\d{1,2}-[a-f]|[a-z]{2}(?:-[a-z]{3,10}){1,2}-\d[a-f]|[a-z]{3,4}\d-az\d"
+#: Regions of Azure: eastus2, westeurope, germanywestcentral. Their zones are numbers.
+AZURE_REGION = (
+    r"(?:(?:(?:north|south|east|west|central)+(?:us|europe|asia|india)|(?:canada|brazil|uk|france|germany|norway|sweden|"
+    r"switzerland|poland|italy|spain|austria|belgium|denmark|uae|southafrica|qatar|israel|japan|korea|australia|newzealand|"
+    r"malaysia|indonesia|mexico|chile|jioindia|china)(?:north|south|east|west|central)+)\d?)"
+)
 #: Any other zone is one word, or a word and a zone of Azure: 1, b, westeurope-az1.
 _ZONE_VALUE = re.compile(rf"[A-Za-z0-9]{{1,30}}(?:-az\d)?|{CLOUD_ZONE}")
 #: Regions and zones of clouds contain hyphens; where one stands, it is preferred to a longer text.

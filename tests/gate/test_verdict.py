@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -123,6 +126,19 @@ def test_the_directions_of_bidirectional_tests_are_compared(tmp_path: Path) -> N
             (tmp_path / side / f"run{number}.txt").write_text(text, "utf-8")
     rows = json.loads(compare("a", "b", "--format", "json", cwd=tmp_path).stdout)["rows"]
     assert {row["method"] for row in rows} == {"iperf3 stream-bidir TCP", "iperf3 stream-bidir-reverse TCP"}
+
+
+def test_the_output_does_not_depend_on_the_seed_of_hashes(tmp_path: Path) -> None:
+    half(tmp_path / "odd", "base", True), half(tmp_path / "even", "slower", False)
+    command = (sys.executable, "-m", "azlatency", "compare", "odd", "even", "--format", "json")
+    outputs = [
+        subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=False,
+            env=os.environ | {"PYTHONHASHSEED": seed, "AZLATENCY_DATA": str(tmp_path / "data")},
+        ).stdout
+        for seed in ("1", "4242")
+    ]  # fmt: skip
+    assert json.loads(outputs[0])["rows"] and outputs[0] == outputs[1]
 
 
 def half(folder: Path, archive: str, odd: bool) -> Path:

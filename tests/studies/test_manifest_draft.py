@@ -57,6 +57,13 @@ def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
         ("us-central1-a_to_us-east1-b.log", "us-central1-a us-east1-b"),
         ("us-east-1b-us-west-2a/run3/x.log", "us-east-1b us-west-2a"),
         ("use1-az1-use1-az2.log", "use1-az1 use1-az2"),
+        ("AvailabilityZone1-AvailabilityZone3.log", "1 3"),
+        ("zone_b_to_zone_c.log", "b c"),
+        ("az3<-az1.log", "1 3"),
+        ("westeurope_az1-az3.log", "1 3"),
+        ("westeurope-1.log", None),
+        ("westeurope-1_az3.log", None),
+        ("run-1_run-2.log", None),
         ("host-us-central1-a_gcp/target-europe-west1-c/tcp_rr_3.res", "us-central1-a europe-west1-c"),
         ("az1-2024-05-01.log", None),
         ("az1_2024.log", None),
@@ -113,6 +120,18 @@ def test_a_drafted_table_has_one_row_per_log(raw: Path, tmp_path: Path) -> None:
     assert manifest.ignored("odd[1].log") == "no log of a known tool"
     run: dict[str, object] = {"heading": None}
     assert manifest.describe(run, "az1-az3/qperf.log") == [] and (run["zone"], run["peer_zone"]) == ("1", "3")
+
+
+def test_zones_of_azure_keep_the_regions_that_their_names_contain() -> None:
+    # Without its region, zone 2 of eastus would be the same end as zone 2 of westeurope.
+    assert _assigned(["eastus-az1_westeurope-az2.log", "westeurope-1_to_uksouth-3/x.log"]) == {
+        "eastus-az1_westeurope-az2.log": {
+            "region": "eastus", "zone": "1", "peer_region": "westeurope", "peer_zone": "2"
+        },
+        "westeurope-1_to_uksouth-3/x.log": {
+            "region": "westeurope", "zone": "1", "peer_region": "uksouth", "peer_zone": "3"
+        },
+    }  # fmt: skip
 
 
 def _assigned(paths: list[str]) -> dict[str, dict[str, str]]:

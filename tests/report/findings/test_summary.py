@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers.places import TESTS
 
 import azlatency as az
 from azlatency.report.card import Card, plain_sentence
@@ -75,6 +76,22 @@ def test_token_buckets_are_replicated() -> None:
     # Of the 11 runs of c5.large, four fall to 751.5 Mbit/s, three to less, four to more.
     assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
     assert [dot.label for dot in card.dots] == ["c5.large", "c5.xlarge", "c5.2xlarge", "c5.4xlarge"]
+
+
+def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> None:
+    log = (TESTS / "fixtures" / "iperf3" / "3.12-bidir.txt").read_text("utf-8")
+    (tmp_path / "raw").mkdir()
+    for host in range(14):
+        # The number of the host becomes a part of the server's address and of the received rate: 1.81, 2.81 … Gbit/s.
+        text = log.replace("10.2.2.4", f"10.2.3.{host}").replace(" 2.81 Gbits", f" {host + 1}.81 Gbits")
+        (tmp_path / "raw" / f"{host}.txt").write_text(text, "utf-8")
+    az.import_study("many", [tmp_path / "raw"], out=tmp_path)
+    card = summary.conclude(az.load("many", processed=tmp_path))
+    assert said(card) == (
+        "Goodput over 14 paths: from **1.81 Gbit/s** on 10.2.1.4 → 10.2.3.0 to **14.8 Gbit/s** on 10.2.1.4 → 10.2.3.13."
+    )
+    assert [dot.low for dot in card.dots] == [1e9 * number + 0.81e9 for number in (*range(1, 7), *range(9, 15))]
+    assert "the lowest and the highest of 14 paths" in card.axis
 
 
 def test_connect_times_are_not_called_round_trips() -> None:
