@@ -55,7 +55,7 @@ def find_claims(source: Source) -> list[Claim]:
                     continue
                 stripped = shown.strip()
                 for tool, signature in signatures:
-                    if signature.weak and above.is_repeated(hint, tool):
+                    if signature.weak and (hint, tool) in above.last and above.is_repeated(hint, tool):
                         continue
                     if not signature.pattern.fullmatch(stripped):
                         continue
@@ -75,26 +75,27 @@ def find_claims(source: Source) -> list[Claim]:
 class _Above:
     """The claims above a line: lines with the same start have one weak claim of a tool, even if there are a million.
 
-    ``index`` is the line, and ``begin`` the first of the lines above it that all have the same start.
+    ``index`` is the line, ``begin`` the first of the lines above it that all have the same start, and ``last`` the line
+    of the last claim of each hint and tool.
     """
 
     def __init__(self) -> None:
         self.index = self.begin = 0
-        self._last: dict[tuple[str, str], int] = {}
+        self.last: dict[tuple[str, str], int] = {}
         self._newest = self._before = -1
 
     def is_repeated(self, hint: str, tool: str) -> bool:
         """Return whether a line above has this claim, and the lines between have the same start and no new claim."""
-        last = self._last.get((hint, tool), -1)
+        last = self.last[hint, tool]
         newest = self._before if self._newest == self.index else self._newest
         if last < self.begin or newest > last:
             return False
-        self._last[hint, tool] = self.index
+        self.last[hint, tool] = self.index
         return True
 
     def keep(self, hint: str, tool: str) -> None:
         """Remember a claim on this line."""
-        self._last[hint, tool] = self.index
+        self.last[hint, tool] = self.index
         if self._newest != self.index:
             self._before, self._newest = self._newest, self.index
 
