@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import partial
 
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iostat.reports import TIME, Reports, read_stamp
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import UnitError
 
 #: A report in which a document is cut keeps its complete members.
 _KEPT: Kept = {"sysstat": {"hosts": {"statistics": {}}}}
@@ -71,17 +68,13 @@ class IostatJson:
             match = re.fullmatch(TIME, leaf.value)
             stamp = read_stamp(match) if match else None
         self.reports.open(self.line_map.line_number(node.position), stamp)
-        self._add_numbers(node.object("avg-cpu"), self.reports.add_cpu_share)
+        self.reports.add_cpu_shares(self._numbers(node.object("avg-cpu")))
         for disk in node.objects("disk"):
             if isinstance(name := disk.value("disk_device"), str):
-                self._add_numbers(disk, partial(self.reports.add_value, name))
+                self.reports.add_values(name, self._numbers(disk))
 
-    def _add_numbers(self, node: JsonObject, add: Callable[[str, str, int], None]) -> None:
-        """Add the numbers of an object; one that is damaged is left out."""
+    def _numbers(self, node: JsonObject) -> list[tuple[str, str, int]]:
+        """Return key, token and line of the numbers of an object."""
         numbers = self.line_map.numbers(node)
         self.line_map.mark_lines([line for _, _, line in numbers])
-        for key, token, line in numbers:
-            try:
-                add(key, token, line)
-            except UnitError:
-                continue
+        return numbers

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iostat.columns import COLUMNS, CPU_METRICS
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, nanoseconds, quantity
+from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity
+
+#: Column, token and line of a number.
+Cell = tuple[str, str, int]
 
 TIME = r"(?:Time: )?(?:(\d{2,4}[/.-]\d{1,2}[/.-]\d{1,4})[ T])?(\d\d):(\d\d):(\d\d)(?: ([AP]M))?([+-]\d{2}:?\d{2}|Z)?"
 # Requests per second, mean size of a request, and the bandwidth that is their product.
@@ -84,28 +88,37 @@ class Reports:
         self.count += 1
         return self.report
 
-    def add_cpu_share(self, name: str, token: str, line: int) -> None:
-        """Record the share of one kind of CPU time."""
-        if self.report is not None and name in CPU_METRICS:
-            self.report.run.add_metric(CPU_METRICS[name], quantity(token, "%"), line, scope="host")
-            self.report.cpu = True
-
-    def add_value(self, device: str, column: str, token: str, line: int, suffix: str = "") -> None:
-        """Record one number of a device, if the column is known; a device name with a leading blank is a group."""
-        report = self.report
-        if report is None or (known := COLUMNS.get(column)) is None:
+    def add_cpu_shares(self, cells: Iterable[Cell]) -> None:
+        """Record the shares of the kinds of CPU time."""
+        if (report := self.report) is None:
             return
-        metric, unit = known
-        if suffix and suffix != "%":
-            unit = f"iostat {_SIZE_SUFFIX[suffix]}" + ("/s" if unit.endswith("/s") else "")
-        value = quantity(token, unit)
-        name = device.strip()
-        scope = "run" if device.startswith(" ") else "stream"
-        report.run.add_metric(metric, value, line, side="device", stream=name, scope=scope)
-        if name not in report.values:
-            report.values[name] = {}
-        report.values[name][column] = value
-        report.lines[name] = line
+        for name, token, line in cells:
+            if name in CPU_METRICS:
+                with suppress(UnitError):
+                    report.run.add_metric(CPU_METRICS[name], quantity(token, "%"), line, scope="host")
+                    report.cpu = True
+
+    def add_values(self, device: str, cells: Iterable[Cell], suffixes: Iterable[str] = repeat("")) -> None:
+        """Record the numbers of a device whose columns are known; a device name with a leading blank is a group."""
+        if (report := self.report) is None:
+            return
+        name, scope = device.strip(), "run" if device.startswith(" ") else "stream"
+        values = report.values.get(name, {})
+        for (column, token, line), suffix in zip(cells, suffixes, strict=False):
+            if column not in COLUMNS:
+                continue
+            metric, unit = COLUMNS[column]
+            if suffix and suffix != "%":
+                unit = f"iostat {_SIZE_SUFFIX[suffix]}" + ("/s" if unit.endswith("/s") else "")
+            try:
+                value = quantity(token, unit)
+            except UnitError:
+                continue
+            report.run.add_metric(metric, value, line, side="device", stream=name, scope=scope)
+            values[column] = value
+            report.lines[name] = line
+        if values:
+            report.values[name] = values
 
     def close(self) -> None:
         """Finish the open report, if there is one."""

@@ -124,11 +124,11 @@ class IostatText(LineLog):
             return False
         if device is not None and line.text.startswith(" ") and not self.pretty:
             device = " " + device
-        for column, (token, suffix) in zip(columns, pairs, strict=True):
-            if device is None:
-                self.reports.add_cpu_share(column, token, line.number)
-            else:
-                self.reports.add_value(device, column, token, line.number, suffix)
+        cells = [(column, token, line.number) for column, (token, _) in zip(columns, pairs, strict=True)]
+        if device is None:
+            self.reports.add_cpu_shares(cells)
+        else:
+            self.reports.add_values(device, cells, [suffix for _, suffix in pairs])
         report.open_header = 0
         report.run.set(last_line=line.number)
         if device is None:
