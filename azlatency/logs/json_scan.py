@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.intp]
     Marks = NDArray[np.uint8]
+    _Scalars = tuple[Column, NDArray[np.bool_]]
+    _Objects = tuple[Column, Column, NDArray[np.bool_]]
 
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _MARKS = b'",:{}[]'
@@ -45,23 +48,30 @@ def scan_object(text: str, position: int, into: JsonObject, line_numbers: Callab
         _, end = decoder.raw_decode(text, position)
     except (ValueError, RecursionError):
         return False
-    part = text[position:end]
-    if not part.isascii():
+    found = _find_all(text[position:end])
+    if found is None:
         return False
-    raw = (_ESCAPE.sub("__", part) if "\\" in part else part).encode()
-    marks = _find_marks(raw)
-    scalars, objects_at = _find_scalars(raw, *marks), _find_objects(*marks)
-    if scalars is None or objects_at is None:
-        return False
-    (starts, is_text), (begins, ends, is_flat) = scalars, objects_at
+    (starts, is_text), (begins, ends, is_flat) = found
     into.members = objects[-1].members
     objects[-1] = into
-    places = Places((starts + position).tolist(), line_numbers(starts + position), is_text.tolist())
     columns = begins + position, ends + position + 1, starts.searchsorted(begins), starts.searchsorted(ends), is_flat
+    starts += position
+    places = Places(array("q", starts.tobytes()), array("q", line_numbers(starts)), is_text.tobytes())
     # The decoder completes the objects in the order of their ends.
     for node, span in zip(objects, zip(*(column.tolist() for column in columns), strict=True), strict=True):
         node.span, node.places = span, places
     return True
+
+
+def _find_all(text: str) -> tuple[_Scalars, _Objects] | None:
+    """Return where the scalar members and the objects of a document are; None if the other reader must read it."""
+    if not text.isascii():
+        return None
+    raw = (_ESCAPE.sub("__", text) if "\\" in text else text).encode()
+    at, marks = _find_marks(raw)
+    scalars = _find_scalars(raw, at, marks)
+    objects = None if scalars is None else _find_objects(at, marks)
+    return None if scalars is None or objects is None else (scalars, objects)
 
 
 def _find_marks(raw: bytes) -> tuple[Column, Marks]:
@@ -75,7 +85,7 @@ def _find_marks(raw: bytes) -> tuple[Column, Marks]:
     return at[kept], marks[kept]
 
 
-def _find_scalars(raw: bytes, at: Column, marks: Marks) -> tuple[Column, NDArray[np.bool_]] | None:
+def _find_scalars(raw: bytes, at: Column, marks: Marks) -> _Scalars | None:
     """Return where the scalar members start, and which are strings; None for scalars in lists, and too long ones."""
     import numpy as np
 
@@ -99,7 +109,7 @@ def _find_scalars(raw: bytes, at: Column, marks: Marks) -> tuple[Column, NDArray
     return starts, is_text
 
 
-def _find_objects(at: Column, marks: Marks) -> tuple[Column, Column, NDArray[np.bool_]] | None:
+def _find_objects(at: Column, marks: Marks) -> _Objects | None:
     """Return where objects begin and end, in the order of their ends, and which have only scalars.
 
     None if objects and lists are too deep.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from json.decoder import scanstring  # type: ignore[attr-defined]
@@ -58,11 +59,11 @@ _NEW = tuple.__new__
 
 
 class Places(NamedTuple):
-    """The positions and lines of the scalar members of a document, and whether each is a string."""
+    """The positions and lines of the scalar members of a document, and whether each is a string (1 or 0)."""
 
-    positions: list[int]
-    lines: list[int]
-    is_text: list[bool]
+    positions: array[int]
+    lines: array[int]
+    is_text: bytes
 
 
 class JsonObject(msgspec.Struct):

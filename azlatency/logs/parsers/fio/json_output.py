@@ -90,6 +90,7 @@ class Documents:
                     job.cut = not node.end
                     job.last_line = self.line_map.line_number(node.end - 1) if node.end else job.line
                     self.document_jobs.append(job)
+                    node.members.clear()  # the next jobs need its memory
         self._apply_header(document)
 
     # --- members that all jobs of a document share
