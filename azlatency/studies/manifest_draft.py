@@ -87,7 +87,7 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     """
     tools = _tools(tables)
     logs = [path for path in paths if path in tools]
-    described = _describe(logs)
+    described = _describe(logs, tools)
     lines = [
         "[study]",
         f'name = "{_text(name)}"',
@@ -137,7 +137,9 @@ def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
         The text of the table. Cells that the names do not answer are empty.
     """
     tools = _tools(tables)
-    by_path = {item.path: item.values for item in _describe([path for path in paths if path in tools])}
+    by_path: dict[str, dict[str, str]] = {}
+    for item in _describe([path for path in paths if path in tools], tools):
+        by_path.setdefault(item.path, {}).update(item.values)
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -165,7 +167,7 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
     return [*lines, "]"]
 
 
-def _describe(logs: Sequence[str]) -> list[_Described]:
+def _describe(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]] | None = None) -> list[_Described]:
     """Return what the names of the logs say; logs whose names say nothing, or nothing certain, are left out."""
     bare = _bare_pairs(logs)
     described = [item for path in logs if (item := _describe_one(path, bare.get(path))) is not None]
@@ -183,18 +185,17 @@ def _describe(logs: Sequence[str]) -> list[_Described]:
         and any(values_by_path.get(path, {}).get(name) != value for name, value in values.items())
     }
     certain = [item for item in described if item.pattern not in wrong]
-    numbered = {item.path for item in described}
-    return certain + _scenarios([path for path in logs if path not in numbered], logs)
+    return certain + _scenarios(logs, tools or {})
 
 
-def _scenarios(unnamed: Sequence[str], logs: Sequence[str]) -> list[_Described]:
-    """Return what the folders say of logs whose names say nothing; a pattern that matches other logs is left out."""
+def _scenarios(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]]) -> list[_Described]:
+    """Return the scenarios that folders stand for; a pattern that matches logs in other folders is left out."""
     alike: dict[tuple[str, ...], list[str]] = {}
-    for path in unnamed:
+    for path in logs:
         alike.setdefault(tuple(re.findall(r"[/!]", path)), []).append(path)
     described = []
     for marks, paths in alike.items():
-        fields = _folder_fields([re.split(r"[/!]", path)[:-1] for path in paths])
+        fields = _folder_fields([re.split(r"[/!]", path)[:-1] for path in paths], [tools.get(path) for path in paths])
         if "{scenario}" not in fields:
             continue
         text = "".join(field + mark for field, mark in zip(fields, marks, strict=True)) + "*"
@@ -205,13 +206,18 @@ def _scenarios(unnamed: Sequence[str], logs: Sequence[str]) -> list[_Described]:
     return described
 
 
-def _folder_fields(folders: Sequence[Sequence[str]]) -> list[str]:
-    """Return a field for each level of folders: a number from 1 to n is a repeat, names that vary are scenarios."""
+def _folder_fields(folders: Sequence[Sequence[str]], tools: Sequence[object]) -> list[str]:
+    """Return a field for each level of folders: a number from 1 to n is a repeat, names that vary are scenarios.
+
+    Names that say something else or when a run was, and folders with the logs of one tool each, are left out.
+    """
     levels = list(zip(*folders, strict=True))
     fields = []
     for depth, names in enumerate(levels):
         numbers = sorted({int(name) for name in names if name.isdecimal()})
-        if len(set(names)) == 1 or all(_TIME.fullmatch(name) for name in names):
+        of_tool = ({name for name, other in zip(names, tools, strict=True) if other == tool} for tool in set(tools))
+        said = (_TIME.fullmatch, _ZONE.search, _BARE.search, *(number.search for number in _NUMBERS.values()))
+        if all(len(group) == 1 for group in of_tool) or any(any(map(find, names)) for find in said):
             fields.append("*")
         elif all(map(str.isdecimal, names)) and numbers == list(range(numbers[0], len(numbers) + numbers[0])):
             fields.append("{repeat}" if numbers[0] < 2 and "{repeat}" not in fields else "{scenario}")

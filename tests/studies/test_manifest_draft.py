@@ -160,10 +160,22 @@ def test_a_scenario_has_the_names_of_all_folders_that_vary() -> None:
         ["1/a.log", "2/a.log"],  # repeats of one setting
         ["x/a.log", "y/a.log", "z/x/a.log"],  # the pattern of x and y also matches z/x
         ["x_r1/a.log", "y_r1/a.log"],  # the names say something else, too
+        ["round1/az1-az2.log", "round2/az1-az2.log"],
     ],
 )
 def test_folders_that_may_be_anything_are_no_scenarios(paths: list[str]) -> None:
     assert not any("scenario" in values for values in _assigned(paths).values())
+
+
+def test_zones_of_several_settings_have_scenarios_too() -> None:
+    patterns = {item.pattern for item in _describe(["small/az1-az2.log", "large/az1-az2.log"])}
+    assert patterns == {"az{zone}-az{peer_zone}.*", "{scenario}/*"}
+
+
+def test_a_folder_for_each_tool_is_no_scenario() -> None:
+    paths = ["iperf3/az1-az2.log", "ping/az1-az2.log"]
+    described = _describe(paths, {path: (path.split("/")[0],) for path in paths})
+    assert not any("scenario" in item.values for item in described)
 
 
 def test_a_draft_of_many_folders_is_short(tmp_path: Path) -> None:
