@@ -214,13 +214,17 @@ def _folder_fields(folders: Sequence[Sequence[str]], tools: Sequence[object]) ->
     levels = list(zip(*folders, strict=True))
     fields = []
     for depth, names in enumerate(levels):
-        numbers = sorted({int(name) for name in names if name.isdecimal()})
+        # 1, 2, 3 or, for archives in an archive, 1.tar, 2.tar, 3.tar
+        ends = {tuple(name.partition(".")[1:]) for name in names}
+        firsts = [name.partition(".")[0] for name in names]
+        numbers = {int(name) for name in firsts if re.fullmatch(r"[0-9]{1,9}", name)}
+        counted = numbers and min(numbers) < 2 and max(numbers) - min(numbers) == len(numbers) - 1
         of_tool = ({name for name, other in zip(names, tools, strict=True) if other == tool} for tool in set(tools))
         said = (_TIME.fullmatch, _ZONE.search, _BARE.search, *(number.search for number in _NUMBERS.values()))
         if all(len(group) == 1 for group in of_tool) or any(any(map(find, names)) for find in said):
             fields.append("*")
-        elif all(map(str.isdecimal, names)) and numbers == list(range(numbers[0], len(numbers) + numbers[0])):
-            fields.append("{repeat}" if numbers[0] < 2 and "{repeat}" not in fields else "{scenario}")
+        elif counted and len(ends) == 1 and len(set(names)) == len(numbers) and "{repeat}" not in fields:
+            fields.append("{repeat}" + "".join(*ends))
         else:  # "tcp" says nothing beside "tcp_1G" in the folder below
             below = levels[depth + 1 :]
             repeated = any(all(map(str.__contains__, deeper, names)) for deeper in below)

@@ -145,6 +145,13 @@ def test_folders_that_say_nothing_else_are_scenarios() -> None:
     assert len(_assigned(paths)) == 8 and {item.pattern for item in _describe(paths)} == {"*!{scenario}/{repeat}/*"}
 
 
+def test_numbered_archives_are_repeats() -> None:
+    paths = [f"d.zip!{vpn}/{number}.data!x.log" for vpn in ("none", "wireguard") for number in (1, 2, 3)]
+    assert _assigned(paths)["d.zip!wireguard/3.data!x.log"] == {"scenario": "wireguard", "repeat": "3"}
+    paths = [f"{vpn}/{rate}/x.log" for vpn in ("none", "wireguard") for rate in ("1G", "2G")]
+    assert _assigned(paths)["none/2G/x.log"] == {"scenario": "none/2G"}
+
+
 def test_a_scenario_has_the_names_of_all_folders_that_vary() -> None:
     paths = [f"{vpn}/{loss}/2024-05-0{day}/x.log" for vpn in "pq" for loss in ("none", "high") for day in (1, 2)]
     assert _assigned(paths)["q/high/2024-05-02/x.log"] == {"scenario": "q/high"}  # a day is no setting
