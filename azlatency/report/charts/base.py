@@ -113,7 +113,7 @@ def evenly(
 
 def left_out(shown: int, every: int, of: str) -> str:
     """Return the caption's sentence on omitted items; empty if the figure shows all."""
-    return "" if shown == every else f" Shown: {shown} of {every} {of}; the table lists all."
+    return "" if shown == every else f" Shown: {shown:,} of {every:,} {of}; the table lists all."
 
 
 def narrow() -> bool:

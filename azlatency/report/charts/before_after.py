@@ -54,10 +54,10 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
         return Note(f"No chart: {why}; the table says why.")
     if len(drawn) == 1:
         return Note(f"No chart: one comparison only. {pair_words(drawn[0])}.")
+    every = sorted(drawn, key=lambda comparison: -abs(math.log(comparison.ratio.estimate or 1.0)))
     drawn, left = most_of(
-        drawn, lambda comparison: comparison.ratio.n, "comparisons, those with the most runs", MOST_ROWS
+        every, lambda comparison: comparison.ratio.n, "comparisons, those with the most runs", MOST_ROWS
     )
-    drawn = sorted(drawn, key=lambda comparison: -abs(math.log(comparison.ratio.estimate or 1.0)))
     several = len({comparison.labels["path"] for comparison in drawn}) > 1
     names = [
         f"{comparison.labels['path']}, {comparison.labels['method']}" if several else str(comparison.labels["method"])
@@ -79,7 +79,7 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
         + (f" {configured().caption('recorded change')}" if any(truths) else "")
         + left
     )
-    title = ratio_title(drawn, "After against before")
+    title = ratio_title(every, "After against before")
     return Chart(figure, caption, "\n".join(pair_words(comparison) for comparison in drawn), title=title)
 
 

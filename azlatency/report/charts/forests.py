@@ -106,6 +106,7 @@ def _forest(
         if math.isinf(only[value]):
             shown = "the run lost most of its probes"
         return Note(f"No chart: one run only. {only['path']}, {only['method']}: {shown}.")
+    every = runs[runs[value].astype(float) < math.inf]
     runs, left = _most_repeated(runs)
     methods = list(dict.fromkeys(runs["method"]))
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
@@ -156,8 +157,8 @@ def _forest(
         caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
     if any(truth.get(str(path)) for path in runs["path"]):
         caption += " " + configured().caption("rtt" if unit == "µs" else "rate")
-    values = zip(finite["method"], map(str, finite["path"]), finite[value].astype(float), strict=True)
-    method, by_path = by_method(values, finite.groupby("method")["n"].sum() if "n" in finite else {})
+    values = zip(every["method"], map(str, every["path"]), every[value].astype(float), strict=True)
+    method, by_path = by_method(values, every.groupby("method")["n"].sum() if "n" in every else {})
     title = extremes(
         what.replace("round-trip time", "round trip"), by_path, quantity, method, TIMES if unit == "µs" else RATES
     )

@@ -54,6 +54,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         return Note("No chart: no log and no text of this study contains a latency.")
     if len(conditions) == 1:
         return Note(f"No chart: one measurement only. {_words(conditions[0])}.")
+    every = conditions
     conditions, left = most_of(
         conditions, lambda condition: len(condition.values), "measurements, those with the most runs", MOST_ROWS
     )
@@ -78,10 +79,10 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         title = f"{method}, {group[0].statistic} of a run"
         axis.set_title(title if origin == "log" else f"{method}, {group[0].statistic} as reported (no log)")
     axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
-    method, by_path = by_method((c.method, c.path, _size(c)) for c in conditions)
+    method, by_path = by_method((c.method, c.path, _size(c)) for c in every)
     # Of two values neither is the typical one.
     ranges: dict[Path | str, Sequence[float]] = {
-        c.path: c.values for c in conditions if c.method == method and len(c.values) == 2 and not _ends(c)
+        c.path: c.values for c in every if c.method == method and len(c.values) == 2 and not _ends(c)
     }
     title = extremes("round trip", by_path, "ns", method, ranges=ranges)
     return Chart(

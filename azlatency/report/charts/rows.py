@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 #: Dots of a row above which they are drawn smaller, so that they stay in their row.
-_MANY_DOTS = 6
+_MANY_DOTS, _MOST_DOTS = 6, 30
 
 
 def dots(axis: Axes, rows: Sequence[float], values: Sequence[float], tips: Sequence[str], colour: str = RUN) -> None:
@@ -27,11 +27,12 @@ def dots(axis: Axes, rows: Sequence[float], values: Sequence[float], tips: Seque
 
     if not values:
         return
-    crowded = max(Counter(rows).values()) > _MANY_DOTS
+    most = max(Counter(rows).values())
+    size, line = (4.2, 1.1) if most <= _MANY_DOTS else (3.0, 1.1) if most <= _MOST_DOTS else (1.4, 0.5)
     limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
     seaborn.swarmplot(
-        x=list(values), y=list(rows), orient="h", native_scale=True, size=3.0 if crowded else 4.2,
-        color=axis.get_facecolor(), edgecolor=colour, linewidth=1.1, warn_thresh=1, ax=axis, zorder=4,
+        x=list(values), y=list(rows), orient="h", native_scale=True, size=size,
+        color=axis.get_facecolor(), edgecolor=colour, linewidth=line, warn_thresh=1, ax=axis, zorder=4,
     )  # fmt: skip
     axis.set_yticks(ticks, names)
     axis.set_ylim(limits)

@@ -124,7 +124,9 @@ def throughput_series(
     title = extremes("typical interval", by_path, "bit/s", method, RATES)
     if shown_falls:
         most = min(shown_falls, key=lambda rate: _left(rate.throttled))
-        title = f"The rate falls in {len(fallen)} of {len(tested)} runs; for example {_fall(most.path, most.throttled)}"
+        title = (
+            f"The rate falls in {len(fallen):,} of {len(tested):,} runs; for example {_fall(most.path, most.throttled)}"
+        )
     return Chart(figure, caption, "\n".join(alts), title=title)
 
 

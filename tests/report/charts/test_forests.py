@@ -18,3 +18,13 @@ def test_goodput_is_drawn_with_the_expected_bandwidth(cni_throughput: pd.DataFra
     typical = az.summarize(cni_throughput, "throughput_bit_s")
     chart = charts.throughput_forest(cni_throughput, typical, expected=4e9)
     assert "AZ1 - AZ3, iperf3 TCP: 7.91 Gbit/s" in chart.alt and "4 Gbit/s" in chart.caption
+
+
+def test_the_title_counts_the_paths_that_are_left_out() -> None:
+    runs = pd.DataFrame({
+        "run_id": [f"r{place}" for place in range(100)], "path": [f"a → {place}" for place in range(100)],
+        "method": "ping", "median_ns": [1e6 - 1e3 * place for place in range(100)],
+    }).set_index("run_id")  # fmt: skip
+    chart = charts.latency_forest(runs, [])
+    assert "Shown: 72 of 100 paths and methods" in chart.caption
+    assert "a → 0 has the longest" in chart.title and "a → 99 the shortest" in chart.title
