@@ -153,21 +153,7 @@ def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() 
     assert "ratio of these medians" in " ".join(table.notes)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["aws-euwest1-lagscope", "cassandra-vm-baseline", "ec2-token-buckets", "westeurope-azure-cni"]
-    + [
-        pytest.param(name, marks=pytest.mark.slow)
-        for name in (
-            "canadacentral-proximity-placement",
-            "emulated-cloud",
-            "emulated-zones",
-            "uksouth-echo-latency",
-            "westeurope-availability-set-vs-zones",
-            "westeurope-psping",
-        )
-    ],
-)
+@of_each_study
 def test_no_title_of_a_chart_of_the_summary_contradicts_the_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
     monkeypatch.setattr(az.charts, "show", lambda *charts: shown.extend(charts))

@@ -63,7 +63,9 @@ def test_the_median_is_missing_where_it_has_only_bounds() -> None:
 
 
 def test_open_ends_and_frames_without_bounds() -> None:
-    low, high = bounds(frame([None, 2, 3, 4], ["ok"] * 4, [7, None, None, None], [None, 3, None, None]))
+    open_ended = frame([None, 2, 3, 4], ["ok"] * 4, [7, None, None, None], [None, 3, None, None])
+    assert bounded(open_ended).tolist() == [True, False, False, False]
+    low, high = bounds(open_ended)
     assert (low.tolist(), high.tolist()) == ([7, 0, 3, 4], [np.inf, 3, 3, 4])
     assert round_trips(LOST[["rtt_ns"]]).tolist() == [3, np.inf, 1, 2]
 
