@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from azlatency.logs.format import printable
+from azlatency.logs.format import count_of, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -128,6 +128,10 @@ def read(files: list[str], explain: bool = False, tool: str | None = None) -> tu
     return logs, unreadable
 
 
+#: More copies of other files than this are counted, not listed.
+_COPIES_NAMED = 4
+
+
 def read_each(files: list[str], explain: bool = False, tool: str | None = None) -> Iterator[Logs | str]:
     """Yield the contents of each source, or a message if it cannot be read; see `read`."""
     from azlatency.logs.cache import parse_cached
@@ -135,17 +139,22 @@ def read_each(files: list[str], explain: bool = False, tool: str | None = None) 
     from azlatency.logs.parse import parse_source
 
     path_by_id: dict[str, str] = {}
+    copies = 0
     for file in files:
         sources = expand_stream(sys.stdin.buffer, "<stdin>") if file == "-" else expand(file)
         for source in sources:
             if isinstance(source, SourceError):
                 yield str(source)
             elif (first := path_by_id.setdefault(source.source_id, source.path)) != source.path:
-                print_error(f"{source.path}: identical to {first}; skipped")
+                copies += 1
+                if copies <= _COPIES_NAMED:
+                    print_error(f"{source.path}: identical to {first}; skipped")
             elif explain:
                 yield parse_source(source, explain=print_error, tool=tool)
             else:
                 yield parse_cached(source, tool)
+    if copies > _COPIES_NAMED:
+        print_error(f"{count_of(copies - _COPIES_NAMED, 'more file')} identical to another one; skipped")
 
 
 def folder_name(study: str) -> str:

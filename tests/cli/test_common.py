@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command import azlatency
+from helpers.places import TESTS
 
 
 @pytest.fixture
@@ -75,3 +76,11 @@ def test_progress_is_shown_only_on_a_terminal_on_standard_error(tmp_path: Path, 
     os.close(master)
     assert b"\x1b[" in seen and "━".encode() in seen, "a bar"
     assert printed.startswith(b"cni: ") and b"\x1b" not in printed
+
+
+def test_many_copies_of_a_file_are_counted(tmp_path: Path) -> None:
+    log = (TESTS / "fixtures" / "ping" / "busybox-1.35-c4.log").read_bytes()
+    for number in range(10):
+        (tmp_path / f"{number}.log").write_bytes(log)
+    errors = azlatency("check", tmp_path).stderr
+    assert errors.count("identical to") == 5 and "5 more files identical to another one; skipped" in errors
