@@ -120,7 +120,7 @@ def compare(
     >>> candidate = [570e3, 561e3, 580e3, 566e3]
     >>> comparison = compare(candidate, base, unit="ns")
     >>> comparison.verdict, round(comparison.ratio.estimate, 2), comparison.codes
-    ('different', 1.26, ('few_runs', 'if_weakly_dependent'))
+    ('different', 1.26, ('few_runs',))
     """
     parse_margin(margin)
     if not 0.5 < confidence < 1:
