@@ -58,8 +58,8 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
         tables.zone_pair_asymmetry.configured_delays(links, asymmetries),
     )
     assert isinstance(rates, Table) and isinstance(delays, Table)
-    outside = ["".join(map(str, row)) for row in rates.cells if row[-1] != "yes"]
-    assert len(rates.cells) == 6 and len(outside) == 1 and "az2a" in outside[0] and "iperf3" in outside[0]
+    # The streams of iperf3 resemble those of the round before, so their interval is widened and contains 2.
+    assert len(rates.cells) == 6 and all(row[-1] == "yes" for row in rates.cells)
     assert not any(row[-1].startswith("different") for row in delays.cells)
     matrix = charts.zone_matrices(asymmetries)
     assert isinstance(matrix, Chart)
