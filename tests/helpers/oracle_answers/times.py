@@ -62,7 +62,8 @@ def energy(given: dict[str, Any]) -> dict[str, Any]:
     The oracle permutes as if the values were independent, so their dependence is not tested here.
     """
     generator = np.random.Generator(np.random.PCG64(0))
-    with patch("azlatency.stats.across_runs.history.run_order", return_value=UNTESTED):
+    independent = UNTESTED._replace(coefficient=0.0, strongest=0.0)
+    with patch("azlatency.stats.across_runs.history.run_order", return_value=independent):
         changes, p = e_divisive(series(given), given["min_size"], given["sig"], 499, generator)
     return {"change_starts_1based": [change + 1 for change in changes], "p": p}
 
