@@ -1,7 +1,7 @@
 """The runs of a study: one row per run, with its path and its method.
 
 Two runs repeat each other if they have the same path (region, zone and, where known, machine of client and server) and
-the same method (tool, test, protocol and message size). The log of a receiver or server
+the same method (tool, test, protocol, message size, connections and requested rate). The log of a receiver or server
 describes a test that the log of its other end contains, too; `client_side_runs` counts each test once.
 """
 
@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import natural_key
+from azlatency.logs.format import format_value, natural_key
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.both_ends import is_far_end, pair_ends
@@ -218,8 +218,9 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
         raise TypeError(f"{study!r:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs["method"] = pd.Series([_method(row) for row in runs.itertuples(index=False)], runs.index, dtype="str")
-    for column, unit in (("message_bytes", "B"), ("connections", "connections")):
-        _split_methods(runs, column, unit)
+    _split_methods(runs, runs["message_bytes"], "B")
+    _split_methods(runs, runs["connections"], "connections")
+    _split_methods(runs, _target_rates(study, runs), "bit/s")
     named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
     runs["path"] = pd.Series(_paths(named), runs.index, dtype=object)
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
@@ -288,15 +289,32 @@ def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
     return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
 
 
-def _split_methods(runs: pd.DataFrame, column: str, unit: str) -> None:
+def _target_rates(study: Study | Logs, runs: pd.DataFrame) -> pd.Series:
+    """Return the rate that was requested of each run, in bit/s; 0 if the log prints none."""
+    import pandas as pd
+
+    if not (runs["tool"] == "iperf3").any():
+        return pd.Series(0.0, runs.index)
+    metrics = study.metrics
+    targets = metrics[metrics["metric"] == "target_rate"].drop_duplicates("run_id").set_index("run_id")["value"]
+    return runs["run_id"].map(targets).astype(float).fillna(0.0)
+
+
+def _split_methods(runs: pd.DataFrame, values: pd.Series, unit: str) -> None:
     """Append a value to the name of each method that has several: four connections do not repeat one connection."""
-    varies = runs.groupby("method")[column].nunique() > 1
+    varies = values.groupby(runs["method"]).nunique() > 1
     runs["method"] = [
-        f"{method} {value:.0f} {unit if value > 1 else unit.removesuffix('s')}"
-        if varies[method] and value > 0
-        else method
-        for method, value in zip(runs["method"], runs[column].to_numpy(dtype=float, na_value=math.nan), strict=True)
+        f"{method} {_value(value, unit)}" if varies[method] and value > 0 else method
+        for method, value in zip(runs["method"], values.to_numpy(dtype=float, na_value=math.nan), strict=True)
     ]
+
+
+def _value(value: float, unit: str) -> str:
+    """Return "64 B", "1 connection", "50 Mbit/s"."""
+    if unit == "bit/s":
+        number, prefixed = format_value(value, unit, digits=6).split(" ")
+        return f"{float(number):g} {prefixed}"
+    return f"{value:.0f} {unit if value > 1 else unit.removesuffix('s')}"
 
 
 def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:

@@ -81,6 +81,17 @@ def test_four_connections_are_not_a_repeat_of_one(tmp_path: Path) -> None:
     assert [estimate.codes for estimate in az.summarize(runs, "throughput_bit_s")] == [("no_replication",)] * 2
 
 
+def test_runs_of_different_requested_rates_are_not_repeats(tmp_path: Path) -> None:
+    log = (ROOT / "tests" / "fixtures" / "iperf3" / "3.16-udp-omit.json").read_text(encoding="utf-8")
+    faster = log.replace('"target_bitrate":\t40000000', '"target_bitrate":\t60000000')
+    for name, text in (("slow", log), ("fast", faster)):
+        (tmp_path / f"{name}.json").write_text(text, encoding="utf-8")
+    both = az.parse(tmp_path)
+    assert sorted(az.throughput(both)["method"]) == ["iperf3 UDP 40 Mbit/s", "iperf3 UDP 60 Mbit/s"]
+    (printed,) = az.parse(tmp_path / "slow.json").metrics.query("metric == 'target_rate'").itertuples()
+    assert (printed.value, printed.unit, printed.printed, printed.line) == (4e7, "bit/s", "40000000", 36)
+
+
 def test_methods_keep_their_names_where_nothing_divides_them(tmp_path: Path) -> None:
     az.import_study("mine", [ROOT / "tests" / "fixtures" / "iperf3" / "3.12-P4.txt"], out=tmp_path)
     assert list(az.throughput(az.load("mine", processed=tmp_path))["method"]) == ["iperf3 TCP"]

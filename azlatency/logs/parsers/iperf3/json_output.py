@@ -251,9 +251,7 @@ class Documents:
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
             if leaf is not None:
                 self.line_map.mark_data(leaf)
-        if (target := node.leaf("target_bitrate")) is not None and target.value:
-            line = self.line_map.line_number(target.position)
-            test.report_pacing(f"the sending rate was limited to {target.value} bit/s", line)
+        self._target(node, test)
 
     def _clock(self, node: json_tokens.JsonObject, test: Test) -> None:
         seconds, leaf = node.value("timesecs"), node.leaf("timemillisecs")
@@ -284,9 +282,12 @@ class Documents:
         for _, value in node.pairs:
             if isinstance(value, json_tokens.Scalar):
                 self.line_map.mark_data(value)
-        if target := node.value("target_bitrate"):
-            line = self.line_map.line_number(node.position)
-            test.report_pacing(f"the sending rate was limited to {target} bit/s", line)
+        self._target(node, test)
+
+    def _target(self, node: json_tokens.JsonObject, test: Test) -> None:
+        """Read the requested bit rate; 0 stands for none."""
+        if (target := node.leaf("target_bitrate")) is not None and isinstance(target.value, int) and target.value > 0:
+            test.report_target(target.token, self.line_map.line_number(target.position))
 
     # --- intervals
 

@@ -199,9 +199,14 @@ class Test:
             row["warmup_ns"] = nanoseconds(omit, "sec")
         rate = log.option("-b", "--bitrate", "--bandwidth")
         if rate is not None and rate.strip("0") != "" and row.get("protocol") != "udp":
-            self.report_pacing(f"the command limits the rate to {rate} bit/s", self.first_line)
+            self._report_pacing(f"the command limits the rate to {rate} bit/s", self.first_line)
 
-    def report_pacing(self, text: str, line: int) -> None:
+    def report_target(self, token: str, line: int) -> None:
+        """Add the requested rate of each stream in bit/s, which tells apart tests that do not repeat each other."""
+        self.run.add_metric("target_rate", quantity(token, "bits/sec")._replace(resolution=None), line)
+        self._report_pacing(f"the sending rate was limited to {token} bit/s", line)
+
+    def _report_pacing(self, text: str, line: int) -> None:
         """Report once that the sending rate was set: it is a target, not what the path can carry."""
         if "paced" not in self.run.codes:
             self.run.add_event("paced", "info", text, line)

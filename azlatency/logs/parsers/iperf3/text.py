@@ -208,7 +208,7 @@ class Iperf3Text(LineLog):
     def target(self, line: Line, match: re.Match[str]) -> None:
         """Read the requested bit rate."""
         if self.test is not None and int(match[1]):
-            self.test.report_pacing(f"the sending rate was limited to {match[1]} bit/s", line.number)
+            self.test.report_target(match[1], line.number)
 
     # --- rows
 
