@@ -116,7 +116,8 @@ _CODES = {
     "unit_slip": ("wrong unit?", "off by a factor of a hundred or more; the expectation may be in another unit"),
     "type_p_mismatch": (
         "different packets",
-        "the runs send different kinds of packets, so the difference is one of definition, not of paths",
+        "the runs differ in tool, test, protocol, message size, connections or requested rate, so the difference is "
+        "one of definition, not of paths",
     ),
     "cannot_reach_alpha": ("too few for a test", "no data of this size can give a p-value below the level"),
     "ratio_unbounded": ("ratio unbounded", "the denominator may be zero, so the ratio has no bound"),

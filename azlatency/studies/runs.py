@@ -207,9 +207,10 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     -------
     DataFrame
         The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or the names
-        of client and server, or both if the scenario has several paths), ``method`` (text), ``other_end`` (the
-        ``run_id`` of the log of the same test at the server or receiver) and ``counted`` (whether the run is neither
-        such a log nor a copy of another run). The index is ``run_id``. Rows are ordered by the scenarios of the
+        of client and server, or both if the scenario has several paths), ``method`` (text), ``target_rate_bit_s`` (the
+        requested rate of a stream, 0 if the log prints none), ``other_end`` (the ``run_id`` of the log of the same
+        test at the server or receiver) and ``counted`` (whether the run is neither such a log nor a copy of another
+        run). The index is ``run_id``. Rows are ordered by the scenarios of the
         manifest, then by file (2 before 10).
     """
     import pandas as pd
@@ -218,9 +219,9 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
         raise TypeError(f"{study!r:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs["method"] = pd.Series([_method(row) for row in runs.itertuples(index=False)], runs.index, dtype="str")
-    _split_methods(runs, runs["message_bytes"], "B")
-    _split_methods(runs, runs["connections"], "connections")
-    _split_methods(runs, _target_rates(study, runs), "bit/s")
+    runs["target_rate_bit_s"] = _target_rates(study, runs)
+    for column, unit in (("message_bytes", "B"), ("connections", "connections"), ("target_rate_bit_s", "bit/s")):
+        _split_methods(runs, column, unit)
     named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
     runs["path"] = pd.Series(_paths(named), runs.index, dtype=object)
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
@@ -295,17 +296,15 @@ def _target_rates(study: Study | Logs, runs: pd.DataFrame) -> pd.Series:
 
     if not (runs["tool"] == "iperf3").any():
         return pd.Series(0.0, runs.index)
-    metrics = study.metrics
-    targets = metrics[metrics["metric"] == "target_rate"].drop_duplicates("run_id").set_index("run_id")["value"]
-    return runs["run_id"].map(targets).astype(float).fillna(0.0)
+    return runs["run_id"].map(of_whole_runs(study.metrics, "target_rate")["value"]).astype(float).fillna(0.0)
 
 
-def _split_methods(runs: pd.DataFrame, values: pd.Series, unit: str) -> None:
+def _split_methods(runs: pd.DataFrame, column: str, unit: str) -> None:
     """Append a value to the name of each method that has several: four connections do not repeat one connection."""
-    varies = values.groupby(runs["method"]).nunique() > 1
+    varies = runs.groupby("method")[column].nunique() > 1
     runs["method"] = [
         f"{method} {_value(value, unit)}" if varies[method] and value > 0 else method
-        for method, value in zip(runs["method"], values.to_numpy(dtype=float, na_value=math.nan), strict=True)
+        for method, value in zip(runs["method"], runs[column].to_numpy(dtype=float, na_value=math.nan), strict=True)
     ]
 
 

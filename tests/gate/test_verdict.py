@@ -117,6 +117,19 @@ def test_sides_without_a_common_metric_list_what_each_measured(tmp_path: Path) -
     assert "Measured only in the candidate: 10.99.0.1 → 10.99.0.2, iperf3 TCP (throughput)" in result.stdout
 
 
+def test_runs_of_different_requested_rates_are_not_comparable(tmp_path: Path) -> None:
+    log = (TESTS / "fixtures" / "iperf3" / "3.16-udp-omit.json").read_text("utf-8")
+    for side, rate in (("a", "40000000"), ("b", "60000000")):
+        (tmp_path / side).mkdir()
+        for number in (1, 2):
+            text = log.replace('"target_bitrate":\t40000000', f'"target_bitrate":\t{rate}').replace(
+                '"timesecs":\t', f'"timesecs":\t{number}'
+            )
+            (tmp_path / side / f"{number}.json").write_text(text, "utf-8")
+    (row,) = json.loads(compare("a", "b", "--format", "json", cwd=tmp_path).stdout)["rows"]
+    assert row["codes"] == "type_p_mismatch" and row["ratio"] is None and row["metric"] == "throughput"
+
+
 def test_the_directions_of_bidirectional_tests_are_compared(tmp_path: Path) -> None:
     log = (TESTS / "fixtures" / "iperf3" / "3.12-bidir.txt").read_text("utf-8")
     for side, port in (("a", 40_000), ("b", 41_000)):

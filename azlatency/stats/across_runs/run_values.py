@@ -34,7 +34,7 @@ _UNITS = {"_ns": "ns", "_bit_s": "bit/s", "_bytes": "bytes", "n": "count", "rece
 # Columns that order the runs, and that name them.
 _OF_RUN = ("started_at", "round", "file", "first_line", "run_id", "other_end")
 #: Columns that must be equal for latencies of the same kind of packet (Type-P, RFC 2681) and the same test.
-TYPE_P = ("tool", "test", "protocol", "message_bytes", "connections")
+TYPE_P = ("tool", "test", "protocol", "message_bytes", "connections", "target_rate_bit_s")
 #: 1 µs: a smaller difference has no practical effect, even if it is a large percentage.
 FLOOR_NS = 1000.0
 
@@ -281,7 +281,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         One-way delays with round trips, or RTT/2 with RTT in a column other than ``…_ns`` (those are round trips,
         whatever the tool printed).
     ``type_p_mismatch``
-        Different tool, test, protocol, message size or number of connections.
+        Different tool, test, protocol, message size, number of connections or requested rate.
     ``logical_zone``
         Zone numbers of several subscriptions without physical zones.
     ``path_unknown``
