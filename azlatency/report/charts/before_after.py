@@ -107,7 +107,7 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     times_axis(axes[0], [end for axis in axes for end in axis.dataLim.intervaly], upright=True)
     level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
     bounded = [level.ratio.low is not None for shift in shown for level in shift.levels]
-    ratios = [(shift, level) for shift in shown for level in shift.levels if level.ratio.estimate is not None]
+    ratios = [(shift, level) for shift in answered for level in shift.levels if level.ratio.estimate is not None]
     where, far = max(ratios, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
     title = (
         f"Largest change of two connections, last against first round: {number(far.ratio.estimate or 1.0)}× at "

@@ -191,6 +191,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
     if len(changes) == 1:
         span = _span(changes[0].ratio_low, changes[0].ratio_high)
         return Note(f"No chart: one change only. {change_name(changes[0])}: measured ratio {span}.")
+    every = changes
     changes, left = most_of(changes, _has_interval, "changes, those with intervals first", MOST_ROWS)
     changes = sorted(changes, key=_ratio)
     names = [label(change_name(change).replace("Standard_", ""), most=_LINES_OF_A_CHANGE) for change in changes]
@@ -233,7 +234,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         + (f" {configured().caption('rtt ratio')}" if any(map(_truth, changes)) else "")
         + left
     )
-    far = max(changes, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))
+    far = max(every, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))
     title = f"Largest effect of one change: {number(_ratio(far))}× ({change_name(far)})"
     return Chart(figure, caption, "\n".join(alts), title=title)
 

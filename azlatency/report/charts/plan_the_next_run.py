@@ -78,7 +78,7 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         "the lower to the upper bound of the spread; orange tick: runs done. "
         f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs per path so far')}.{left}"
     )
-    most = max(shown, key=lambda plan: plan.at_pilot_spread or 0)
+    most = max(answered, key=lambda plan: plan.at_pilot_spread or 0)
     title = (
         f"{most.labels['path']} needs the most runs, {most.at_pilot_spread:,} at the observed spread "
         f"({most.labels['method']}); {most.done} are done"
