@@ -90,7 +90,8 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     Parameters
     ----------
     shifts : sequence of ShiftFunction
-        As `azlatency.stats.distribution_shape.shift_functions` returns them. The six with the most packets are drawn.
+        As `azlatency.stats.distribution_shape.shift_functions` returns them. Six are drawn: the one with the
+        largest change and those with the most packets.
 
     Returns
     -------
@@ -100,15 +101,15 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     answered = [shift for shift in shifts if any(level.ratio.estimate is not None for level in shift.levels)]
     if not answered:
         return Note("No chart: no path of this study has samples of two rounds by the same method.")
-    shown = sorted(answered, key=lambda shift: -min(shift.sizes))[:_PANELS]
+    ratios = [(shift, level) for shift in answered for level in shift.levels if level.ratio.estimate is not None]
+    where, far = max(ratios, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
+    shown = sorted(answered, key=lambda shift: (shift is not where, -min(shift.sizes)))[:_PANELS]
     figure, axes = grid(len(shown), 2, 2.0, ylabel="last ÷ first (log)", sharey=True)
     for axis, shift in zip(axes, shown, strict=True):
         _shift_panel(axis, shift)
     times_axis(axes[0], [end for axis in axes for end in axis.dataLim.intervaly], upright=True)
     level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
     bounded = [level.ratio.low is not None for shift in shown for level in shift.levels]
-    ratios = [(shift, level) for shift in answered for level in shift.levels if level.ratio.estimate is not None]
-    where, far = max(ratios, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
     title = (
         f"Largest change of two connections, last against first round: {number(far.ratio.estimate or 1.0)}× at "
         f"p{100 * float(far.labels['q']):g} ({where.path}, {where.method})"

@@ -56,10 +56,17 @@ def verdict_words(pairs: Sequence[Comparison]) -> str:
 def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
     """Return the result in words: how many comparisons differ, and the largest difference."""
     apart = [pair for pair in pairs if pair.verdict == "different"]
-    alike = sum(pair.verdict in ("equivalent", "different_within_margin") for pair in pairs)
     if not apart:
-        counts = {"practically equivalent": alike, "inconclusive": len(pairs) - alike}
-        return f"{what}: no difference shown; {', '.join(f'{n} {text}' for text, n in counts.items() if n)}"
+        alike, within = (
+            sum(pair.verdict == name for pair in pairs) for name in ("equivalent", "different_within_margin")
+        )
+        counts = {
+            "practically equivalent": alike,
+            "different, but within the margin": within,
+            "inconclusive": len(pairs) - alike - within,
+        }
+        result = "no difference beyond the margin shown" if within else "no difference shown"
+        return f"{what}: {result}; {', '.join(f'{n} {text}' for text, n in counts.items() if n)}"
     far = max(apart, key=lambda pair: abs(math.log(pair.ratio.estimate or 1.0)))
     ends = [far.labels.get(key) for key in ("from", "to")]
     name = f"{route(*map(str, ends))} against back" if all(ends) else str(far.labels.get("path", far.what))
