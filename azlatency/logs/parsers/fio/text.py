@@ -107,12 +107,10 @@ class FioText(LineLog):
 
     @data(_STOPPED, hint="fio: pid=")
     def stopped(self, line: Line, match: re.Match[str]) -> None:
-        """Read the error of a job."""
         self.failures.append((line.number, f"error {match[1]}" + (f", {match[2]}" if match[2] else "")))
 
     @data(_JOB, hint="(groupid=")
     def result(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the report of a job."""
         self.had_results = self.ended = True
         self._finish_job()
         self.job = Job(
@@ -194,7 +192,6 @@ class FioText(LineLog):
 
     @data(r"fsync/fdatasync/sync_file_range:", hint="fsync/")
     def begin_sync(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the latencies of fsync."""
         if self.job is not None:
             self.last = self.job.direction("sync", line.number)
             self.in_sync = True
@@ -218,12 +215,10 @@ class FioText(LineLog):
 
     @data(r"(slat|clat|lat|sync) percentiles \((nsec|usec|msec)\):", hint=" percentiles (")
     def begin_percentiles(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the percentiles of a latency."""
         self.percentiles = (LATENCIES[match[1]], match[2])
 
     @data(r"\|(?: {1,6}[\d.]{1,12}th=\[ {0,20}\d{1,20}\],?){1,8}", hint="th=[")
     def percentile_row(self, line: Line, match: re.Match[str]) -> None:
-        """Read a row of percentiles."""
         if self.last is None or self.percentiles is None or self.job is None:
             return
         (metric, unit), old = self.percentiles, self.job.old
@@ -236,7 +231,6 @@ class FioText(LineLog):
         hint="bw (",
     )
     def bandwidth_samples(self, line: Line, match: re.Match[str]) -> None:
-        """Read the statistics of the bandwidth samples."""
         if self.last is None:
             return
         old = self.job is not None and self.job.old and match[1] in ("B", "KB", "MB", "GB", "TB")
@@ -253,7 +247,6 @@ class FioText(LineLog):
         hint="iops ",
     )
     def iops_samples(self, line: Line, match: re.Match[str]) -> None:
-        """Read the statistics of the IOPS samples."""
         if self.last is None:
             return
         for name, token in zip(("iops_min", "iops_max", "iops_mean", "iops_sd"), match.groups()[:4], strict=True):
@@ -267,7 +260,6 @@ class FioText(LineLog):
         hint="cpu ",
     )
     def cpu(self, line: Line, match: re.Match[str]) -> None:
-        """Read the CPU shares of the process."""
         if self.job is not None:
             self.job.process.append(("cpu_user", quantity(match[1], "%"), line.number))
             self.job.process.append(("cpu_system", quantity(match[2], "%"), line.number))
@@ -306,7 +298,6 @@ class FioText(LineLog):
 
     @data(r"errors +: total=(\d{1,18}), first_error=(-?\d{1,9})/<(.{0,200})>", hint="first_error=")
     def errors(self, line: Line, match: re.Match[str]) -> None:
-        """Read the number of errors."""
         if self.job is not None:
             self.job.process.append(("errors", count(match[1]), line.number))
 
@@ -336,12 +327,10 @@ class FioText(LineLog):
 
     @data(r"Disk stats \(read/write\):", hint="Disk stats")
     def begin_disks(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the disks."""
         self.in_disks = True
 
     @data(r"fio: (.{1,400})", hint="fio: ")
     def message(self, line: Line, match: re.Match[str]) -> None:
-        """Read a message of fio."""
         self.recorder.add_event("message", "info", f"fio reported: {match[1]}", line.number)
 
     # --- the end

@@ -71,7 +71,6 @@ class IostatText(LineLog):
     @data(_DEVICE_HEADER, hint="Device")
     @data(_PRETTY_HEADER, hint="Device")
     def device_header(self, line: Line, match: re.Match[str]) -> None:
-        """Read the header of a table of devices."""
         words = match[0].split()
         self.pretty = words[0].rstrip(":") != "Device"
         table = words[:-1] if self.pretty else words[1:]

@@ -99,12 +99,10 @@ class Iperf2Text(LineLog):
 
     @data(r"iperf version (2\.[\w.+-]{1,40})(?: .{0,200})?", hint="iperf version 2")
     def version_line(self, line: Line, match: re.Match[str]) -> None:
-        """Read the version."""
         self.version = match[1]
 
     @data(BANNER_CLIENT, hint="Client connecting to ")
     def client_banner(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the output of a client."""
         # A server that tests back prints this banner between its connection and its rows.
         if self.test is None or self.test.rows:
             self.close()
@@ -118,7 +116,6 @@ class Iperf2Text(LineLog):
 
     @data(BANNER_SERVER, hint="Server listening on ")
     def server_banner(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the output of a server."""
         # The client of a dual test listens as well, before it connects.
         dual = self.first_banner == "client" and self.listen is None and not self.ran and not self.failures
         if not dual:
@@ -128,7 +125,6 @@ class Iperf2Text(LineLog):
 
     @data(CONNECTED, hint="connected with")
     def connected(self, line: Line, match: re.Match[str]) -> None:
-        """Read one connection."""
         if self.test is not None and self.test.over(match["id"]):
             self.close()
         test = self._open(line)
@@ -147,14 +143,12 @@ class Iperf2Text(LineLog):
     @data(r"Write buffer size: (\d{1,12}) Byte", hint="Write buffer size")
     @data(r"Bounce-back test \(size= {0,4}(\d{1,12}) Byte\).{0,200}", hint="Bounce-back test")
     def block_size(self, line: Line, match: re.Match[str]) -> None:
-        """Read the size of a write or of a message."""
         self.block = int(match[1])
         if self.test is not None:
             self.test.block = self.block
 
     @data(r"Enabled (?:receive|select|write) histograms bin-width=.{1,40}, bins=(\d{1,9}).{0,100}", hint=", bins=")
     def histogram_size(self, line: Line, match: re.Match[str]) -> None:
-        """Read the number of bins of the histograms."""
         self.bins = int(match[1])
 
     # --- rows
@@ -162,12 +156,10 @@ class Iperf2Text(LineLog):
     @data(_ROW + "#{0,200}", hint="/sec")  # some people mark rows
     @data(_ROW + r" {1,8}" + _READS, hint="/sec")
     def plain_row(self, line: Line, match: re.Match[str]) -> None:
-        """Read a row of bytes and rate."""
         self._add_row(line, match)
 
     @data(_ROW + _UDP + r"(?: {1,4}" + _FOUR + r"(?: {1,4}(?P<pps>\d{1,12}) pps)?.{0,80})?", hint=" ms ")
     def udp_row(self, line: Line, match: re.Match[str]) -> None:
-        """Read a row of a UDP receiver."""
         row = self._add_row(line, match)
         if row is None:
             return
@@ -260,7 +252,6 @@ class Iperf2Text(LineLog):
 
     @data(_ID + r" Sent (\d{1,15}) datagrams", hint="] Sent ")
     def sent(self, line: Line, match: re.Match[str]) -> None:
-        """Read the number of datagrams sent."""
         self._open(line).sent[match["id"]] = (line.number, count(match[2]))
 
     @data(_ID + r" Server Report:", hint="Server Report:")
@@ -271,12 +262,10 @@ class Iperf2Text(LineLog):
 
     @data(_ID + _TIMES + r" {1,8}(\d{1,15}) datagrams received out-of-order", hint="out-of-order")
     def out_of_order(self, line: Line, match: re.Match[str]) -> None:
-        """Read the number of datagrams out of order."""
         self._open(line).out_of_order[match["id"]] = (line.number, count(match[4]))
 
     @data(_HISTOGRAM, hint="-PDF: bin(w=")
     def histogram(self, line: Line, match: re.Match[str]) -> None:
-        """Read a final histogram."""
         if match["final"] is None:
             return
         outside = re.search(r"obl/obu=(\d{1,15})/(\d{1,15})", match[0])
@@ -299,7 +288,6 @@ class Iperf2Text(LineLog):
     @data(_FAILED, hint="failed")
     @data(_FAILED, hint="error: ")
     def failed(self, line: Line, match: re.Match[str]) -> None:
-        """Read an error message."""
         text = next(group for group in reversed(match.groups()) if group)
         if self.test is None:
             self.failures.append((line.number, text))
@@ -314,7 +302,6 @@ class Iperf2Text(LineLog):
 
     @data(_ID + r" WARNING: (.{1,300})", hint="WARNING: ")
     def warning(self, line: Line, match: re.Match[str]) -> None:
-        """Read a warning."""
         run_id = self.test.run.run_id if self.test is not None else None
         self.recorder.add_event("message", "info", f"iperf reported: {match[2]}", line.number, run_id)
 

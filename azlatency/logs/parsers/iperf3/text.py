@@ -135,7 +135,6 @@ class Iperf3Text(LineLog):
 
     @data(r"Time: (\w{3}, \d{1,2} \w{3} \d{4} \d\d:\d\d:\d\d) (?:GMT|UTC)", hint="Time: ")
     def date(self, line: Line, match: re.Match[str]) -> None:
-        """Read the start time."""
         try:
             self.started_at = datetime.strptime(match[1], _DATE).replace(tzinfo=UTC)
         except ValueError:
@@ -143,7 +142,6 @@ class Iperf3Text(LineLog):
 
     @data(r"Connecting to host (\S{1,253}), port (\d{1,5})", hint="Connecting to host ")
     def connecting(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the test of a client."""
         self._begin(line, server=False).run.set(server=match[1])
         self.listening = False
 
@@ -157,7 +155,6 @@ class Iperf3Text(LineLog):
 
     @data(r"Accepted connection from (\S{1,253}), port (\d{1,5})", hint="Accepted connection from ")
     def accepted(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the test of a server."""
         if self.server_output:
             return
         test = self.test
@@ -174,7 +171,6 @@ class Iperf3Text(LineLog):
 
     @data(CONNECTED, hint=" connected to ")
     def connected(self, line: Line, match: re.Match[str]) -> None:
-        """Read one connection."""
         if self.server_output:
             return
         test = self.test
@@ -206,7 +202,6 @@ class Iperf3Text(LineLog):
 
     @data(r"Target Bitrate: (\d{1,18})", hint="Target Bitrate: ")
     def target(self, line: Line, match: re.Match[str]) -> None:
-        """Read the requested bit rate."""
         if self.test is not None and int(match[1]):
             self.test.report_target(match[1], line.number)
 
@@ -214,7 +209,6 @@ class Iperf3Text(LineLog):
 
     @data(r"\[ ID\](?:\[Role\])? Interval +Transfer +(Bandwidth|Bitrate)((?: +" + _TITLE + r"){0,5})", hint="[ ID]")
     def header(self, line: Line, match: re.Match[str]) -> None:
-        """Read the column titles."""
         after_separator = self.after_separator
         test = self._row_test(line)
         test.legacy = match[1] == "Bandwidth"
@@ -223,7 +217,6 @@ class Iperf3Text(LineLog):
 
     @data(ROW, hint="/sec")
     def row(self, line: Line, match: re.Match[str]) -> None:
-        """Read one interval or one total."""
         test = self._row_test(line)
         label = match["label"]
         # A total without its last column looks like an interval.
@@ -293,7 +286,6 @@ class Iperf3Text(LineLog):
 
     @data(_OUT_OF_ORDER, hint="out-of-order")
     def out_of_order(self, line: Line, match: re.Match[str]) -> None:
-        """Read the number of datagrams out of order."""
         test = self._current(line)
         if not self.server_output:
             test.out_of_order.append((line.number, match[1], count(match[2])))
@@ -309,7 +301,6 @@ class Iperf3Text(LineLog):
         hint="CPU Utilization: ",
     )
     def cpu(self, line: Line, match: re.Match[str]) -> None:
-        """Read the CPU time of both ends."""
         if self.test is None or self.server_output:
             return
         for side, first in (("local", 1), ("remote", 4)):
@@ -319,7 +310,6 @@ class Iperf3Text(LineLog):
 
     @data(r"iperf Done\.", hint="iperf Done.")
     def done(self, line: Line, match: re.Match[str]) -> None:
-        """Read the last line of a client."""
         if self.test is not None:
             self.test.ended = self.test.done = True
         self.server_output = False
@@ -350,7 +340,6 @@ class Iperf3Text(LineLog):
     @data(r"iperf3: (?:parameter )?error - (.{1,300})", hint="error - ")
     @data(r"iperf3: (the (?:client|server) has unexpectedly closed the connection)", hint="unexpectedly closed")
     def failed(self, line: Line, match: re.Match[str]) -> None:
-        """Read an error message."""
         test = self.test or self.documents.test
         if test is not None and test.server and test.summary:
             test.run.add_event("message", "info", f"iperf3 reported: {match[1]}", line.number)
@@ -364,7 +353,6 @@ class Iperf3Text(LineLog):
 
     @data(r"(?:\S{0,60}/)?iperf3(?:\.exe)? (?:-\S.{0,500})", hint="iperf3")
     def command_line(self, line: Line, match: re.Match[str]) -> None:
-        """Read the command line."""
         self.close(line.number - 1)
         self.command = match[0]
 

@@ -54,7 +54,6 @@ class MtrText(LineLog):
 
     @data(START, hint="Start: ")
     def start(self, line: Line, match: re.Match[str]) -> None:
-        """Begin a report."""
         report = self._begin(line, None, "report")
         if "T" in match[1][:11] and match[1][0].isdigit():
             moment = datetime.strptime(match[1], "%Y-%m-%dT%H:%M:%S%z")
@@ -62,12 +61,10 @@ class MtrText(LineLog):
 
     @data(r"My traceroute {1,4}\[v?([\w.-]{1,30})\]", hint="My traceroute")
     def screen(self, line: Line, match: re.Match[str]) -> None:
-        """Read the version of a screen."""
         self.version = match[1]
 
     @data(r"(\S{1,253}) \([^() ]{1,60}\) -> \S{1,253} \(([^() ]{1,60})\).{0,60}", hint=" -> ")
     def ends(self, line: Line, match: re.Match[str]) -> None:
-        """Read the two ends of a screen."""
         self.client, self.target = match[1], match[2]
 
     @data(HEADER, hint="Loss%")
@@ -83,7 +80,6 @@ class MtrText(LineLog):
 
     @data(ROW, hint=".")
     def row(self, line: Line, match: re.Match[str]) -> None:
-        """Read a hop."""
         words = match[2].split()
         report = self.report
         if report is None or not self.columns or line.number == self.unfinished:
@@ -115,25 +111,21 @@ class MtrText(LineLog):
 
     @data(r'<MTR SRC="([^"]{0,253})" DST="([^"]{0,253})"( [^<>]{0,300})?>', hint="<MTR ")
     def xml_begin(self, line: Line, match: re.Match[str]) -> None:
-        """Begin a report in XML."""
         self.target = unescape(match[2])
         self._begin(line, unescape(match[1]), "xml")
 
     @data(r'<HUB COUNT="(\d{1,3})" HOST="([^"]{0,300})"( [^<>]{0,600})?>', hint="<HUB ")
     def xml_hub(self, line: Line, match: re.Match[str]) -> None:
-        """Begin a hop in XML."""
         self.hub, self.values = (int(match[1]), unescape(match[2]), line.number), {}
 
     @data(rf"<(Loss|{_TITLE[3:-1]})> {{0,20}}([\d.]{{1,20}}%?)</\1>", hint="</")
     def xml_value(self, line: Line, match: re.Match[str]) -> None:
-        """Read a number of a hop in XML."""
         if not _NUMBER.fullmatch(match[2]):
             raise ValueError("not a number")
         self.values["Loss%" if match[1] == "Loss" else match[1]] = Cell(match[2], line.number)
 
     @data(r"</HUB>", hint="</HUB>")
     def xml_hub_end(self, line: Line, match: re.Match[str]) -> None:
-        """Complete a hop in XML."""
         if self.report is None or self.hub is None:
             raise ValueError("the end of a hub without its beginning")
         hop, host, first = self.hub
@@ -142,7 +134,6 @@ class MtrText(LineLog):
 
     @data(r"</MTR>", hint="</MTR>")
     def xml_end(self, line: Line, match: re.Match[str]) -> None:
-        """Complete a report in XML."""
         self.ended = True
         self.close(line.number)
 

@@ -148,7 +148,6 @@ class NetperfText(LineLog):
 
     @data(r"(?:[#$%>] ?)?((?:\S{1,200}/)?netperf(?:\.exe)? -.{1,1000})", hint="netperf")
     def command_line(self, line: Line, match: re.Match[str]) -> None:
-        """Read the command line in front of the output."""
         self.run.set(command=match[1])
         self.test.log = replace(self.test.log, command=match[1])
 
@@ -160,7 +159,6 @@ class NetperfText(LineLog):
     @data(rf"bytes\s+bytes\s+secs\s+#\s+#\s+{_UNIT}\s+% \S+\s+us/KB", hint="us/KB")
     @data(rf"bytes\s+Bytes\s+bytes\s+bytes\s+secs\.\s+{_UNIT}", hint="Bytes ")
     def units_row(self, line: Line, match: re.Match[str]) -> None:
-        """Read the unit of the rate in the last title line of a stream test."""
         self.unit = match[1]
         titles = match[0].split()
         self.table = "datagrams" if "#" in titles else "transactions" if titles[1] == "Bytes" else "stream"
@@ -168,13 +166,11 @@ class NetperfText(LineLog):
 
     @data(r"bytes\s+[Bb]ytes\s+bytes\s+bytes\s+secs\.\s+per sec(?:\s+% \S\s+% \S\s+us/Tr\s+us/Tr)?", hint="per sec")
     def per_second(self, line: Line, match: re.Match[str]) -> None:
-        """Read the last title line of a request/response test."""
         self.unit, self.table = "Trans/s", "transactions"
         self.has_cpu_titles = "us/Tr" in match[0]
 
     @data(r"Local /Remote", hint="Local /Remote")
     def titles(self, line: Line, match: re.Match[str]) -> None:
-        """Read the first title line of a request/response test."""
         self.titled = True
 
     @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}", hint=".")
@@ -223,7 +219,6 @@ class NetperfText(LineLog):
 
     @data(rf"{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+(\d{{1,12}})\s+{RATE}", hint=".")
     def datagrams_sent(self, line: Line, match: re.Match[str]) -> None:
-        """Read the sender's row of a UDP stream."""
         if self._contradicts_titles("datagrams", line):
             return
         self.run.set(message_bytes=int(match[2]))
@@ -234,7 +229,6 @@ class NetperfText(LineLog):
 
     @data(rf"{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+{RATE}", hint=".")
     def datagrams_received(self, line: Line, match: re.Match[str]) -> None:
-        """Read the receiver's row of a UDP stream."""
         if self._contradicts_titles("datagrams", line):
             return
         self.run.add_metric("received", count(match[3]), line.number)
@@ -290,12 +284,10 @@ class NetperfText(LineLog):
 
     @data(r">100_SECS: (\d{1,12})", hint=">100_SECS")
     def slowest(self, line: Line, match: re.Match[str]) -> None:
-        """Read the last bucket of the histogram."""
         self.test.buckets.append(Bucket(10 ** len(_DECADES) * MICROSECOND, None, int(match[1]), line.number))
 
     @data(r"HIST_TOTAL:\s{1,20}(\d{1,12})", hint="HIST_TOTAL")
     def histogram_total(self, line: Line, match: re.Match[str]) -> None:
-        """Read the total of the histogram."""
         if line.number == self.unfinished:
             self._report_unfinished(line)
             return
@@ -317,7 +309,6 @@ class NetperfText(LineLog):
     )
     @data(rf"{RATE},(\S{{1,20}}/s),(\d{{1,9}}\.\d{{3}}),(\d{{9,11}})\.(\d{{3}})", hint="/s,")
     def interim(self, line: Line, match: re.Match[str]) -> None:
-        """Read one interim result."""
         self._add_interim(line, rate=match[1], unit=match[2], seconds=match[3], stop_ms=match[4] + match[5])
 
     @data(rf"NETPERF_({_INDEXED})\[(\d{{1,9}})\]=(\S{{1,40}})", hint="NETPERF_")
@@ -355,7 +346,6 @@ class NetperfText(LineLog):
     @data(r"(establish.control.{1,400})", hint="establish")
     @data(r"((?:netperf|recv_response|send_omni\w*|shutdown_control): .{1,300})", hint=": ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
-        """Read an error message."""
         self.failures.append(Value(match[1], line.number))
 
     @data(r"!!! Confidence intervals: Throughput\s{1,10}: (\d{1,4}\.\d{3})%", hint="Confidence intervals")

@@ -77,13 +77,11 @@ class ConsoleText(LineLog):
 
     @data(r"NTTTCP for Linux (\S{1,40})", hint="NTTTCP for Linux")
     def banner(self, line: Line, match: re.Match[str]) -> None:
-        """Read the version of Linux."""
         self.version = match[1]
         self.result.run.set(tool_version=match[1])
 
     @data(r"Copyright Version (\S{1,40})", hint="Copyright Version")
     def windows_banner(self, line: Line, match: re.Match[str]) -> None:
-        """Read the version of Windows."""
         self.version = None
         self.result.form = "windows-console"
         self.result.run.set(tool_version=match[1])
@@ -95,17 +93,14 @@ class ConsoleText(LineLog):
 
     @data(r"server address:\s{1,40}(\S{1,253})", hint="server address:")
     def server_address(self, line: Line, match: re.Match[str]) -> None:
-        """Read the address of the receiver."""
         self.result.address = match[1]
 
     @data(r"protocol:\s{1,40}(TCP|UDP)", hint="protocol:")
     def protocol(self, line: Line, match: re.Match[str]) -> None:
-        """Read the protocol."""
         self.result.run.set(protocol=match[1].lower())
 
     @data(r"test (warm-up|duration) \(sec\):\s{1,40}(\d{1,9})", hint="(sec):")
     def setting(self, line: Line, match: re.Match[str]) -> None:
-        """Read the requested duration and the warm-up time."""
         if self._is_cut(line):
             return
         column = "warmup_ns" if match[1] == "warm-up" else "requested_duration_ns"
@@ -119,7 +114,6 @@ class ConsoleText(LineLog):
 
     @data(r"(\d{1,9}) connections tested", hint="connections tested")
     def connections_tested(self, line: Line, match: re.Match[str]) -> None:
-        """Read the number of connections in the totals of a sender."""
         self.sends = True
         self.result.add("connections", count(match[1]), line.number)
 
@@ -149,7 +143,6 @@ class ConsoleText(LineLog):
 
     @data(r"(?:\S{0,60}/)?ntttcp(?:\.exe)? -\S.{0,500}", hint="ntttcp")
     def command_line(self, line: Line, match: re.Match[str]) -> None:
-        """Read the command line."""
         self.result.command = match[0]
 
     # --- totals of Linux
@@ -166,7 +159,6 @@ class ConsoleText(LineLog):
 
     @data(r"test duration\s{0,20}:([\d.]{1,15}) seconds", hint="test duration")
     def duration(self, line: Line, match: re.Match[str]) -> None:
-        """Read the measured duration."""
         self.result.duration = quantity(match[1], "sec")
         self.result.run.set(duration_ns=nanoseconds(match[1], "sec"))
 
@@ -180,24 +172,20 @@ class ConsoleText(LineLog):
 
     @data(r"total bytes\s{0,20}:(\d{1,20})", hint="total bytes")
     def total_bytes(self, line: Line, match: re.Match[str]) -> None:
-        """Read the number of bytes."""
         if self._is_cut(line):
             return
         self.result.add("transferred", exact_bytes(match[1]), line.number)
 
     @data(r"throughput\s{0,20}:([\d.]{1,15})([KMGT]?bps)", hint="throughput")
     def throughput(self, line: Line, match: re.Match[str]) -> None:
-        """Read the throughput."""
         self.result.add("throughput", quantity(match[1], match[2]), line.number)
 
     @data(r"(\d{1,6})\s{1,20}([\d.]{1,15})\s{1,20}([\d.]{1,15})([KMGT]?bps)", hint="bps")
     def thread(self, line: Line, match: re.Match[str]) -> None:
-        """Read the throughput of one thread."""
         self.result.add("throughput", quantity(match[3], match[4]), line.number, stream=match[1])
 
     @data(r"(retrans segs|tx_packets|rx_packets|cpu cores)\s{0,20}:(\d{1,20})", hint=":")
     def machine_count(self, line: Line, match: re.Match[str]) -> None:
-        """Read a count of the whole machine."""
         if self._is_cut(line):
             return
         metrics = {
@@ -210,17 +198,14 @@ class ConsoleText(LineLog):
 
     @data(r"cpu speed\s{0,20}:([\d.]{1,15})MHz", hint="cpu speed")
     def frequency(self, line: Line, match: re.Match[str]) -> None:
-        """Read the CPU frequency."""
         self.result.add("cpu_frequency", quantity(match[1], "MHz"), line.number, scope="host")
 
     @data(r"(user|system|idle|iowait|softirq)\s{0,20}:([\d.]{1,8})%", hint="%")
     def machine_share(self, line: Line, match: re.Match[str]) -> None:
-        """Read a CPU share of the whole machine."""
         self.result.add(f"cpu_{match[1]}", quantity(match[2], "%"), line.number, scope="host")
 
     @data(r"(total cpu|user|system) time\s{0,20}:([\d.]{1,8})%", hint=" time")
     def process_share(self, line: Line, match: re.Match[str]) -> None:
-        """Read a CPU share of the process."""
         name = "cpu_process" if match[1] == "total cpu" else f"cpu_{match[1]}"
         self.result.add(name, quantity(match[2], "%"), line.number, scope="process")
 
@@ -249,7 +234,6 @@ class ConsoleText(LineLog):
     @data(r"Throughput\(M(?:B|bit)/s\)|(?:Throughput\(Buffers/s\)|Retransmits\s).{0,400}", hint="t")
     @data(r"(?:Bytes\(MEG\)|DPCs\(count/s\)|Packets Sent|Thread\s).{0,400}", hint=" ")
     def column_names(self, line: Line, match: re.Match[str]) -> None:
-        """Read the line of column names."""
         self.columns = _COLUMN.findall(match[0])
         if self.columns[0] != "Thread" or "Throughput(KB/s)" in self.columns:  # Linux also lists threads
             self.result.form = "windows-console"

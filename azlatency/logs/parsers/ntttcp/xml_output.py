@@ -25,7 +25,6 @@ class XmlReport(LineLog):
 
     @data(r"<ntttcp([sr])(?: computername=\"([^\"]{0,100})\")?(?: version=\"([^\"]{0,40})\")?>", hint="<ntttcp")
     def root(self, line: Line, match: re.Match[str]) -> None:
-        """Begin a report."""
         self.close(line.number - 1)
         linux = "linux" in (match[3] or "")
         self.result = NtttcpRun(
@@ -39,17 +38,14 @@ class XmlReport(LineLog):
 
     @data(r"<thread index=\"(\d{1,6})\">", hint="<thread")
     def begin_thread(self, line: Line, match: re.Match[str]) -> None:
-        """Begin the report of one thread."""
         self.thread = match[1]
 
     @data(r"</thread>", hint="</thread>")
     def end_thread(self, line: Line, match: re.Match[str]) -> None:
-        """End the report of one thread."""
         self.thread = None
 
     @data(r"</ntttcp[sr]>", hint="</ntttcp")
     def end(self, line: Line, match: re.Match[str]) -> None:
-        """End a report."""
         if self.result is not None:
             self.result.ended = True
             self.close(line.number)
@@ -60,7 +56,6 @@ class XmlReport(LineLog):
         hint="</",
     )
     def element(self, line: Line, match: re.Match[str]) -> None:
-        """Read one named number."""
         if self.fields is None or self.result is None:
             return
         name, metric, value = match["name"], match["metric"], match["value"]
