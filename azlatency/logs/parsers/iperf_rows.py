@@ -29,16 +29,17 @@ class RowArithmetic:
             """Sum of the half-widths of the two printed times."""
 
         @property
-        def seconds_ns(self) -> float | None:
-            """Printed duration, if there is one."""
-
-        @property
         def bytes(self) -> Quantity | None:
             """Bytes transferred."""
 
         @property
         def rate(self) -> Quantity | None:
             """The printed rate."""
+
+    @property
+    def seconds_ns(self) -> float | None:
+        """Printed duration, if there is one; it differs from end - start where omitted seconds end."""
+        return None
 
     @property
     def length_ns(self) -> int:
@@ -120,8 +121,6 @@ class Row(RowArithmetic):
     datagrams: Quantity | None = None
     datagrams_side: str | None = None
     percent: str | None = None
-    seconds_ns: float | None = None
-    """The member ``seconds`` of JSON, which differs from end - start where omitted seconds end."""
     mixed: bool = False
     """Bytes and rate are the sender's, the time is the receiver's, so they need not agree."""
     lines: dict[str, int] | None = None
@@ -130,27 +129,6 @@ class Row(RowArithmetic):
     def line_of(self, metric: str) -> int:
         """Return the line on which the value of a metric is printed."""
         return self.line if self.lines is None else self.lines.get(metric, self.line)
-
-    def to_interval(self, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
-        """Return the row of the table ``intervals``."""
-        values = (
-            stream,
-            self.start_ns,
-            self.end_ns,
-            None if self.bytes is None else self.bytes.value,
-            None if self.bytes is None else self.bytes.resolution,
-            throughput,
-            None if self.rate is None else self.rate.value,
-            _whole(self.retransmits),
-            None if self.cwnd is None else self.cwnd.value,
-            self.rtt_ns,
-            _whole(self.jitter),
-            _whole(self.lost),
-            _whole(self.datagrams),
-            self.omitted,
-            self.line,
-        )
-        return interval_rows(run_id, self.side, [values])[0]
 
 
 def interval_rows(run_id: str, side: str | None, values: Iterable[Sequence[object]]) -> list[dict[str, Any]]:
@@ -209,7 +187,3 @@ class Connection:
         """Return addresses and ports as ``client:port server:port``, which is the same text at both ends."""
         ends = (f"{self.local}:{self.local_port}", f"{self.remote}:{self.remote_port}")
         return " ".join(reversed(ends) if server else ends)
-
-
-def _whole(value: Quantity | None) -> int | None:
-    return None if value is None else round(value.value)

@@ -26,7 +26,6 @@ end as a string).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,16 +35,13 @@ from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, Series, decode_intervals
+from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, Series, decode_intervals, to_row
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity, scale
+from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
 _SIGNIFICANT = 6  # iperf3 3.0 prints six digits and strips zeros
-_SECOND, _MICROSECOND = scale("sec"), scale("us")
-# Times have six decimals, in 3.0 six significant digits.
-_FIVE_DIGITS = 1e-5 * _SECOND
 _FORWARD, _REVERSE = 0, 1
 #: Objects and arrays of other programs that a document may stand in, one inside the other.
 _DEEPEST = 6
@@ -354,40 +350,21 @@ class Documents:
         return role, self._side_of(None if row.sender is UNSET else bool(row.sender), role, test)
 
     def _interval(self, value: Any, begin: int, end: int, test: Test) -> None:
-        if not isinstance(value, dict):
-            return
-        number = self.line_map.line_number(begin)
-        self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
-        streams = [stream for stream in value.get("streams") or [] if isinstance(stream, dict)]
-        test.bidir = test.bidir or len({bool(stream.get("sender")) for stream in streams if "sender" in stream}) > 1
-        for stream in streams:
-            role = self._role(bool(stream.get("sender")), test)
-            self._append(stream, str(stream.get("socket")), role, number, test)
-        if len(streams) > (2 if test.bidir else 1):
-            for direction, total in self._sums(value, begin, end):
-                role = self._direction_role(direction, test)
-                self._append(total, SUM, role, number, test)
+        if isinstance(value, dict):
+            number = self.line_map.line_number(begin)
+            self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
+            streams = [to_row(stream) for stream in value.get("streams") or [] if isinstance(stream, dict)]
+            self._decoded_interval(Interval(streams, *self._sums(value, begin, end)), number, test)
 
-    def _sums(self, value: dict[str, Any], begin: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield the totals of an interval by direction, also where a key occurs twice."""
+    def _sums(self, value: dict[str, Any], begin: int, end: int) -> list[JsonRow | None]:
+        """Return the totals of an interval, forward and reverse, also where a key occurs twice."""
         if self.line_map.text.count('"sum"', begin, end) > 1:
             node, _ = json_tokens.read_value(self.line_map.text, begin)
             interval = node if node.get("sum") is not None else node.object("data")
             totals = [json_tokens.to_plain(total) for total in interval.all("sum")]
         else:
             totals = [value.get("sum"), value.get("sum_bidir_reverse")]
-        for direction, total in enumerate(totals[:2]):
-            if isinstance(total, dict):
-                yield direction, total
-
-    def _append(self, members: dict[str, Any], stream: str, role: str | None, number: int, test: Test) -> None:
-        row = _plain_row(members, stream, role, number)
-        if row is not None:
-            sender = bool(members["sender"]) if "sender" in members else None
-            row.side = self._side_of(sender, role, test)
-            if row.side == "sender" and row.jitter is not None:
-                row.jitter = row.lost = None
-            test.intervals.append(row)
+        return [to_row(total) if isinstance(total, dict) else None for total in totals[:2]]
 
     def _role(self, sender: bool, test: Test) -> str | None:
         if not test.bidir:
@@ -558,40 +535,3 @@ def _count(leaf: json_tokens.Scalar | None) -> Quantity | None:
     if leaf is None or leaf.value is None:
         return None
     return count(leaf.token) if isinstance(leaf.value, int) else Quantity(float(leaf.value), "count", leaf.token, None)
-
-
-_LONGEST_TEST = 1e9
-
-
-def _plain_row(members: dict[str, Any], stream: str, role: str | None, number: int) -> Row | None:
-    """Return the row of an interval, or None if its times are missing or damaged."""
-    start, end, size, rate = (members.get(name) for name in ("start", "end", "bytes", "bits_per_second"))
-    if not isinstance(start, int | float) or not isinstance(end, int | float):
-        return None
-    if not abs(start) < _LONGEST_TEST or not abs(end) < _LONGEST_TEST:
-        return None
-    rtt = members.get("rtt")
-    return Row(
-        line=number,
-        stream=stream,
-        role=role,
-        start_ns=round(start * _SECOND),
-        end_ns=round(end * _SECOND),
-        slack_ns=_MICROSECOND + _FIVE_DIGITS * max(end, 0.0),
-        seconds_ns=seconds * _SECOND if isinstance(seconds := members.get("seconds"), int | float) else None,
-        bytes=_plain_quantity(size, "bytes"),
-        rate=_plain_quantity(rate, "bit/s"),
-        omitted=bool(members.get("omitted")),
-        retransmits=_plain_quantity(members.get("retransmits"), "count"),
-        cwnd=_plain_quantity(members.get("snd_cwnd"), "bytes"),
-        rtt_ns=round(rtt * _MICROSECOND) if isinstance(rtt, int | float) and 0 < rtt < _LONGEST_TEST else None,
-        jitter=_plain_quantity(members.get("jitter_ms"), "ns", scale("ms")),
-        lost=_plain_quantity(members.get("lost_packets"), "count"),
-        datagrams=_plain_quantity(members.get("packets"), "count"),
-    )
-
-
-def _plain_quantity(value: Any, unit: str, factor: float = 1.0) -> Quantity | None:
-    if not isinstance(value, int | float) or value - value != 0:
-        return None
-    return Quantity(value * factor, unit, str(value), None)

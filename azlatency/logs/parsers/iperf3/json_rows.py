@@ -110,9 +110,19 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
         return _quantity(self.jitter_ms, "ns", _MILLISECOND)
 
     @property
+    def lost(self) -> Quantity | None:
+        """Lost datagrams."""
+        return _quantity(self.lost_packets, "count")
+
+    @property
     def datagrams(self) -> Quantity | None:
         """Datagrams."""
         return _quantity(self.packets, "count")
+
+    @property
+    def rtt_ns(self) -> int | None:
+        """Smoothed round-trip time of the TCP stack."""
+        return _round_trips([self.rtt])[0]
 
     def agreed_throughput(self) -> float | None:
         """Return the rate if bytes and times agree with it; None if not, or if one of them is missing."""
@@ -134,29 +144,20 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
             return float(rate)
         return None
 
-    def to_interval(self, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
-        """Return the row of the table ``intervals``."""
-        jitter, lost, retransmits, datagrams = _whole(
-            (self.jitter_ms and self.jitter_ms * _MILLISECOND, self.lost_packets, self.resent, self.packets)
-        )
-        values = (
-            stream,
-            self.start_ns,
-            self.end_ns,
-            None if self.size is None else float(self.size),
-            None,
-            throughput,
-            None if self.speed is None else float(self.speed),
-            retransmits,
-            None if self.window is None else float(self.window),
-            *_round_trips([self.rtt]),
-            jitter,
-            lost,
-            datagrams,
-            self.omitted,
-            self.line,
-        )
-        return interval_rows(run_id, self.side, [values])[0]
+
+#: The numbers of a row by the names of their members.
+_NUMBERS = dict(zip(JsonRow.__struct_encode_fields__[1:12], JsonRow.__struct_fields__[1:12], strict=True))
+
+
+def to_row(members: Mapping[str, Any]) -> JsonRow:
+    """Return the row of an object whose members may be of any type: only finite numbers are kept."""
+    numbers: dict[str, Any] = {
+        name: value
+        for member, name in _NUMBERS.items()
+        if isinstance(value := members.get(member), int | float) and value - value == 0
+    }
+    sender = bool(members["sender"]) if "sender" in members else UNSET
+    return JsonRow(members.get("socket"), omitted=bool(members.get("omitted")), sender=sender, **numbers)
 
 
 class Interval(Struct, gc=False):

@@ -18,11 +18,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
+from typing import Any
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.parsers.iperf3.json_rows import JsonRow, Series
-from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, SUM, Connection, Row
+from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, SUM, Connection, Row, interval_rows
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
@@ -371,7 +372,7 @@ class Test:
             if throughput is None:
                 self._check_interval(row)
                 throughput = row.throughput()
-            table.append(row.to_interval(self.run.run_id, name, throughput))
+            table.append(_to_interval(row, self.run.run_id, name, throughput))
         self._check_series(list(seen.values()))
 
     def _check_interval(self, row: IntervalRow) -> None:
@@ -444,6 +445,32 @@ class Test:
         if self.server and not (self.legacy and labelled):
             return all((role, self.local_side(role)) in totals for role in roles) and bool(roles)
         return all((role, side) in totals for role in roles for side in ("sender", "receiver")) and bool(roles)
+
+
+def _to_interval(row: IntervalRow, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
+    """Return the row of the table ``intervals``."""
+    values = (
+        stream,
+        row.start_ns,
+        row.end_ns,
+        None if row.bytes is None else row.bytes.value,
+        None if row.bytes is None else row.bytes.resolution,
+        throughput,
+        None if row.rate is None else row.rate.value,
+        _whole(row.retransmits),
+        None if row.cwnd is None else row.cwnd.value,
+        row.rtt_ns,
+        _whole(row.jitter),
+        _whole(row.lost),
+        _whole(row.datagrams),
+        row.omitted,
+        row.line,
+    )
+    return interval_rows(run_id, row.side, [values])[0]
+
+
+def _whole(value: Quantity | None) -> int | None:
+    return None if value is None else round(value.value)
 
 
 def _is_number(token: str) -> bool:
