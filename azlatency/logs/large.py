@@ -231,6 +231,16 @@ def grown(column: Column, values: NDArray[np.int64]) -> Column:
     return Integers(column) if isinstance(column, array) and len(column) > MOST_IN_MEMORY else column
 
 
+def pieces_of(column: Column) -> Iterator[NDArray[np.int64]]:
+    """Yield all values of a column piece by piece, with `NULL` for missing values."""
+    if isinstance(column, Integers):
+        yield from column.pieces()
+    else:
+        import numpy as np
+
+        yield np.array(column)
+
+
 def extremes(column: Column) -> tuple[int, int]:
     """Return the least and the greatest value of a column, which in an array may not be missing."""
     if isinstance(column, array):

@@ -43,13 +43,19 @@ class SampleColumns:
             self.seq, self.sent, self.rtt = (Integers(column) for column in (self.seq, self.sent, self.rtt))  # type: ignore[arg-type]
             self._status = Integers(self._status)
 
-    def extend(self, seq: NDArray[np.int64], rtt: NDArray[np.int64], sent: NDArray[np.int64] | None = None) -> None:
-        """Add many samples with the status ok."""
+    def extend(
+        self,
+        seq: NDArray[np.int64],
+        rtt: NDArray[np.int64],
+        sent: NDArray[np.int64] | None = None,
+        status: bytes | None = None,
+    ) -> None:
+        """Add many samples; ``status`` contains indexes into `STATUSES`, by default of ok."""
         import numpy as np
 
         self.seq, self.rtt = grown(self.seq, seq), grown(self.rtt, rtt)
         self.sent = grown(self.sent, np.full(len(seq), NULL) if sent is None else sent)
-        self._status.extend(bytes(len(seq)))
+        self._status.extend(bytes(len(seq)) if status is None else status)
         if isinstance(self.seq, Integers) and isinstance(self._status, bytearray):
             self._status = Integers(self._status)
 

@@ -57,6 +57,10 @@ LONG_LOGS = {
     "x_bw.1.log": "".join(f"{500 * n}, {80_000 + n}, 0, 0, 0\n" for n in range(600)),
     "old_clat.1.log": "".join(f"{n // 20}, {80_000 + n * n}, {n % 2}, 4096\n" for n in range(600)),
     "dump.txt": "".join(f"{80_000 + n}\n" for n in range(900)),
+    "hping3.log": "HPING 10.2.3.4 (eth0 10.2.3.4): icmp mode set, 28 headers + 0 data bytes\n"
+    + "".join(
+        f"len=28 ip=10.2.3.4 ttl=64 id=7 icmp_seq={(65300 + n) % 65536} rtt={n % 1050}.3 ms\n" for n in range(600)
+    ),
     "empty_bucket.log": "".join(f"crnt bw = {n % 30}.{n % 90 + 10}7\n" for n in range(400)),
 }
 

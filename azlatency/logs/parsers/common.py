@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from azlatency.logs.grammar import UNKNOWN
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def printed_rank(q: float, n: int) -> int:
@@ -263,3 +268,20 @@ class SequenceNumbers:
             return printed + (self.wraps - 1) * SEQUENCE_NUMBERS
         self.last = printed
         return printed + self.wraps * SEQUENCE_NUMBERS
+
+    def unwrap_rising(self, printed: NDArray[np.int64], highest: int) -> NDArray[np.int64] | None:
+        """Return the numbers of many probes as `unwrap` does; None unless they rise from above ``highest``."""
+        import numpy as np
+
+        wraps = bool(printed.min() < SEQUENCE_NUMBERS)
+        if wraps and printed.max() >= SEQUENCE_NUMBERS:
+            return None
+        half = SEQUENCE_NUMBERS // 2
+        steps = (np.diff(printed) + half) % SEQUENCE_NUMBERS - half if wraps else np.diff(printed)
+        first = self.unwrap(int(printed[0]))
+        if first <= highest or first < self.wraps * SEQUENCE_NUMBERS or (steps <= 0).any():
+            return None
+        numbers = np.concatenate(([0], np.cumsum(steps))) + first
+        if wraps:
+            self.wraps, self.last = divmod(int(numbers[-1]), SEQUENCE_NUMBERS)
+        return numbers

@@ -12,7 +12,7 @@ round-trip min/avg/max = 3.4/4.7/7.2 ms
 
 def test_a_reply_is_a_round_trip_with_one_decimal(read) -> None:
     log = read(HEADER + REPLIES + SUMMARY)
-    assert log.samples[0].rtt_ns == [3_600_000, 3_400_000, 7_200_000]
+    assert list(log.samples[0].rtt_ns) == [3_600_000, 3_400_000, 7_200_000]
     assert log.metric("rtt_mean")["resolution"] == 50_000
     assert not log.codes()
 
@@ -60,7 +60,17 @@ def test_duplicates_are_not_replies(read) -> None:
     text = HEADER + REPLY.format(0, 3.4) + "DUP! " + REPLY.format(0, 7.2) + REPLY.format(2, 3.6) + SUMMARY
     log = read(text)
     assert [log.value(name) for name in ("received", "duplicates", "lost")] == [3, 1, 1]
-    assert log.samples[0].status == ["ok", "duplicate", "lost", "ok"]
+    assert list(log.samples[0].status) == ["ok", "duplicate", "lost", "ok"]
+
+
+def test_replies_are_sorted_by_their_numbers(read) -> None:
+    """A late reply is none of the duplicates, and a probe whose only reply is marked as one has no time of its own."""
+    replies = "".join(map(REPLY.format, (1, 4, 2, 4, 5), (0.1, 0.2, 0.3, 0.4, 0.5)))
+    text = HEADER + replies + "DUP! " + REPLY.format(3, 0.6) + SUMMARY.replace("3 packets", "6 packets")
+    (samples,) = read(text).samples
+    assert list(samples.seq) == [0, 1, 2, 3, 3, 4, 4, 5]
+    assert list(samples.status) == ["lost", "ok", "ok", "duplicate", "lost", "ok", "duplicate", "ok"]
+    assert list(samples.rtt_ns)[1:4] == [100_000, 300_000, 600_000]
 
 
 def test_a_reply_with_a_second_too_much_is_a_warning(read) -> None:
@@ -79,5 +89,5 @@ def test_numbers_of_icmp_that_start_again_are_of_later_probes(read) -> None:
     reply = "len=28 ip=10.2.3.4 ttl=64 id=1 icmp_seq={} rtt=0.{} ms\n"
     numbers = (1, 2, 40_000, 65_534, 65_535, 1, 2)
     log = read(HEADER.replace("S set", "icmp mode set") + "".join(map(reply.format, numbers, range(7))))
-    assert log.samples[0].seq == [1, 2, 40_000, 65_534, 65_535, 65_537, 65_538]
-    assert log.samples[0].status == ["ok"] * 7
+    assert list(log.samples[0].seq) == [1, 2, 40_000, 65_534, 65_535, 65_537, 65_538]
+    assert list(log.samples[0].status) == ["ok"] * 7

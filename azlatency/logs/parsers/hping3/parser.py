@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar import Line, LineLog, bulk, data, known
+from azlatency.logs.lines import UniformBlock, have_decimals
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import SequenceNumbers, contradict, end_run, unfinished_line
+from azlatency.logs.parsers.hping3.replies import SECOND_NS, Replies, Reply
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
@@ -19,11 +21,15 @@ _HEADER = (
 _STATISTIC = r"--- (\S{0,253}) hping statistic ---"
 _FLOOD = r"hping in flood mode, no replies will be shown"
 #: hping3 pads the identification of a TCP segment to five digits.
-_REPLY = r"len=\d{1,6} ip=\S{1,60} ttl=\d{1,3} (?:DF )?id=[+-]?\d{1,6} {0,4}"
+_REPLY = r"len=(?P<len>\d{1,6}) ip=\S{1,60} ttl=(?P<ttl>\d{1,3}) (?:DF )?id=[+-]?(?P<id>\d{1,6}) {0,4}"
 _COUNT = r"(\d{1,12})"
-_TIME = r"rtt=(\d{1,12}\.\d) ms"
+_NUMBER = (
+    r"(?:sport=(?P<sport>\d{1,5}) flags=\w{0,8} |icmp_)?seq=(?P<seq>\d{1,10}) (?:win=(?P<win>\d{1,6}) )?"
+    r"rtt=(?P<time>\d{1,12}\.\d) ms"
+)
+#: Numbers of a reply that are not kept, and how many digits each may have.
+_UNKEPT = {"len": 6, "ttl": 3, "id": 6, "sport": 5, "win": 6}
 _PROTOCOLS = {"icmp": "icmp", "udp": "udp", "raw IP": "ip"}
-_SECOND_NS = 10**9
 #: How much longer than the longest other reply a reply may be beyond the second that was added.
 _SLACK_NS = 20_000_000
 
@@ -33,8 +39,7 @@ class _Hping(LineLog):
         self.log = log
         self.run = recorder.start_run("hping3", log.first_line, printed_as="round_trip", closed_loop=False)
         self.numbers = SequenceNumbers()
-        self.replies: dict[int, tuple[int, int]] = {}
-        self.extra: list[tuple[int, int]] = []
+        self.replies, self.duplicates = Replies(), 0
         self.summary: re.Match[str] | None = None
         self.summary_line = 0
         self.times: tuple[re.Match[str], int] | None = None
@@ -53,27 +58,34 @@ class _Hping(LineLog):
 
     # --- replies
 
-    @data(rf"(DUP! )?{_REPLY} (?:sport=\d{{1,5}} flags=\w{{0,8}} |icmp_)?seq=(\d{{1,10}}) (?:win=\d{{1,6}} )?{_TIME}",
-          hint="len=")  # fmt: skip
+    @data(rf"(DUP! )?{_REPLY} {_NUMBER}", hint="len=")
     def reply(self, line: Line, match: re.Match[str]) -> None:
-        self._add(line, match[2], match[3], duplicate=bool(match[1]))
+        self._add(line, match, duplicate=bool(match[1]))
+
+    @bulk(reply)
+    def many_replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        columns = rows.columns(match, widths=("time",), seq=0, time=6, **dict.fromkeys(_UNKEPT, 0))
+        if match[1] or columns is None or not have_decimals(columns["time"], columns["time width"], 1, 6):
+            return False
+        if any(columns[name].max() >= 10**digits for name, digits in _UNKEPT.items() if name in columns):
+            return False
+        seq = self.numbers.unwrap_rising(columns["seq"], self.replies.highest)
+        if seq is not None:
+            self.replies.extend(seq, columns["time"], rows.first)
+        return seq is not None
 
     @data(rf"(DUP! )?{_REPLY} tos=\w{{1,4}} iplen=\d{{1,6}}", hint="iplen=")
     def verbose_reply(self, line: Line, match: re.Match[str]) -> None:
         self.duplicate, self.has_open_reply = bool(match[1]), True
 
-    @data(rf"(?:sport=\d{{1,5}} flags=\w{{0,8}} |icmp_)?seq=(\d{{1,10}}) (?:win=\d{{1,6}} )?{_TIME}", hint="rtt=")
+    @data(_NUMBER, hint="rtt=")
     def verbose_time(self, line: Line, match: re.Match[str]) -> None:
-        self._add(line, match[1], match[2], duplicate=self.duplicate)
+        self._add(line, match, duplicate=self.duplicate)
         self.duplicate = self.has_open_reply = False
 
-    def _add(self, line: Line, seq: str, time: str, *, duplicate: bool) -> None:
-        rtt = nanoseconds(time, "ms")
-        number = self.numbers.unwrap(int(seq))
-        if duplicate or number in self.replies:
-            self.extra.append((number, rtt))
-        else:
-            self.replies[number] = rtt, line.number
+    def _add(self, line: Line, match: re.Match[str], *, duplicate: bool) -> None:
+        number = self.numbers.unwrap(int(match["seq"]))
+        self.replies.add(Reply(number, nanoseconds(match["time"], "ms"), line.number, duplicate))
 
     @data(r"hop=\d{1,3} hoprtt=[\d.]{1,12} ms", hint="hoprtt=")
     @data(r"hop=\d{1,3} (?:len=|TTL 0 during ).{1,300}", hint="hop=")
@@ -135,36 +147,28 @@ class _Hping(LineLog):
             self.log.lines[-1].text.strip(" \b")[-3:] not in ("", " ms")
             or (self.times is not None and self.times[1] == self.unfinished)
         )
-        has_numbers = bool(self.replies) or self.summary is not None
+        has_numbers = len(self.replies) > 0 or self.summary is not None
         # In a file with the summary on top, the replies are the end.
-        shown, received = len(self.replies) + len(self.extra), int(self.summary[2]) if self.summary is not None else 0
-        ended = self.times is not None and not cut and not 0 < shown < received and not self.has_open_reply
+        received = int(self.summary[2]) if self.summary is not None else 0
+        ended = self.times is not None and not cut and not 0 < len(self.replies) < received and not self.has_open_reply
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
     def _store_samples(self, sent: int | None) -> None:
         """Store the replies in the order of their probes, and the probes without one if the log shows all replies."""
-        rows: list[tuple[int, int | None, str]] = [(seq, rtt, "ok") for seq, (rtt, _) in self.replies.items()]
-        rows += [(seq, rtt, "duplicate") for seq, rtt in self.extra]
-        received = int(self.summary[2]) if self.summary is not None else None
-        if rows and sent is not None and received == len(rows):
-            rows += [(seq, None, "lost") for seq in range(sent) if seq not in self.replies]
-        rows.sort(key=lambda row: row[0])
-        self.run.add_samples(
-            seq=[row[0] for row in rows],
-            sent_ns=[None] * len(rows),
-            rtt_ns=[row[1] for row in rows],
-            status=[row[2] for row in rows],
-        )
-        times = sorted(rtt for rtt, _ in self.replies.values())
-        late = [item for item in self.replies.items() if item[1][0] >= _SECOND_NS]
-        others = [rtt for rtt in times if rtt < _SECOND_NS]
-        for seq, (rtt, line) in late:
-            if others and rtt - _SECOND_NS <= others[-1] + _SLACK_NS:
+        replies = self.replies
+        self.duplicates = replies.find_duplicates()
+        if not len(replies):
+            return
+        shows_all = self.summary is not None and int(self.summary[2]) == len(replies)
+        self.run.add_samples(**replies.sort(sent if shows_all else None).columns())
+        longest = replies.longest(below=SECOND_NS) if replies.slow else None
+        for reply in replies.slow:
+            if longest is not None and reply.rtt - SECOND_NS <= longest + _SLACK_NS:
                 text = (
-                    f"probe {seq} took {rtt / 1e6:g} ms: hping3 may have added a second to"
-                    f" {(rtt - _SECOND_NS) / 1e6:g} ms; do not trust the mean and the maximum"
+                    f"probe {reply.seq} took {reply.rtt / 1e6:g} ms: hping3 may have added a second to"
+                    f" {(reply.rtt - SECOND_NS) / 1e6:g} ms; do not trust the mean and the maximum"
                 )
-                self.run.add_event("second_added", "warning", text, line)
+                self.run.add_event("second_added", "warning", text, reply.line)
 
     def _store_counts(self, match: re.Match[str]) -> None:
         run, line = self.run, self.summary_line
@@ -175,23 +179,23 @@ class _Hping(LineLog):
             run.add_event("replies_not_read", "warning", text, line)
             return
         run.add_metric("received", count(match[2]), line)
-        if self.extra:
-            run.add_metric("duplicates", _exact(len(self.extra)), line)
-        unique = received - len(self.extra)
+        if self.duplicates:
+            run.add_metric("duplicates", _exact(self.duplicates), line)
+        unique = received - self.duplicates
         if unique > sent:
             text = f"{received} received of {sent} transmitted: duplicates are included, so the loss is unknown"
             run.add_event("more_received_than_sent", "warning", text, line)
             return
         run.add_metric("lost", _exact(sent - unique), line)
         if sent:
-            token = None if self.extra else match[3]
+            token = None if self.duplicates else match[3]
             run.add_metric("loss", Quantity((sent - unique) / sent, "fraction", token, None), line)
             if int(match[3]) != 100 - 100 * received // sent:
                 text = f"the log prints {match[3]}% loss, but the counts give {100 * (sent - received) / sent:.6g}%"
                 contradict(run, "loss_mismatch", text, line)
         if received:
             run.add_metric("observations", _exact(received), line)
-        shown = len(self.replies) + len(self.extra)
+        shown = len(self.replies)
         if shown and shown != received:
             text = f"the log has {shown} replies, but the summary counts {received}"
             run.add_event("count_mismatch", "warning", text, line)
@@ -205,9 +209,8 @@ class _Hping(LineLog):
             return
         for name, token in zip(("rtt_min", "rtt_mean", "rtt_max"), match.groups(), strict=True):
             self.run.add_metric(name, quantity(token, "ms"), line)
-        times = [rtt for rtt, _ in self.replies.values()] + [rtt for _, rtt in self.extra]
-        if len(times) == int(self.summary[2]):
-            for name, token, rtt in (("min", match[1], min(times)), ("max", match[3], max(times))):
+        if len(self.replies) == int(self.summary[2]):
+            for name, token, rtt in zip(("min", "max"), (match[1], match[3]), self.replies.extremes(), strict=True):
                 if nanoseconds(token, "ms") != rtt:
                     text = f"the summary prints {name} = {token} ms, but the replies give {rtt / 1e6:g} ms"
                     contradict(self.run, "summary_mismatch", text, line)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers
+from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, pieces_of
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, SequenceNumbers
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class ProbeSamples:
         absent: list[int] = []
         for low in range(start, stop, _WINDOW):
             present = np.zeros(min(_WINDOW, stop - low), dtype=np.bool_)
-            for piece in self.seq.pieces() if isinstance(self.seq, Integers) else [np.frombuffer(self.seq, np.int64)]:
+            for piece in pieces_of(self.seq):
                 present[piece[(piece >= low) & (piece < low + len(present))] - low] = True
             absent += (np.flatnonzero(~present) + low).tolist()
         return absent
