@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import printable
@@ -89,7 +90,7 @@ def _by_direction(metrics: dict[str, float], metric: str, scale: float) -> str:
     return ", ".join(f"{value / scale:,.1f} {name}" for name, value in values.items())
 
 
-def _values_by_run(rows: list[Row], key: str) -> dict[str, dict]:
+def _values_by_run(rows: Iterable[Row], key: str) -> dict[str, dict]:
     """Group the values of whole runs by run and name. The receiver's value is preferred to the sender's."""
     values_by_run: dict[str, dict] = {}
     for row in rows:

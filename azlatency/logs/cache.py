@@ -143,7 +143,7 @@ def _packed(logs: Logs) -> bytes:
         {"run_id": block.run_id, "tool": block.tool, **{name: _column(block, name) for name in _COLUMNS}}
         for block in logs.sample_blocks
     ]
-    return zlib.compress(msgspec.msgpack.encode([logs.rows, blocks]), 1)
+    return zlib.compress(msgspec.msgpack.encode([logs.rows, blocks], enc_hook=list), 1)
 
 
 _COLUMNS = ("seq", "sent_ns", "rtt_ns", "status", "low_ns", "high_ns")

@@ -7,11 +7,12 @@ intervals, samples and events. Rows are plain dictionaries with the column names
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.grammar import LineAccounting
+from azlatency.logs.rows import Columns, joined
 from azlatency.logs.units import Quantity
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Recorder:
         The source that is being read.
     accounting : LineAccounting
         The kind of every line.
-    rows : dict of str to list of dict
+    rows : dict of str to sequence of dict
         The rows of every table but ``sources`` and ``samples``.
     samples : list of SampleBlock
         The samples of each run.
@@ -52,7 +53,7 @@ class Recorder:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.accounting = LineAccounting(source.line_count)
-        self.rows: dict[str, list[Row]] = {
+        self.rows: dict[str, MutableSequence[Row]] = {
             name: [] for name in ("runs", "metrics", "quantiles", "intervals", "histograms", "events")
         }
         self.samples: list[SampleBlock] = []
@@ -301,20 +302,14 @@ class Run:
         """Add one histogram bucket; ``fields`` are columns of the table ``histograms``."""
         self.recorder.rows["histograms"].append({"run_id": self.run_id, **fields})
 
-    def add_buckets(self, stream: str | None, buckets: Iterable[tuple[str, int, int | None, int, int]]) -> None:
-        """Add histogram buckets: metric, bounds in ns, count and line of each."""
-        self.recorder.rows["histograms"] += [
-            {
-                "run_id": self.run_id,
-                "metric": metric,
-                "stream": stream,
-                "low_ns": low,
-                "high_ns": high,
-                "count": count,
-                "line": line,
-            }
-            for metric, low, high, count, line in buckets
-        ]
+    def add_columns(self, table: str, length: int, **columns: Any) -> None:
+        """Add many rows of a table as columns; see `azlatency.logs.rows.Columns`.
+
+        Metrics that are added in this way are not found by `value` and `row_of`, and the caller knows that none of them
+        is printed twice.
+        """
+        rows = self.recorder.rows
+        rows[table] = joined(rows[table], Columns(length, {"run_id": self.run_id, **columns}))
 
     def add_samples(self, **columns: Any) -> None:
         """Add the samples of the run as columns of equal length; see `SampleBlock`."""

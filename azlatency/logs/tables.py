@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableSequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.logs import schema
 from azlatency.logs.large import NULL, Repeated
 from azlatency.logs.record import Row, SampleBlock
+from azlatency.logs.rows import joined, rows_to_arrow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,13 +152,13 @@ class Logs(TableSet):
 
     Attributes
     ----------
-    rows : dict of str to list of dict
+    rows : dict of str to sequence of dict
         The rows of every table but ``samples``, as the parsers wrote them: an absent key is a missing value.
     sample_blocks : list of SampleBlock
         The samples of each run as columns.
     """
 
-    rows: dict[str, list[Row]] = field(
+    rows: dict[str, MutableSequence[Row]] = field(
         default_factory=lambda: {name: [] for name in schema.TABLES if name != "samples"}
     )
     sample_blocks: list[SampleBlock] = field(default_factory=list)
@@ -165,7 +166,7 @@ class Logs(TableSet):
     def extend(self, other: Logs) -> None:
         """Append the tables of other logs."""
         for name, rows in other.rows.items():
-            self.rows[name].extend(rows)
+            self.rows[name] = joined(self.rows[name], rows)
         self.sample_blocks.extend(other.sample_blocks)
         for name in schema.TABLES:
             self.__dict__.pop(name, None)  # frames built before
@@ -174,12 +175,11 @@ class Logs(TableSet):
         """Return one table as a `pyarrow.Table`: the rows as the parsers wrote them."""
         import pyarrow as pa
 
-        names = schema.names(table)
+        schema.names(table)  # the error names the tables
         arrow_schema = schema.arrow_schema(table)
         if table == "samples":
             return pa.concat_tables([*sample_tables(self.sample_blocks)] or [arrow_schema.empty_table()])
-        rows = self.rows[table]
-        return pa.table({name: [row.get(name) for row in rows] for name in names}, schema=arrow_schema)
+        return rows_to_arrow(self.rows[table], arrow_schema)
 
     def records(self, table: str) -> list[Row]:
         """Return one table as a list of dictionaries; see `TableSet.records`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,7 +97,7 @@ def check(tables: Logs) -> list[Check]:
     return checks
 
 
-def _grouped(rows: list[Row], key: str) -> dict[str, list[Row]]:
+def _grouped(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row[key], []).append(row)

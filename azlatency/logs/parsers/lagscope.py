@@ -40,8 +40,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -66,6 +65,7 @@ _SECOND_LAST_PERCENTILE = 0.99991
 _DEFAULT_BYTES = 4
 _CSV_HEADER = "Index, Latency(us)"
 _PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,12})\s{0,40}\}')
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _RUN = {"protocol": "tcp", "printed_as": "round_trip", "closed_loop": True, "test": "ping-pong", "connections": 1}
 
 
@@ -413,7 +413,7 @@ class _Csv(LineLog):
 _Whole = Annotated[int, Meta(ge=0, lt=10**12)]
 
 
-class _Pair(Struct, forbid_unknown_fields=True):
+class _Pair(Struct, gc=False, forbid_unknown_fields=True):
     latency: _Whole
     frequency: _Whole
 
@@ -432,25 +432,29 @@ def _read_json(log: Log, recorder: Recorder) -> None:
             document: Any = json.loads(log.text)
         except ValueError:
             document = None
-        pairs = list(_iter_pairs(log))
+        pairs = _find_pairs(log)
         complete = document is not None
-        if complete and not (isinstance(document, dict) and len(document.get("latencies", [])) == len(pairs)):
+        if complete and not (isinstance(document, dict) and len(document.get("latencies", [])) == len(pairs.lines)):
             run.set(status="failed")
             run.add_event("malformed", "error", "the file is not a frequency table of lagscope", log.first_line)
             return
     recorder.accounting.mark_range(log.first_line, log.last_line, DATA)
-    for number, line in enumerate(log.text.split("\n")[: log.last_line + 1 - log.first_line], start=log.first_line):
-        if not line or line.isspace():
-            recorder.accounting.mark_range(number, number, BLANK)
-    run.add_buckets(
-        None,
-        [
-            ("rtt", latency * _MICROSECOND, (latency + 1) * _MICROSECOND, frequency, line)
-            for latency, frequency, line in pairs
-        ],
+    if _BLANK_LINE.search(f"\n{log.text}") or log.text[-1:] in (" ", "\t"):
+        for number, line in enumerate(log.text.split("\n")[: log.last_line + 1 - log.first_line], start=log.first_line):
+            if not line or line.isspace():
+                recorder.accounting.mark_range(number, number, BLANK)
+    latencies, frequencies, lines = pairs
+    run.add_columns(
+        "histograms",
+        len(latencies),
+        metric="rtt",
+        low_ns=[latency * _MICROSECOND for latency in latencies],
+        high_ns=[(latency + 1) * _MICROSECOND for latency in latencies],
+        count=frequencies,
+        line=lines,
     )
-    if pairs and complete:
-        total = Quantity(float(sum(frequency for _, frequency, _ in pairs)), "count", None, None)
+    if lines and complete:
+        total = Quantity(float(sum(frequencies)), "count", None, None)
         run.add_metric("observations", total, log.first_line)
         run.add_event(
             "floored",
@@ -460,30 +464,41 @@ def _read_json(log: Log, recorder: Recorder) -> None:
         )
         text = "this file and the log of lagscope describe the same run; count only one of them"
         run.add_event("same_run_as_log", "info", text, log.first_line)
-    end_run(run, has_numbers=bool(pairs), ended=complete, last_line=log.last_line)
+    end_run(run, has_numbers=bool(lines), ended=complete, last_line=log.last_line)
 
 
-def _read_table(log: Log, recorder: Recorder) -> list[tuple[int, int, int]] | None:
-    """Return latency (µs), frequency and last line of each pair of a valid document; None for any other text."""
+class _Pairs(NamedTuple):
+    """Latency (µs), frequency and last line of each pair."""
+
+    latencies: list[int]
+    frequencies: list[int]
+    lines: list[int]
+
+
+def _read_table(log: Log, recorder: Recorder) -> _Pairs | None:
+    """Return the pairs of a valid document; None for any other text."""
     table: _Table | None = log.document
     if table is None:
         return None
     line_map = JsonLineMap(log, recorder)
     ends = line_map.find_all("}", 0, len(line_map.text))[:-1]
+    pairs = table.latencies
     # Neither may a member occur twice.
-    if not len(ends) == len(table.latencies) == log.text.count('"latency"') == log.text.count('"frequency"'):
+    if not len(ends) == len(pairs) == log.text.count('"latency"') == log.text.count('"frequency"'):
         return None
-    lines = line_map.line_numbers(ends)
-    return [(pair.latency, pair.frequency, line) for pair, line in zip(table.latencies, lines, strict=True)]
+    return _Pairs([pair.latency for pair in pairs], [pair.frequency for pair in pairs], line_map.line_numbers(ends))
 
 
-def _iter_pairs(log: Log) -> Iterator[tuple[int, int, int]]:
-    """Yield the pairs of any other text; see `_read_table`."""
+def _find_pairs(log: Log) -> _Pairs:
+    """Return the pairs of any other text."""
     text, number, counted = log.text, log.first_line, 0
+    pairs = _Pairs([], [], [])
     for match in _PAIR.finditer(text):
         number += text.count("\n", counted, match.end())
         counted = match.end()
-        yield int(match[1]), int(match[2]), number
+        for column, value in zip(pairs, (int(match[1]), int(match[2]), number), strict=True):
+            column.append(value)
+    return pairs
 
 
 class LagscopeParser(Parser):

@@ -30,7 +30,7 @@ from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonError, JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.numbers import bucket_of, cut, percentile
-from azlatency.logs.parsers.fio.run import LATENCIES, Direction, Job, Percentile
+from azlatency.logs.parsers.fio.run import LATENCIES, Buckets, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
@@ -247,9 +247,13 @@ class Documents:
             for key, token, line in self.line_map.numbers(node)
             if key.isdigit() and token.isdecimal() and len(token) <= _MOST_DIGITS
         ]
-        total = sum(times for _, times, _ in bins)
-        direction.buckets += [(metric, *bucket_of(middle), times, line) for middle, times, line in bins]
-        self.line_map.mark_lines([line for _, _, line in bins])
+        if not bins:
+            return
+        middles, counts, lines = map(list, zip(*bins, strict=True))
+        self.line_map.mark_lines(lines)
+        lows, highs = map(list, zip(*map(bucket_of, middles), strict=True))
+        direction.buckets.append(Buckets(metric, lows, highs, counts, lines))
+        total = sum(counts)
         if not total:
             return
         job.dialect = "fio-json+"

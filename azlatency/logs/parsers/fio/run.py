@@ -42,6 +42,16 @@ class Percentile(NamedTuple):
     line: int
 
 
+class Buckets(NamedTuple):
+    """The histogram of one latency: the bounds (ns), count and line of each bucket."""
+
+    metric: str
+    lows: list[int]
+    highs: list[int]
+    counts: list[int]
+    lines: list[int]
+
+
 @dataclass
 class Direction:
     """The numbers of one direction of a job."""
@@ -50,8 +60,7 @@ class Direction:
     line: int
     metrics: list[tuple[str, Quantity, int]] = field(default_factory=list)
     percentiles: list[Percentile] = field(default_factory=list)
-    buckets: list[tuple[str, int, int, int, int]] = field(default_factory=list)
-    """Metric, low, high, count, line."""
+    buckets: list[Buckets] = field(default_factory=list)
     runtime_ns: int | None = None
     counts: dict[str, int] = field(default_factory=dict)
     """Number of observations of each latency, if it is printed."""
@@ -271,7 +280,9 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
         )
         if n and row is not None:
             complete_quantile(row, n, max(math.ceil(percentile.q * n - 1e-9), 1))
-    run.add_buckets(direction.name, direction.buckets)
+    for metric, lows, highs, counts, lines in direction.buckets:
+        columns = {"low_ns": lows, "high_ns": highs, "count": counts, "line": lines}
+        run.add_columns("histograms", len(lows), metric=metric, stream=direction.name, **columns)
     _check_direction(job, direction, run)
     _check_samples(direction, run)
     check_numbers(run, *LATENCIES.values(), stream=direction.name)
