@@ -26,7 +26,6 @@ end as a string).
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import UNSET
@@ -35,6 +34,7 @@ from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import utc
 from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, Series, decode_intervals, to_row
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
@@ -56,6 +56,12 @@ _METRICS = {
     "jitter_ms": "jitter",
     "lost_packets": "lost",
     "lost_percent": "loss",
+}
+_ESTIMATES = {
+    "mean_rtt": "tcp_rtt_mean",
+    "min_rtt": "tcp_rtt_min",
+    "max_rtt": "tcp_rtt_max",
+    "max_snd_cwnd": "cwnd_max",
 }
 
 
@@ -102,13 +108,13 @@ class Documents:
         """Finish the open test, if there is one."""
         test, self.test = self.test, None
         if test is not None:
-            test.finish(min(last_line, max(test.last_line, test.first_line)))
+            test.finish(min(last_line, test.last_line))
 
     def _open(self, position: int, form: str = "json") -> Test:
         self.close(self.log.last_line)
         number = self.line_map.line_number(position)
         run = self.recorder.start_run("iperf3", number)
-        self.test = Test(recorder=self.recorder, log=self.log, run=run, first_line=number, form=form, last_line=number)
+        self.test = Test(self.log, run, form, number)
         self.tests.append(self.test)
         return self.test
 
@@ -123,7 +129,6 @@ class Documents:
     # --- a stream of events
 
     def _event(self, begin: int) -> int:
-        stop = self.line_map.text.find("\n", begin)
         if '"interval"' in self.line_map.text[begin : begin + 40] and self.test is not None:
             event, end = json_tokens.read_plain(self.line_map.text, begin)
             self._interval(event.get("data"), begin, end, self.test)
@@ -132,7 +137,7 @@ class Documents:
             self._other_event(node, begin)
         if self.test is not None:
             self.test.last_line = self.line_map.line_number(end - 1)
-        return max(end, min(stop, end)) if stop >= 0 else end
+        return end
 
     def _other_event(self, node: json_tokens.JsonObject, begin: int) -> None:
         name, content = node.value("event"), node.object("data")
@@ -168,13 +173,14 @@ class Documents:
             elif key in ("start", "end") and text[place : place + 1] == "{":
                 test = test or self._open(begin)
                 node = json_tokens.JsonObject()
+                read_section = self._start if key == "start" else self._end
                 try:
                     place = json_tokens.read_object(text, place, node)
                 except json_tokens.JsonError:
                     test.cut = True
-                    self._section(key, node, test)
+                    read_section(node, test)
                     raise
-                self._section(key, node, test)
+                read_section(node, test)
             elif test is None and depth < _DEEPEST and text[place : place + 1] in ("{", "["):
                 place = self._read_inside(place, depth + 1)
             else:
@@ -206,12 +212,6 @@ class Documents:
                 place = json_tokens.read_value(text, place)[1]
             place = json_tokens.skip_comma(text, place, "]")
         return place + 1
-
-    def _section(self, key: str, node: json_tokens.JsonObject, test: Test) -> None:
-        if key == "start":
-            self._start(node, test)
-        elif key == "end":
-            self._end(node, test)
 
     def _idle(self, test: Test) -> bool:
         """Whether this is the document that a server writes when it is stopped while it waits for a client."""
@@ -255,13 +255,9 @@ class Documents:
             return
         milliseconds = leaf.value if leaf is not None and isinstance(leaf.value, int) else None
         if milliseconds is not None and abs(milliseconds / 1000 - seconds) < 2:
-            test.run.set(
-                started_at=datetime.fromtimestamp(milliseconds // 1000, UTC).replace(
-                    microsecond=milliseconds % 1000 * 1000
-                )
-            )
+            test.run.set(started_at=utc(milliseconds * 10**6))
         else:
-            test.run.set(started_at=datetime.fromtimestamp(int(seconds), UTC))
+            test.run.set(started_at=utc(int(seconds) * 10**9))
         self.line_map.mark_data(node)
 
     def _test_start(self, node: json_tokens.JsonObject, test: Test) -> None:
@@ -346,7 +342,7 @@ class Documents:
 
     def _ends(self, row: JsonRow, test: Test) -> tuple[str | None, str | None]:
         """Return role and side of a stream."""
-        role = self._role(bool(row.sender), test)
+        role = test.role_of(bool(row.sender))
         return role, self._side_of(None if row.sender is UNSET else bool(row.sender), role, test)
 
     def _interval(self, value: Any, begin: int, end: int, test: Test) -> None:
@@ -366,17 +362,9 @@ class Documents:
             totals = [value.get("sum"), value.get("sum_bidir_reverse")]
         return [to_row(total) if isinstance(total, dict) else None for total in totals[:2]]
 
-    def _role(self, sender: bool, test: Test) -> str | None:
-        if not test.bidir:
-            return None
-        return ("TX-" if sender else "RX-") + ("S" if test.server else "C")
-
     def _direction_role(self, direction: int, test: Test) -> str | None:
         """Return the role of this end in a direction; forward is from client to server."""
-        if not test.bidir:
-            return None
-        sends = (direction == _FORWARD) != bool(test.server)
-        return ("TX-" if sends else "RX-") + ("S" if test.server else "C")
+        return test.role_of((direction == _FORWARD) != bool(test.server))
 
     def _side_of(self, sender: bool | None, role: str | None, test: Test) -> str | None:
         if role is not None or sender is None:
@@ -401,43 +389,34 @@ class Documents:
         flags = [end.value("sender") for end in (sender, receiver, udp) if end.leaf("sender") is not None]
         flag = flags[0] if flags else None
         sends = test.local_side(None) == "sender" if flag is None or (not test.bidir and udp.pairs) else bool(flag)
-        role = None
-        if test.bidir:
-            role = ("TX-" if sends else "RX-") + ("S" if test.server else "C")
+        role = test.role_of(sends)
         if several:
             for side, end in (("sender", sender), ("receiver", receiver)):
                 self._total(end, side, str(end.value("socket")), role, test)
             self._total(udp, "mixed", str(udp.value("socket")), role, test)
         if sender.pairs and sends:
-            name = role
-            if several:
-                socket = str(sender.value("socket"))
-                name = socket if role is None else f"{role} {socket}"
-            self._tcp_estimates(sender, name, test, several=several)
+            names = (role, str(sender.value("socket")) if several else None)
+            self._tcp_estimates(sender, " ".join(filter(None, names)) or None, test, several=several)
 
     def _tcp_estimates(self, node: json_tokens.JsonObject, name: str | None, test: Test, *, several: bool) -> None:
         """Read what the TCP stack of the sending end estimated for its socket."""
-        scope = "stream" if several else "run"
-        for key, metric in (("mean_rtt", "tcp_rtt_mean"), ("min_rtt", "tcp_rtt_min"), ("max_rtt", "tcp_rtt_max")):
-            leaf = node.leaf(key)
-            if leaf is not None and leaf.value:
-                number = self.line_map.mark_data(leaf)
-                if not leaf.token.isdigit():
-                    text = f"{key} {leaf.token} is not a whole number of us; it is left out"
-                    test.run.add_event("no_count", "warning", text, number)
-                    continue
-                test.run.add_metric(metric, quantity(leaf.token, "us"), number, side="sender", stream=name, scope=scope)
-        leaf = node.leaf("max_snd_cwnd")
-        if leaf is not None and leaf.value:
-            value = exact_bytes(leaf.token)
-            test.run.add_metric(
-                "cwnd_max", value, self.line_map.mark_data(leaf), side="sender", stream=name, scope=scope
-            )
+        place: dict[str, Any] = {"side": "sender", "stream": name, "scope": "stream" if several else "run"}
+        for key, metric in _ESTIMATES.items():
+            if (leaf := node.leaf(key)) is None or not leaf.value:
+                continue
+            number = self.line_map.mark_data(leaf)
+            if metric == "cwnd_max":
+                test.run.add_metric(metric, exact_bytes(leaf.token), number, **place)
+            elif leaf.token.isdigit():
+                test.run.add_metric(metric, quantity(leaf.token, "us"), number, **place)
+            else:
+                text = f"{key} {leaf.token} is not a whole number of us; it is left out"
+                test.run.add_event("no_count", "warning", text, number)
 
     def _totals(self, node: json_tokens.JsonObject, direction: int, test: Test) -> None:
-        role = self._direction_role(direction, test)
         if direction == _REVERSE and not test.bidir:
             return
+        role = self._direction_role(direction, test)
         sent, received, mixed = (
             self._of_direction(node, name, direction) for name in ("sum_sent", "sum_received", "sum")
         )
@@ -462,37 +441,31 @@ class Documents:
         if start is None or end is None or start.value is None or end.value is None:
             return
         number = self.line_map.mark_data(node.leaf("bytes") or end)
-        begin, stop = _number(start, "sec"), _number(end, "sec")
         row = Row(
             line=number,
             stream=stream,
             role=role,
             start_ns=nanoseconds(start.token, "sec"),
             end_ns=nanoseconds(end.token, "sec"),
-            slack_ns=(begin.resolution or 0.0) + (stop.resolution or 0.0),
-            bytes=_bytes(node.leaf("bytes")),
-            rate=_rate(node.leaf("bits_per_second")),
+            slack_ns=sum(_number(leaf, "sec").resolution or 0.0 for leaf in (start, end)),
+            bytes=_optional(node.leaf("bytes"), "Bytes"),
+            rate=_optional(node.leaf("bits_per_second"), "bits/sec"),
+            retransmits=_count(node.leaf("retransmits")),
+            datagrams=_count(node.leaf("packets")),
             side="sender" if side == "mixed" else side,
             mixed=side == "mixed",
             datagrams_side=test.local_side(role) if side == "mixed" else None,
             lines={_METRICS[key]: self.line_map.mark_data(leaf) for key in _METRICS if (leaf := node.leaf(key))},
         )
-        self._udp_total(node, row)
-        row.retransmits = _count(node.leaf("retransmits"))
         test.summary.append(row)
-
-    def _udp_total(self, node: json_tokens.JsonObject, row: Row) -> None:
-        row.datagrams = _count(node.leaf("packets"))
-        jitter = node.leaf("jitter_ms")
-        if jitter is None or jitter.value is None or (row.side == "sender" and not row.mixed):
+        row.jitter = _optional(node.leaf("jitter_ms"), "ms") if side != "sender" else None
+        if row.jitter is None:
             return
-        row.jitter, row.lost = _number(jitter, "ms"), _count(node.leaf("lost_packets"))
-        percent = node.leaf("lost_percent")
+        row.lost = _count(node.leaf("lost_packets"))
+        percent, late = node.leaf("lost_percent"), node.leaf("out_of_order")
         row.percent = None if percent is None else percent.token
-        late = node.leaf("out_of_order")
-        out_of_order = _count(late)
-        if late is not None and out_of_order is not None and self.test is not None:
-            self.test.out_of_order.append((self.line_map.mark_data(late), row.stream, out_of_order))
+        if late is not None and (out_of_order := _count(late)) is not None:
+            test.out_of_order.append((self.line_map.mark_data(late), stream, out_of_order))
 
     def _cpu(self, node: json_tokens.JsonObject, test: Test) -> None:
         for side, prefix in (("local", "host"), ("remote", "remote")):
@@ -523,12 +496,8 @@ def _number(leaf: json_tokens.Scalar, unit: str) -> Quantity:
     return Quantity(value.value, value.unit, value.printed, None) if isinstance(leaf.value, int) else value
 
 
-def _rate(leaf: json_tokens.Scalar | None) -> Quantity | None:
-    return None if leaf is None or leaf.value is None else _number(leaf, "bits/sec")
-
-
-def _bytes(leaf: json_tokens.Scalar | None) -> Quantity | None:
-    return None if leaf is None or leaf.value is None else _number(leaf, "Bytes")
+def _optional(leaf: json_tokens.Scalar | None, unit: str) -> Quantity | None:
+    return None if leaf is None or leaf.value is None else _number(leaf, unit)
 
 
 def _count(leaf: json_tokens.Scalar | None) -> Quantity | None:

@@ -24,7 +24,7 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.parsers.iperf3.json_rows import JsonRow, Series
 from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, SUM, Connection, Row, interval_rows
-from azlatency.logs.record import Recorder, Run
+from azlatency.logs.record import Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
 IntervalRow = Row | JsonRow
@@ -34,16 +34,14 @@ _DEFAULT_PORT = "5201"
 _BOUNDARY_NS = 20_000_000
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Test:
     """One test while it is read."""
 
-    recorder: Recorder
     log: Log
     run: Run
-    first_line: int
     form: str
-    last_line: int = 0
+    last_line: int
     server: bool | None = None
     reverse: bool = False
     bidir: bool = False
@@ -110,6 +108,10 @@ class Test:
         """Whether no row was read yet."""
         return not (self.intervals or self.summary)
 
+    def role_of(self, sends: bool) -> str | None:
+        """Return the role of the end that wrote the log in a direction; None unless both ends send."""
+        return ("TX-" if sends else "RX-") + ("S" if self.server else "C") if self.bidir else None
+
     def local_side(self, role: str | None) -> str | None:
         """Return whether the end that wrote the log sends or receives in a direction; None if unknown."""
         if role is not None:
@@ -122,7 +124,7 @@ class Test:
 
     def finish(self, last_line: int) -> None:
         """Write the run: its columns, metrics, intervals, checks and status."""
-        self.last_line = max(last_line, self.last_line, self.first_line)
+        self.last_line = max(last_line, self.last_line)
         self._detect_server()
         self._set_sides()
         self.bidir = self.bidir or any(row.role for row in (*self.intervals, *self.summary))
@@ -200,7 +202,7 @@ class Test:
             row["warmup_ns"] = nanoseconds(omit, "sec")
         rate = log.option("-b", "--bitrate", "--bandwidth")
         if rate is not None and rate.strip("0") != "" and row.get("protocol") != "udp":
-            self._report_pacing(f"the command limits the rate to {rate} bit/s", self.first_line)
+            self._report_pacing(f"the command limits the rate to {rate} bit/s", self.run.row["first_line"])
 
     def report_target(self, token: str, line: int) -> None:
         """Add the requested rate of each stream in bit/s, which tells apart tests that do not repeat each other."""
@@ -429,7 +431,7 @@ class Test:
             run.add_event("no_data", "error", "the test ended before the first result; repeat it", self.last_line)
         if self.interleaved:
             text = "client and server wrote into the same log; their rows are separated by their columns"
-            run.add_event("interleaved", "warning", text, self.first_line)
+            run.add_event("interleaved", "warning", text, self.run.row["first_line"])
         ended = not self.cut and (self.ended or self._has_all_totals())
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=self.last_line)
 

@@ -90,15 +90,7 @@ class Iperf3Text(LineLog):
         """Open a test; the version and the start time above it belong to it."""
         self.close(line.number - 1)
         run = self.recorder.start_run("iperf3", line.number, tool_version=self.version, started_at=self.started_at)
-        self.test = Test(
-            recorder=self.recorder,
-            log=self.log,
-            run=run,
-            first_line=line.number,
-            form="text",
-            server=server,
-            command=self.command,
-        )
+        self.test = Test(self.log, run, "text", line.number, server=server, command=self.command)
         self.tests.append(self.test)
         self.started_at = self.command = None
         self.columns, self.in_summary, self.server_output = "", False, False
@@ -124,7 +116,7 @@ class Iperf3Text(LineLog):
             self.stopped = None
             self._stop(test, number, text, normal=normal)
         test.cut = test.cut or (self.server_output and not self.has_server_total)
-        test.finish(min(last_line, max(test.last_line, test.first_line)))
+        test.finish(min(last_line, test.last_line))
 
     @data(r"iperf (3\.[\w.+-]{1,40})(?: \(cJSON [\w.]{1,20}\))?", hint="iperf 3")
     def version_line(self, line: Line, match: re.Match[str]) -> None:
