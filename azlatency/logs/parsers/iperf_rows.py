@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.units import Quantity
+from azlatency.logs.units import Quantity, quantity
 
 SUM = "SUM"
 #: Omitted seconds end within this share of an interval; a larger shift is not a matter of ``-O``.
@@ -65,6 +65,12 @@ class RowArithmetic:
     def agrees(self) -> bool:
         """Whether the printed rate can follow from the printed bytes and times."""
         return self._between(self.bounds())
+
+    def contradiction(self) -> str | None:
+        """Return how the printed rate contradicts the printed bytes and times; None if it agrees."""
+        if self.bytes is None or self.rate is None or self.agrees():
+            return None
+        return f"{self.rate.printed} is not {self.bytes.printed} divided by {self.length_ns / 1e9:g} s"
 
     def _between(self, bounds: tuple[float, float] | None) -> bool:
         if bounds is None or self.rate is None:
@@ -175,15 +181,28 @@ def interval_rows(run_id: str, side: str | None, values: Iterable[Sequence[objec
 
 @dataclass(slots=True)
 class Connection:
-    """A line ``local … connected to …``."""
+    """A line ``local … connected to …`` or, of iperf 2, ``connected with``."""
 
     stream: str
     local: str
     local_port: str
     remote: str
     remote_port: str
+    flags: str = ""
+    """What iperf 2 prints behind the ends."""
 
     def ports(self, *, server: bool) -> str:
         """Return addresses and ports as ``client:port server:port``, which is the same text at both ends."""
         ends = (f"{self.local}:{self.local_port}", f"{self.remote}:{self.remote_port}")
         return " ".join(reversed(ends) if server else ends)
+
+
+def percent_agrees(token: str | None, loss: float) -> bool:
+    """Whether a printed percentage is the rounded loss; iperf prints two significant digits."""
+    if token is None:
+        return True
+    try:
+        printed = quantity(token, "%", significant=2)
+    except ValueError:
+        return False
+    return abs(printed.value - loss) <= (printed.resolution or 0.0) * 1.000001 + 1e-12

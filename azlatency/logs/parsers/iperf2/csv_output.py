@@ -28,7 +28,8 @@ import re
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, unfinished_line
-from azlatency.logs.parsers.iperf2.run import Connection, Row, Test
+from azlatency.logs.parsers.iperf2.run import Row, Test
+from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import count, exact_bytes, nanoseconds, quantity
 
@@ -117,18 +118,21 @@ class CsvRows:
             return None
         stream = "SUM" if fields[5] == "-1" else fields[5]
         start, end = fields[6].split("-")
-        ends = self._ends(fields)
+        # Address and port of this end, then of the other; a server of 2.1 prints the client first.
+        ends = [*fields[3:5], *fields[1:3]] if fields[0] == _SERVER_TIME else fields[1:5]
+        connection = Connection(stream, *ends)
         changed = len(fields) != self.fields
         self.fields = len(fields)
-        if self.test is not None and (
-            changed or self._is_reused(stream, ends) or self.test.over(stream, starts=float(start))
-        ):
-            self.test.finish()
-            self.test = None
+        if self.test is not None:
+            # The number of the stream may now name another connection.
+            changed = changed or self.test.connections.get(stream, connection) != connection
+            if changed or self.test.over(stream, starts=float(start)):
+                self.test.finish()
+                self.test = None
         test = self.test or self._open(line, fields)
         test.last_line = line.number
         if stream != "SUM":
-            test.connections.setdefault(stream, _connection(stream, ends))
+            test.connections.setdefault(stream, connection)
         first, last = quantity(start, "sec"), quantity(end, "sec")
         row = Row(
             line=line.number,
@@ -146,16 +150,6 @@ class CsvRows:
             text = f"the row is that of line {above} again: the log is in the file twice; keep one copy"
             contradict(test.run, "repeated_row", text, line.number)
         return row
-
-    @staticmethod
-    def _ends(fields: list[str]) -> tuple[str, ...]:
-        """Return address and port of this end, then of the other; a server of 2.1 prints the client first."""
-        return (*fields[3:5], *fields[1:3]) if fields[0] == _SERVER_TIME else tuple(fields[1:5])
-
-    def _is_reused(self, stream: str, ends: tuple[str, ...]) -> bool:
-        """Whether the number of the stream now names another connection."""
-        known_connection = self.test.connections.get(stream) if self.test is not None else None
-        return known_connection is not None and known_connection != _connection(stream, ends)
 
     def _add_loss(self, test: Test, row: Row, fields: list[str]) -> None:
         if float(fields[9]) >= 0 and int(fields[10]) >= 0 and int(fields[11]) > 0:
@@ -175,8 +169,3 @@ class CsvRows:
         elif (fields[2] == _PORT) != (fields[4] == _PORT):
             run.set(client=fields[1 if fields[4] == _PORT else 3], server=fields[3 if fields[4] == _PORT else 1])
         return self.test
-
-
-def _connection(stream: str, ends: tuple[str, ...]) -> Connection:
-    local, local_port, remote, remote_port = ends
-    return Connection(stream=stream, local=local, local_port=local_port, remote=remote, remote_port=remote_port)

@@ -15,7 +15,6 @@ from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
-_SUM = "SUM"
 _SECOND_NS = nanoseconds("1", "s")
 _DEFAULT_SECONDS = "10"
 _PORT = "5001"
@@ -38,19 +37,7 @@ class Row(rows.Row):
     @property
     def is_sum(self) -> bool:
         """Whether the row adds up streams."""
-        return self.stream.lstrip("*").startswith(_SUM)
-
-
-@dataclass(slots=True, kw_only=True)
-class Connection:
-    """A line ``local … connected with …``."""
-
-    stream: str
-    local: str
-    local_port: str
-    remote: str
-    remote_port: str
-    flags: str = ""
+        return self.stream.lstrip("*").startswith(rows.SUM)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,7 +77,7 @@ class Test:
     """Whether a direction has several streams; known at the end."""
     cut: bool = False
     """The log ends within the last row."""
-    connections: dict[str, Connection] = field(default_factory=dict)
+    connections: dict[str, rows.Connection] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     sent: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     out_of_order: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
@@ -375,9 +362,11 @@ class Test:
         if row.latency and prefix != "rtt":
             text = "one-way latencies depend on how well the two clocks agree"
             run.add_event("one_way_clocks", "info", text, row.line)
-        if not row.agrees() and row.rate is not None and row.bytes is not None:
-            text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
-            run.add_event("rate_mismatch", "warning", text, row.line)
+        self._check_rate(row)
+
+    def _check_rate(self, row: Row) -> None:
+        if text := row.contradiction():
+            self.run.add_event("rate_mismatch", "warning", text, row.line)
 
     def _write_loss(self, row: Row, name: str | None, scope: str) -> None:
         if row.lost is None or row.datagrams is None or row.lost.value < 0 or row.datagrams.value <= 0:
@@ -387,16 +376,12 @@ class Test:
         run.add_metric("datagrams", row.datagrams, row.line, side="receiver", stream=name, scope=scope)
         loss = row.lost.value / row.datagrams.value
         run.add_metric("loss", Quantity(loss, "fraction", row.percent, None), row.line, stream=name, scope=scope)
-        if row.percent is not None:
-            printed = quantity(row.percent, "%", significant=2)
-            if abs(printed.value - loss) > 1.001 * (printed.resolution or 0.0) + 1e-9:
-                text = f"the log prints {row.percent} %; {row.lost.value:.0f} / {row.datagrams.value:.0f} = {loss:.6g}"
-                run.add_event("loss_recomputed", "info", text, row.line)
+        if not rows.percent_agrees(row.percent, loss):
+            text = f"the log prints {row.percent} %; {row.lost.value:.0f} / {row.datagrams.value:.0f} = {loss:.6g}"
+            run.add_event("loss_recomputed", "info", text, row.line)
 
     def _write_interval(self, row: Row) -> None:
-        if not row.agrees() and row.rate is not None and row.bytes is not None:
-            text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
-            self.run.add_event("rate_mismatch", "warning", text, row.line)
+        self._check_rate(row)
         size = None if self.bounce else row.bytes
         self.run.add_interval(
             side=row.side,

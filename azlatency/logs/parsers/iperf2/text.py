@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import record_no_data, unfinished_line
-from azlatency.logs.parsers.iperf2.run import Connection, Histogram, Row, Test
+from azlatency.logs.parsers.iperf2.run import Histogram, Row, Test
+from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import count, nanoseconds, quantity
 
@@ -128,14 +129,7 @@ class Iperf2Text(LineLog):
         if self.test is not None and self.test.over(match["id"]):
             self.close()
         test = self._open(line)
-        test.connections[match["id"]] = Connection(
-            stream=match["id"],
-            local=match[2],
-            local_port=match[3],
-            remote=match[4],
-            remote_port=match[5],
-            flags=match[6] or "",
-        )
+        test.connections[match["id"]] = Connection(match["id"], match[2], match[3], match[4], match[5], match[6] or "")
         if match[8] == "UTC":
             test.run.set(started_at=datetime.strptime(match[7], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC))
 

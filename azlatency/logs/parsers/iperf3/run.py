@@ -23,7 +23,15 @@ from typing import Any
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.parsers.iperf3.json_rows import JsonRow, Series
-from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, SUM, Connection, Row, interval_rows
+from azlatency.logs.parsers.iperf_rows import (
+    LONGEST_SHIFT,
+    SHORT_TAIL,
+    SUM,
+    Connection,
+    Row,
+    interval_rows,
+    percent_agrees,
+)
 from azlatency.logs.record import Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
@@ -281,9 +289,7 @@ class Test:
         for metric, value in (("jitter", row.jitter), ("lost", row.lost)):
             if value is not None:
                 run.add_metric(metric, value, row.line_of(metric), side="receiver", stream=name, scope=scope)
-        if not row.mixed and not row.agrees():
-            assert row.rate is not None and row.bytes is not None
-            text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
+        if not row.mixed and (text := row.contradiction()):
             run.add_event("rate_mismatch", "warning", text, row.line)
 
     def _write_counts(self) -> None:
@@ -342,7 +348,7 @@ class Test:
             else:
                 loss = row.lost.value / expected
                 counts = f"{row.lost.value:.0f} lost / {expected:.0f} expected"
-            if not _percent_agrees(row.percent, loss):
+            if not percent_agrees(row.percent, loss):
                 text = f"the log prints {row.percent} %; {counts} = {loss:.6g}"
                 run.add_event("loss_recomputed", "info", text, row.line_of("loss"))
             value = Quantity(loss, "fraction", row.percent or "", None)
@@ -477,14 +483,3 @@ def _whole(value: Quantity | None) -> int | None:
 
 def _is_number(token: str) -> bool:
     return token.replace(".", "", 1).isdigit()
-
-
-def _percent_agrees(token: str | None, loss: float) -> bool:
-    """Whether a printed percentage is the rounded loss; iperf3 prints two significant digits."""
-    if token is None:
-        return True
-    try:
-        printed = quantity(token, "%", significant=2)
-    except ValueError:
-        return False
-    return abs(printed.value - loss) <= (printed.resolution or 0.0) * 1.000001 + 1e-12
