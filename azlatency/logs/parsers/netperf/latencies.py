@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from azlatency.logs.parsers.common import complete_quantile
 from azlatency.logs.parsers.netperf.run import MICROSECOND, SECOND, NetperfRun
-from azlatency.logs.record import Row
 from azlatency.logs.units import Quantity, count, quantity
 
 _EXTREMES = {"MIN_LATENCY": "min", "MEAN_LATENCY": "mean", "MAX_LATENCY": "max"}
@@ -17,23 +17,16 @@ def record_histogram(test: NetperfRun) -> None:
     """Record the buckets of ``-v 2`` and the number of observations."""
     run = test.run
     metric = "send_call" if test.histogram_of_calls else test.prefix
-    for bucket in test.buckets:
-        run.add_bucket(
-            metric=metric,
-            stream=None,
-            low_ns=bucket.low_ns,
-            high_ns=bucket.high_ns,
-            count=bucket.observations,
-            line=bucket.line,
-        )
+    for low, high, number, line in test.buckets:
+        run.add_bucket(metric=metric, stream=None, low_ns=low, high_ns=high, count=number, line=line)
     if test.histogram_total is None:
         if test.buckets:
             text = "the histogram has no total; rows are missing"
-            run.add_event("count_mismatch", "warning", text, test.buckets[-1].line)
+            run.add_event("count_mismatch", "warning", text, test.buckets[-1][3])
         return
     total, line = test.histogram_total
     run.add_metric("observations", count(total), line)
-    counted = sum(bucket.observations for bucket in test.buckets)
+    counted = sum(number for _, _, number, _ in test.buckets)
     if counted != int(total):
         text = f"the buckets add up to {counted}, but the total is {total}; rows are missing"
         run.add_event("count_mismatch", "warning", text, line)
@@ -109,8 +102,8 @@ def _transaction_bounds(test: NetperfRun) -> tuple[float, float] | None:
 def _record_quantiles(test: NetperfRun) -> None:
     """Record the percentiles, which the tool interpolates inside buckets of two significant digits."""
     run, previous = test.run, 0.0
-    rows: list[Row] = []
-    total = run.value("observations")
+    table, total = test.recorder.rows["quantiles"], run.value("observations")
+    begun = len(table)
     for name, q in _QUANTILES.items():
         latency = test.number(name)
         if latency is None:
@@ -119,14 +112,11 @@ def _record_quantiles(test: NetperfRun) -> None:
         if value.value < previous:
             text = f"{name} is below the percentile before it; all percentiles are left out"
             run.add_event("not_monotone", "error", text, latency.line)
-            del test.recorder.rows["quantiles"][len(test.recorder.rows["quantiles"]) - len(rows) :]
+            del table[begun:]
             return
         previous = value.value
         width = 10 ** max(math.floor(math.log10(max(value.value, 1.0))) - 1, 0)
         value = value.with_resolution(float(max(width, MICROSECOND)))
-        new_row = run.add_quantile(q, value, latency.line, metric=test.prefix, origin="histogram")
-        assert new_row is not None, "every level of the table is between 0 and 1"
-        rows.append(new_row)
-        if total:
-            n = int(total)
-            new_row.update(n=n, rank=int(q * n), beyond=n * (1 - q), resolved=int(q * n) < n)
+        row = run.add_quantile(q, value, latency.line, metric=test.prefix, origin="histogram")
+        if total and row is not None:
+            complete_quantile(row, int(total), int(q * int(total)))

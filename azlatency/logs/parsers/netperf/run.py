@@ -39,15 +39,6 @@ class Interim(NamedTuple):
     line: int
 
 
-class Bucket(NamedTuple):
-    """One bucket of the histogram of ``-v 2``; the last one has no upper bound."""
-
-    low_ns: int
-    high_ns: int | None
-    observations: int
-    line: int
-
-
 class NetperfRun:
     """What the lines of one test have in common.
 
@@ -66,7 +57,8 @@ class NetperfRun:
         self.rate: Rate | None = None
         self.duration: Quantity | None = None
         self.interims: list[Interim] = []
-        self.buckets: list[Bucket] = []
+        self.buckets: list[tuple[int, int | None, int, int]] = []
+        """Bounds (ns), count and line of each bucket of the histogram of ``-v 2``."""
         self.histogram_of_calls = False
         self.histogram_total: Value | None = None
 

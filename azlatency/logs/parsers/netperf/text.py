@@ -13,7 +13,7 @@ from azlatency.logs.parsers.netperf.columns import KEYS, NAMES
 from azlatency.logs.parsers.netperf.latencies import record_histogram, record_latencies
 from azlatency.logs.parsers.netperf.omni import record_omni_values
 from azlatency.logs.parsers.netperf.rates import check_run, record_interims, record_rates
-from azlatency.logs.parsers.netperf.run import MICROSECOND, MILLISECOND, STREAMS, Bucket, Interim, NetperfRun, Value
+from azlatency.logs.parsers.netperf.run import MICROSECOND, MILLISECOND, STREAMS, Interim, NetperfRun, Value
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
@@ -40,8 +40,10 @@ BANNER_HEAD = re.compile(r".{10,200} TEST from \S{1,255} \(\S{0,60}\) port \d{1,
 RATE = r"(\d{1,12}\.\d\d)"
 SECONDS = r"(\d{1,7}\.\d\d)"
 _SIZE = r"(-?\d{1,10})"
-_PERCENT = r"(-?\d{1,3}\.\d\d)"
-_DEMAND = r"(-?\d{1,9}\.\d{3})"
+_CPU = (
+    r"(?:\s+(?P<local>-?\d{1,3}\.\d\d)\s+(?P<remote>-?\d{1,3}\.\d\d)"
+    r"\s+(?P<local_demand>-?\d{1,9}\.\d{3})\s+(?P<remote_demand>-?\d{1,9}\.\d{3}))?"
+)
 _UNIT = r"((?:10\^[0369]bits|[KMG]?Bytes|Trans)/s)(?:ec)?"
 _DECADES = ("UNIT_USEC", "TEN_USEC", "HUNDRED_USEC", "UNIT_MSEC", "TEN_MSEC", "HUNDRED_MSEC", "UNIT_SEC", "TEN_SEC")
 _INDEXED = "INTERIM_RESULT|UNITS|INTERVAL|ENDING"
@@ -121,9 +123,8 @@ class NetperfText(LineLog):
             text = f"{len(cells)} values under {len(self.header)} titles; the line is not read"
             self.run.add_event("column_mismatch", "error", text, line.number)
             return False
-        if line.number == self.unfinished:
+        if self._is_cut(line):
             cells = cells[:-1]
-            self._report_unfinished(line)
         for name, token in zip(self.header, cells, strict=False):
             self.test.values.setdefault(name, Value(token.strip(), line.number))
         self.header, self.header_text = [], ""
@@ -153,10 +154,8 @@ class NetperfText(LineLog):
 
     # --- classic tables
 
-    @data(rf"bytes\s+bytes\s+bytes\s+secs\.\s+{_UNIT}", hint="secs.")
-    @data(rf"bytes\s+bytes\s+bytes\s+secs\.\s+{_UNIT}\s+% \S\s+% \S\s+us/KB\s+us/KB", hint="us/KB")
-    @data(rf"bytes\s+bytes\s+secs\s+#\s+#\s+{_UNIT}", hint="secs ")
-    @data(rf"bytes\s+bytes\s+secs\s+#\s+#\s+{_UNIT}\s+% \S+\s+us/KB", hint="us/KB")
+    @data(rf"bytes\s+bytes\s+bytes\s+secs\.\s+{_UNIT}(?:\s+% \S\s+% \S\s+us/KB\s+us/KB)?", hint="secs.")
+    @data(rf"bytes\s+bytes\s+secs\s+#\s+#\s+{_UNIT}(?:\s+% \S+\s+us/KB)?", hint="secs ")
     @data(rf"bytes\s+Bytes\s+bytes\s+bytes\s+secs\.\s+{_UNIT}", hint="Bytes ")
     def units_row(self, line: Line, match: re.Match[str]) -> None:
         self.unit = match[1]
@@ -173,12 +172,7 @@ class NetperfText(LineLog):
     def titles(self, line: Line, match: re.Match[str]) -> None:
         self.titled = True
 
-    @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}", hint=".")
-    @data(
-        rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}"
-        rf"\s+{_PERCENT}\s+{_PERCENT}\s+{_DEMAND}\s+{_DEMAND}",
-        hint=".",
-    )
+    @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}{_CPU}", hint=".")
     def transaction_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the first row of values of a request/response test, with or without CPU columns."""
         if self._contradicts_titles("transactions", line):
@@ -192,8 +186,7 @@ class NetperfText(LineLog):
         # If there are titles, they name the unit: one that was not read must not be assumed.
         unit = self.unit or (None if self.titled else self.test.assume_transactions(line))
         self.test.record_rate(match[6], unit, line.number)
-        if match.re.groups > 6:
-            self._record_cpu(line, percents=match.group(7, 8), demands=match.group(9, 10), per_transaction=True)
+        self._record_cpu(line, match, "cpu_time_per_transaction", "us")
 
     @data(rf"{_SIZE}\s+{_SIZE}", hint=" ")
     def remote_sockets(self, line: Line, match: re.Match[str]) -> None:
@@ -201,11 +194,7 @@ class NetperfText(LineLog):
         # A size that is cut still looks like a size; one like the local size is whole.
         self.ended = line.number != self.unfinished or (match[1], match[2]) == self.sockets
 
-    @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}", hint=".")
-    @data(
-        rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}\s+{_PERCENT}\s+{_PERCENT}\s+{_DEMAND}\s+{_DEMAND}",
-        hint=".",
-    )
+    @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}{_CPU}", hint=".")
     def stream_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the row of a stream test, with or without CPU columns."""
         if self._contradicts_titles("stream", line):
@@ -213,9 +202,8 @@ class NetperfText(LineLog):
         self.run.set(message_bytes=int(match[3]))
         self.test.record_elapsed(match[4], line.number)
         self.test.record_rate(match[5], self.unit, line.number)
-        if match.re.groups > 5:
-            self._record_cpu(line, percents=match.group(6, 7), demands=match.group(8, 9), per_transaction=False)
-        self.ended = line.number != self.unfinished or match.re.groups > 5 or not self.has_cpu_titles
+        self._record_cpu(line, match, "cpu_cost", "us/KB")
+        self.ended = line.number != self.unfinished or match["local"] is not None or not self.has_cpu_titles
 
     @data(rf"{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+(\d{{1,12}})\s+{RATE}", hint=".")
     def datagrams_sent(self, line: Line, match: re.Match[str]) -> None:
@@ -275,21 +263,19 @@ class NetperfText(LineLog):
     @data(rf"({'|'.join(_DECADES)})\s{{0,20}}:((?:\s{{0,12}}\d{{1,12}}:){{9}}\s{{0,12}}\d{{1,12}})", hint="SEC")
     def decade(self, line: Line, match: re.Match[str]) -> None:
         """Read one decade of the histogram: ten buckets."""
-        if line.number == self.unfinished:
-            self._report_unfinished(line)
+        if self._is_cut(line):
             return
         width = 10 ** _DECADES.index(match[1]) * MICROSECOND
         for index, count_token in enumerate(match[2].split(":")):
-            self.test.buckets.append(Bucket(index * width, (index + 1) * width, int(count_token), line.number))
+            self.test.buckets.append((index * width, (index + 1) * width, int(count_token), line.number))
 
     @data(r">100_SECS: (\d{1,12})", hint=">100_SECS")
     def slowest(self, line: Line, match: re.Match[str]) -> None:
-        self.test.buckets.append(Bucket(10 ** len(_DECADES) * MICROSECOND, None, int(match[1]), line.number))
+        self.test.buckets.append((10 ** len(_DECADES) * MICROSECOND, None, int(match[1]), line.number))
 
     @data(r"HIST_TOTAL:\s{1,20}(\d{1,12})", hint="HIST_TOTAL")
     def histogram_total(self, line: Line, match: re.Match[str]) -> None:
-        if line.number == self.unfinished:
-            self._report_unfinished(line)
+        if self._is_cut(line):
             return
         self.test.histogram_total = Value(match[1], line.number)
         self.opened = ""
@@ -331,8 +317,7 @@ class NetperfText(LineLog):
     @data(rf"({'|'.join(sorted(KEYS, key=len, reverse=True))})=(.{{0,2000}})", hint="=")
     def keyword(self, line: Line, match: re.Match[str]) -> None:
         """Read one value of ``-k``."""
-        if line.number == self.unfinished:
-            self._report_unfinished(line)
+        if self._is_cut(line):
             return
         value = Value(match[2].strip(), line.number)
         first = self.test.values.setdefault(match[1], value)
@@ -377,16 +362,12 @@ class NetperfText(LineLog):
         ("catcher", r"catcher: timer popped.{0,80}"),
     )
 
-    def _record_cpu(
-        self, line: Line, *, percents: tuple[str, ...], demands: tuple[str, ...], per_transaction: bool
-    ) -> None:
+    def _record_cpu(self, line: Line, match: re.Match[str], metric: str, unit: str) -> None:
         """Record the columns of ``-c -C``, local and remote; a negative number means "not measured"."""
-        name, unit = ("cpu_time_per_transaction", "us") if per_transaction else ("cpu_cost", "us/KB")
-        for side, percent, demand in zip(("local", "remote"), percents, demands, strict=True):
-            if not percent.startswith("-"):
-                self.run.add_metric("cpu_busy", quantity(percent, "%"), line.number, side=side, scope="host")
-            if not demand.startswith("-"):
-                self.run.add_metric(name, quantity(demand, unit), line.number, side=side, scope="host")
+        for side in ("local", "remote") if match["local"] is not None else ():
+            for name, token, printed_unit in (("cpu_busy", match[side], "%"), (metric, match[f"{side}_demand"], unit)):
+                if not token.startswith("-"):
+                    self.run.add_metric(name, quantity(token, printed_unit), line.number, side=side, scope="host")
 
     def _contradicts_titles(self, table: str, line: Line) -> bool:
         """Report a row whose number of values is that of another table than the titles or the banner announce."""
@@ -400,10 +381,13 @@ class NetperfText(LineLog):
         contradict(self.run, "column_mismatch", text, line.number)
         return True
 
-    def _report_unfinished(self, line: Line) -> None:
-        self.cut = True
-        text = "the log ends within this line; the number at its end is left out"
-        self.run.add_event("unfinished_line", "warning", text, line.number)
+    def _is_cut(self, line: Line) -> bool:
+        """Whether the log ends within this line, so that the number at its end is left out."""
+        if line.number == self.unfinished:
+            self.cut = True
+            text = "the log ends within this line; the number at its end is left out"
+            self.run.add_event("unfinished_line", "warning", text, line.number)
+        return line.number == self.unfinished
 
     # --- the end
 
