@@ -58,12 +58,13 @@ _MS = r"(\d{1,9}\.\d{2})ms"
 _HOST = r"(<[^<>]{1,80}>|\S{1,255})"
 _PORT = r":(\d{1,5}|<[^<>]{1,40}>)"
 _ITERATIONS = (
-    r"(\d{1,9}) iterations \((?:warmup (\d{1,9})|(\d{1,9}) warmup)\) (?:(?:sending|receiving) (\d{1,9}) bytes )?"
+    r"\d{1,9} iterations \((?:warmup (\d{1,9})|(\d{1,9}) warmup)\) (?:(?:sending|receiving) (\d{1,9}) bytes )?"
     r"(?:ping|(?:TCP|UDP) (?:latency|bandwidth)|connecting) test:[ \d%]{0,3000}"
 )
 _RATE = r"(\d{1,9}\.\d{2}) ([KMGT]?B/s)"
 _COUNTS = r"Sent = (\d{1,12}), Received = (\d{1,12}), Lost = (\d{1,12}) \((\d{1,3})% loss\),?"
 _VOLUME = r"Sent = (\d{1,12}), Size = (\d{1,12}), Total Bytes: (\d{1,15}),?"
+_ROUND_TRIP: dict[str, object] = {"printed_as": "round_trip", "closed_loop": True}
 _NO_ANSWER = (
     r"(?:Request timed out\.|This operation returned because the timeout period expired\."
     r"|The remote computer refused the network connection\.|Destination host unreachable\."
@@ -80,19 +81,13 @@ class _PsPing(LineLog):
 
     def _open(self, number: int) -> None:
         self.run: Run = self.recorder.start_run("psping", number)
-        self.begun = False
-        self.has_counts = False
-        self.ended = False
-        self.failed = False
-        self.iterations: int | None = None
+        self.begun = self.has_counts = self.ended = self.failed = self.histogram = False
         self.warmup = 0
         self.replies, self.connects = SampleColumns(), SampleColumns()
         self.shortest: tuple[Quantity, int] | None = None
         self.longest: tuple[Quantity, int] | None = None
         """The extremes of the connects, with their lines."""
-        self.pending = False
         self.rows: list[tuple[str, int, int]] = []
-        self.histogram = False
         self.side: str | None = None
         self.last_line = number
 
@@ -119,29 +114,20 @@ class _PsPing(LineLog):
 
     @data(rf"Pinging {_HOST} with (\d{{1,6}}) bytes of data:", hint="Pinging ")
     def ping_header(self, line: Line, match: re.Match[str]) -> None:
-        self._begin_test(line, test="echo", protocol="icmp", server=match[1], printed_as="round_trip", closed_loop=True)
-        self.run.set(message_bytes=int(match[2]))
-
-    @data(rf"(TCP|UDP) latency test connecting to {_HOST}{_PORT}:(?: (Connected))?", hint="latency test connecting")
-    def latency_header(self, line: Line, match: re.Match[str]) -> None:
         self._begin_test(
-            line,
-            test="latency",
-            protocol=match[1].lower(),
-            server=match[2],
-            printed_as="round_trip",
-            closed_loop=True,
+            line, test="echo", protocol="icmp", server=match[1], message_bytes=int(match[2]), **_ROUND_TRIP
         )
 
-    @data(rf"(TCP|UDP) bandwidth test connecting to {_HOST}{_PORT}:(?: (Connected))?", hint="bandwidth test connecting")
-    def bandwidth_header(self, line: Line, match: re.Match[str]) -> None:
-        self._begin_test(line, test="bandwidth", protocol=match[1].lower(), server=match[2])
+    @data(rf"(TCP|UDP) (latency|bandwidth) test connecting to {_HOST}{_PORT}:(?: Connected)?", hint=" test connecting")
+    def test_header(self, line: Line, match: re.Match[str]) -> None:
+        kind = _ROUND_TRIP if match[2] == "latency" else {}
+        self._begin_test(line, test=match[2], protocol=match[1].lower(), server=match[3], **kind)
 
     @data(_ITERATIONS, hint=" iterations (")
     def iterations_line(self, line: Line, match: re.Match[str]) -> None:
-        self.iterations, self.warmup = int(match[1]), int(match[2] or match[3])
-        if match[4] is not None:
-            self.run.set(message_bytes=int(match[4]))
+        self.warmup = int(match[1] or match[2])
+        if match[3] is not None:
+            self.run.set(message_bytes=int(match[3]))
 
     # --- probes
 
@@ -168,7 +154,6 @@ class _PsPing(LineLog):
         hint="Connecting to",
     )
     def connecting(self, line: Line, match: re.Match[str]) -> None:
-        self.pending = match["time"] is None and match["fault"] is None
         if match["client"] is not None and match["time"] is not None:
             self.run.set(client=match["client"])
         if match["time"] is not None and match["warmup"] is None:
@@ -183,38 +168,27 @@ class _PsPing(LineLog):
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
         if self.run.row.get("test") == "echo":
             self.replies.add(len(self.replies), None, "lost")
-        self.pending = False
 
     # --- statistics
 
     @data(rf"TCP connect statistics for {_HOST}{_PORT}:", hint="TCP connect statistics")
     @data(rf"Ping statistics for {_HOST}:", hint="Ping statistics for")
     def statistics(self, line: Line, match: re.Match[str]) -> None:
-        if self.has_counts:
-            self._begin_run(line)
         connect = match[0].startswith("TCP")
         self._set_test(line, "connect" if connect else "echo", "tcp" if connect else "icmp")
         if self.run.row.get("server") is None:
             self.run.set(server=match[1])
 
-    @data(r"(TCP|UDP) roundtrip latency statistics \(post warmup\):", hint="roundtrip latency statistics")
-    def latency_statistics(self, line: Line, match: re.Match[str]) -> None:
-        if self.has_counts:
-            self._begin_run(line)
-        self._set_test(line, "latency", match[1].lower())
-
-    @data(r"(TCP|UDP) (sender|receiver) bandwidth statistics:", hint=" bandwidth statistics:")
-    def bandwidth_statistics(self, line: Line, match: re.Match[str]) -> None:
-        if self.has_counts:
-            self._begin_run(line)
-        self._set_test(line, "bandwidth", match[1].lower())
-        self.side = match[2]
+    @data(r"(TCP|UDP) roundtrip (latency) statistics \(post warmup\):", hint="roundtrip latency statistics")
+    @data(r"(TCP|UDP) (?P<side>sender|receiver) (bandwidth) statistics:", hint=" bandwidth statistics:")
+    def test_statistics(self, line: Line, match: re.Match[str]) -> None:
+        self._set_test(line, match.groups()[-1], match[1].lower())
+        self.side = match.groupdict().get("side")
 
     @data(_COUNTS, hint="Sent = ")
     def counts(self, line: Line, match: re.Match[str]) -> None:
         self.has_counts = True
-        sent, received, lost = (int(group) for group in match.groups()[:3])
-        run = self.run
+        run, (sent, received, lost) = self.run, map(int, match.groups()[:3])
         if sent - received != lost:
             text = f"sent {sent}, received {received} and lost {lost} do not add up: the log is edited"
             run.add_event("count_mismatch", "error", text, line.number)
@@ -256,10 +230,7 @@ class _PsPing(LineLog):
         low, high, mean = (quantity(token, "ms") for token in match.groups())
         for name, value in (("min", low), ("max", high), ("mean", mean)):
             self.run.add_metric(f"{prefix}_{name}", value, line.number)
-        if not low.value <= mean.value <= high.value:
-            text = "min <= avg <= max does not hold; the line is edited"
-            self.run.add_event("impossible_order", "error", text, line.number)
-        self.ended = True
+        self._check_order(low, mean, high, line)
 
     @data(rf"Minimum = {_RATE}, Maximum = {_RATE}, Average = {_RATE}", hint="B/s")
     def rates(self, line: Line, match: re.Match[str]) -> None:
@@ -269,11 +240,16 @@ class _PsPing(LineLog):
         names = ("throughput_min", "throughput_max", "throughput")
         for name, value in zip(names, printed, strict=True):
             self.run.add_metric(name, value, line.number, side=self.side)
-        low, high, mean = (value.value for value in printed)
-        if not low <= mean <= high:
+        low, high, mean = printed
+        self._check_order(low, mean, high, line)
+        self.has_counts = True
+
+    def _check_order(self, low: Quantity, mean: Quantity, high: Quantity, line: Line) -> None:
+        """Check the last line of the statistics."""
+        self.ended = True
+        if not low.value <= mean.value <= high.value:
             text = "min <= avg <= max does not hold; the line is edited"
             self.run.add_event("impossible_order", "error", text, line.number)
-        self.has_counts = self.ended = True
 
     @data(r"(?:Latency|Bandwidth)\s{1,20}Count", hint="Count")
     def histogram_header(self, line: Line, match: re.Match[str]) -> None:
@@ -325,7 +301,9 @@ class _PsPing(LineLog):
         self.run.set(**fields)
 
     def _set_test(self, line: Line, test: str, protocol: str) -> None:
-        """Set the test of statistics; those of another test than the header begin another run."""
+        """Set the test of statistics; further ones, or those of another test than the header, begin another run."""
+        if self.has_counts:
+            self._begin_run(line)
         if self.run.row.get("test") is None:
             self.run.set(test=test, protocol=protocol)
             if test != "bandwidth":
