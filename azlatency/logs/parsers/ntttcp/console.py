@@ -30,6 +30,23 @@ _WINDOWS = {
     "Errors": ("errors", None, "run"),
     "Avg. CPU %": ("cpu_busy", "%", "host"),
 }
+# The same by the name of a total of Linux.
+_LINUX = {
+    "total bytes": ("transferred", "bytes", "run"),
+    "retrans segs": ("retransmits", "count", "host"),
+    "tx_packets": ("packets_sent", "count", "host"),
+    "rx_packets": ("packets_received", "count", "host"),
+    "cpu cores": ("cpu_cores", "count", "host"),
+    "cpu speed": ("cpu_frequency", "MHz", "host"),
+    **{name: (f"cpu_{name}", "%", "host") for name in ("user", "system", "idle", "iowait", "softirq")},
+    "total cpu time": ("cpu_process", "%", "process"),
+    **{f"{name} time": (f"cpu_{name}", "%", "process") for name in ("user", "system")},
+    "cycles/byte": ("cycles_per_byte", "cycles/byte", "host"),
+    "cpu busy (all)": ("cpu_process", "%", "process"),
+    "tcpi rtt": ("tcp_rtt_mean", "us", "run"),  # estimated by the TCP stack
+}
+#: The units that are printed behind the number.
+_SHOWN = ("%", "MHz", "us")
 
 
 class ConsoleText(LineLog):
@@ -170,12 +187,6 @@ class ConsoleText(LineLog):
         self.result.run.add_event("unfinished_line", "info", text, line.number)
         return True
 
-    @data(r"total bytes\s{0,20}:(\d{1,20})", hint="total bytes")
-    def total_bytes(self, line: Line, match: re.Match[str]) -> None:
-        if self._is_cut(line):
-            return
-        self.result.add("transferred", exact_bytes(match[1]), line.number)
-
     @data(r"throughput\s{0,20}:([\d.]{1,15})([KMGT]?bps)", hint="throughput")
     def throughput(self, line: Line, match: re.Match[str]) -> None:
         self.result.add("throughput", quantity(match[1], match[2]), line.number)
@@ -184,50 +195,19 @@ class ConsoleText(LineLog):
     def thread(self, line: Line, match: re.Match[str]) -> None:
         self.result.add("throughput", quantity(match[3], match[4]), line.number, stream=match[1])
 
-    @data(r"(retrans segs|tx_packets|rx_packets|cpu cores)\s{0,20}:(\d{1,20})", hint=":")
-    def machine_count(self, line: Line, match: re.Match[str]) -> None:
-        if self._is_cut(line):
+    @data(rf"({'|'.join(map(re.escape, _LINUX))})\s{{0,20}}:([\d.]{{1,20}})(%|MHz| us)?", hint=":")
+    def total(self, line: Line, match: re.Match[str]) -> None:
+        """Read a total; the last one is the CPU share of the process over all cores, of 1.1 the cycles per byte."""
+        metric, unit, scope = _LINUX[match[1]]
+        if (match[3] or "").strip() != (unit if unit in _SHOWN else ""):
+            raise ValueError("not the unit of this number")
+        if match[3] is None and self._is_cut(line):
             return
-        metrics = {
-            "retrans segs": "retransmits",
-            "tx_packets": "packets_sent",
-            "rx_packets": "packets_received",
-            "cpu cores": "cpu_cores",
-        }
-        self.result.add(metrics[match[1]], count(match[2]), line.number, scope="host")
-
-    @data(r"cpu speed\s{0,20}:([\d.]{1,15})MHz", hint="cpu speed")
-    def frequency(self, line: Line, match: re.Match[str]) -> None:
-        self.result.add("cpu_frequency", quantity(match[1], "MHz"), line.number, scope="host")
-
-    @data(r"(user|system|idle|iowait|softirq)\s{0,20}:([\d.]{1,8})%", hint="%")
-    def machine_share(self, line: Line, match: re.Match[str]) -> None:
-        self.result.add(f"cpu_{match[1]}", quantity(match[2], "%"), line.number, scope="host")
-
-    @data(r"(total cpu|user|system) time\s{0,20}:([\d.]{1,8})%", hint=" time")
-    def process_share(self, line: Line, match: re.Match[str]) -> None:
-        name = "cpu_process" if match[1] == "total cpu" else f"cpu_{match[1]}"
-        self.result.add(name, quantity(match[2], "%"), line.number, scope="process")
-
-    @data(r"cycles/byte\s{0,20}:([\d.]{1,15})", hint="cycles/byte")
-    def cycles(self, line: Line, match: re.Match[str]) -> None:
-        """Read the cycles per byte, the last line of version 1.1."""
-        if self._is_cut(line):
-            return
-        self.result.add("cycles_per_byte", quantity(match[1], "cycles/byte"), line.number, scope="host")
-        if self.version is not None and self.version.startswith("1.1"):
+        exact = {"count": count, "bytes": exact_bytes}.get(unit)
+        value = quantity(match[2], unit) if exact is None else exact(match[2])
+        self.result.add(metric, value, line.number, scope=scope)
+        if match[1] == "cpu busy (all)" or (match[1] == "cycles/byte" and (self.version or "").startswith("1.1")):
             self.result.ended = True
-
-    @data(r"cpu busy \(all\)\s{0,20}:([\d.]{1,8})%", hint="cpu busy")
-    def busy_share(self, line: Line, match: re.Match[str]) -> None:
-        """Read the CPU share of the process over all cores, the last line since 1.2."""
-        self.result.add("cpu_process", quantity(match[1], "%"), line.number, scope="process")
-        self.result.ended = True
-
-    @data(r"tcpi rtt\s{0,20}:(\d{1,12}) us", hint="tcpi rtt")
-    def tcp_rtt(self, line: Line, match: re.Match[str]) -> None:
-        """Read the round-trip time that the TCP stack estimated."""
-        self.result.add("tcp_rtt_mean", quantity(match[1], "us"), line.number)
 
     # --- totals of Windows: a line of names, a line of bars, a line of numbers
 
