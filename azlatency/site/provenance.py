@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -58,7 +58,7 @@ class Logs:
     @cached_property
     def index(self) -> ProvenanceIndex:
         """Finds the lines behind references."""
-        return ProvenanceIndex(self._study, self._text)
+        return ProvenanceIndex(self._study, lambda name: next((text for _, text in self._texts([name])), None))
 
     @cached_property
     def _before(self) -> Logs | None:
@@ -82,28 +82,37 @@ class Logs:
         by_source: dict[str, list[Place]] = {}
         for place in wanted - self._lines.keys():
             by_source.setdefault(place.source, []).append(place)
-        for source, missing in by_source.items():
-            text = self._text(source)
-            lines = [] if text is None else text.split("\n")
-            for place in missing:
-                exists = 0 < place.line <= len(lines)
-                self._lines[place] = shown(lines[place.line - 1]) if exists else None
+            self._lines[place] = None
+        for source, text in self._texts(by_source):
+            lines = text.split("\n")
+            for place in by_source[source]:
+                if 0 < place.line <= len(lines):
+                    self._lines[place] = shown(lines[place.line - 1])
         return {place: self._lines[place] for place in wanted}
 
-    def _text(self, source: str) -> str | None:
-        if source.startswith(BEFORE):
-            return None if self._before is None else self._before._text(source.removeprefix(BEFORE))
-        row = self._sources.get(source)
-        path, _, _ = str(row["path"] if row else source).partition("!")
-        for file in self._files(path):
-            if row is None:
-                if file.is_file() and self._is_inside(file):
-                    return file.read_text("utf-8", "replace")
-                continue
-            for member in expand(file) if file.is_file() else ():
-                if not isinstance(member, SourceError) and member.sha256 == row["sha256"]:
-                    return member.whole_text
-        return None
+    def _texts(self, sources: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield the sources that are available and unchanged, with their texts; an archive is read once for all."""
+        before, by_path = [], dict[str, list[str]]()
+        for source in sources:
+            if source.startswith(BEFORE):
+                before.append(source.removeprefix(BEFORE))
+            else:
+                path, _, _ = str(self._sources[source]["path"] if source in self._sources else source).partition("!")
+                by_path.setdefault(path, []).append(source)
+        if before and self._before is not None:
+            yield from ((f"{BEFORE}{source}", text) for source, text in self._before._texts(before))
+        for path, of_path in by_path.items():
+            logs = {self.digest(source): source for source in of_path}
+            other = logs.pop("", None)
+            for file in filter(Path.is_file, self._files(path)):
+                if other is not None and self._is_inside(file):
+                    yield other, file.read_text("utf-8", "replace")
+                    other = None
+                for member in expand(file) if logs else ():
+                    if not isinstance(member, SourceError) and (found := logs.pop(member.sha256, None)) is not None:
+                        yield found, member.whole_text
+                    if not logs:
+                        break
 
     def _is_inside(self, file: Path) -> bool:
         """Return whether a file is in the study's folder, or in a folder that it was imported from."""

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from helpers.places import ROOT
 
+from azlatency.logs.decode import expand
 from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef, ref_record
+from azlatency.site import provenance
 from azlatency.site.provenance import LINE, NAMED, Logs, Place, Trail, shown
 from azlatency.studies.importer import import_study
 from azlatency.studies.store import Study, load
@@ -54,15 +56,22 @@ def test_a_changed_log_is_not_quoted(logs: Logs, tmp_path: Path) -> None:
 
 
 def test_logs_of_an_archive_from_elsewhere_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the archive is read once, however many of its logs are quoted."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
     (tmp_path / "dump").mkdir()
-    shutil.copy(LOG, tmp_path / "dump" / "run.log")
+    for number in range(3):
+        (tmp_path / "dump" / f"run{number}.log").write_text(LOG.read_text("utf-8") + f"end {number}\n", "utf-8")
     archive = Path(shutil.make_archive(str(tmp_path / "dump"), "zip", tmp_path / "dump"))
     import_study("mine", [archive])
+    read: list[Path] = []
+    monkeypatch.setattr(provenance, "expand", lambda path: (read.append(path), expand(path))[1])
     study = load("mine")
-    place = Place(study.sources["source_id"][0], 1)
-    assert Logs(study).quotes([place]) == {place: LOG.read_text("utf-8").splitlines()[0].rstrip()}
+    last = len(LOG.read_text("utf-8").splitlines()) + 1
+    places = {Place(row.source_id, last): f"end {row.path[-5]}" for row in study.sources.itertuples()}
+    assert Logs(study).quotes(places) == places
+    assert len(places) == 3
+    assert read == [archive]
 
 
 def test_places_of_other_files_are_not_read(logs: Logs) -> None:
