@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks, times_axis
 from azlatency.report.charts.base import (
     MOST_ROWS,
@@ -20,9 +21,9 @@ from azlatency.report.charts.base import (
     styled,
     tip,
 )
-from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
+from azlatency.report.charts.draw import number
+from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
-from azlatency.report.charts.rows import number
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Comparison
@@ -67,9 +68,7 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     pair_panel(axes[0], drawn, names)
     truths = [_recorded_change(comparison) for comparison in drawn]
     for row, truth in enumerate(truths):
-        if truth is not None:
-            (mark,) = axes[0].plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
-            tip(mark, f"{names[row]}: recorded {plain(truth, 4)}")
+        draw.truth(axes[0], row, truth, text=f"{names[row]}: recorded {plain(truth, 4)}")
     ratio_ticks(axes[0], ratio_reach(drawn))
     level = f"{100 * drawn[0].ratio.confidence:g} %"
     caption = (
@@ -137,18 +136,15 @@ def _recorded_change(comparison: Comparison) -> float | None:
 
 
 def _shift_panel(axis: Axes, shift: ShiftFunction) -> None:
-    margin = shift.levels[0].margin
-    axis.axhspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
-    axis.axhline(1, color=INK, linewidth=0.8, zorder=1)
+    draw.equivalence(axis, shift.levels[0].margin, upright=True)
     if (truth := _recorded(shift)) is not None:
         axis.axhline(truth, color=INK, linewidth=1, linestyle="--", zorder=1)
     known = [(x, level.ratio) for x, level in enumerate(shift.levels) if level.ratio.estimate is not None]
     axis.plot([x for x, _ in known], [ratio.estimate or 1.0 for _, ratio in known], color=GREY, linewidth=0.8, zorder=2)
     for x, ratio in known:
-        bounded = ratio.low is not None and ratio.high is not None
-        if ratio.low is not None and ratio.high is not None:
-            axis.plot([x, x], [ratio.low, ratio.high], color=ESTIMATE, linewidth=2, zorder=2)
-        face = ESTIMATE if bounded else "white"
+        if ends := draw.ends_of(ratio):
+            axis.plot([x, x], ends, color=ESTIMATE, linewidth=2, zorder=2)
+        face = ESTIMATE if ends else "white"
         (dot,) = axis.plot(
             [x], [ratio.estimate or 1.0], "o", color=ESTIMATE, markerfacecolor=face, markersize=4.5, zorder=3
         )
@@ -165,12 +161,10 @@ def _recorded(shift: ShiftFunction) -> float | None:
 
 
 def _shift_words(shift: ShiftFunction) -> str:
-    parts = []
-    for level in shift.levels:
-        ratio = level.ratio
-        if ratio.estimate is None:
-            continue
-        ends = "" if ratio.low is None or ratio.high is None else f" [{plain(ratio.low, 4)}, {plain(ratio.high, 4)}]"
-        parts.append(f"p{100 * float(level.labels['q']):g} {plain(ratio.estimate, 4)}{ends}")
+    parts = [
+        f"p{100 * float(level.labels['q']):g} {plain(ratio.estimate, 4)}{draw.brackets(draw.ends_of(ratio))}"
+        for level in shift.levels
+        if (ratio := level.ratio).estimate is not None
+    ]
     sizes = " and ".join(f"{size:,}" for size in shift.sizes)
     return f"{shift.path}, {shift.method}, {shift.last} over {shift.first}, n = {sizes}: {'; '.join(parts)}"

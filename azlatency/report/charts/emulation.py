@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.report.charts.base import MICROSECOND, label, stack, styled, tip
+from azlatency.report.charts import draw
+from azlatency.report.charts.base import MICROSECOND, label, stack, styled
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
-from azlatency.report.charts.rows import at_edge
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.emulation_check import EmulatedDifference
 
@@ -35,14 +35,13 @@ def emulated_errors(differences: Sequence[EmulatedDifference]) -> Chart | Note:
         for row, step in enumerate(steps):
             low, high, error = _bounds(step)
             colour = ESTIMATE if step.holds else RUN
-            axis.plot([low, high], [row, row], color=colour, linewidth=2)
-            (mark,) = axis.plot([error], [row], "o" if step.holds else "D", color=colour, markersize=4.5)
-            tip(mark, _words(step))
-            at_edge(axis, row, f"{error:+.1f}", colour)
+            draw.bar(axis, row, (low, high), colour, 2)
+            draw.point(axis, row, error, text=_words(step), shape="o" if step.holds else "D", colour=colour,
+                       markersize=4.5)  # fmt: skip
+            draw.at_edge(axis, row, f"{error:+.1f}", colour)
         axis.axvline(0, color=INK, linewidth=1)
         names = [f"{step.path}, {step.recorded / MICROSECOND:,.0f} µs" for step in steps]
-        axis.set_yticks(range(len(steps)), [label(name) for name in names])
-        axis.set_ylim(len(steps) - 0.5, -0.5)
+        draw.name_rows(axis, [label(name) for name in names], 0.5)
         axis.set_title(method)
     inside, level = sum(bool(step.holds) for step in drawn), f"{100 * drawn[0].difference.confidence:g} %"
     caption = (

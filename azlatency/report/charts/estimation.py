@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -16,10 +17,9 @@ from azlatency.report.charts.base import (
     side_by_side,
     sizes,
     styled,
-    tip,
 )
-from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
-from azlatency.report.charts.rows import at_edge, dots, number, value_at
+from azlatency.report.charts.draw import number
+from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.titles import is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -52,7 +52,7 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     if not groups:
         return Note("No chart: no two measurements of this study differ in only one of these factors.")
     shown = sorted(groups.values(), key=lambda group: (-sum(map(_known, group)), -len(group)))[:_PANELS]
-    shown = [sorted(group, key=lambda change: _effect(change)[2][0]) for group in shown]
+    shown = [sorted(group, key=lambda change: _effect(change)[1][0]) for group in shown]
     names = [[label(change.path, 30) for change in _rows(group)] for group in shown]
     counts = [len(change) * lines(*change) for change in names]
     columns = side_by_side(2, 2)
@@ -83,9 +83,9 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         )
     caption += left_out(len(shown), len(groups), "references")
     widest = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
-    far = max(widest, key=lambda change: _effect(change)[2][0])
+    far = max(widest, key=lambda change: _effect(change)[1][0])
     title = (
-        f"{far.other.path} takes {number(_effect(far)[2][0])}× as long as {far.base.path} "
+        f"{far.other.path} takes {number(_effect(far)[1][0])}× as long as {far.base.path} "
         f"({far.base.method}, {far.base.statistic} of a run)"
     )
     return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=title)
@@ -124,57 +124,45 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
         plain_log_ticks(axis.xaxis)
     else:
         axis.set_xlim(0, 1.3 * max(everything))
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.set_yticks(range(len(rows)), names)
-    dots(axis, [place for _, place in logged], [x for x, _ in logged],
-         [f"{rows[place].path}: {plain(x, 5)} µs" for x, place in logged])  # fmt: skip
+    draw.name_rows(axis, names)
+    draw.dots(axis, [place for _, place in logged], [x for x, _ in logged],
+              [f"{rows[place].path}: {plain(x, 5)} µs" for x, place in logged])  # fmt: skip
     for place, condition in enumerate(rows):
         if condition.origin == "reported" or len(condition.values) == 1:
-            value_at(axis, place, max(condition.values) / MICROSECOND, *(v / MICROSECOND for v in condition.values))
-        if truth := configured().rtt.get(condition.path):
-            axis.plot([truth / MICROSECOND], [place], "x", color=INK, markersize=5, zorder=5)
+            x = [value / MICROSECOND for value in condition.values]
+            draw.value_at(axis, place, max(x), *x)
+        draw.truth(axis, place, configured().rtt.get(condition.path), MICROSECOND)
     axis.grid(axis="y", visible=False)
 
 
 def _effects(axis: Axes, group: Sequence[Change], names: Sequence[str] | None) -> None:
-    margin = next((change.comparison.margin for change in group if change.comparison), None)
-    if margin is not None:
-        axis.axvspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
-    axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
-    axis.plot([1], [0], "|", color=INK, markersize=9, zorder=3)
+    draw.equivalence(axis, next((change.comparison.margin for change in group if change.comparison), None))
+    draw.point(axis, 0, 1, shape="|", colour=INK, markersize=9)
     ends = [1.0]
     for row, change in enumerate(group, start=1):
-        low, high, points = _effect(change)
-        bounded = low is not None and high is not None
-        if low is not None and high is not None:
-            axis.plot([low, high], [row, row], color=ESTIMATE, linewidth=2.2, zorder=2)
-            ends += [end for end in (low, high) if 0.05 < end < 20]
-        shape = "o" if change.comparison is not None else "D"
-        colour = ESTIMATE if bounded else GREY
-        (marks,) = axis.plot(
-            points, [row] * len(points), shape, linestyle="", color=colour,
-            markerfacecolor=colour if bounded else "white", markersize=4.8, zorder=3,
-        )  # fmt: skip
-        tip(
-            marks,
-            f"{change.other.path} ÷ {change.base.path}: {' – '.join(plain(point) for point in points)}",
-        )
-        at_edge(axis, row, f"{number(points[0])}×")
-        ends += points
-        if truth := configured().rtt_ratio(change.other.path, change.base.path):
-            axis.plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
-            ends.append(truth)
+        interval, points = _effect(change)
+        draw.bar(axis, row, interval)
+        shape, text = "o" if change.comparison is not None else "D", _effect_words(change)
+        colour, face = (ESTIMATE, ESTIMATE) if interval else (GREY, "white")
+        draw.point(axis, row, *points, text=text, shape=shape, colour=colour, face=face, markersize=4.8)
+        draw.at_edge(axis, row, f"{number(points[0])}×")
+        truth = configured().rtt_ratio(change.other.path, change.base.path)
+        draw.truth(axis, row, truth)
+        ends += [*(end for end in interval if 0.05 < end < 20), *points, truth or 1.0]
     times_axis(axis, [0.9, 1.1, *ends])
     axis.set_yticks(range(len(group) + 1), names or [""] * (len(group) + 1))
     axis.grid(axis="y", visible=False)
 
 
-def _effect(change: Change) -> tuple[float | None, float | None, list[float]]:
+def _effect(change: Change) -> tuple[tuple[float, ...], list[float]]:
     """Return the interval of the ratio and its estimate, or no interval and the ends of the measured range."""
     if change.comparison is not None and change.comparison.ratio.estimate is not None:
-        ratio = change.comparison.ratio
-        return ratio.low, ratio.high, [float(ratio.estimate or 1.0)]
-    return None, None, list(dict.fromkeys((change.ratio_low, change.ratio_high)))
+        return draw.ends_of(change.comparison.ratio), [change.comparison.ratio.estimate]
+    return (), list(dict.fromkeys((change.ratio_low, change.ratio_high)))
+
+
+def _effect_words(change: Change) -> str:
+    return f"{change.other.path} ÷ {change.base.path}: {' – '.join(map(plain, _effect(change)[1]))}"
 
 
 def _interval_words(changes: Sequence[Change]) -> str:
@@ -189,8 +177,5 @@ def _words(group: Sequence[Change]) -> str:
     for condition in _rows(group):
         values = ", ".join(plain(value / MICROSECOND, 5) for value in dict.fromkeys(condition.values))
         shown.append(f"{condition.path} {values} µs")
-    for change in group:
-        low, high, points = _effect(change)
-        ends = "" if low is None or high is None else f" [{plain(low)}, {plain(high)}]"
-        shown.append(f"{change.other.path} ÷ {change.base.path}: {' – '.join(plain(point) for point in points)}{ends}")
+    shown += [f"{_effect_words(change)}{draw.brackets(_effect(change)[0], 3)}" for change in group]
     return f"{group[0].base.method}, {group[0].base.statistic} of a run: " + "; ".join(shown)

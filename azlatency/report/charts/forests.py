@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import format_value, plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import (
     GIGABIT,
@@ -20,10 +21,8 @@ from azlatency.report.charts.base import (
     sizes,
     stack,
     styled,
-    tip,
 )
-from azlatency.report.charts.palette import ESTIMATE, INK, RUN
-from azlatency.report.charts.rows import dots, value_at
+from azlatency.report.charts.palette import INK, RUN
 from azlatency.report.charts.titles import RATES, TIMES, by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -129,13 +128,12 @@ def _forest(
     for axis, method in zip(axes, methods, strict=True):
         groups = dict(list(runs[runs["method"] == method].groupby("path", sort=False)[value]))
         names = sorted(groups, key=lambda path: (_size(groups[path], by_key.get((path, method))), str(path)))
-        axis.set_yticks(range(len(names)), [label(path) for path in names])
-        axis.set_ylim(len(names) - 0.5, -0.5)
+        draw.name_rows(axis, [label(path) for path in names], 0.5)
         axis.set_title(method)
         runs_of = [(row, str(path), float(v) / scale) for row, path in enumerate(names) for v in groups[path]]
         drawn_runs = [(row, path, number) for row, path, number in runs_of if math.isfinite(number)]
-        dots(axis, [row for row, _, _ in drawn_runs], [number for *_, number in drawn_runs],
-             [f"{path}: {plain(number, 5)} {unit}" for _, path, number in drawn_runs])  # fmt: skip
+        draw.dots(axis, [row for row, _, _ in drawn_runs], [number for *_, number in drawn_runs],
+                  [f"{path}: {plain(number, 5)} {unit}" for _, path, number in drawn_runs])  # fmt: skip
         for row, path in enumerate(names):
             numbers = groups[path].astype(float) / scale
             _forest_row(axis, row, str(path), numbers, by_key.get((path, method)), scale, unit)
@@ -144,9 +142,8 @@ def _forest(
                 axis.plot([1], [row], ">", color=RUN, markersize=7, clip_on=False, zorder=4,
                           transform=axis.get_yaxis_transform())  # fmt: skip
             _runs_within(axis, row, [single.get(str(run_id)) for run_id in numbers.index], scale)
-            if truth.get(str(path)):
-                (mark,) = axis.plot([truth[str(path)] / scale], [row], "x", color=INK, markersize=5, zorder=5)
-                tip(mark, f"{path}: configured {plain(truth[str(path)] / scale, 5)} {unit}")
+            known = truth.get(str(path), 0.0)
+            draw.truth(axis, row, known, scale, f"{path}: configured {plain(known / scale, 5)} {unit}")
         if expected is not None:
             axis.axvline(expected / scale, color=INK, linestyle="--", linewidth=1)
     drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
@@ -186,7 +183,7 @@ def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate], within: l
     else:
         caption += "No path has an interval; the table says why."
     caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs per path and method')}."
-    if any(estimate.low is not None and estimate.high is not None for estimate in within):
+    if any(map(draw.ends_of, within)):
         caption += (
             f" Thin orange: {100 * within[0].confidence:g} % interval within a single run, where its log "
             "allows one; it does not cover other runs."
@@ -228,15 +225,10 @@ def _scale_values(axis: Axes, values: pd.Series, ends: Sequence[float]) -> bool:
 
 def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale: float) -> None:
     """Draw the interval of each single run below the interval of the path."""
-    known = [
-        estimate
-        for estimate in within
-        if estimate is not None and estimate.low is not None and estimate.high is not None
-    ]
-    for place, estimate in enumerate(known, start=1):
-        assert estimate.low is not None and estimate.high is not None
-        height = row + 0.14 + 0.3 * (place - 0.5) / len(known)
-        axis.plot([estimate.low / scale, estimate.high / scale], [height] * 2, color=RUN, linewidth=0.8, zorder=1)
+    known = [ends for estimate in within if (ends := draw.ends_of(estimate, scale))]
+    for place, ends in enumerate(known):
+        height = row + 0.14 + 0.3 * (place + 0.5) / len(known)
+        axis.plot(ends, [height] * 2, color=RUN, linewidth=0.8, zorder=1)
 
 
 def _forest_row(
@@ -247,17 +239,14 @@ def _forest_row(
     ends = list(finite)
     shown = finite[0] if len(finite) == 1 else None
     if estimate is not None and estimate.estimate is not None:
-        shown, interval = estimate.estimate / scale, ""
-        if estimate.low is not None and estimate.high is not None:
-            low, high = estimate.low / scale, estimate.high / scale
-            axis.plot([low, high], [row, row], color=ESTIMATE, linewidth=2.2, zorder=2)
-            interval = f" [{plain(low, 5)}, {plain(high, 5)}]"
-            ends.append(high)
-        (tick,) = axis.plot([shown], [row], "|", color=ESTIMATE, markersize=11, markeredgewidth=2.2, zorder=3)
-        tip(tick, f"{path}: typical {plain(shown, 5)}{interval} {unit}, n = {estimate.n}")
+        shown, interval = estimate.estimate / scale, draw.ends_of(estimate, scale)
+        draw.bar(axis, row, interval)
+        ends += interval
+        words = f"{path}: typical {plain(shown, 5)}{draw.brackets(interval, 5)} {unit}, n = {estimate.n}"
+        draw.point(axis, row, shown, text=words, shape="|", markersize=11, markeredgewidth=2.2)
     if shown is not None and ends:
         # The typical run stands at the edge of the axis: beside the last dot it would read as the value of that run.
-        value_at(axis, row, max(ends) if len(finite) == 1 else math.inf, shown)
+        draw.value_at(axis, row, max(ends) if len(finite) == 1 else math.inf, shown)
 
 
 def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estimates: list[Estimate]) -> str:
@@ -268,8 +257,7 @@ def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estima
         line = f"{path}, {method}: {values} {unit}"
         estimate = by_key.get((path, method))
         if estimate is not None and estimate.estimate is not None:
-            line += f"; typical {plain(estimate.estimate / scale, 5)}"
-            if estimate.low is not None and estimate.high is not None:
-                line += f" [{plain(estimate.low / scale, 5)}, {plain(estimate.high / scale, 5)}]"
+            ends = draw.brackets(draw.ends_of(estimate, scale), 5)
+            line += f"; typical {plain(estimate.estimate / scale, 5)}{ends}"
         lines.append(line)
     return "\n".join(lines)

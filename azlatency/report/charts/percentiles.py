@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import nines, plain_log_ticks, spread
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -129,7 +130,7 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
     level = f"{100 * drawn[0].confidence:g} %"
     packets = sizes((estimate.n for estimate in drawn), "packets per run")
     if source == "samples":
-        bounded = sum(estimate.low is not None and estimate.high is not None for estimate in drawn)
+        bounded = sum(bool(draw.ends_of(estimate)) for estimate in drawn)
         return (
             f"Round-trip percentiles of the samples, one line per run. Band: pointwise {level} interval, corrected for "
             f"the autocorrelation of the packets; {bounded:,} of {len(drawn):,} percentiles have one. Each line "
@@ -232,14 +233,8 @@ def _bracket(axis: Axes, x: float, y: float, estimate: Estimate, colour: str) ->
         axis.plot([x, x], [low, estimate.high / MICROSECOND], color=colour, linewidth=1, zorder=2)
         return
     axis.plot([x, x], [low, y], color=colour, linewidth=1, zorder=2)
-    axis.annotate(
-        "",
-        (x, y),
-        (0, 11),
-        textcoords="offset points",
-        arrowprops={"arrowstyle": "<-", "color": colour, "lw": 1},
-        zorder=2,
-    )
+    arrow = {"arrowstyle": "<-", "color": colour, "lw": 1}
+    axis.annotate("", (x, y), (0, 11), textcoords="offset points", arrowprops=arrow, zorder=2)
 
 
 def _apart(levels: Sequence[float], least: float) -> list[float]:

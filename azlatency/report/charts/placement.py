@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -20,8 +21,8 @@ from azlatency.report.charts.base import (
     styled,
     tip,
 )
-from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RUN
-from azlatency.report.charts.rows import at_edge, dots, number, value_at
+from azlatency.report.charts.draw import number
+from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.titles import by_method, extremes, is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -63,7 +64,9 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         panels.setdefault((condition.origin, condition.method), []).append(condition)
     heights = [sum(lines(label(_name(condition))) for condition in group) for group in panels.values()]
     figure, axes = stack(heights)
-    values = [value for condition in conditions for value in (*condition.values, *_ends(condition))]
+    values = [
+        value for condition in conditions for value in (*condition.values, *(draw.ends_of(condition.typical) or ()))
+    ]
     logarithmic = max(values) > _FAR_APART * min(values)
     room = 0.3 if narrow() else 0.16
     for axis in axes:
@@ -82,7 +85,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     method, by_path = by_method((c.method, c.path, _size(c)) for c in every)
     # Of two values neither is the typical one.
     ranges: dict[Path | str, Sequence[float]] = {
-        c.path: c.values for c in every if c.method == method and len(c.values) == 2 and not _ends(c)
+        c.path: c.values for c in every if c.method == method and len(c.values) == 2 and not draw.ends_of(c.typical)
     }
     title = extremes("round trip", by_path, "ns", method, ranges=ranges)
     return Chart(
@@ -108,29 +111,20 @@ def _panel(axis: Axes, group: Sequence[Condition]) -> None:
     axis.set_ylim(row, 0)
     logged = [(place, c, value / MICROSECOND) for place, c in zip(rows, group, strict=True) if c.origin == "log"
               for value in c.values]  # fmt: skip
-    dots(axis, [place for place, _, _ in logged], [value for *_, value in logged],
-         [f"{c.path}: {plain(value, 5)} µs" for _, c, value in logged])  # fmt: skip
+    draw.dots(axis, [place for place, _, _ in logged], [value for *_, value in logged],
+              [f"{c.path}: {plain(value, 5)} µs" for _, c, value in logged])  # fmt: skip
     for place, condition in zip(rows, group, strict=True):
         x = [value / MICROSECOND for value in condition.values]
         if condition.origin == "reported":
             axis.plot(x, [place] * 2, color=GREY, linewidth=1.6, zorder=3)
             (marks,) = axis.plot(x, [place] * 2, "D", color=GREY, markersize=4.5, zorder=4)
             tip(marks, *(f"{condition.path}, reported: {plain(value, 5)} µs" for value in x))
-            value_at(axis, place, max(x), *x)
+            draw.value_at(axis, place, max(x), *x)
             continue
-        if ends := [end / MICROSECOND for end in _ends(condition)]:
-            axis.plot(ends, [place] * 2, color=ESTIMATE, linewidth=2.2, zorder=2)
-        value_at(axis, place, max([*x, *ends]), _size(condition) / MICROSECOND)
-        if truth := configured().rtt.get(condition.path):
-            axis.plot([truth / MICROSECOND], [place], "x", color=INK, markersize=5, zorder=5)
-
-
-def _ends(condition: Condition) -> tuple[float, ...]:
-    """Return the interval of the path's typical run, or nothing."""
-    typical = condition.typical
-    if typical is None or typical.low is None or typical.high is None:
-        return ()
-    return typical.low, typical.high
+        ends = draw.ends_of(condition.typical, MICROSECOND)
+        draw.bar(axis, place, ends)
+        draw.value_at(axis, place, max([*x, *ends]), _size(condition) / MICROSECOND)
+        draw.truth(axis, place, configured().rtt.get(condition.path), MICROSECOND)
 
 
 def _name(condition: Condition) -> str:
@@ -165,11 +159,8 @@ def _words(condition: Condition) -> str:
     if condition.origin == "reported":
         return f"{_name(condition)}, {condition.method}, reported {condition.statistic}: {values} µs"
     line = f"{_name(condition)}, {condition.method}, {condition.statistic} of a run: {values} µs"
-    typical = condition.typical
-    if typical is None or typical.estimate is None or typical.low is None or typical.high is None:
-        return line
-    low, high = typical.low / MICROSECOND, typical.high / MICROSECOND
-    return f"{line}; typical {plain(typical.estimate / MICROSECOND, 5)} [{plain(low, 5)}, {plain(high, 5)}]"
+    ends = draw.ends_of(condition.typical, MICROSECOND)
+    return f"{line}; typical {plain(_size(condition) / MICROSECOND, 5)}{draw.brackets(ends, 5)}" if ends else line
 
 
 @styled
@@ -202,27 +193,21 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         row = place + height / 2
         place += height
         rows.append(row)
-        ratio = None if change.comparison is None else change.comparison.ratio
-        alt = f"{change_name(change)}: measured ratio {_span(change.ratio_low, change.ratio_high)}"
-        if ratio is not None and ratio.estimate is not None and ratio.low is not None and ratio.high is not None:
-            axis.plot([ratio.low, ratio.high], [row] * 2, color=ESTIMATE, linewidth=2.2, zorder=2)
-            (mark,) = axis.plot([ratio.estimate], [row], "o", color=ESTIMATE, markersize=5, zorder=3)
-            outer += [ratio.low, ratio.high]
-            alt = f"{change_name(change)}: {plain(ratio.estimate)} [{plain(ratio.low)}, {plain(ratio.high)}]"
+        ratio = _ratio(change)
+        if ends := draw.ends_of(change.comparison.ratio if change.comparison else None):
+            alt = f"{change_name(change)}: {plain(ratio)}{draw.brackets(ends, 3)}"
+            draw.bar(axis, row, ends)
+            draw.point(axis, row, ratio, text=alt, markersize=5)
         else:
+            alt = f"{change_name(change)}: measured ratio {_span(change.ratio_low, change.ratio_high)}"
             shape, colour = ("D", GREY) if change.comparison is None else ("o", RUN)
-            ends = [change.ratio_low, change.ratio_high]
-            axis.plot(ends, [row] * 2, color=colour, linewidth=1, zorder=2)
-            (mark,) = axis.plot(
-                ends, [row] * 2, shape, color=colour, linestyle="", markerfacecolor="none", markersize=4.5, zorder=3
-            )
-            outer += ends
-        tip(mark, alt)
+            ends = change.ratio_low, change.ratio_high
+            draw.bar(axis, row, ends, colour, 1)
+            draw.point(axis, row, *ends, text=alt, shape=shape, colour=colour, face="none", markersize=4.5)
         alts.append(alt)
-        if truth := _truth(change):
-            axis.plot([truth], [row], "x", color=INK, markersize=5, zorder=5)
-            outer.append(truth)
-        at_edge(axis, row, f"{number(_ratio(change))}×")
+        draw.truth(axis, row, _truth(change))
+        outer += [*ends, _truth(change) or 1.0]
+        draw.at_edge(axis, row, f"{number(ratio)}×")
     axis.axvline(1, color=INK, linewidth=1)
     times_axis(axis, outer)
     axis.set_yticks(rows, names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import (
     MOST_ROWS,
@@ -16,10 +17,8 @@ from azlatency.report.charts.base import (
     sizes,
     stack,
     styled,
-    tip,
 )
 from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
-from azlatency.report.charts.rows import value_at
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.planning import Plan
 
@@ -61,13 +60,11 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         for row, plan in enumerate(rows):
             assert plan.at_pilot_spread is not None
             ends = [plan.low or plan.at_pilot_spread, plan.high or plan.at_pilot_spread]
-            axis.plot(ends, [row, row], color=ESTIMATE, linewidth=2.2, zorder=2)
-            (dot,) = axis.plot([plan.at_pilot_spread], [row], "o", color=ESTIMATE, markerfacecolor="white", zorder=3)
-            tip(dot, _words(plan))
-            value_at(axis, row, max([*ends, plan.done]), plan.at_pilot_spread)
-            axis.plot([plan.done], [row], "|", color=RUN, markersize=11, markeredgewidth=2.2, zorder=4)
-        axis.set_yticks(range(len(rows)), [label(plan.labels["path"]) for plan in rows])
-        axis.set_ylim(len(rows) - 0.4, -0.6)
+            draw.bar(axis, row, ends)
+            draw.point(axis, row, plan.at_pilot_spread, text=_words(plan), face="white")
+            draw.value_at(axis, row, max([*ends, plan.done]), plan.at_pilot_spread)
+            draw.point(axis, row, plan.done, shape="|", colour=RUN, markersize=11, markeredgewidth=2.2, zorder=4)
+        draw.name_rows(axis, [label(plan.labels["path"]) for plan in rows])
         axis.set_title(method)
         axis.set_xscale("log")
     low, high = axes[-1].get_xlim()

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
-from azlatency.report.charts.base import label, tip
+from azlatency.report.charts import draw
+from azlatency.report.charts.base import label
+from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
-from azlatency.report.charts.rows import at_edge, number
 from azlatency.stats.result import Comparison
 from azlatency.studies.path import route
 
@@ -27,23 +28,19 @@ _MARKS = {
 
 def pair_panel(axis: Axes, pairs: Sequence[Comparison], names: Sequence[str]) -> None:
     """Draw one ratio per row, with its name, its interval and its band of practical equivalence."""
-    axis.set_ylim(len(pairs) - 0.4, -0.6)
+    draw.name_rows(axis, [label(name) for name in names])
     for row, pair in enumerate(pairs):
         assert pair.ratio.estimate is not None
         axis.fill_betweenx(
             [row - 0.5, row + 0.5], 1 / (1 + pair.margin), 1 + pair.margin, color=BAND, linewidth=0, zorder=0
         )
         shape, edge, filled, _ = _MARKS[pair.verdict]
-        if pair.ratio.low is not None and pair.ratio.high is not None:
-            axis.plot([pair.ratio.low, pair.ratio.high], [row, row], color=edge, linewidth=1.8, zorder=2)
-        (mark,) = axis.plot(
-            [pair.ratio.estimate], [row], shape, color=edge, markerfacecolor=edge if filled else "white",
-            markersize=4.5, zorder=3,
-        )  # fmt: skip
-        tip(mark, pair_words(pair))
-        at_edge(axis, row, number(pair.ratio.estimate), edge)
+        draw.bar(axis, row, draw.ends_of(pair.ratio), edge, 1.8)
+        face = edge if filled else "white"
+        draw.point(axis, row, pair.ratio.estimate, text=pair_words(pair), shape=shape, colour=edge, face=face,
+                   markersize=4.5)  # fmt: skip
+        draw.at_edge(axis, row, number(pair.ratio.estimate), edge)
     axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
-    axis.set_yticks(range(len(pairs)), [label(name) for name in names])
 
 
 def verdict_words(pairs: Sequence[Comparison]) -> str:
@@ -84,8 +81,7 @@ def ratio_reach(pairs: Sequence[Comparison]) -> float:
 
 def pair_words(pair: Comparison) -> str:
     """Return the numbers of one comparison as text."""
-    low, high = pair.ratio.low, pair.ratio.high
     verdict = "inconclusive" if pair.verdict == "undetermined" else pair.verdict.replace("_", " ")
-    ends = "" if low is None or high is None else f" [{plain(low, 4)}, {plain(high, 4)}]"
+    ends = draw.brackets(draw.ends_of(pair.ratio))
     band = f"band {plain(1 / (1 + pair.margin), 4)} – {plain(1 + pair.margin, 4)}"
     return f"{pair.what}, {pair.labels['method']}: {plain(pair.ratio.estimate, 4)}{ends}, {verdict} ({band})"

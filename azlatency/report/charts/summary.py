@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from azlatency.logs.format import format_value, one_prefix
 from azlatency.report.card import ALIKE, span
 from azlatency.report.charts.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
+from azlatency.report.charts.draw import number
 from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.report.charts.palette import ESTIMATE, INK, ON_LIGHT, RUN
-from azlatency.report.charts.rows import number
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, power_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
@@ -73,9 +74,8 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
     values, shares = tail.curve
     axis.plot(values / MICROSECOND, shares, color=ESTIMATE, linewidth=1.4, drawstyle="steps-pre", zorder=3)
     for quantile in tail.quantiles:
-        if quantile.low is not None and quantile.high is not None:
+        if ends := draw.ends_of(quantile, MICROSECOND):
             share = 1 - quantile.labels["q"]
-            ends = [quantile.low / MICROSECOND, quantile.high / MICROSECOND]
             (bar,) = axis.plot(
                 ends, [share] * 2, color=ESTIMATE, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2
             )
@@ -110,10 +110,10 @@ def _fit(axis: Axes, tail: RunTail) -> float:
         axis.plot(x[kept] / MICROSECOND, shares[kept], color=RUN, linewidth=1.2, linestyle=line, zorder=4)
     axis.plot([tail.fit.threshold / MICROSECOND], [float(shares[0])], "o", color=RUN, markersize=4, zorder=5)
     right = float(x[shares >= 0.1 / n].max())
-    if level is not None and level.low is not None and level.high is not None:
-        ends = [level.low / MICROSECOND, level.high / MICROSECOND]
-        axis.plot(ends, [1 / n] * 2, color=RUN, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2)
-        right = max(right, level.high)
+    if ends := draw.ends_of(level):
+        x = np.array(ends) / MICROSECOND
+        axis.plot(x, [1 / n] * 2, color=RUN, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2)
+        right = max(right, ends[1])
     return right
 
 
@@ -121,10 +121,7 @@ def _words(tail: RunTail) -> str:
     shown = []
     for quantile in tail.quantiles:
         if quantile.estimate is not None:
-            bounded = quantile.low is not None and quantile.high is not None
-            ends = (
-                f" [{plain((quantile.low or 0) / 1e3, 5)}, {plain((quantile.high or 0) / 1e3, 5)}]" if bounded else ""
-            )
+            ends = draw.brackets(draw.ends_of(quantile, MICROSECOND), 5)
             shown.append(f"{quantile.what} {plain(quantile.estimate / MICROSECOND, 5)}{ends}")
     largest = plain(tail.largest / MICROSECOND, 6)
     line = f"{tail.path}, {tail.method}, n = {len(tail.rtt):,}: {'; '.join(shown)}; largest {largest} µs"

@@ -7,18 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks
-from azlatency.report.charts.base import (
-    MICROSECOND,
-    label,
-    left_out,
-    lines,
-    sizes,
-    stack,
-    styled,
-)
-from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK
-from azlatency.report.charts.rows import at_edge, dots, number, value_at
+from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, sizes, stack, styled
+from azlatency.report.charts.draw import number
+from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.agreement import Agreement, Pair
@@ -114,30 +107,25 @@ def _by_size(points: Sequence[Pair]) -> list[tuple[str, float, list[float]]]:
 
 def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, list[float]]]) -> None:
     colour = GREY if agreement.differs_in else ESTIMATE
-    axis.axvspan(1 / (1 + agreement.margin), 1 + agreement.margin, color=BAND, linewidth=0, zorder=0)
-    axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
+    draw.equivalence(axis, agreement.margin)
     mean, more = len(groups), len(groups) + 1
     assert agreement.ratio.estimate is not None
-    if agreement.ratio.low is not None and agreement.ratio.high is not None:
-        axis.plot([agreement.ratio.low, agreement.ratio.high], [mean, mean], color=colour, linewidth=2.4, zorder=2)
-    axis.plot([agreement.ratio.estimate], [mean], "|", color=colour, markersize=11, markeredgewidth=2.4, zorder=3)
+    draw.bar(axis, mean, draw.ends_of(agreement.ratio), colour, 2.4)
+    draw.point(axis, mean, agreement.ratio.estimate, shape="|", colour=colour, markersize=11, markeredgewidth=2.4)
     if configured().rtt and not agreement.differs_in:
-        axis.plot([1], [mean], "x", color=INK, markersize=5, zorder=4)
+        draw.point(axis, mean, 1, shape="x", colour=INK, markersize=5, zorder=4)
     if agreement.prediction is not None:
         axis.plot(agreement.prediction, [more, more], color=colour, linewidth=1.4, linestyle="--", zorder=2)
     names = [f"{path} ({plain(size)} µs)" if size < 1000 else f"{path} ({size:,.0f} µs)" for path, size, _ in groups]
-    axis.set_yticks(
-        range(more + 1),
-        [*map(label, names), "mean ratio", "one more pair" if agreement.prediction else "(one pair only)"],
-    )
-    axis.set_ylim(more + 0.6, -0.6)
+    last = "one more pair" if agreement.prediction else "(one pair only)"
+    draw.name_rows(axis, [*map(label, names), "mean ratio", last])
     drawn = [(row, path, ratio) for row, (path, _, ratios) in enumerate(groups) for ratio in ratios]
-    dots(axis, [row for row, _, _ in drawn], [ratio for *_, ratio in drawn],
-         [f"{path}: {plain(ratio, 4)}" for _, path, ratio in drawn])  # fmt: skip
-    at_edge(axis, mean, f"{number(agreement.ratio.estimate)}×", colour)
+    draw.dots(axis, [row for row, _, _ in drawn], [ratio for *_, ratio in drawn],
+              [f"{path}: {plain(ratio, 4)}" for _, path, ratio in drawn])  # fmt: skip
+    draw.at_edge(axis, mean, f"{number(agreement.ratio.estimate)}×", colour)
     for row, (_, _, ratios) in enumerate(groups):
         if len(ratios) == 1:
-            value_at(axis, row, ratios[0], ratios[0])
+            draw.value_at(axis, row, ratios[0], ratios[0])
     axis.set_title(f"{agreement.first} ÷ {agreement.second}: {_subject(agreement)}", fontsize=9)
 
 
@@ -150,16 +138,11 @@ def _subject(agreement: Agreement) -> str:
 
 
 def _words(agreement: Agreement) -> str:
-    ratio = agreement.ratio
-    ends = "" if ratio.low is None or ratio.high is None else f" [{plain(ratio.low, 4)}, {plain(ratio.high, 4)}]"
-    more = (
-        ""
-        if agreement.prediction is None
-        else f", one more pair in [{plain(agreement.prediction[0], 4)}, {plain(agreement.prediction[1], 4)}]"
-    )
+    mean = f"{plain(agreement.ratio.estimate, 4)}{draw.brackets(draw.ends_of(agreement.ratio))}"
+    more = f", one more pair in{draw.brackets(agreement.prediction)}" if agreement.prediction else ""
     paths = "; ".join(
         f"{path} ({plain(size, 5)} µs): {', '.join(plain(value, 4) for value in ratios)}"
         for path, size, ratios in _by_size(agreement.points)
     )
     title = f"{agreement.first} over {agreement.second}: {_subject(agreement)}"
-    return f"{title}; mean {plain(ratio.estimate, 4)}{ends}{more}; {paths}"
+    return f"{title}; mean {mean}{more}; {paths}"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.format import column_unit, plain
 from azlatency.report.card import span
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import label, lines, narrow, sizes, stack, styled, tip
+from azlatency.report.charts.base import label, lines, narrow, sizes, stack, styled
+from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
-from azlatency.report.charts.rows import at_edge, number
 from azlatency.report.objects import Chart, Note
 from azlatency.report.tables.common import limits, read_in
 from azlatency.stats.across_runs.baseline import Conformance
@@ -97,16 +98,12 @@ def _panel(axis: Axes, rows: Sequence[Conformance]) -> None:
         assert result.mean is not None
         shape, edge, face = _MARKS[result.status]
         value = result.mean / scale
-        if result.low is not None and result.high is not None:
-            axis.plot(
-                [max(result.low / scale, left), result.high / scale], [row, row], color=edge, linewidth=2, zorder=2
-            )
-        (mark,) = axis.plot([value], [row], shape, color=edge, markerfacecolor=face, markersize=5.5, zorder=3)
-        tip(mark, _words(result))
+        if bounds := draw.ends_of(result, scale):
+            draw.bar(axis, row, (max(bounds[0], left), bounds[1]), edge, 2)
+        draw.point(axis, row, value, text=_words(result), shape=shape, colour=edge, face=face, markersize=5.5)
         # In a column, words would leave no room for the dots; shape and colour say the same.
-        at_edge(axis, row, number(value) if narrow() else f"{number(value)}, {result.status}", edge)
-    axis.set_yticks(range(len(rows)), [_where(result) for result in rows])
-    axis.set_ylim(len(rows) - 0.4, -0.6)
+        draw.at_edge(axis, row, number(value) if narrow() else f"{number(value)}, {result.status}", edge)
+    draw.name_rows(axis, [_where(result) for result in rows])
 
 
 def _where(result: Conformance) -> str:
@@ -124,11 +121,7 @@ def _range(results: Sequence[Conformance]) -> str:
 
 def _words(result: Conformance) -> str:
     scale, unit = read_in(result.unit)
-    ends = (
-        ""
-        if result.low is None or result.high is None
-        else f" [{plain(result.low / scale, 5)}, {plain(result.high / scale, 5)}]"
-    )
+    ends = draw.brackets(draw.ends_of(result, scale), 5)
     where = ", ".join(str(result.labels[key]) for key in ("path", "method") if result.labels.get(key))
     assert result.mean is not None
     return f"{result.what}, {where}: {plain(result.mean / scale, 5)}{ends} {unit}, {_expected(result)}: {result.status}"

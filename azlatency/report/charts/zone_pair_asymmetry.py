@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import (
     MICROSECOND,
@@ -21,16 +22,16 @@ from azlatency.report.charts.base import (
     stack,
     styled,
 )
+from azlatency.report.charts.draw import number
 from azlatency.report.charts.heat_map import LETTERS, LINE_LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.report.charts.names import short
-from azlatency.report.charts.palette import ESTIMATE, GREY, INK, ON_LIGHT
+from azlatency.report.charts.palette import GREY, INK, ON_LIGHT
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
-from azlatency.report.charts.rows import number
 from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.asymmetry import Asymmetry
-from azlatency.stats.result import Comparison, Estimate
+from azlatency.stats.result import Comparison
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
@@ -128,10 +129,8 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
             if not math.isfinite(value):
                 continue
             cell, truth = intervals[start, end], configured().rtt.get(str(Path.between(start, end)))
-            small = [] if len(asymmetry.nodes) > _INTERVAL[narrow()] else [
-                "1 run" if cell.low is None or cell.high is None
-                else f"{number(cell.low / MICROSECOND)}–{number(cell.high / MICROSECOND)}"
-            ]  # fmt: skip
+            ends = "–".join(map(number, draw.ends_of(cell, MICROSECOND)))
+            small = [] if len(asymmetry.nodes) > _INTERVAL[narrow()] else [ends or "1 run"]
             small += [f"× {number(truth / MICROSECOND)}"] if truth and not upright else []
             at = (column + 0.5, row + (0.5, 0.33, 0.26)[len(small)])
             axis.text(*at, number(value), ha="center", va="center", fontsize=7.5 if upright else 8.5, color=ON_LIGHT,
@@ -161,18 +160,12 @@ def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
         return
     for row, effect in enumerate(effects):
         assert effect.estimate is not None
-        middle = effect.estimate / MICROSECOND
-        alone = effect.low is None or effect.high is None
-        if effect.low is not None and effect.high is not None:
-            ends = [effect.low / MICROSECOND, effect.high / MICROSECOND]
-            axis.plot(ends, [row, row], color=ESTIMATE, linewidth=2.2, zorder=2)
-        axis.plot([middle], [row], "o", color=ESTIMATE, markerfacecolor="white" if alone else ESTIMATE, zorder=3)
+        ends = draw.ends_of(effect, MICROSECOND)
+        draw.bar(axis, row, ends)
+        draw.point(axis, row, effect.estimate / MICROSECOND, face="" if ends else "white")
     axis.axvline(0, color=INK, linewidth=0.8, zorder=1)
-    axis.set_yticks(
-        range(len(effects)),
-        [label(short(effect.what.removeprefix("initiator "), LETTERS), LINE_LETTERS) for effect in effects],
-    )
-    axis.set_ylim(len(effects) - 0.4, -0.6)
+    names = [short(effect.what.removeprefix("initiator "), LETTERS) for effect in effects]
+    draw.name_rows(axis, [label(name, LINE_LETTERS) for name in names])
     axis.margins(x=0.15)
     axis.locator_params(axis="x", nbins=5)
     axis.grid(axis="y", visible=False)
@@ -182,22 +175,15 @@ def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
 def _matrix_words(asymmetry: Asymmetry) -> str:
     cells = "; ".join(
         f"{cell.what} {plain(asymmetry.matrix().loc[cell.labels['from'], cell.labels['to']] / MICROSECOND, 5)}"
-        + _ends(cell, MICROSECOND)
+        + draw.brackets(draw.ends_of(cell, MICROSECOND), 5)
         for cell in asymmetry.cells
     )
     effects = ", ".join(
-        f"{effect.what} {(effect.estimate or 0.0) / MICROSECOND:+.3g}" + _ends(effect, MICROSECOND)
+        f"{effect.what} {(effect.estimate or 0.0) / MICROSECOND:+.3g}"
+        + draw.brackets(draw.ends_of(effect, MICROSECOND), 5)
         for effect in asymmetry.node_effects
     )
     return f"{asymmetry.labels['method']}: {cells} µs" + (f"; initiator effects {effects} µs" if effects else "")
-
-
-def _ends(estimate: Estimate, scale: float) -> str:
-    return (
-        ""
-        if estimate.low is None or estimate.high is None
-        else f" [{plain(estimate.low / scale, 5)}, {plain(estimate.high / scale, 5)}]"
-    )
 
 
 # --- the ratio of both directions
@@ -261,7 +247,7 @@ def _draw_truth(axis: Axes, row: int, pair: Comparison, metric: str) -> bool:
     if metric == "throughput" and rates[0] and rates[1]:
         truth = rates[0] / rates[1]
     if truth is not None:
-        axis.plot([truth], [row], "x", color=INK, markersize=6.5, zorder=2.5)
+        draw.point(axis, row, truth, shape="x", colour=INK, markersize=6.5, zorder=2.5)
     return truth is not None
 
 

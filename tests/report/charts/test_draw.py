@@ -1,13 +1,15 @@
-"""Dots and numbers in the rows of a chart."""
+"""Dots, numbers, intervals and names in the rows of a chart."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 
 import azlatency as az
 from azlatency.report import charts
+from azlatency.report.charts import draw
 from azlatency.report.objects import Chart
 
 
@@ -32,3 +34,12 @@ def test_each_dot_shows_its_value_under_the_pointer() -> None:
     assert {"a: 100 µs", "a: 200 µs", "b: 300 µs"} <= set(tips)
     # The words are text, in a family that readers have.
     assert ">median round-trip time per run, µs" in chart.svg() and "Verdana" in chart.svg()
+
+
+def test_an_open_interval_has_neither_ends_nor_words() -> None:
+    runs = pd.DataFrame({"path": "a", "method": "ping", "median_ns": [1e5, 2e5, 3e5]}, index=list("xyz"))
+    (estimate,) = az.summarize(runs, "median_ns")
+    assert estimate.low is not None and estimate.high is not None
+    assert draw.ends_of(estimate, 1e3) == (estimate.low / 1e3, estimate.high / 1e3)
+    assert draw.ends_of(replace(estimate, high=None)) == draw.ends_of(None) == ()
+    assert draw.brackets((1.25, 3.0)) == " [1.25, 3]" and not draw.brackets(())
