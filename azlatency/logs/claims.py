@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.lines import Line, shape_of, unique_pieces
+from azlatency.logs.lines import ByShape, Line, shape_of
 from azlatency.logs.parsers import Signature, load_parsers
 
 _BLANKS_BETWEEN = 4
-#: The lines of logs have few shapes; a text with ever new ones, or with long lines, must not fill the memory.
-_MOST_SHAPES, _LONGEST_SHAPE = 4096, 500
-
-#: A hint with the tools whose signatures share it.
-_ByHint = tuple[str, list[tuple[str, Signature]]]
 
 
 class Claim(NamedTuple):
@@ -37,58 +32,73 @@ class Claim(NamedTuple):
 
 def find_claims(source: Source) -> list[Claim]:
     """Return every claim of every parser and every recognised line of a foreign tool, in order of line."""
-    claims: set[Claim] = set()
+    claims: list[Claim] = []
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
-    above, index, begin, start = _Above(), -1, 0, ""
-    for text, positions in unique_pieces(source.lines):
-        # An empty text has no line.
-        for shape, shown, position in zip(shape_of(text).split(b"\n"), text.split("\n"), positions, strict=False):
-            index += 1
-            if shown[:3] != start:
-                start, begin = shown[:3], index
-            if not (possible := _possible(shape) if len(shape) <= _LONGEST_SHAPE else _select(shape)):
-                continue
-            above.index, above.begin = index, begin
-            for hint, signatures in possible:
+    above, possible, index = _Above(), _possible(), 0
+    for text, positions in source.pieces:
+        rows = text.split("\n") if positions else []
+        shapes = shape_of(text).split(b"\n")
+        above.enter(rows)
+        for at in [at for at in range(len(rows)) if possible[shapes[at]]]:
+            shown, above.index, found = rows[at], index + at, set()
+            stripped = shown.strip()
+            for hint, tool, signature in possible[shapes[at]]:
                 if hint not in shown:
                     continue
-                stripped = shown.strip()
-                for tool, signature in signatures:
-                    if signature.weak and (hint, tool) in above.last and above.is_repeated(hint, tool):
-                        continue
-                    if not signature.pattern.fullmatch(stripped):
-                        continue
-                    if (follows := _follows(source, position, signature)) is False:
-                        continue
-                    above.keep(hint, tool)
-                    claim = Claim(position, tool, source.lines[position], signature.weak)
-                    if follows is None:
-                        tentative.add(claim)
-                        continue
-                    claims.add(claim)
-                    if signature.then is not None:
-                        proven[position] = tool
-    return _resolve(claims, tentative, proven)
+                if signature.weak and (hint, tool) in above.last and above.is_repeated(hint, tool):
+                    continue
+                if not signature.pattern.fullmatch(stripped):
+                    continue
+                follows = signature.then is None or _follows(source, positions[at], signature)
+                if follows is False:
+                    continue
+                above.keep(hint, tool)
+                claim = Claim(positions[at], tool, source.lines[positions[at]], signature.weak)
+                if follows is None:
+                    tentative.add(claim)
+                    continue
+                found.add(claim)
+                if signature.then is not None:
+                    proven[positions[at]] = tool
+            claims += sorted(found) if len(found) > 1 else found
+        index += len(rows)
+    return _resolve(claims, tentative, proven) if tentative or proven else claims
 
 
 class _Above:
     """The claims above a line: lines with the same start have one weak claim of a tool, even if there are a million.
 
-    ``index`` is the line, ``begin`` the first of the lines above it that all have the same start, and ``last`` the line
-    of the last claim of each hint and tool.
+    ``index`` is the line, and ``last`` the line of the last claim of each hint and tool.
     """
 
     def __init__(self) -> None:
-        self.index = self.begin = 0
+        self.index = 0
         self.last: dict[tuple[str, str], int] = {}
         self._newest = self._before = -1
+        self._first, self._rows, self._begins = 0, list[str](), list[int]()
+        self._start, self._begin = "", 0
+
+    def enter(self, rows: list[str]) -> None:
+        """Go on to the next lines."""
+        if self._rows:
+            self._find_begins()
+        self._first, self._rows, self._begins = self._first + len(self._rows), rows, []
+
+    def _find_begins(self) -> list[int]:
+        """Return, for each of the lines, the first of the lines above it that all have the same start."""
+        if not self._begins:
+            for index, row in enumerate(self._rows, self._first):
+                if row[:3] != self._start:
+                    self._start, self._begin = row[:3], index
+                self._begins.append(self._begin)
+        return self._begins
 
     def is_repeated(self, hint: str, tool: str) -> bool:
         """Return whether a line above has this claim, and the lines between have the same start and no new claim."""
         last = self.last[hint, tool]
         newest = self._before if self._newest == self.index else self._newest
-        if last < self.begin or newest > last:
+        if newest > last or last < self._find_begins()[self.index - self._first]:
             return False
         self.last[hint, tool] = self.index
         return True
@@ -101,30 +111,19 @@ class _Above:
 
 
 @cache
-def _signatures_by_shape() -> list[tuple[bytes, _ByHint]]:
-    """Return the shape of each hint, with the hint and its signatures."""
+def _possible() -> ByShape[tuple[str, str, Signature]]:
+    """Return the signatures that a line of a shape may match, with their hints and tools."""
     parsers = load_parsers()
     foreign = {name: FOREIGN_TOOLS[name].signatures for name in sorted(FOREIGN_TOOLS.keys() - parsers.keys())}
-    hints: dict[str, list[tuple[str, Signature]]] = {}
-    for tool, signatures in [*((name, parser.signatures) for name, parser in parsers.items()), *foreign.items()]:
-        for signature in signatures:
-            hints.setdefault(signature.hint, []).append((tool, signature))
-    return [(shape_of(hint), (hint, signatures)) for hint, signatures in hints.items()]
-
-
-def _select(shape: bytes) -> list[_ByHint]:
-    """Return the signatures that a line of this shape may match: it contains the shape of their hint."""
-    return [entry for hint, entry in _signatures_by_shape() if hint in shape]
-
-
-_possible = lru_cache(maxsize=_MOST_SHAPES)(_select)
+    tools = [*((name, parser.signatures) for name, parser in parsers.items()), *foreign.items()]
+    signatures = [(signature.hint, tool, signature) for tool, signatures in tools for signature in signatures]
+    return ByShape((entry[0], entry) for entry in signatures)
 
 
 def _follows(source: Source, index: int, signature: Signature) -> bool | None:
     """Return whether the next line that is not blank is the one required; None if the text ends before that line."""
-    if signature.then is None:
-        return True
     lines = source.lines
+    assert signature.then is not None
     below = next((line for line in lines[index + 1 : index + 1 + _BLANKS_BETWEEN] if line.text.strip()), None)
     if below is not None and signature.then.fullmatch(below.text.strip()):
         return True
@@ -132,16 +131,16 @@ def _follows(source: Source, index: int, signature: Signature) -> bool | None:
     return None if truncated or (below is None and index + _BLANKS_BETWEEN >= len(lines)) else False
 
 
-def _resolve(claims: set[Claim], tentative: set[Claim], proven: dict[int, str]) -> list[Claim]:
+def _resolve(claims: list[Claim], tentative: set[Claim], proven: dict[int, str]) -> list[Claim]:
     """Drop the claims on a line whose next line proves another tool.
 
     If the text ends before the next line, the line goes to the tool whose log continues from above.
     """
     owner = dict(proven)
-    ordered = sorted(claims) if tentative else []
+    kept = list(claims)
     for claim in tentative:
-        above = [earlier for earlier in ordered if earlier.position < claim.position]
+        above = [earlier for earlier in claims if earlier.position < claim.position]
         if above and above[-1].tool == claim.tool:
             owner[claim.position] = claim.tool
-            claims.add(claim)
-    return sorted(claim for claim in claims if owner.get(claim.position, claim.tool) == claim.tool)
+            kept.append(claim)
+    return sorted(claim for claim in set(kept) if owner.get(claim.position, claim.tool) == claim.tool)

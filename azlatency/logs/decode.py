@@ -40,7 +40,7 @@ from stat import S_ISDIR
 from typing import IO, Any
 
 from azlatency.logs.large import FileText
-from azlatency.logs.lines import Line, group_lines
+from azlatency.logs.lines import Line, group_lines, unique_pieces
 from azlatency.logs.parsers import code_page_phrases
 
 LARGEST_SOURCE = 2 * 1024**3
@@ -135,6 +135,15 @@ class Source:
         if not has_control(text):
             return list(map(_NEW_LINE, enumerate(raws, start=1)))
         return [line for number, raw in enumerate(raws, start=1) for line in _clean_line(number, raw)]
+
+    @property
+    def pieces(self) -> Iterable[tuple[str, Sequence[int]]]:
+        """The text of the lines in pieces, with the position of each line; see `azlatency.logs.lines.unique_pieces`."""
+        return self._pieces if isinstance(self.lines, list) else unique_pieces(self.lines)
+
+    @cached_property
+    def _pieces(self) -> Iterable[tuple[str, Sequence[int]]]:
+        return unique_pieces(self.lines)
 
 
 # `Line._make`, five times as fast.

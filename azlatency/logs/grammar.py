@@ -22,10 +22,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
-from azlatency.logs.lines import Line, UniformBlock, iter_blocks, shape_of
+from azlatency.logs.lines import ByShape, Line, UniformBlock, iter_blocks, shape_of
 
 __all__ = [
     "BLANK",
@@ -48,8 +47,6 @@ LONGEST_LINE = 4096
 #: The kinds of more lines are kept as pages.
 _MOST_LISTED = 2**20
 _PAGE = 2**16
-#: A log has few shapes of lines; a text with ever new ones must not fill the memory.
-_MOST_SHAPES = 512
 
 #: The kinds of line, in ascending priority: if pieces of one physical line differ, the highest kind counts.
 UNMARKED, BLANK, PROSE, KNOWN, DATA, UNKNOWN = range(6)
@@ -259,20 +256,6 @@ def known(*patterns: tuple[str, str]) -> tuple[Rule, ...]:
     return tuple(Rule(re.compile(pattern), hint, KNOWN, None) for hint, pattern in patterns)
 
 
-def _by_shape(rules: Sequence[Rule]) -> Callable[[bytes], list[_Entry]]:
-    """Return a function that selects the rules that a line of a given shape may match, once for all lines of the shape.
-
-    If a line contains a hint, its shape contains the hint without digits, so no rule is lost.
-    """
-    table = [(shape_of(rule.hint), (rule.hint, rule.pattern.fullmatch, rule.handler, rule.kind)) for rule in rules]
-
-    @lru_cache(maxsize=_MOST_SHAPES)
-    def candidates(shape: bytes) -> list[_Entry]:
-        return [entry for hint, entry in table if hint in shape]
-
-    return candidates
-
-
 class LineLog:
     """Base class of a log that is read line by line.
 
@@ -289,7 +272,7 @@ class LineLog:
     known: ClassVar[tuple[Rule, ...]] = ()
     prefix: ClassVar[re.Pattern[str] | None] = None
     _grammar: ClassVar[tuple[Rule, ...]] = ()
-    _candidates = staticmethod(_by_shape(()))
+    _candidates: ClassVar[ByShape[_Entry]] = ByShape(())
     _bulk: ClassVar[dict[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -302,7 +285,9 @@ class LineLog:
                 if isinstance(bulk_reader := getattr(member, "_bulk", None), str):
                     cls._bulk[name] = bulk_reader
         cls._grammar = (*rules, *cls.known)
-        cls._candidates = staticmethod(_by_shape(cls._grammar))
+        cls._candidates = ByShape(
+            (rule.hint, (rule.hint, rule.pattern.fullmatch, rule.handler, rule.kind)) for rule in cls._grammar
+        )
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
@@ -380,7 +365,7 @@ class LineLog:
             # A terminal echoes Ctrl-C; the next output of the tool may follow on the same line.
             accounting.mark(line.number, KNOWN)
             return True
-        for hint, fullmatch, handler, kind in self._candidates(shape_of(text)):
+        for hint, fullmatch, handler, kind in self._candidates[shape_of(text)]:
             if hint in text and (match := fullmatch(text)):
                 if handler is not None:
                     try:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from azlatency.logs.large import FileText
 
@@ -32,10 +32,17 @@ _LARGEST_BLOCK = 4 * _PIECE
 _UNIQUE = 2**14
 #: Shorter blocks are faster to read line by line.
 _FEWEST = 100
+#: Bytes of a block for which pyarrow takes longer to begin than Python to read.
+_FEW = 2**14
 _BETWEEN = b"\x1f"
 _CONTROL = (b"\r", b"\x1b", b"\x08", _BETWEEN)
+#: Characters of the shapes that are kept by a `ByShape`, of one of them, and what one takes besides.
+_MOST_SHAPES, _LONGEST_SHAPE, _SIZE_OF_SHAPE = 2**19, 2**14, 64
 #: Below this, the product of a double and a power of ten has an error of less than one half.
 _EXACT = 2**51
+
+
+_Entry = TypeVar("_Entry")
 
 
 class Line(NamedTuple):
@@ -214,6 +221,33 @@ def shape_of(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass").translate(None, _DIGITS)
 
 
+class ByShape(dict[bytes, list[_Entry]]):
+    """What a line of a shape may match, selected once for all lines of the shape.
+
+    If a line contains a literal, its shape contains the literal without digits, so nothing is lost.
+
+    Parameters
+    ----------
+    entries : iterable of tuple
+        What a line may match, each after a literal that every such line contains.
+    """
+
+    def __init__(self, entries: Iterable[tuple[str, _Entry]]) -> None:
+        self._entries = [(shape_of(hint), entry) for hint, entry in entries]
+        self._size = 0
+
+    def __missing__(self, shape: bytes) -> list[_Entry]:
+        selected = [entry for hint, entry in self._entries if hint in shape]
+        # Logs have few shapes of lines; a text with ever new ones, or with long lines, must not fill the memory.
+        if len(shape) <= _LONGEST_SHAPE:
+            self._size += len(shape) + _SIZE_OF_SHAPE
+            if self._size > _MOST_SHAPES:
+                self.clear()
+                self._size = 0
+            self[shape] = selected
+        return selected
+
+
 def _piece_end(text: str | FileText, start: int, stop: int) -> int:
     """Return the end of the piece that starts at ``start``: after a line feed, or ``stop``."""
     if start + _PIECE >= stop:
@@ -242,6 +276,8 @@ def _read_numbers(
     if any(decimals) and _has_bare_point(body):
         return None
     try:
+        if len(body) < _FEW and (few := _read_few(body, decimals)) is not None:
+            return [*few, *_measure_widths(body, len(decimals), measured)]
         columns = _read(body, [pa.float64() if digits else pa.int64() for digits in decimals])
         if any(len(column) != count or column.null_count for column in columns):
             return None
@@ -249,7 +285,7 @@ def _read_numbers(
         if any(array is None for array in exact):
             columns = _read(body, [pa.decimal128(38, digits) if digits else pa.int64() for digits in decimals])
             exact = [_unscaled(column, digits) for column, digits in zip(columns, decimals, strict=True)]
-    except (pa.ArrowInvalid, OverflowError):
+    except (ValueError, OverflowError):  # pa.ArrowInvalid is a ValueError
         return None
     return [*exact, *_measure_widths(body, len(decimals), measured)]
 
@@ -299,6 +335,20 @@ def _has_bare_point(body: bytes) -> bool:
     return any(((side < ord("0")) | (side > ord("9"))).any() for side in beside)
 
 
+def _read_few(body: bytes, decimals: list[int]) -> list[NDArray[np.int64]] | None:
+    """Return the numbers of few rows; None if a double is not exact. Raises ValueError if a row has another form."""
+    import numpy as np
+
+    rows = [row.split(_BETWEEN) for row in body.removesuffix(b"\n").split(b"\n")]
+    columns = []
+    for cells, digits in zip(zip(*rows, strict=True), decimals, strict=True):
+        column = np.array(list(map(float, cells))) if digits else np.array(list(map(int, cells)), dtype=np.int64)
+        if (exact := _scale_exactly(column, digits)) is None:
+            return None
+        columns.append(exact)
+    return columns
+
+
 def _read(body: bytes, types: list[Any]) -> list[Any]:
     import pyarrow as pa
     from pyarrow import csv
@@ -319,7 +369,7 @@ def _scale_exactly(column: Any, digits: int) -> Any:
     """Return a column of doubles times a power of ten as integers; None if that is not exact."""
     import numpy as np
 
-    values = column.to_numpy()
+    values = column if isinstance(column, np.ndarray) else column.to_numpy()
     if not digits:
         return values
     scaled = values * 10.0**digits

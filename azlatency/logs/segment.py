@@ -29,7 +29,7 @@ from azlatency.logs.grammar import (
     LineLog,
     Rule,
 )
-from azlatency.logs.lines import find_lines_with, texts_by_number, unique_pieces
+from azlatency.logs.lines import find_lines_with, texts_by_number
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
 
@@ -285,7 +285,7 @@ def _runs_tool(parser: Parser, command: str | None) -> bool:
 def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> list[_Block]:
     """Return the blocks between fences, headings and prompt lines, with their context."""
     markdown = source.path.lower().endswith(_MARKDOWN_ENDINGS) or any(
-        "```" in text or "~~~" in text for text, _ in unique_pieces(lines)
+        "```" in text or "~~~" in text for text, _ in source.pieces
     )
     commands = _commands()
     blocks: list[_Block] = []
@@ -298,7 +298,7 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> l
             titles = tuple(title for _, title in headings)
             blocks.append(_Block(start, stop, titles, command, host, loose=markdown and not fenced))
 
-    for index, line in _find_boundaries(lines):
+    for index, line in _find_boundaries(source):
         if markdown and _FENCE.fullmatch(line):
             close(index)
             fenced = not fenced
@@ -328,9 +328,9 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> l
     return blocks
 
 
-def _find_boundaries(lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
+def _find_boundaries(source: Source) -> Iterator[tuple[int, str]]:
     """Yield position and text of each line that may be a fence, a heading or a prompt."""
-    for text, positions in unique_pieces(lines):
+    for text, positions in source.pieces:
         # Progress lines are full of percent signs.
         hints = (*_BOUNDARIES, "%") if _may_be_prompt(text) or "\n%" in text else _BOUNDARIES
         indexes = {index for hint in hints if hint in text for index in find_lines_with(hint, text)}
@@ -374,7 +374,7 @@ def _is_notes(source: Source, segments: Segments) -> bool:
     if segments.prose_lines:
         return True
     sentences = 0
-    for line in (line for text, _ in unique_pieces(source.lines) for line in text.split("\n")):
+    for line in (line for text, _ in source.pieces for line in text.split("\n")):
         words = line.split()
         if len(words) >= _WORDS_IN_A_SENTENCE and sum(bool(_WORD.fullmatch(word)) for word in words) > 0.7 * len(words):
             sentences += 1
