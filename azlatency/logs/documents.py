@@ -15,6 +15,7 @@ import msgspec
 
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
+from azlatency.logs.json_scan import DECODER, LONG
 from azlatency.logs.large import FileText
 from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, load_parsers
@@ -71,7 +72,7 @@ def find_document(source: Source) -> Log | None:
     document = None
     try:  # no other character that `decode` removes is valid
         try:
-            document = _decoder(tool).decode(text)
+            document = _decoder(tool, len(text) >= LONG).decode(text)
         except msgspec.ValidationError:
             _SYNTAX.decode(text)
     except (msgspec.DecodeError, UnicodeError):
@@ -80,8 +81,12 @@ def find_document(source: Source) -> Log | None:
 
 
 @cache
-def _decoder(tool: str) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(load_parsers()[tool].document_type)
+def _decoder(tool: str, is_long: bool) -> msgspec.json.Decoder[Any]:
+    """Return what decodes the documents of a tool: as its parser says, or else to dictionaries if they are long."""
+    document_type = load_parsers()[tool].document_type
+    if document_type is None:
+        return DECODER if is_long else _SYNTAX
+    return msgspec.json.Decoder(document_type)
 
 
 @cache

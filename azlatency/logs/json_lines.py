@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from azlatency.logs import json_tokens
 from azlatency.logs.documents import SourceLines
 from azlatency.logs.grammar import DATA, KNOWN
+from azlatency.logs.json_scan import LONG, scan_object
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.record import Recorder
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Positions in texts of so many characters are looked up if they are far from the last one, and else counted.
-_LONG, _FAR = 2**15, 2**12
+#: In a long text, positions so far from the last one are looked up, and else counted.
+_FAR = 2**12
 
 
 class JsonLineMap:
@@ -47,7 +48,7 @@ class JsonLineMap:
     @cached_property
     def _bytes(self) -> NDArray[np.uint8] | None:
         """The bytes of a long text; None for a short one, and where positions are not those of bytes."""
-        if len(self.text) < _LONG or not self.text.isascii():
+        if len(self.text) < LONG or not self.text.isascii():
             return None
         import numpy as np
 
@@ -98,10 +99,20 @@ class JsonLineMap:
 
     def line_numbers(self, positions: Sequence[int] | NDArray[np.intp]) -> list[int]:
         """Return the numbers of the lines at ascending positions."""
-        if self._bytes is None or not self._plain:
+        if self._bytes is None:
             return [self.line_number(int(position)) for position in positions]
-        numbers: list[int] = (self._line_feeds.searchsorted(positions) + 1).tolist()
+        numbers: list[int] = self._lines_of(positions).tolist()
         return numbers
+
+    def _lines_of(self, positions: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the numbers of the lines at ascending positions of a long text."""
+        import numpy as np
+
+        indexes = self._line_feeds.searchsorted(positions)
+        if self._plain:
+            return indexes + 1
+        numbers = np.array([line.number for line in self.log.lines])
+        return numbers[np.minimum(indexes, self._last)]
 
     def mark_between(self, start: int, end: int, kind: int) -> None:
         """Mark every line between two positions, except lines with a kind of higher priority."""
@@ -115,19 +126,17 @@ class JsonLineMap:
 
     def mark_lines(self, numbers: list[int]) -> None:
         """Mark lines in ascending order as data."""
-        unique = list(dict.fromkeys(numbers))
-        if unique and unique[-1] - unique[0] == len(unique) - 1:
-            self.recorder.accounting.raise_range(unique[0], unique[-1], DATA)
+        if numbers and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+            self.recorder.accounting.raise_range(numbers[0], numbers[-1], DATA)
         else:
-            for number in unique:
+            for number in dict.fromkeys(numbers):
                 self.recorder.accounting.mark(number, DATA)
 
     def read_object(self, position: int, into: json_tokens.JsonObject, kept: json_tokens.Kept | None = None) -> int:
         """Read the object at ``position`` and return its end; see `json_tokens.read_object`."""
-        if len(self.text) - position >= _LONG:
-            from azlatency.logs.json_scan import scan_object  # needs numpy
-
-            if scan_object(self.text, position, into, self.line_numbers):
+        if len(self.text) - position >= LONG and self._bytes is not None:
+            document = self.log.document if isinstance(self.log.document, dict) else None
+            if scan_object(self.text, position, into, self._lines_of, document):
                 return into.end
         return json_tokens.read_object(self.text, position, into, kept=kept)
 

@@ -1,7 +1,8 @@
-"""Reads a long valid JSON document: values with the standard library, their positions in one vectorised pass.
+"""Reads a long valid JSON document: values with msgspec, the positions of all members in one vectorised pass.
 
 The result is that of `azlatency.logs.json_tokens`, which reads what this module does not: damaged documents, short
-ones, and those with plain values in lists. A `Scalar` is built when somebody asks for it.
+ones, those in which a key occurs twice, and those with plain values in lists. A `Scalar` is built when somebody asks
+for it.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from azlatency.logs.json_tokens import DEEPEST, LONGEST_SCALAR, JsonObject, Places
 
@@ -19,111 +22,122 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Column = NDArray[np.intp]
-    Marks = NDArray[np.uint8]
-    _Scalars = tuple[Column, NDArray[np.bool_]]
-    _Objects = tuple[Column, Column, NDArray[np.bool_]]
 
-_ESCAPE = re.compile(r"\\.", re.DOTALL)
-_MARKS = b'",:{}[]'
-_QUOTE, _COMMA, _COLON, _OPEN, _CLOSE, _BEGIN, _END = _MARKS
-_IS_MARK = bytes(character in _MARKS for character in range(256))
+#: Shorter documents are not worth the import of NumPy.
+LONG = 2**15
+#: Numbers with decimals stay the tokens that the tool printed; whole numbers have one spelling, except a negative zero.
+DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(float_hook=str)
+_NEGATIVE_ZERO = re.compile(r"-0(?![\d.eE])")
+_LONG_SCALAR = re.compile(rf"[-+.\w]{{{LONGEST_SCALAR + 1}}}")
+_QUOTE, _COLON, _OPEN, _CLOSE, _BLANK = b'":{} '
 
 
-def scan_object(text: str, position: int, into: JsonObject, line_numbers: Callable[[Column], list[int]]) -> bool:
+class _OtherReaderError(Exception):
+    """The document has a form that this module does not read."""
+
+
+class _Marks(NamedTuple):
+    """Where the members' values start, which of them are strings, and where objects begin and end."""
+
+    starts: Column
+    is_text: NDArray[np.bool_]
+    begins: Column
+    ends: Column
+
+
+def scan_object(
+    text: str, position: int, into: JsonObject, lines_of: Callable[[Column], Column], document: Any = None
+) -> bool:
     """Read the object at ``position`` into ``into``; False if `json_tokens.read_object` must read it.
 
-    ``line_numbers`` returns the lines of positions in ascending order.
+    ``lines_of`` returns the lines of positions in ascending order. ``document`` is the object as `DECODER` returns it,
+    if it ends the text; it must not be used afterwards.
     """
-    objects: list[JsonObject] = []
-
-    def keep(pairs: list[tuple[str, Any]]) -> JsonObject:
-        objects.append(node := JsonObject(pairs))
-        return node
-
-    # Numbers stay the tokens that the tool printed; NaN is left to the other reader.
-    decoder = json.JSONDecoder(
-        object_pairs_hook=keep, parse_float=str, parse_int=str, parse_constant=int, strict=False
-    )  # fmt: skip
     try:
-        _, end = decoder.raw_decode(text, position)
-    except (ValueError, RecursionError):
+        end = len(text) if document is not None else json.JSONDecoder().raw_decode(text, position)[1]
+        part = text[position:end]
+        if not part.isascii() or ("-0" in part and _NEGATIVE_ZERO.search(part)):
+            return False
+        if (marks := _find_marks(part)) is None:
+            return False
+        content: dict[str, Any] = DECODER.decode(part) if document is None else document
+        starts = marks.starts + position
+        positions, lines = (array("q", column.astype("int64").tobytes()) for column in (starts, lines_of(starts)))
+        places = Places(positions, lines, marks.is_text.tobytes())
+        begins, ends = (marks.begins + position).tolist(), (marks.ends + position + 1).tolist()
+        root = _Tree(places, begins, ends).build(content)
+    except (ValueError, RecursionError, _OtherReaderError):
         return False
-    found = _find_all(text[position:end])
-    if found is None:
-        return False
-    (starts, is_text), (begins, ends, is_flat) = found
-    into.members = objects[-1].members
-    objects[-1] = into
-    columns = begins + position, ends + position + 1, starts.searchsorted(begins), starts.searchsorted(ends), is_flat
-    starts += position
-    places = Places(array("q", starts.tobytes()), array("q", line_numbers(starts)), is_text.tobytes())
-    # The decoder completes the objects in the order of their ends.
-    for node, span in zip(objects, zip(*(column.tolist() for column in columns), strict=True), strict=True):
-        node.span, node.places = span, places
+    into.span, into.content, into.ordinals, into.places = root.span, root.content, root.ordinals, root.places
     return True
 
 
-def _find_all(text: str) -> tuple[_Scalars, _Objects] | None:
-    """Return where the scalar members and the objects of a document are; None if the other reader must read it."""
-    if not text.isascii():
-        return None
-    raw = (_ESCAPE.sub("__", text) if "\\" in text else text).encode()
-    at, marks = _find_marks(raw)
-    scalars = _find_scalars(raw, at, marks)
-    objects = None if scalars is None else _find_objects(at, marks)
-    return None if scalars is None or objects is None else (scalars, objects)
+def _find_marks(text: str) -> _Marks | None:
+    """Return the marks of a document; None if the other reader must read it.
 
-
-def _find_marks(raw: bytes) -> tuple[Column, Marks]:
-    """Return the positions of the marks outside of strings and of the quotes that open a string, and the marks."""
-    import numpy as np
-
-    at = np.frombuffer(raw.translate(_IS_MARK), dtype=bool).nonzero()[0]
-    marks = np.frombuffer(raw, dtype=np.uint8)[at]
-    is_quote = marks == _QUOTE
-    kept = is_quote == np.logical_xor.accumulate(is_quote)
-    return at[kept], marks[kept]
-
-
-def _find_scalars(raw: bytes, at: Column, marks: Marks) -> _Scalars | None:
-    """Return where the scalar members start, and which are strings; None for scalars in lists, and too long ones."""
-    import numpy as np
-
-    follows = (marks[:-1] == _COMMA) | (marks[:-1] == _BEGIN)
-    for index in (follows & ((marks[1:] == _COMMA) | (marks[1:] == _END))).nonzero()[0].tolist():
-        if marks[index] == _COMMA or raw[at[index] + 1 : at[index + 1]].strip():
-            return None
-    colons = (marks == _COLON).nonzero()[0]
-    after = marks[colons + 1]
-    is_text = after == _QUOTE
-    if np.count_nonzero(marks == _QUOTE) != len(colons) + np.count_nonzero(is_text):
-        return None
-    is_scalar = is_text | (after == _COMMA) | (after == _CLOSE)
-    colons, is_text = colons[is_scalar], is_text[is_scalar]
-    starts = np.where(is_text, at[colons + 1], at[colons] + 1)
-    data = np.frombuffer(raw, dtype=np.uint8)
-    while (is_blank := data[starts] <= ord(" ")).any():
-        starts = starts + is_blank
-    if (~is_text & (at[colons + 1] - starts > LONGEST_SCALAR)).any():
-        return None
-    return starts, is_text
-
-
-def _find_objects(at: Column, marks: Marks) -> _Objects | None:
-    """Return where objects begin and end, in the order of their ends, and which have only scalars.
-
-    None if objects and lists are too deep.
+    The colon of a member follows the quote of its key, perhaps after one blank. Such a colon, or a brace, in a string
+    makes the counts differ from those of the decoded document, as a key that occurs twice does.
     """
     import numpy as np
 
-    opening, closing = marks == _OPEN, marks == _CLOSE
-    steps = (opening | (marks == _BEGIN)).astype(np.int64) - (closing | (marks == _END))
-    if np.cumsum(steps).max() > DEEPEST + 1:
+    data = np.frombuffer(text.encode(), dtype=np.uint8)
+    colons = (data == _COLON).nonzero()[0]
+    before = data[colons - 1]
+    is_key = (before == _QUOTE) | ((before == _BLANK) & (data[colons - 2] == _QUOTE))
+    if (before[~is_key] <= _BLANK).any():
         return None
-    # At each level of objects, a brace that opens and the one that closes follow each other.
-    braces = (opening | closing).nonzero()[0]
-    level = np.cumsum(np.where(opening[braces], 1, -1)) + closing[braces]
-    pairs = braces[np.argsort(level.astype(np.int16), kind="stable")].reshape(-1, 2)
-    first, last = pairs[np.argsort(pairs[:, 1])].T
-    count = np.cumsum(steps != 0)
-    return at[first], at[last], count[last] - count[first] == 1
+    starts = colons[is_key] + 1
+    while (is_blank := data[starts] <= _BLANK).any():
+        starts = starts + is_blank
+    is_text = data[starts] == _QUOTE
+    for index in ((np.diff(starts, append=len(data)) > LONGEST_SCALAR) & ~is_text).nonzero()[0].tolist():
+        if _LONG_SCALAR.match(text, int(starts[index])):
+            return None
+    return _Marks(starts, is_text, (data == _OPEN).nonzero()[0], (data == _CLOSE).nonzero()[0])
+
+
+class _Tree:
+    """Assigns the marks to the objects of a decoded document."""
+
+    def __init__(self, places: Places, begins: list[int], ends: list[int]) -> None:
+        self._places, self._begins, self._ends = places, begins, ends
+        self._members = self._opened = self._closed = 0
+
+    def build(self, content: dict[str, Any]) -> JsonObject:
+        """Return the document; raise `_OtherReaderError` if the counts differ."""
+        if len(self._begins) != len(self._ends):
+            raise _OtherReaderError
+        root = self._object(content, 0)
+        if (self._members, self._opened) != (len(self._places.lines), len(self._begins)):
+            raise _OtherReaderError
+        return root
+
+    def _object(self, content: dict[str, Any], depth: int) -> JsonObject:
+        if depth > DEEPEST or self._opened == len(self._begins):
+            raise _OtherReaderError
+        begin, first = self._begins[self._opened], self._members
+        self._opened += 1
+        self._members += len(content)
+        ordinals: Sequence[int] = range(first, self._members)
+        kinds = set(map(type, content.values()))
+        if dict in kinds or list in kinds:
+            self._members, ordinals = first, []
+            for key, value in content.items():
+                ordinals.append(self._members)
+                self._members += 1
+                if type(value) is dict:
+                    content[key] = self._object(value, depth + 1)
+                elif type(value) is list:
+                    self._list(value, depth + 1)
+        span = begin, self._ends[self._closed]
+        self._closed += 1
+        return JsonObject(span, [], content, ordinals, self._places)
+
+    def _list(self, items: list[Any], depth: int) -> None:
+        for index, item in enumerate(items):
+            if type(item) is dict:
+                items[index] = self._object(item, depth + 1)
+            elif type(item) is list and depth <= DEEPEST:
+                self._list(item, depth + 1)
+            else:
+                raise _OtherReaderError

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ _NEW = tuple.__new__
 
 
 class Places(NamedTuple):
-    """The positions and lines of the scalar members of a document, and whether each is a string (1 or 0)."""
+    """The positions and lines of the members of a document, and whether each is a string (1 or 0)."""
 
     positions: array[int]
     lines: array[int]
@@ -71,17 +71,22 @@ class JsonObject(msgspec.Struct):
 
     Attributes
     ----------
-    members : list of tuple
-        Keys and values; see `pairs`, which builds the scalars.
     span : tuple of int
-        Begin and end of the object in the text, where the end is 0 if the text ends inside the object. For an object of
-        `azlatency.logs.json_scan`, also the range of its scalars in ``places``, and 1 if all members are scalars.
+        Begin and end of the object in the text, where the end is 0 if the text ends inside the object.
+    members : list of tuple
+        Keys and values; see `pairs`, which builds them.
+    content : dict
+        Of an object of `azlatency.logs.json_scan`: objects, lists, strings, and numbers as the decoder returns them.
+    ordinals : sequence of int
+        The indexes of the members of ``content`` in ``places``; a range if all of them are scalars.
     places : Places or None
-        The positions of the scalars, as long as they are not built.
+        The positions of the members of ``content``; None for an object of another reader.
     """
 
+    span: tuple[int, int] = (0, 0)
     members: list[tuple[str, Any]] = []  # a new list for each object
-    span: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
+    content: dict[str, Any] = {}
+    ordinals: Sequence[int] = ()
     places: Places | None = None
 
     @property
@@ -97,34 +102,54 @@ class JsonObject(msgspec.Struct):
     @property
     def pairs(self) -> list[tuple[str, Any]]:
         """Keys and values (`JsonObject`, list or `Scalar`)."""
-        if self.places is not None:
-            index = self.span[2]
-            for number, (key, value) in enumerate(self.members):
-                if isinstance(value, JsonObject | list):
-                    index = max(_stop_of(value), index)
-                else:
-                    self.members[number] = key, _scalar_at(self.places, index, value)
-                    index += 1
-            self.places = None
+        if self.content and not self.members:
+            values = zip(self.content.items(), self.ordinals, strict=True)
+            self.members = [(key, self._member(value, ordinal)) for (key, value), ordinal in values]
         return self.members
 
-    @property
-    def _is_flat(self) -> bool:
-        """Whether all members are scalars that are not built yet."""
-        return self.places is not None and self.span[4] == 1
+    def _member(self, value: Any, ordinal: int) -> Any:
+        """Return a member, whose value or token the decoder returned, as `get` does."""
+        if isinstance(value, JsonObject | list) or self.places is None:
+            return value
+        token = _token_of(value)
+        built = value if self.places.is_text[ordinal] else _to_scalar(token)
+        return _NEW(Scalar, (built, token, self.places.positions[ordinal]))
+
+    def forget(self) -> None:
+        """Drop the members of an object that is read, because the next ones need its memory."""
+        self.members.clear()
+        self.content.clear()
 
     def numbers(self, line_of: Callable[[int], int]) -> list[tuple[str, str, int]]:
         """Return key, token and line of the members that are numbers, ``nan`` and too large ones included."""
-        if self.places is None or not self._is_flat:
+        if self.places is None or not isinstance(self.ordinals, range):
             scalars = [(key, value) for key, value in self.pairs if isinstance(value, Scalar)]
             return [
                 (key, scalar.token, line_of(scalar.position))
                 for key, scalar in scalars
                 if not isinstance(scalar.value, str) and scalar.token not in _WORDS
             ]
-        part = slice(self.span[2], self.span[3])
-        members = zip(self.members, self.places.is_text[part], self.places.lines[part], strict=True)
-        return [(key, token, line) for (key, token), text, line in members if not text and isinstance(token, str)]
+        part = slice(self.ordinals.start, self.ordinals.stop)
+        members = zip(self.content.items(), self.places.is_text[part], self.places.lines[part], strict=True)
+        return [
+            (key, _token_of(value), line)
+            for (key, value), is_text, line in members
+            if not is_text and value.__class__ in (str, int)
+        ]
+
+    def whole_numbers(self, line_of: Callable[[int], int]) -> tuple[list[str], list[int], list[int]]:
+        """Return keys, values and lines of the members that are whole numbers, without those that are too large."""
+        if self.places is not None and isinstance(self.ordinals, range):
+            keys, values = list(self.content), list(self.content.values())
+            if set(map(type, values)) == {int} and min(values) >= 0 and max(values) < _LARGEST:
+                return keys, values, self.places.lines[self.ordinals.start : self.ordinals.stop].tolist()
+        numbers = [
+            (key, int(token), line)
+            for key, token, line in self.numbers(line_of)
+            if token.isdecimal() and len(token) <= _MOST_DIGITS
+        ]
+        keys, values, lines = map(list, zip(*numbers, strict=True)) if numbers else ([], [], [])
+        return keys, values, lines
 
     def all(self, name: str) -> list[Any]:
         """Return every value of that name."""
@@ -132,12 +157,11 @@ class JsonObject(msgspec.Struct):
 
     def get(self, name: str) -> Any:
         """Return the first value of that name, or None."""
-        for index, (key, value) in enumerate(self.members):
-            if key == name:
-                if self.places is not None and self._is_flat:
-                    return _scalar_at(self.places, self.span[2] + index, value)
-                return value if isinstance(value, JsonObject | list) else self.pairs[index][1]
-        return None
+        if self.content:
+            if name not in self.content:
+                return None
+            return self._member(self.content[name], self.ordinals[list(self.content).index(name)])
+        return next((value for key, value in self.pairs if key == name), None)
 
     def object(self, name: str) -> JsonObject:
         """Return the first value of that name if it is an object, else an empty object."""
@@ -160,18 +184,11 @@ class JsonObject(msgspec.Struct):
         return None if leaf is None else leaf.value
 
 
-def _scalar_at(places: Places, index: int, value: str | bool | None) -> Scalar:
-    """Return the scalar at an index of ``places``, whose value or token the decoder returned."""
-    token = value if isinstance(value, str) else _TOKENS[value]
-    built = value if places.is_text[index] else _to_scalar(token)
-    return _NEW(Scalar, (built, token, places.positions[index]))
-
-
-def _stop_of(value: JsonObject | list[Any]) -> int:
-    """Return the index of the first scalar after a value; 0 if the value contains no object."""
-    if isinstance(value, JsonObject):
-        return value.span[3]
-    return max(map(_stop_of, value), default=0)
+def _token_of(value: str | int | bool | None) -> str:
+    """Return the token of a scalar that the decoder returned."""
+    if isinstance(value, str):
+        return value
+    return _TOKENS[value] if value is None or isinstance(value, bool) else str(value)
 
 
 def skip_blanks(text: str, position: int) -> int:
@@ -212,7 +229,7 @@ def read_object(text: str, position: int, into: JsonObject, depth: int = 0, kept
     """
     if depth > DEEPEST:
         raise JsonError(text, position)
-    into.span = position, 0, 0, 0, 0
+    into.span = position, 0
     place = skip_blanks(text, position + 1)
     pairs = into.pairs
     while text[place : place + 1] != "}":
@@ -224,7 +241,7 @@ def read_object(text: str, position: int, into: JsonObject, depth: int = 0, kept
                 pairs.append((key, _NEW(Scalar, (_to_scalar(token), token, match.start(2)))))
             place = match.end()
             if mark == "}":
-                into.span = position, match.end(4), 0, 0, 0
+                into.span = position, match.end(4)
                 return into.end
             continue
         key, place = read_string(text, place)
@@ -236,7 +253,7 @@ def read_object(text: str, position: int, into: JsonObject, depth: int = 0, kept
             value, place = read_value(text, place, depth + 1)
             pairs.append((key, value))
         place = skip_comma(text, place, "}")
-    into.span = position, place + 1, 0, 0, 0
+    into.span = position, place + 1
     return into.end
 
 

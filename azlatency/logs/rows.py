@@ -93,6 +93,11 @@ class Rows(MutableSequence[Row]):
     def __iter__(self) -> Iterator[Row]:
         return chain.from_iterable(self._parts)
 
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Rows | list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __getitem__(self, index: Any) -> Any:
         return self._built()[index]
 

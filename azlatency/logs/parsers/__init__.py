@@ -23,8 +23,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-import msgspec
-
 from azlatency import __version__
 from azlatency.logs.units import UnitDefinition, register_units
 
@@ -86,7 +84,7 @@ class Log:
         Host name in that prompt.
     document : object
         If the log is a file with one JSON document, the document as the parser's ``document_type``; None if it has
-        members of another type.
+        members of another type. Without such a type, what `azlatency.logs.json_lines.JsonLineMap` reads it from.
     """
 
     source: Source
@@ -178,8 +176,8 @@ class Parser:
     document_keys : mapping of str to str
         First keys of the JSON documents that the tool writes, each with the beginning of its value. A file that is one
         such document is read without a search for logs in it.
-    document_type : type
-        What ``msgspec`` decodes such a document to. The default only checks its syntax.
+    document_type : type or None
+        What ``msgspec`` decodes such a document to; None if `azlatency.logs.json_lines.JsonLineMap` reads it.
     units : mapping of str to tuple
         Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
     code_page_phrases : mapping of str to sequence of str
@@ -195,7 +193,7 @@ class Parser:
     commands: ClassVar[Sequence[str]] = ()
     shares: ClassVar[Sequence[str]] = ()
     document_keys: ClassVar[Mapping[str, str]] = {}
-    document_type: ClassVar[Any] = msgspec.Raw
+    document_type: ClassVar[Any] = None
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
     reader: ClassVar[type[LineReader]]

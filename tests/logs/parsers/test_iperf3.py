@@ -574,7 +574,7 @@ def test_columns_give_the_same_tables_as_rows(monkeypatch: pytest.MonkeyPatch, n
     tables = []
     for fewest, long in ((10**9, 10**9), (1, 1), (1, 10**9)):
         monkeypatch.setattr(json_output, "_FEWEST_COLUMNS", fewest)
-        monkeypatch.setattr(json_lines, "_LONG", long)
+        monkeypatch.setattr(json_lines, "LONG", long)
         read = read_text(json.dumps(document, indent="\t") + "\n")
         tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
     monkeypatch.setattr(json_output, "decode_intervals", lambda line_map, place: None)

@@ -35,8 +35,6 @@ from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
 _PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,12})?")
-#: Larger numbers do not fit the tables.
-_MOST_DIGITS = 18
 _KINDS = ("read", "write", "trim", "mixed")
 #: The lists of jobs; a job in which a document is cut keeps its complete members.
 _KEPT: Kept = {"jobs": {}, "client_stats": {}}
@@ -90,7 +88,7 @@ class Documents:
                     job.cut = not node.end
                     job.last_line = self.line_map.line_number(node.end - 1) if node.end else job.line
                     self.document_jobs.append(job)
-                    node.members.clear()  # the next jobs need its memory
+                    node.forget()
         self._apply_header(document)
 
     # --- members that all jobs of a document share
@@ -242,16 +240,14 @@ class Documents:
             )
 
     def _bins(self, direction: Direction, node: JsonObject, metric: str, job: Job) -> None:
-        bins = [
-            (int(key), int(token), line)
-            for key, token, line in self.line_map.numbers(node)
-            if key.isdigit() and token.isdecimal() and len(token) <= _MOST_DIGITS
-        ]
-        if not bins:
-            return
-        middles, counts, lines = map(list, zip(*bins, strict=True))
+        keys, counts, lines = node.whole_numbers(self.line_map.line_number)
+        if not "".join(keys).isdigit():
+            bins = [bin for bin in zip(keys, counts, lines, strict=True) if bin[0].isdigit()]
+            keys, counts, lines = map(list, zip(*bins, strict=True)) if bins else ([], [], [])
         self.line_map.mark_lines(lines)
-        lows, highs = map(list, zip(*map(bucket_of, middles), strict=True))
+        if not lines:
+            return
+        lows, highs = map(list, zip(*map(bucket_of, keys), strict=True))
         direction.buckets.append(Buckets(metric, lows, highs, counts, lines))
         total = sum(counts)
         if not total:

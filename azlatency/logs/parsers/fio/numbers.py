@@ -27,8 +27,9 @@ class Bucket(NamedTuple):
 
 
 @lru_cache(maxsize=4096)  # fio has fewer buckets, and prints their middles
-def bucket_of(value: int) -> Bucket:
-    """Return the bucket that contains a latency; each value below 128 has its own bucket."""
+def bucket_of(value: int | str) -> Bucket:
+    """Return the bucket that contains a latency, perhaps as printed; each value below 128 has its own bucket."""
+    value = int(value)
     shift = max(value.bit_length() - 1 - _BUCKET_BITS, 0)
     low = value >> shift << shift
     return Bucket(low, low + (1 << shift))

@@ -57,7 +57,7 @@ class IostatJson:
                     self._report(report)
                     if self.reports.report is not None and report.end:
                         self.reports.report.run.set(last_line=self.line_map.line_number(report.end - 1))
-                    report.members.clear()  # the rows of the next reports need its memory
+                    report.forget()
 
     def _report(self, node: JsonObject) -> None:
         if not {"avg-cpu", "disk"} & {key for key, _ in node.pairs}:
