@@ -32,9 +32,7 @@ azlatency report                            # open build/site/index.html
 
 
 @command("init", "azlatency init northeurope", "azlatency init .")
-def init(
-    folder: Annotated[Path, typer.Argument(help="Folder of the project.", autocompletion=complete_path)],
-) -> None:
+def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", autocompletion=complete_path)]) -> None:
     """Make a project folder: data/raw for logs, the notebooks of the report to edit, a CI workflow.
 
     Existing files are never overwritten.

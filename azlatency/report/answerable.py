@@ -6,10 +6,9 @@ measurement that would answer it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from azlatency.studies.runs import client_side_runs, other_study, run_table
 
@@ -86,6 +85,10 @@ class _Facts:
         return settings > 1 or self.latency_runs["placement"].nunique() > 1
 
     @property
+    def has_expectations(self) -> bool:
+        return bool(self.study.expectations)
+
+    @property
     def has_time_series(self) -> bool:
         busy = self.study.intervals.groupby("run_id").size()
         return bool(len(self.study.samples)) or bool((busy >= 60).any()) or "failed_at" in self.reported
@@ -106,83 +109,53 @@ class _Facts:
     @property
     def has_rounds(self) -> bool:
         rounds = self.study.runs["round"].nunique() > 1
-        return bool(rounds) or (self.has_repeats and self._has_earlier_repeats())
-
-    def _has_earlier_repeats(self) -> bool:
-        before = other_study(self.study, "")
-        return bool(before.info) and _Facts(before).has_repeats
+        before = other_study(self.study, "") if self.has_repeats and not rounds else None
+        return bool(rounds) or (before is not None and bool(before.info) and _Facts(before).has_repeats)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Page:
-    page: str
-    question: str
-    measure: str
-    needs: Callable[[Any], bool]
-
-
-_PAGES = (
-    _Page(
-        page="01_latency",
-        question="How long does a round trip take on each path?",
-        measure="Run sockperf, qperf or ping on each path and keep the whole output.",
-        needs=lambda facts: facts.has_latency,
+#: By notebook: what it needs of the facts, what a reader asks, and what to measure to answer it.
+_PAGES = {
+    "01_latency": (
+        "has_latency", "How long does a round trip take on each path?",
+        "Run sockperf, qperf or ping on each path and keep the whole output.",
     ),
-    _Page(
-        page="02_throughput",
-        question="How much data does each path carry?",
-        measure="Run iperf3 or ntttcp on each path for at least a minute and keep its summary.",
-        needs=lambda facts: facts.has_throughput,
+    "02_throughput": (
+        "has_throughput", "How much data does each path carry?",
+        "Run iperf3 or ntttcp on each path for at least a minute and keep its summary.",
     ),
-    _Page(
-        page="03_tail",
-        question="How slow are the slowest packets?",
-        measure="Use a tool that prints percentiles or every packet: sockperf with --full-log, lagscope, ping.",
-        needs=lambda facts: facts.has_tail,
+    "03_tail": (
+        "has_tail", "How slow are the slowest packets?",
+        "Use a tool that prints percentiles or every packet: sockperf with --full-log, lagscope, ping.",
     ),
-    _Page(
-        page="04_zone_pair_asymmetry",
-        question="Is a path slower from one zone than from the other?",
-        measure="Run the same tool from both ends of each pair, in at least six rounds.",
-        needs=lambda facts: facts.has_both_directions,
+    "04_zone_pair_asymmetry": (
+        "has_both_directions", "Is a path slower from one zone than from the other?",
+        "Run the same tool from both ends of each pair, in at least six rounds.",
     ),
-    _Page(
-        page="05_placement",
-        question="What does the placement of two machines cost?",
-        measure="Measure two placements with one tool and one message size, alternating.",
-        needs=lambda facts: facts.has_placements,
+    "05_placement": (
+        "has_placements", "What does the placement of two machines cost?",
+        "Measure two placements with one tool and one message size, alternating.",
     ),
-    _Page(
-        page="06_vm_baseline",
-        question="Does the VM deliver what its specification promises?",
-        measure="Write the expected values to baseline.toml and measure each with the command that the source gives.",
-        needs=lambda facts: bool(facts.study.expectations),
+    "06_vm_baseline": (
+        "has_expectations", "Does the VM deliver what its specification promises?",
+        "Write the expected values to baseline.toml and measure each with the command that the source gives.",
     ),
-    _Page(
-        page="07_stability",
-        question="Is a path stable over hours?",
-        measure="Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.",
-        needs=lambda facts: facts.has_time_series,
+    "07_stability": (
+        "has_time_series", "Is a path stable over hours?",
+        "Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.",
     ),
-    _Page(
-        page="08_tool_agreement",
-        question="Do two tools agree on one path?",
-        measure="Run two tools that send the same packets on the same paths, in rounds.",
-        needs=lambda facts: facts.has_common_paths,
+    "08_tool_agreement": (
+        "has_common_paths", "Do two tools agree on one path?",
+        "Run two tools that send the same packets on the same paths, in rounds.",
     ),
-    _Page(
-        page="09_before_after",
-        question="Did something change between two measurements?",
-        measure="Repeat the measurement, several runs each time, and name the earlier study with before in study.toml.",
-        needs=lambda facts: facts.has_rounds,
+    "09_before_after": (
+        "has_rounds", "Did something change between two measurements?",
+        "Repeat the measurement, several runs each time, and name the earlier study with before in study.toml.",
     ),
-    _Page(
-        page="10_plan_the_next_run",
-        question="How many runs does a given precision take?",
-        measure="Measure at least one path three times with one tool: the spread of these runs is the pilot.",
-        needs=lambda facts: facts.has_repeats,
+    "10_plan_the_next_run": (
+        "has_repeats", "How many runs does a given precision take?",
+        "Measure at least one path three times with one tool: the spread of these runs is the pilot.",
     ),
-)
+}  # fmt: skip
 
 
 def unanswered(study: Study) -> list[Unanswered]:
@@ -200,7 +173,7 @@ def unanswered(study: Study) -> list[Unanswered]:
     """
     facts = _Facts(study)
     return [
-        Unanswered(page=page.page, question=page.question, measure=page.measure)
-        for page in _PAGES
-        if not page.needs(facts)
+        Unanswered(page=page, question=question, measure=measure)
+        for page, (needs, question, measure) in _PAGES.items()
+        if not getattr(facts, needs)
     ]

@@ -108,9 +108,7 @@ def card_view(record: Any, links: Links | None = None) -> CardView | None:
     texts["axis"] += ", log scale" if logarithmic else ""
     texts |= {name: tuple(record.get(name, ())) for name in _LISTS}
     return CardView(
-        **texts,
-        dots=dots,
-        files={name: list(file) for name, file in dict(record.get("files", {})).items()},
+        **texts, dots=dots, files={name: list(file) for name, file in dict(record.get("files", {})).items()}
     )
 
 

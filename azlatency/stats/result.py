@@ -81,10 +81,7 @@ _CODES = {
         "packets depend on each other, and the run has so few independent groups of them that the interval may be too "
         "short; measure longer",
     ),
-    "within_run_floor": (
-        "lower bound",
-        "the interval assumes independent packets; the true interval is wider",
-    ),
+    "within_run_floor": ("lower bound", "the interval assumes independent packets; the true interval is wider"),
     "tail_unresolved": ("tail unresolved", "too few observations lie above this percentile to bound it"),
     "coarse_bound": (
         "coarse bound",
@@ -144,10 +141,7 @@ _CODES = {
         "initiators",
         "a round trip crosses both directions, so this compares initiators and cannot show a one-way difference",
     ),
-    "no_mean": (
-        "no finite mean",
-        "the fitted tail has no finite mean; the data mix several kinds of delay",
-    ),
+    "no_mean": ("no finite mean", "the fitted tail has no finite mean; the data mix several kinds of delay"),
     "wide": ("wide", "the interval is wider than the estimate"),
 }
 CODES = {code: sentence for code, (_, sentence) in _CODES.items()}

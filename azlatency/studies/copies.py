@@ -40,10 +40,7 @@ _SMALL = {
     "metrics": ["metric", "side", "stream", "printed", "printed_unit"],
     "quantiles": ["metric", "stream", "q", "printed", "printed_unit"],
 }
-_LARGE = {
-    "intervals": ["side", "stream", "start_ns", "throughput_printed"],
-    "samples": ["seq", "rtt_ns"],
-}
+_LARGE = {"intervals": ["side", "stream", "start_ns", "throughput_printed"], "samples": ["seq", "rtt_ns"]}
 #: The column of each table that holds printed values.
 PRINTED = {"metrics": "printed", "quantiles": "printed", "intervals": "throughput_printed", "samples": "rtt_ns"}
 

@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks, times_axis
-from azlatency.report.charts.base import (
-    MOST_ROWS,
-    grid,
-    label,
-    left_out,
-    lines,
-    most_of,
-    sizes,
-    stack,
-    styled,
-    tip,
-)
+from azlatency.report.charts.base import MOST_ROWS, grid, label, left_out, lines, most_of, sizes, stack, styled, tip
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words

@@ -18,20 +18,23 @@ if TYPE_CHECKING:
 _MANY_DOTS, _MOST_DOTS = 6, 30
 
 
-def dots(axis: Axes, rows: Sequence[float], values: Sequence[float], tips: Sequence[str], colour: str = RUN) -> None:
-    """Draw one hollow dot per run in its row; seaborn's swarm moves dots apart that would hide each other.
+def dots(axis: Axes, runs: Sequence[tuple[float, float, str]], colour: str = RUN) -> None:
+    """Draw one hollow dot per run, from its row, its value and the text that is shown under the pointer.
+
+    Seaborn's swarm moves dots apart that would hide each other.
 
     The limits and the scale of the axis must be final.
     """
     import seaborn
 
-    if not values:
+    if not runs:
         return
+    rows, values, tips = zip(*runs, strict=True)
     most = max(Counter(rows).values())
     size, line = (4.2, 1.1) if most <= _MANY_DOTS else (3.0, 1.1) if most <= _MOST_DOTS else (1.4, 0.5)
     limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
     seaborn.swarmplot(
-        x=list(values), y=list(rows), orient="h", native_scale=True, size=size,
+        x=values, y=rows, orient="h", native_scale=True, size=size,
         color=axis.get_facecolor(), edgecolor=colour, linewidth=line, warn_thresh=1, ax=axis, zorder=4,
     )  # fmt: skip
     axis.set_yticks(ticks, names)

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING
 from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
-from azlatency.report.charts.base import (
-    MICROSECOND,
-    label,
-    left_out,
-    lines,
-    new_figure,
-    side_by_side,
-    sizes,
-    styled,
-)
+from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, new_figure, side_by_side, sizes, styled
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.titles import is_sparse
@@ -110,12 +101,8 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
         if condition.origin == "reported":
             axis.plot(x, [place] * len(x), color=GREY, linewidth=1.4, zorder=2)
             axis.plot(x, [place] * len(x), "D", color=GREY, markersize=4.5, zorder=3)
-    logged = [
-        (value / MICROSECOND, place)
-        for place, condition in enumerate(rows)
-        if condition.origin == "log"
-        for value in condition.values
-    ]
+    logged = [(place, c.path, value / MICROSECOND) for place, c in enumerate(rows) if c.origin == "log"
+              for value in c.values]  # fmt: skip
     everything = [value / MICROSECOND for condition in rows for value in condition.values]
     everything += [truth / MICROSECOND for row in rows if (truth := configured().rtt.get(row.path))]
     if max(everything) > 4 * min(everything):
@@ -125,8 +112,7 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
     else:
         axis.set_xlim(0, 1.3 * max(everything))
     draw.name_rows(axis, names)
-    draw.dots(axis, [place for _, place in logged], [x for x, _ in logged],
-              [f"{rows[place].path}: {plain(x, 5)} µs" for x, place in logged])  # fmt: skip
+    draw.dots(axis, [(place, value, f"{path}: {plain(value, 5)} µs") for place, path, value in logged])
     for place, condition in enumerate(rows):
         if condition.origin == "reported" or len(condition.values) == 1:
             x = [value / MICROSECOND for value in condition.values]

@@ -130,10 +130,9 @@ def _forest(
         names = sorted(groups, key=lambda path: (_size(groups[path], by_key.get((path, method))), str(path)))
         draw.name_rows(axis, [label(path) for path in names], 0.5)
         axis.set_title(method)
-        runs_of = [(row, str(path), float(v) / scale) for row, path in enumerate(names) for v in groups[path]]
-        drawn_runs = [(row, path, number) for row, path, number in runs_of if math.isfinite(number)]
-        draw.dots(axis, [row for row, _, _ in drawn_runs], [number for *_, number in drawn_runs],
-                  [f"{path}: {plain(number, 5)} {unit}" for _, path, number in drawn_runs])  # fmt: skip
+        numbered = [(row, path, float(v) / scale) for row, path in enumerate(names) for v in groups[path]]
+        draw.dots(axis, [(row, number, f"{path}: {plain(number, 5)} {unit}") for row, path, number in numbered
+                         if math.isfinite(number)])  # fmt: skip
         for row, path in enumerate(names):
             numbers = groups[path].astype(float) / scale
             _forest_row(axis, row, str(path), numbers, by_key.get((path, method)), scale, unit)

@@ -109,10 +109,9 @@ def _panel(axis: Axes, group: Sequence[Condition]) -> None:
         row += height
     axis.set_yticks(rows, [label(_name(condition)) for condition in group])
     axis.set_ylim(row, 0)
-    logged = [(place, c, value / MICROSECOND) for place, c in zip(rows, group, strict=True) if c.origin == "log"
+    logged = [(place, c.path, value / MICROSECOND) for place, c in zip(rows, group, strict=True) if c.origin == "log"
               for value in c.values]  # fmt: skip
-    draw.dots(axis, [place for place, _, _ in logged], [value for *_, value in logged],
-              [f"{c.path}: {plain(value, 5)} µs" for _, c, value in logged])  # fmt: skip
+    draw.dots(axis, [(place, value, f"{path}: {plain(value, 5)} µs") for place, path, value in logged])
     for place, condition in zip(rows, group, strict=True):
         x = [value / MICROSECOND for value in condition.values]
         if condition.origin == "reported":

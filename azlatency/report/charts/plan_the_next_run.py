@@ -7,17 +7,7 @@ from collections.abc import Sequence
 
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import (
-    MOST_ROWS,
-    grid,
-    label,
-    lines,
-    most_of,
-    narrow,
-    sizes,
-    stack,
-    styled,
-)
+from azlatency.report.charts.base import MOST_ROWS, grid, label, lines, most_of, narrow, sizes, stack, styled
 from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.planning import Plan

@@ -7,16 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
-from azlatency.report.charts.base import (
-    GIGABIT,
-    MICROSECOND,
-    MOST_PANELS,
-    grid,
-    left_out,
-    sizes,
-    styled,
-    tip,
-)
+from azlatency.report.charts.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, left_out, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -75,10 +66,7 @@ def _panel(axis: Axes, one: History) -> None:
     numbers = range(1, len(values) + 1)
     axis.plot(numbers, values, color=RUN, linewidth=0.5, alpha=0.5)
     (marks,) = axis.plot(numbers, values, "o", color=RUN, markersize=3.5, markerfacecolor=axis.get_facecolor())
-    tip(
-        marks,
-        *(f"run {number}: {plain(value, 5)} {unit}" for number, value in zip(numbers, values, strict=True)),
-    )
+    tip(marks, *(f"run {number}: {plain(value, 5)} {unit}" for number, value in zip(numbers, values, strict=True)))
     levels = one.levels or (sorted(one.values)[len(values) // 2],)
     for (begin, end), level in zip(pairwise([0, *one.changes, len(values)]), levels, strict=True):
         axis.plot([begin + 0.5, end + 0.5], [level / scale] * 2, color=ESTIMATE, linewidth=1.4)

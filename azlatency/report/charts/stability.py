@@ -213,10 +213,7 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
         (marks,) = axis.plot(
             range(len(values)), values, "o", color=ESTIMATE, markerfacecolor="white", markersize=5, zorder=3
         )
-        tip(
-            marks,
-            *(f"{name}: {plain(value, 5)} µs" for name, value in zip(connection.names, values, strict=True)),
-        )
+        tip(marks, *(f"{name}: {plain(value, 5)} µs" for name, value in zip(connection.names, values, strict=True)))
         axis.plot([len(values) - 1], values[-1:], "o", color=RUN, markersize=6, zorder=4)
         names = [name.removeprefix("records ").removesuffix(" before the end") for name in connection.names]
         axis.set_xticks(range(len(values)), [name.removesuffix(" records") for name in names], rotation=90)

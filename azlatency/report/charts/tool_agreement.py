@@ -14,18 +14,13 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.tables.common import VERDICTS
 from azlatency.stats.across_runs.agreement import Agreement, Pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PANELS = 5
-_VERDICTS = {
-    "different": "different",
-    "different_within_margin": "different, within the margin",
-    "equivalent": "practically equivalent",
-    "undetermined": "inconclusive",
-}
 
 
 @styled
@@ -119,9 +114,8 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
     names = [f"{path} ({plain(size)} µs)" if size < 1000 else f"{path} ({size:,.0f} µs)" for path, size, _ in groups]
     last = "one more pair" if agreement.prediction else "(one pair only)"
     draw.name_rows(axis, [*map(label, names), "mean ratio", last])
-    drawn = [(row, path, ratio) for row, (path, _, ratios) in enumerate(groups) for ratio in ratios]
-    draw.dots(axis, [row for row, _, _ in drawn], [ratio for *_, ratio in drawn],
-              [f"{path}: {plain(ratio, 4)}" for _, path, ratio in drawn])  # fmt: skip
+    draw.dots(axis, [(row, ratio, f"{path}: {plain(ratio, 4)}") for row, (path, _, ratios) in enumerate(groups)
+                     for ratio in ratios])  # fmt: skip
     draw.at_edge(axis, mean, f"{number(agreement.ratio.estimate)}×", colour)
     for row, (_, _, ratios) in enumerate(groups):
         if len(ratios) == 1:
@@ -133,7 +127,7 @@ def _subject(agreement: Agreement) -> str:
     return (
         f"different packets ({', '.join(agreement.differs_in)})"
         if agreement.differs_in
-        else _VERDICTS[agreement.verdict]
+        else VERDICTS[agreement.verdict]
     )
 
 

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Marker, edge and fill of each verdict, distinguishable without colour.
-_MARKS = {
-    "meets": ("o", ESTIMATE, ESTIMATE),
-    "fails": ("X", RUN, RUN),
-    "inconclusive": ("o", GREY, "white"),
-}
+_MARKS = {"meets": ("o", ESTIMATE, ESTIMATE), "fails": ("X", RUN, RUN), "inconclusive": ("o", GREY, "white")}
 _LOGARITHMIC_FROM = 15.0
 
 

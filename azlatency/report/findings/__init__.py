@@ -18,20 +18,9 @@ from azlatency.report.findings import (
     vm_baseline,
     what_was_measured,
     zone_pair_asymmetry,
-)
+)  # fmt: skip
 
 __all__ = [
-    "before_after",
-    "index",
-    "latency",
-    "placement",
-    "plan_the_next_run",
-    "stability",
-    "summary",
-    "tail",
-    "throughput",
-    "tool_agreement",
-    "vm_baseline",
-    "what_was_measured",
-    "zone_pair_asymmetry",
-]
+    "before_after", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
+    "throughput", "tool_agreement", "vm_baseline", "what_was_measured", "zone_pair_asymmetry",
+]  # fmt: skip

@@ -13,6 +13,18 @@ from azlatency.studies.path import Path
 
 #: Most methods whose ratios are said, and most pairs of a method; the tables list all.
 _MOST_METHODS, _MOST_PAIRS = 2, 4
+#: What to do about pairs with a flag, by its code.
+_FLAGGED = {
+    "dependent_runs": "Neighbouring rounds resemble each other, by a test over all pairs of a method: {}. Their "
+    "intervals are widened; spread the rounds over more time.",
+    "one_machine_pair": "One pair of machines measured every round, so machines and directions cannot be told apart: "
+    "{}. Measure control pairs within a zone or several pairs of machines.",
+    "one_control_pair": "One control pair shows only roughly how much machines differ, so the intervals describe these "
+    "machines and small differences stay inconclusive: {}. Measure two or more control pairs.",
+    "no_replication": "Measured in one round only, so not testable: {}.",
+    "cannot_reach_alpha": "Too few rounds for an exact test, so the verdicts rely on Student's *t*: {}. "
+    "The page on planning says how many rounds are needed.",
+}
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,42 +83,17 @@ def conclude(
         if detour.diagnostics["violated"]
     ]
     findings += _agreements(asymmetries)
-    dependent = [f"{_pair(pair)} ({pair.labels['method']})" for _, pair in pairs if "dependent_runs" in pair.codes]
-    if dependent:
-        text = (
-            f"Neighbouring rounds resemble each other, by a test over all pairs of a method: {join(dependent)}. Their "
-            "intervals are widened; spread the rounds over more time."
-        )
-        findings.append(act(text))
-    alone = [pair for _, pair in pairs if "one_machine_pair" in pair.codes]
-    if alone:
-        text = (
-            "One pair of machines measured every round, so machines and directions cannot be told apart: "
-            f"{join(map(_pair, alone))}. Measure control pairs within a zone or several pairs of machines."
-        )
-        findings.append(act(text))
-    rough = [pair for _, pair in pairs if "one_control_pair" in pair.codes and not _differs(pair)]
-    if rough:
-        text = (
-            "One control pair shows only roughly how much machines differ, so the intervals describe these machines "
-            f"and small differences stay inconclusive: {join(map(_pair, rough))}. Measure two or more control pairs."
-        )
-        findings.append(act(text))
-    single = [pair for _, pair in pairs if "no_replication" in pair.codes]
-    if single:
-        findings.append(act(f"Measured in one round only, so not testable: {join(map(_pair, single))}."))
-    too_few = [pair for _, pair in pairs if "cannot_reach_alpha" in pair.codes]
-    if too_few:
-        text = (
-            f"Too few rounds for an exact test, so the verdicts rely on Student's *t*: {join(map(_pair, too_few))}. "
-            "The page on planning says how many rounds are needed."
-        )
-        findings.append(act(text))
+    for code, text in _FLAGGED.items():
+        flagged = [pair for _, pair in pairs if code in pair.codes]
+        if code == "one_control_pair":
+            flagged = [pair for pair in flagged if not _differs(pair)]
+        if flagged:
+            findings.append(act(text.format(join(_pair(pair, method=code == "dependent_runs") for pair in flagged))))
     return Findings.of(findings)
 
 
-def _pair(pair: Comparison) -> str:
-    return f"{pair.labels['from']} ↔ {pair.labels['to']}"
+def _pair(pair: Comparison, *, method: bool = False) -> str:
+    return f"{pair.labels['from']} ↔ {pair.labels['to']}" + (f" ({pair.labels['method']})" if method else "")
 
 
 def _agreements(asymmetries: Sequence[Asymmetry]) -> list[Finding]:

@@ -15,23 +15,11 @@ from azlatency.report.tables import (
     vm_baseline,
     what_was_measured,
     zone_pair_asymmetry,
-)
+)  # fmt: skip
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "before_after",
-    "common",
-    "index",
-    "latency",
-    "placement",
-    "plan_the_next_run",
-    "provenance",
-    "stability",
-    "summary",
-    "tail",
-    "throughput",
-    "tool_agreement",
-    "vm_baseline",
-    "what_was_measured",
+    "before_after", "common", "index", "latency", "placement", "plan_the_next_run", "provenance", "stability",
+    "summary", "tail", "throughput", "tool_agreement", "vm_baseline", "what_was_measured",
     "zone_pair_asymmetry",
-]
+]  # fmt: skip

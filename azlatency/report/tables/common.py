@@ -35,12 +35,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store import Study
 
 MANY_FILES = 40
-PRINTED = {
-    "round_trip": "RTT",
-    "half_round_trip": "RTT/2",
-    "one_way": "one-way delay",
-    "unknown": "not said",
-}
+PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
 VERDICTS = {
     "different": "different",
     "different_within_margin": "different, within the margin",

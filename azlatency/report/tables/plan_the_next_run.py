@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.objects import Note
 from azlatency.report.table import Column, RunsRef, Table, interval, number, words
-from azlatency.report.tables.common import (
-    COUNT,
-    LABELLED_METHOD,
-    LABELLED_PATH,
-    computed_from,
-    flags,
-    from_runs,
-    level,
-)
+from azlatency.report.tables.common import COUNT, LABELLED_METHOD, LABELLED_PATH, computed_from, flags, from_runs, level
 
 if TYPE_CHECKING:
     import pandas as pd

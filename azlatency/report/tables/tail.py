@@ -62,9 +62,7 @@ def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
             for index, quantile in enumerate(tails[0].quantiles)
         ),
         Column(
-            "flags",
-            lambda tail: [code for code in codes_of(tail.quantiles) if code != "unbounded_upper"],
-            words(flags),
+            "flags", lambda tail: [code for code in codes_of(tail.quantiles) if code != "unbounded_upper"], words(flags)
         ),
     ]
     notes = [

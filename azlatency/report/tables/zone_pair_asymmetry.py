@@ -211,13 +211,7 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
     ]
     rows.sort(key=lambda row: (row.is_control, row.name))
     title = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits (plus ½)"}[metric]
-    return Table(
-        f"{title} in both directions (scope: across runs)",
-        columns,
-        rows,
-        notes,
-        lambda row: [row.runs],
-    )
+    return Table(f"{title} in both directions (scope: across runs)", columns, rows, notes, lambda row: [row.runs])
 
 
 def _ends(ratio: Estimate) -> tuple[float | None, float | None]:
@@ -378,7 +372,7 @@ def emulated_differences(results: Sequence[EmulatedDifference]) -> Table[Emulate
         f"Compared with {rows[0].reference} and its reverse in the same round; "
         f"{level(rows[0].difference.confidence)} intervals of the median round, not adjusted for multiplicity. "
         "Recorded: the same difference of what the emulator recorded in these runs, without the time of the hosts. "
-        "Error: what a host takes longer after a longer wait.",
+        "Error: what a host takes longer after a longer wait."
     ]
 
     def source(step: EmulatedDifference) -> list[Ref]:
@@ -412,11 +406,7 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
         "saturate the link cannot show the ratio of the rates."
     )
     return Table(
-        "Measured goodput and configured rates",
-        columns,
-        rows,
-        [note],
-        lambda row: [row.runs, *_link_refs(*row.ends)],
+        "Measured goodput and configured rates", columns, rows, [note], lambda row: [row.runs, *_link_refs(*row.ends)]
     )
 
 

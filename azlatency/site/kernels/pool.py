@@ -14,10 +14,7 @@ Result = TypeVar("Result")
 
 
 def run_all(
-    jobs: Sequence[Job],
-    work: Callable[[Job, WarmKernel], Result],
-    make_kernel: Callable[[], WarmKernel],
-    workers: int,
+    jobs: Sequence[Job], work: Callable[[Job, WarmKernel], Result], make_kernel: Callable[[], WarmKernel], workers: int
 ) -> Iterator[Result]:
     """``work(job, kernel)`` for every job, each worker with its own kernel; results in the order in which they come.
 

@@ -147,9 +147,7 @@ class WarmKernel:
         )
         try:
             run_sync(self._manager.start_kernel)(
-                cwd=str(self._folder),
-                env=self._environment(),
-                extra_arguments=["--HistoryManager.hist_file=:memory:"],
+                cwd=str(self._folder), env=self._environment(), extra_arguments=["--HistoryManager.hist_file=:memory:"]
             )
             self._client = self._manager.client()
             self._client.start_channels()
