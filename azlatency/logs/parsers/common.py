@@ -159,12 +159,8 @@ def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
         (f"{prefix}_min", f"{prefix}_mean", f"{prefix}_max", f"{prefix}_sd"), stream
     )
     if low is not None and high is not None and _exceeds(low, high):
-        run.add_event(
-            "not_monotone",
-            "error",
-            f"the minimum {low['printed']} is greater than the maximum {high['printed']}",
-            high["line"],
-        )
+        text = f"the minimum {low['printed']} is greater than the maximum {high['printed']}"
+        run.add_event("not_monotone", "error", text, high["line"])
         return
     if mean is not None:
         if low is not None and _exceeds(low, mean):

@@ -182,9 +182,8 @@ class _EchoCsv(LineLog):
             _report_clock_step(self.run, line.number, str(packet), received - sent)
             rtt = None
         elif rtt != nanoseconds(match["rtt"], "us"):
-            self.run.add_event(
-                "value_conflict", "error", f"rtt_us of packet {packet} is not receive - send", line.number
-            )
+            text = f"rtt_us of packet {packet} is not receive - send"
+            self.run.add_event("value_conflict", "error", text, line.number)
             rtt = None
         self.last_sent, self.last_received = sent, received
         self.samples.add(packet, rtt, "void" if rtt is None else "ok", sent - self.first)

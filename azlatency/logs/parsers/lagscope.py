@@ -131,9 +131,8 @@ class _Lagscope(LineLog):
     @data(r"Interrupted by Ctrl\+C", hint="Interrupted by")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(status="interrupted")
-        self.run.add_event(
-            "interrupted", "warning", "ended by Ctrl-C; the statistics cover the time until then", line.number
-        )
+        text = "ended by Ctrl-C; the statistics cover the time until then"
+        self.run.add_event("interrupted", "warning", text, line.number)
 
     @data(r"TEST COMPLETED\.", hint="TEST COMPLETED")
     def test_completed(self, line: Line, match: re.Match[str]) -> None:
@@ -187,9 +186,8 @@ class _Lagscope(LineLog):
         if self.table == "Interval":
             self.rows.append((int(match[1]), int(match[2]), line.number))
         else:
-            self.run.add_event(
-                "histogram_without_header", "warning", "the histogram row has no header; it is left out", line.number
-            )
+            text = "the histogram row has no header; it is left out"
+            self.run.add_event("histogram_without_header", "warning", text, line.number)
 
     @data(r"Dumping .{1,300}", hint="Dumping ")
     def file_name(self, line: Line, match: re.Match[str]) -> None:
@@ -282,9 +280,8 @@ class _Lagscope(LineLog):
                 rank = int((float(f"{100 * q:.6g}") * (n + 1)) / 100 - 1) + 1
                 complete_quantile(row, n, rank)
                 if not row["resolved"]:
-                    run.add_event(
-                        "percentile_is_max", "info", f"p{100 * q:g} of {n} pings is the sample maximum", number
-                    )
+                    text = f"p{100 * q:g} of {n} pings is the sample maximum"
+                    run.add_event("percentile_is_max", "info", text, number)
 
     def _store_histogram(self) -> None:
         """Store the buckets; the last one, and one before removed rows, has no upper bound."""
@@ -321,9 +318,8 @@ class _Lagscope(LineLog):
             text = f"the log has {number} replies, but the statistics count {observations:.0f}"
             run.add_event("count_mismatch", "warning", text, self.extremes_line or run.row["first_line"])
         elif (least := run.value("rtt_min")) is not None and (least,) != (self.replies.extremes() or ())[:1]:
-            run.add_event(
-                "value_conflict", "error", "the printed minimum is not that of the replies", self.extremes_line
-            )
+            text = "the printed minimum is not that of the replies"
+            run.add_event("value_conflict", "error", text, self.extremes_line)
 
     def _check_order_and_duration(self) -> None:
         run = self.run
@@ -456,12 +452,8 @@ def _read_json(log: Log, recorder: Recorder) -> None:
     if lines and complete:
         total = Quantity(float(sum(frequencies)), "count", None, None)
         run.add_metric("observations", total, log.first_line)
-        run.add_event(
-            "floored",
-            "info",
-            "times are truncated to whole microseconds; each may be up to 1 us higher",
-            log.first_line,
-        )
+        text = "times are truncated to whole microseconds; each may be up to 1 us higher"
+        run.add_event("floored", "info", text, log.first_line)
         text = "this file and the log of lagscope describe the same run; count only one of them"
         run.add_event("same_run_as_log", "info", text, log.first_line)
     end_run(run, has_numbers=bool(lines), ended=complete, last_line=log.last_line)

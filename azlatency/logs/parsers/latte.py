@@ -268,9 +268,8 @@ class _Latte(LineLog):
             if self.half and row is not None and abs(product / (2 * _SECOND_US) - 1) <= slack:
                 # -hrtt halves the time but not the counts.
                 row.update(value=row["value"] / 2, resolution=(row["resolution"] or 0) / 2 or None)
-                run.add_event(
-                    "rate_halved", "info", f"{name}/sec is twice the rate because of -hrtt; it is halved", line
-                )
+                text = f"{name}/sec is twice the rate because of -hrtt; it is halved"
+                run.add_event("rate_halved", "info", text, line)
             elif abs(product / _SECOND_US - 1) > slack:
                 text = f"{name}/sec, /iteration and the latency contradict each other: product {product / 1e6:.3f}"
                 run.add_event("identity_failed", "warning", text, line)

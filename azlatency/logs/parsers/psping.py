@@ -263,9 +263,8 @@ class _PsPing(LineLog):
         elif self.histogram:
             self.rows.append((match[1], int(match[2]), line.number))
         else:
-            self.run.add_event(
-                "histogram_without_header", "warning", "the histogram row has no header; it is left out", line.number
-            )
+            text = "the histogram row has no header; it is left out"
+            self.run.add_event("histogram_without_header", "warning", text, line.number)
 
     @data(r"(Could not find host .{1,200}|Error .{1,200}|Server closed .{1,200})", hint=" ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
@@ -380,9 +379,8 @@ class _PsPing(LineLog):
         low = self.run.row_of("throughput_min", side=self.side)
         if low is not None and self.rows and abs(8 * float(self.rows[0][0]) - low["value"]) > 1.01 * low["resolution"]:
             text = f"the histogram begins at {self.rows[0][0]} bytes/s, but the minimum is {low['printed']}"
-            self.run.add_event(
-                "unit_conflict", "error", f"{text} {low['printed_unit']}; the log is edited", low["line"]
-            )
+            text = f"{text} {low['printed_unit']}; the log is edited"
+            self.run.add_event("unit_conflict", "error", text, low["line"])
 
     def _store_histogram(self) -> None:
         prefix, run = self._prefix, self.run

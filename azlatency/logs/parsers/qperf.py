@@ -165,9 +165,8 @@ class _Qperf(LineLog):
     def messages(self, line: Line, match: re.Match[str]) -> None:
         if line.number == self.unfinished and match[3] and not line.text.endswith(" "):
             # A blank follows a complete count; without it, 8,22 may be the beginning of 8,228.
-            self.run.add_event(
-                "unfinished_line", "warning", "the log ends within this line; its count is left out", line.number
-            )
+            text = "the log ends within this line; its count is left out"
+            self.run.add_event("unfinished_line", "warning", text, line.number)
             self.cut = True
             return
         number = count(match[3]) if match[3] else self._quantity(match[4], "million")

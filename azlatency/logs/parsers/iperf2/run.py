@@ -216,9 +216,8 @@ class Test:
     def _drop_sums(self, wrong: list[Row], problem: str) -> None:
         for row in wrong:
             printed = f"{row.bytes.printed} {row.bytes.printed_unit}" if row.bytes is not None else ""
-            self.run.add_event(
-                "sum_mismatch", "warning", f"[{row.stream}] {printed} {problem}; it is left out", row.line
-            )
+            text = f"[{row.stream}] {printed} {problem}; it is left out"
+            self.run.add_event("sum_mismatch", "warning", text, row.line)
         dropped = {id(row) for row in wrong}
         self.rows = [row for row in self.rows if id(row) not in dropped]
 
@@ -333,9 +332,8 @@ class Test:
             self.run.set(requested_duration_ns=nanoseconds(seconds, "sec") or None)
         rate = self.log.option("-b", "--bandwidth")
         if rate is not None and self.run.row.get("protocol") != "udp":
-            self.run.add_event(
-                "paced", "info", f"the command limits the rate to {rate} bit/s", self.run.row["first_line"]
-            )
+            text = f"the command limits the rate to {rate} bit/s"
+            self.run.add_event("paced", "info", text, self.run.row["first_line"])
 
     # --- rows
 

@@ -386,12 +386,8 @@ class Test:
     def _check_interval(self, row: IntervalRow) -> None:
         if row.rate is None or row.bytes is None or not row.rate.value:
             if row.rate is not None and not row.agrees():
-                self.run.add_event(
-                    "rate_mismatch",
-                    "warning",
-                    f"the rate is 0, but {row.bytes and row.bytes.printed} were transferred",
-                    row.line,
-                )
+                text = f"the rate is 0, but {row.bytes and row.bytes.printed} were transferred"
+                self.run.add_event("rate_mismatch", "warning", text, row.line)
             return
         implied = 8e9 * row.bytes.value / row.rate.value
         shift = abs(implied - row.length_ns)
