@@ -147,13 +147,7 @@ class _EchoLog(LineLog):
 
 
 #: Columns of every run.
-_ECHO = {
-    "test": "echo",
-    "protocol": "tcp",
-    "printed_as": "round_trip",
-    "closed_loop": True,
-    "connections": 1,
-}
+_ECHO = {"test": "echo", "protocol": "tcp", "printed_as": "round_trip", "closed_loop": True, "connections": 1}
 
 
 def _report_clock_step(run: Run, number: int, packet: str, rtt: int) -> None:

@@ -73,10 +73,7 @@ class Direction:
 
     def get(self, name: str) -> Quantity | None:
         """Return a number that was added before, or None."""
-        for metric, value, _ in self.metrics:
-            if metric == name:
-                return value
-        return None
+        return next((value for metric, value, _ in self.metrics if metric == name), None)
 
     @property
     def idle(self) -> bool:
@@ -148,8 +145,8 @@ class Job:
             return self.pid == other.pid and self.pid != "0"
         if self.started_at is not None or other.started_at is not None:
             return self.started_at == other.started_at
-        starts = (self.elapsed_start, other.elapsed_start)
-        return None not in starts and abs(starts[0] - starts[1]) <= 2  # type: ignore[operator]
+        start, earlier = self.elapsed_start, other.elapsed_start
+        return start is not None and earlier is not None and abs(start - earlier) <= 2
 
     def repeats(self, other: Job) -> bool:
         """Whether this is the same report in another format (``--output-format=normal,json``)."""
@@ -193,14 +190,8 @@ def write_runs(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
         twin = next((other for other in same_report[:_MOST_TWINS] if id(other) in kept and job.repeats(other)), None)
         if twin is not None:
             twin.last_line = max(twin.last_line, job.last_line)
-            twin.notes.append(
-                (
-                    "printed_twice",
-                    "info",
-                    f"the {job.dialect} report repeats the same job; it is not counted again",
-                    job.line,
-                )
-            )
+            text = f"the {job.dialect} report repeats the same job; it is not counted again"
+            twin.notes.append(("printed_twice", "info", text, job.line))
             continue
         earlier = [other for key in job.keys_of_earlier() for other in series.get(key, ())[-_MOST_TWINS:]]
         previous = next((other for other in reversed(earlier) if id(other) in kept and job.follows(other)), None)
@@ -268,18 +259,13 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
         run.add_metric(name, value, line, stream=direction.name, scope="process" if sampled else scope)
     if per_job and direction.get("bandwidth_mean") is not None:
         text = f"before 3.0 these samples are of direction of the {job.count} jobs, not of all of them"
-        run.add_event(
-            "per_job_samples", "info", text, next(ln for name, _, ln in direction.metrics if name == "bandwidth_mean")
-        )
-    for percentile in direction.percentiles:
-        row = run.add_quantile(
-            percentile.q, percentile.value, percentile.line, metric=percentile.metric, stream=direction.name
-        )
-        n = direction.counts.get(percentile.metric) or (
-            direction.issued if percentile.metric != "sync_latency" else None
-        )
+        line = next(line for name, _, line in direction.metrics if name == "bandwidth_mean")
+        run.add_event("per_job_samples", "info", text, line)
+    for metric, q, value, line in direction.percentiles:
+        row = run.add_quantile(q, value, line, metric=metric, stream=direction.name)
+        n = direction.counts.get(metric) or (direction.issued if metric != "sync_latency" else None)
         if n and row is not None:
-            complete_quantile(row, n, max(math.ceil(percentile.q * n - 1e-9), 1))
+            complete_quantile(row, n, max(math.ceil(q * n - 1e-9), 1))
     for metric, lows, highs, counts, lines in direction.buckets:
         columns = {"low_ns": lows, "high_ns": highs, "count": counts, "line": lines}
         run.add_columns("histograms", len(lows), metric=metric, stream=direction.name, **columns)

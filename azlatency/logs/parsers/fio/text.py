@@ -242,10 +242,7 @@ class FioText(LineLog):
         if match[7] is not None:
             self.last.add("bandwidth_samples", count(match[7]), line.number)
 
-    @data(
-        rf"iops +: min={_PLAIN}, max={_PLAIN}, avg={_PLAIN}, stdev={_PLAIN}, samples={_PLAIN}",
-        hint="iops ",
-    )
+    @data(rf"iops +: min={_PLAIN}, max={_PLAIN}, avg={_PLAIN}, stdev={_PLAIN}, samples={_PLAIN}", hint="iops ")
     def iops_samples(self, line: Line, match: re.Match[str]) -> None:
         if self.last is None:
             return
@@ -255,19 +252,13 @@ class FioText(LineLog):
 
     # --- the job as a whole
 
-    @data(
-        r"cpu +: usr=([\d.]{1,10})%, sys=([\d.]{1,10})%, ctx=\d{1,18}, majf=\d{1,18}, minf=\d{1,18}",
-        hint="cpu ",
-    )
+    @data(r"cpu +: usr=([\d.]{1,10})%, sys=([\d.]{1,10})%, ctx=\d{1,18}, majf=\d{1,18}, minf=\d{1,18}", hint="cpu ")
     def cpu(self, line: Line, match: re.Match[str]) -> None:
         if self.job is not None:
             self.job.process.append(("cpu_user", quantity(match[1], "%"), line.number))
             self.job.process.append(("cpu_system", quantity(match[2], "%"), line.number))
 
-    @data(
-        r"issued rwts?: total=([\d,]{1,80}) short=([\d,]{1,80}) dropped=([\d,]{1,80})",
-        hint="issued rwt",
-    )
+    @data(r"issued rwts?: total=([\d,]{1,80}) short=([\d,]{1,80}) dropped=([\d,]{1,80})", hint="issued rwt")
     def issued(self, line: Line, match: re.Match[str]) -> None:
         """Read the numbers of I/Os, near the end of a report."""
         lists = [[int(part) for part in match[i].split(",") if part] for i in (1, 2, 3)]
@@ -374,12 +365,7 @@ class FioText(LineLog):
             self._assign_failures()
         for number, match in unanswered:
             job = Job(
-                name=match[1],
-                line=number,
-                dialect="fio-text",
-                version=self.version,
-                last_line=next_line - 1,
-                cut=True,
+                name=match[1], line=number, dialect="fio-text", version=self.version, last_line=next_line - 1, cut=True
             )
             job.failures, self.failures = self.failures, []
             job.signal = self.signal
@@ -406,14 +392,7 @@ class FioText(LineLog):
             return
         first, final = self.failures[0][0], self.failures[-1][0]
         self.jobs.append(
-            Job(
-                name="",
-                line=first,
-                dialect="fio-text",
-                version=self.version,
-                failures=self.failures,
-                last_line=final,
-            )
+            Job(name="", line=first, dialect="fio-text", version=self.version, failures=self.failures, last_line=final)
         )
 
     known = known(

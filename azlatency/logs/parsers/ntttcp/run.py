@@ -63,12 +63,7 @@ class NtttcpRun:
         row["dialect"] = f"ntttcp-{self.form}" + (f"-{self.role}" if self.role else "")
         for number in self.numbers:
             self.run.add_metric(
-                number.metric,
-                number.quantity,
-                number.line,
-                side=self.role,
-                stream=number.stream,
-                scope=number.scope,
+                number.metric, number.quantity, number.line, side=self.role, stream=number.stream, scope=number.scope
             )
         connections = self.get("connections")
         if connections is not None:
