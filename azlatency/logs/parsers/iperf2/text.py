@@ -28,6 +28,7 @@ _STACK = (
     r" {1,16}(?P<retries>\d{1,12}|NA) {1,16}"
     r"(?:(?P<cwnd>-?\d{1,12})K|NA)/(?:(?P<rtt>-?\d{1,12})|NA)(?:\(\d{1,12}\))? us"
 )
+_WRITES = r" {1,8}\d{1,15}/\d{1,15}"
 _READS = r"\d{1,15}=\d{1,12}(?::\d{1,12}){0,15}"
 _ROW = _ID + _TIMES + _AMOUNT
 CONNECTED = (
@@ -149,60 +150,35 @@ class Iperf2Text(LineLog):
 
     @data(_ROW + "#{0,200}", hint="/sec")  # some people mark rows
     @data(_ROW + r" {1,8}" + _READS, hint="/sec")
-    def plain_row(self, line: Line, match: re.Match[str]) -> None:
-        self._add_row(line, match)
-
     @data(_ROW + _UDP + r"(?: {1,4}" + _FOUR + r"(?: {1,4}(?P<pps>\d{1,12}) pps)?.{0,80})?", hint=" ms ")
-    def udp_row(self, line: Line, match: re.Match[str]) -> None:
-        row = self._add_row(line, match)
-        if row is None:
-            return
-        row.jitter, row.percent = quantity(match["jitter"], "ms"), match["percent"]
-        row.lost, row.datagrams = count(match["lost"]), count(match["total"])
-        row.receives = True
-        if match["pps"] is not None:
-            row.message_rate = quantity(match["pps"], "/s")
-        _add_latency(row, match)
-
-    @data(_ROW + r" {1,8}\d{1,15}/\d{1,15}" + _STACK + r"(?: {1,8}\S{1,20})?", hint=" us")
-    def write_row(self, line: Line, match: re.Match[str]) -> None:
-        """Read a row of a TCP sender (``-e``)."""
-        self._add_tcp_state(self._add_row(line, match), match)
-
-    @data(_ROW + r" {1,8}\d{1,15}/\d{1,15} {1,16}(?P<retries>\d{1,12})", hint="/sec")
-    def write_sum(self, line: Line, match: re.Match[str]) -> None:
-        """Read the sum of TCP senders (``-e -P``)."""
-        row = self._add_row(line, match)
-        if row is not None and line.number != self.unfinished:
-            row.retransmits = count(match["retries"])
-
-    @data(_ROW + r" {1,8}\d{1,15}/\d{1,15} {1,16}(?P<pps>\d{1,12}) pps", hint=" pps")
-    def udp_write_row(self, line: Line, match: re.Match[str]) -> None:
-        """Read a row of a UDP sender (``-e``)."""
-        row = self._add_row(line, match)
-        if row is not None:
-            row.message_rate = quantity(match["pps"], "/s")
-
+    # -e: TCP senders and their sum, UDP senders, one-way latencies (--trip-times), round trips (--bounceback)
+    @data(_ROW + _WRITES + _STACK + r"(?: {1,8}\S{1,20})?", hint=" us")
+    @data(_ROW + _WRITES + r" {1,16}(?P<retries>\d{1,12})", hint="/sec")
+    @data(_ROW + _WRITES + r" {1,16}(?P<pps>\d{1,12}) pps", hint=" pps")
     @data(_ROW + r" {1,8}" + _FOUR + r" \(\d{1,15}/\d{1,15}\) .{1,40}? {1,8}" + _READS, hint=" ms (")
-    def trip_row(self, line: Line, match: re.Match[str]) -> None:
-        """Read a row of one-way latencies (``--trip-times``)."""
-        row = self._add_row(line, match)
-        if row is not None:
-            _add_latency(row, match)
-
     @data(_ROW + r" {1,8}(?P<n>\d{1,12})=" + _FOUR + _STACK + r" {1,16}(?P<rps>\d{1,12}) rps", hint=" rps")
-    def bounce_row(self, line: Line, match: re.Match[str]) -> None:
-        """Read a row of round-trip times (``--bounceback``)."""
-        row = self._add_row(line, match)
-        self._add_tcp_state(row, match)
-        if row is None:
-            return
-        row.bounces, row.rps = count(match["n"]), quantity(match["rps"], "rps")
-        _add_latency(row, match)
-
-    def _add_row(self, line: Line, match: re.Match[str]) -> Row | None:
+    def row(self, line: Line, match: re.Match[str]) -> None:
+        """Read a row; the names in its pattern are the columns that it has. NA, -1 and dashes mean missing."""
         if match["id"].startswith("FD"):
-            return None
+            return
+        row, columns = self._add_row(line, match), match.re.groupindex
+        if "jitter" in columns:
+            row.jitter, row.percent = quantity(match["jitter"], "ms"), match["percent"]
+            row.lost, row.datagrams = count(match["lost"]), count(match["total"])
+            row.receives = True
+        if "pps" in columns and match["pps"] is not None:
+            row.message_rate = quantity(match["pps"], "/s")
+        if "retries" in columns and match["retries"] != "NA" and ("rtt" in columns or line.number != self.unfinished):
+            row.retransmits = count(match["retries"])
+        if "rtt" in columns:
+            row.cwnd = quantity(match["cwnd"], "KBytes") if int(match["cwnd"] or 0) > 0 else None
+            row.rtt_ns = nanoseconds(match["rtt"], "us") if int(match["rtt"] or 0) > 0 else None
+        if "rps" in columns:
+            row.bounces, row.rps = count(match["n"]), quantity(match["rps"], "rps")
+        if "avg" in columns and match["avg"] not in (None, "-"):
+            row.latency = tuple(quantity(match[name], "ms") for name in ("avg", "min", "max", "sd"))
+
+    def _add_row(self, line: Line, match: re.Match[str]) -> Row:
         start, end = quantity(match["start"], "sec"), quantity(match["end"], "sec")
         size = quantity(match["bytes"], match["byte_unit"])
         if self.test is not None and self.test.over(
@@ -232,17 +208,6 @@ class Iperf2Text(LineLog):
             self.report_of = None
         test.add(row)
         return row
-
-    def _add_tcp_state(self, row: Row | None, match: re.Match[str]) -> None:
-        """Add what the kernel reports about the connection; NA and -1 mean missing."""
-        if row is None:
-            return
-        if match["retries"] != "NA":
-            row.retransmits = count(match["retries"])
-        if match["cwnd"] is not None and int(match["cwnd"]) > 0:
-            row.cwnd = quantity(match["cwnd"], "KBytes")
-        if match["rtt"] is not None and int(match["rtt"]) > 0:
-            row.rtt_ns = nanoseconds(match["rtt"], "us")
 
     @data(_ID + r" Sent (\d{1,15}) datagrams", hint="] Sent ")
     def sent(self, line: Line, match: re.Match[str]) -> None:
@@ -330,10 +295,3 @@ class Iperf2Text(LineLog):
         ("TCP congestion control", r"TCP congestion control .{1,200}"),
         ("WARN", r"WARN(?:ING)?: .{1,300}"),
     )
-
-
-def _add_latency(row: Row, match: re.Match[str]) -> None:
-    """Add mean, minimum, maximum and deviation (ms); dashes mean that nothing arrived."""
-    if match["avg"] in (None, "-"):
-        return
-    row.latency = tuple(quantity(match[name], "ms") for name in ("avg", "min", "max", "sd"))
