@@ -205,7 +205,6 @@ class _EchoCsv(LineLog):
         return True
 
     def finish(self, first_line: int) -> None:
-        """Complete the run."""
         run = self.run
         if not self.samples:
             run.set(status="no_data")

@@ -388,7 +388,6 @@ class _Csv(LineLog):
         return True
 
     def finish(self) -> None:
-        """Complete the run."""
         run, first = self.run, self.log.first_line
         run.set(last_line=self.log.last_line)
         if not self.samples:

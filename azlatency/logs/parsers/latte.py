@@ -304,7 +304,6 @@ class _Dump(LineLog):
         return True
 
     def finish(self) -> None:
-        """Complete the run."""
         run, log = self.run, self.log
         run.set(printed_as="round_trip", last_line=log.last_line)
         if self.cut:

@@ -176,21 +176,20 @@ class _Ncps(LineLog):
     # --- retransmissions
 
     @data(
-        r"=== Percentage of connections with retransmits in the first \d{1,18} connections: (\d{1,3}\.\d{4})%",
+        r"=== Percentage of connections with retransmits in the first \d{1,18} connections: (?P<share>\d{1,3}\.\d{4})%",
         hint="=== Percentage",
     )
-    def retransmitted(self, line: Line, match: re.Match[str]) -> None:
-        self.run.add_metric("retransmitted_share", quantity(match[1], "%"), line.number)
-
-    @data(r"=== Average retransmit count per connection \(.{1,60}\): (\d{1,9}\.\d{4})", hint="=== Average")
+    @data(r"=== Average retransmit count per connection \(.{1,60}\): (?P<times>\d{1,9}\.\d{4})", hint="=== Average")
+    @data(
+        r"(###)REXMIT,rtconnpercentage:(?P<share>\d{1,3}\.\d{4}),rtperconn:(?P<times>\d{1,9}\.\d{4})", hint="###REXMIT"
+    )
     def retransmits(self, line: Line, match: re.Match[str]) -> None:
-        self.run.add_metric("retransmits_per_connection", quantity(match[1], "ncps times"), line.number)
-
-    @data(r"###REXMIT,rtconnpercentage:(\d{1,3}\.\d{4}),rtperconn:(\d{1,9}\.\d{4})", hint="###REXMIT")
-    def retransmits_again(self, line: Line, match: re.Match[str]) -> None:
-        self.run.add_metric("retransmitted_share", quantity(match[1], "%"), line.number)
-        self.run.add_metric("retransmits_per_connection", quantity(match[2], "ncps times"), line.number)
-        self.is_ended = True
+        values = match.groupdict()
+        if "share" in values:
+            self.run.add_metric("retransmitted_share", quantity(match["share"], "%"), line.number)
+        if "times" in values:
+            self.run.add_metric("retransmits_per_connection", quantity(match["times"], "ncps times"), line.number)
+        self.is_ended |= match[1] == "###"
 
     @data(r"!!!NO CONNECTIONS WERE ESTABLISHED!!!", hint="!!!NO")
     def nothing(self, line: Line, match: re.Match[str]) -> None:
@@ -208,7 +207,6 @@ class _Ncps(LineLog):
     )
 
     def finish(self, last_line: int) -> None:
-        """Complete the run."""
         run = self.run
         if self.failures is not None:
             failed, lost, line = self.failures

@@ -219,7 +219,6 @@ class _Uperf(LineLog):
     # --- the end
 
     def finish(self, last_line: int) -> None:
-        """Complete the run."""
         run = self.run
         for name, rows in self.moved.items():
             self._store_step(name, rows)
