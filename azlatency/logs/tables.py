@@ -34,7 +34,7 @@ class TableSet(ABC):
     round-trip times. A missing value is never 0: it is NaN in columns of ``float64`` and ``str``, NaT in
     ``datetime64[ns, UTC]``, and ``<NA>`` in ``boolean``. Integers that can be missing are ``float64``, which is exact
     for times below 104 days; those that cannot, such as ``line`` and ``seq``, are ``int64``. The type of a column does
-    not depend on the data.
+    not depend on the data. What the library computes of the tables is kept as well, so change a copy of a frame.
     """
 
     @abstractmethod
@@ -145,6 +145,11 @@ class TableSet(ABC):
         """One row per remark about a line: unknown lines, truncated logs, contradicting numbers, losses."""
         return self.table("events")
 
+    @cached_property
+    def computed(self) -> dict[object, pd.DataFrame]:
+        """Frames computed of the tables, by the function that computed them."""
+        return {}
+
 
 @dataclass(repr=False)
 class Logs(TableSet):
@@ -168,7 +173,7 @@ class Logs(TableSet):
         for name, rows in other.rows.items():
             self.rows[name] = joined(self.rows[name], rows)
         self.sample_blocks.extend(other.sample_blocks)
-        for name in schema.TABLES:
+        for name in (*schema.TABLES, "computed"):
             self.__dict__.pop(name, None)  # frames built before
 
     def to_arrow(self, table: str) -> pa.Table:

@@ -8,6 +8,7 @@ describes a test that the log of its other end contains, too; `client_side_runs`
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -213,10 +214,22 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
         run). The index is ``run_id``. Rows are ordered by the scenarios of the
         manifest, then by file (2 before 10).
     """
-    import pandas as pd
+    return _once(study, _run_table)
 
+
+def _once(study: Study | Logs, compute: Callable[[Study | Logs], pd.DataFrame]) -> pd.DataFrame:
+    """Return a copy of the frame that ``compute`` returned for the study when it was first asked for."""
     if not isinstance(study, TableSet):
         raise TypeError(f"{study!r:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
+    frames = study.computed
+    if compute not in frames:
+        frames[compute] = compute(study)
+    return frames[compute].copy(deep=False)  # pandas copies a column when either frame changes it
+
+
+def _run_table(study: Study | Logs) -> pd.DataFrame:
+    import pandas as pd
+
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs["method"] = pd.Series([_method(row) for row in runs.itertuples(index=False)], runs.index, dtype="str")
     runs["target_rate_bit_s"] = _target_rates(study, runs)
@@ -407,6 +420,10 @@ def latency(study: Study | Logs) -> pd.DataFrame:
     Single node     qperf tcp_lat  33800.0
     Single node sockperf TCP 14 B  33582.0
     """
+    return _once(study, _latency)
+
+
+def _latency(study: Study | Logs) -> pd.DataFrame:
     import pandas as pd
 
     runs = client_side_runs(run_table(study))
@@ -519,6 +536,10 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     Single node iperf3 TCP      2.570000e+10 receiver
     Single node     ntttcp      9.839000e+10   sender
     """
+    return _once(study, _throughput)
+
+
+def _throughput(study: Study | Logs) -> pd.DataFrame:
     runs = client_side_runs(run_table(study))
     goodput = _with_goodput(runs, of_streams(study.metrics, ""))
     both = runs["test"] == "stream-bidir"

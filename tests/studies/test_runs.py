@@ -43,6 +43,22 @@ def test_scenarios_of_reported_numbers_can_be_selected(tmp_path: Path) -> None:
     assert set(az.studies.select(study, "Same AZ").reported["scenario"]) == {"Same AZ"}
 
 
+@pytest.mark.parametrize("rows", [az.studies.run_table, az.latency, az.throughput])
+def test_rows_that_were_changed_do_not_change_what_is_returned_next(rows: Any) -> None:
+    study = az.load(AFTER)
+    first, expected = rows(study), rows(az.load(AFTER))
+    first["path"], first.loc[first.index[0], "method"] = "elsewhere", "other"
+    first.drop(columns="tool", inplace=True)
+    pd.testing.assert_frame_equal(rows(study), expected)
+
+
+def test_logs_that_were_added_are_counted() -> None:
+    logs = az.parse(ROOT / "data" / "raw" / AFTER / "az1-az1" / "sockperf.log")
+    assert len(az.latency(logs)) == 1
+    logs.extend(az.parse(ROOT / "data" / "raw" / AFTER / "az1-az2" / "sockperf.log"))
+    assert len(az.latency(logs)) == 2
+
+
 # --- the study before
 
 
