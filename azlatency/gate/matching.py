@@ -30,20 +30,9 @@ def align_paths(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Name the paths of both sides by the same rule, so that equal texts stand for equal paths.
 
-    Parameters
-    ----------
-    after, before : DataFrame
-        One row per run with the column ``path`` of `Path` objects.
-    maps : sequence of (str, str)
-        Patterns of machines, zones or scenarios and the names to use instead, for example for addresses that change
-        with every run.
-    scenarios : bool
-        Whether scenarios name paths; not if two scenarios are compared with each other.
-
-    Returns
-    -------
-    tuple of DataFrame
-        Both sides with new paths.
+    ``after`` and ``before`` have one row per run with the column ``path`` of `Path` objects. ``maps``: patterns of
+    machines, zones or scenarios and the names to use instead, for example for addresses that change with every run.
+    ``scenarios``: whether scenarios name paths; not if two scenarios are compared with each other.
     """
     frames = [after, before]
     paths = [_plain(path, maps, scenarios=scenarios) for frame in frames for path in frame["path"]]

@@ -159,18 +159,7 @@ _PAGES = {
 
 
 def unanswered(study: Study) -> list[Unanswered]:
-    """Return the questions that a study cannot answer, in the order of the pages.
-
-    Parameters
-    ----------
-    study : Study
-        An imported study.
-
-    Returns
-    -------
-    list of Unanswered
-        One per page that is not built for this study.
-    """
+    """Return the questions that a study cannot answer, one per page that is not built for it, in their order."""
     facts = _Facts(study)
     return [
         Unanswered(page=page, question=question, measure=measure)

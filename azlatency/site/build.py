@@ -51,33 +51,15 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def build(
     out: Path, studies: list[str] | None = None, progress: Progress | None = None, *, force: bool = False
 ) -> list[str]:
-    """Run the notebooks for the studies and write the site.
+    """Run the notebooks for imported studies (default: all) and write the site; return one line per page that failed.
 
-    Parameters
-    ----------
-    out : Path
-        Folder of the site.
-    studies : list of str, optional
-        Names of imported studies; all by default.
-    progress : callable, optional
-        Called as ``progress(done, total, what)`` after each page.
-    force : bool
-        Run everything again.
-
-    Returns
-    -------
-    list of str
-        One line per page that failed.
+    ``progress`` is called as ``progress(done, total, what)`` after each page; ``force`` runs everything again. Warns of
+    data sets that changed since their import; their pages say so, too.
 
     Raises
     ------
     LogError
         If there are no notebooks, no imported study, or an unknown study.
-
-    Warns
-    -----
-    UserWarning
-        If a data set changed since its import. Its pages say so, too.
     """
     notebooks = notebooks_folder()
     chapters = chapters_of(notebooks)

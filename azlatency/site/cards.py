@@ -144,13 +144,7 @@ class Strip:
 
 
 def strip(cards: Mapping[str, CardView]) -> Strip | None:
-    """Return all round trips of several studies by placement; None without any.
-
-    Parameters
-    ----------
-    cards : mapping of str to CardView
-        Cards by the title of their study.
-    """
+    """Return all round trips of several studies by placement; None without any. ``cards`` are by title of study."""
     trips = [(title, trip) for title, card in cards.items() for trip in card.round_trips]
     if not trips:
         return None

@@ -81,22 +81,10 @@ def assemble(
     *,
     same_manifest: bool,
 ) -> Assembled:
-    """Return the tables of a study.
+    """Return the tables of a study from the stored rows in ``folder`` that are ``kept`` and those that are ``added``.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Folder of the tables before.
-    added : mapping of str to pyarrow.Table
-        The rows of the logs that are not kept, by name of the table.
-    paths : mapping of str to str
-        Path of each log by its id, in the order of the files.
-    kept : set of str
-        Logs whose stored rows are still right.
-    manifest : Manifest
-        The manifest.
-    same_manifest : bool
-        Whether the stored rows of ``runs`` are of this manifest.
+    ``added`` has the rows by name of the table, ``paths`` the path of each log by its id, in the order of the files;
+    ``same_manifest``: whether the stored rows of ``runs`` are of this manifest.
     """
     stored, stored_events = (_stored(folder, name) if kept else [] for name in _WHOLE)
     before = {

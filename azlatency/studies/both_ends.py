@@ -39,12 +39,8 @@ def is_far_end(runs: pd.DataFrame) -> pd.Series:
 def pair_ends(runs: pd.DataFrame, transferred: Mapping[str, float]) -> tuple[dict[str, str], set[str]]:
     """Find the runs that describe the same test from both ends.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The table ``runs`` with the column ``file``.
-    transferred : mapping of str to float
-        Bytes of a run by ``run_id``, as the receiver counted them, else the sender.
+    ``runs`` is the table with the column ``file``; ``transferred`` are the bytes of a run by ``run_id``, as the
+    receiver counted them, else the sender.
 
     Returns
     -------

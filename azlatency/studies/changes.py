@@ -18,18 +18,10 @@ from azlatency.studies.store import data_folder, digest, read_stamp
 
 
 def changed_since_import(name: str) -> str:
-    """Describe how the logs and the manifest of a study differ from its imported tables.
+    """Say how the logs and the manifest of a study differ from its imported tables.
 
-    Parameters
-    ----------
-    name : str
-        Name of the study.
-
-    Returns
-    -------
-    str
-        For example ``"parser version changed, 3 files added, 2 removed"``. Empty if the tables are up to date, or if
-        the logs were imported from a URL or from a place that no longer exists.
+    For example ``"parser version changed, 3 files added, 2 removed"``. Empty if the tables are up to date, or if the
+    logs were imported from a URL or from a place that no longer exists.
     """
     stamp = read_stamp(data_folder("processed") / name)
     roots = [Path(root) for root in stamp["roots"]] or [data_folder("raw") / name]

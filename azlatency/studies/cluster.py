@@ -16,19 +16,9 @@ _PATIENCE = 20
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """Connect to a Dask cluster.
+    """Yield an executor whose functions run on the workers of a Dask cluster, as ``tcp://10.0.0.4:8786``.
 
     A task whose worker dies is given to another worker; its result counts once.
-
-    Parameters
-    ----------
-    address : str
-        Address of the scheduler, for example ``tcp://10.0.0.4:8786``.
-
-    Yields
-    ------
-    concurrent.futures.Executor
-        An executor whose functions run on the workers.
 
     Raises
     ------

@@ -64,17 +64,7 @@ class Conclusion:
 
 
 def conclusions(study: Study) -> list[Conclusion]:
-    """Return the conclusions of a study with the numbers filled in.
-
-    Parameters
-    ----------
-    study : Study
-        An imported study.
-
-    Returns
-    -------
-    list of Conclusion
-        In the order of the manifest; empty if it states none.
+    """Return the conclusions of a study with the numbers filled in, in the order of the manifest.
 
     Raises
     ------

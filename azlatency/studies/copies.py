@@ -51,18 +51,10 @@ def find_copies(
     fewest: int = ENOUGH,
     marks: tuple[NDArray[np.uint64], NDArray[np.int64]] | None = None,
 ) -> dict[str, tuple[str, int]]:
-    """Find the runs that print the same values as another run.
+    """Find the runs that print the same values as another run: at least ``fewest`` different ones in common.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The table ``runs``; of its columns, ``run_id``, ``source_id`` and `COMPARED` are used.
-    table : callable
-        Returns a table of the same runs by its name.
-    fewest : int
-        Different values that two runs must have in common.
-    marks : tuple of ndarray, optional
-        The result of `value_marks`. Default: it is computed here.
+    ``runs`` needs ``run_id``, ``source_id`` and `COMPARED`; ``table`` returns a table of the same runs by its name;
+    ``marks`` is the result of `value_marks`, if it is known.
 
     Returns
     -------

@@ -275,19 +275,7 @@ def _contradictions(run: Row, values: dict[str, Any], places: dict[str, str]) ->
 
 
 def read_manifest(folder: Path, name: str | None = None) -> Manifest:
-    """Read the manifest of a folder.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Folder of the study.
-    name : str, optional
-        Name of the study. Default: the name in ``study.toml``, or that of the folder.
-
-    Returns
-    -------
-    Manifest
-        The manifest; empty if the folder has no ``study.toml``.
+    """Read the manifest of a folder; it is empty without ``study.toml``. ``name`` replaces the name of the study in it.
 
     Raises
     ------

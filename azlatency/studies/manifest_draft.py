@@ -69,21 +69,9 @@ class _Described:
 
 
 def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
-    """Draft a ``study.toml``.
+    """Draft a ``study.toml`` from parsed logs.
 
-    Parameters
-    ----------
-    name : str
-        Name of the study.
-    tables : Logs
-        The parsed logs.
-    paths : sequence of str
-        Paths of all sources, relative to the folder of the study, with forward slashes.
-
-    Returns
-    -------
-    str
-        The text of the draft.
+    ``paths`` are those of all sources, relative to the folder of the study, with forward slashes.
     """
     tools = _tools(tables)
     logs = [path for path in paths if path in tools]
@@ -129,13 +117,7 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
 
 
 def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
-    """Draft a ``runs.csv`` with one row per log; see `draft` for the parameters.
-
-    Returns
-    -------
-    str
-        The text of the table. Cells that the names do not answer are empty.
-    """
+    """Draft a ``runs.csv`` with one row per log; cells that the names do not answer are empty. See `draft`."""
     tools = _tools(tables)
     by_path: dict[str, dict[str, str]] = {}
     for item in _describe([path for path in paths if path in tools], tools):

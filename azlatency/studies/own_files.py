@@ -23,21 +23,7 @@ class ManifestError(ValueError):
 
 
 def own_file(folder: Path, name: str, place: str) -> Path:
-    """Return a file that a manifest names.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Folder of the study.
-    name : str
-        Path of the file, relative to the folder.
-    place : str
-        File and line that name it, for messages.
-
-    Returns
-    -------
-    pathlib.Path
-        A regular file inside the folder.
+    """Return a file that a manifest names, a regular file inside ``folder``; ``place`` names it in messages.
 
     Raises
     ------

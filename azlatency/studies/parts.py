@@ -162,16 +162,8 @@ class Change:
 def updated(folder: Path, stem: str, added: pa.Table, change: Change) -> list[pa.Table | None]:
     """Return the parts of a table, with None for those whose stored file is still right.
 
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Folder of the tables before.
-    stem : str
-        Path of the table's file in it, without its suffix.
-    added : pyarrow.Table
-        The rows of all logs that are not kept.
-    change : Change
-        The logs now and before.
+    ``stem`` is the path of the table's file in ``folder`` without its suffix, ``added`` the rows of all logs that are
+    not kept, and ``change`` the logs now and before.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

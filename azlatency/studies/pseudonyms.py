@@ -182,21 +182,10 @@ def _is_replaced(kind: str, name: str) -> bool:
 
 
 def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> list[str]:
-    """Write a copy of logs with pseudonyms, and the key file.
+    """Write a copy of logs with pseudonyms to an empty folder, and the key file; see `Pseudonyms`.
 
-    Parameters
-    ----------
-    sources : sequence of pathlib.Path
-        Files, folders and archives; ``-`` is standard input. Archives and compressed files are unpacked.
-    folder : pathlib.Path
-        Empty folder to write to.
-    key : pathlib.Path
-        The key file; see `Pseudonyms`.
-
-    Returns
-    -------
-    list of str
-        One message per file that was not copied: it is not text, or its numbers would change.
+    Sources are files, folders and archives; ``-`` is standard input. Archives and compressed files are unpacked.
+    Returns one message per file that was not copied: it is not text, or its numbers would change.
 
     Raises
     ------

@@ -67,18 +67,7 @@ class Check:
 
 
 def check(tables: Logs) -> list[Check]:
-    """Check each source.
-
-    Parameters
-    ----------
-    tables : Logs
-        Parsed logs.
-
-    Returns
-    -------
-    list of Check
-        One per source, in their order.
-    """
+    """Check each source of parsed logs; return one result per source, in their order."""
     by_source = {table: _grouped(tables.rows[table], "source_id") for table in ("runs", "events")}
     by_run = {table: _grouped(tables.rows[table], "run_id") for table in ("metrics", "quantiles")}
     sampled = {block.run_id for block in tables.sample_blocks}

@@ -74,21 +74,10 @@ def is_url(source: Path | str | None) -> bool:
 
 
 def list_url(url: str, *, prefixed: bool) -> tuple[str, list[tuple[RemoteFile, str, str]]]:
-    """List the logs at a URL.
+    """List the logs at a URL of an object or a folder; ``prefixed``: with the folder's name before their paths.
 
-    Parameters
-    ----------
-    url : str
-        URL of an object or a folder.
-    prefixed : bool
-        Whether the paths of a folder's logs start with its name.
-
-    Returns
-    -------
-    prefix : str
-        What to write before each path.
-    entries : list of tuple
-        File, path below the URL and problem of each log, in the order of `azlatency.studies.changes.iter_entries`.
+    Returns what to write before each path; and file, path below the URL and problem of each log, in the order of
+    `azlatency.studies.changes.iter_entries`.
 
     Raises
     ------

@@ -67,16 +67,8 @@ def check_study_name(name: str) -> str:
 def data_folder(kind: str) -> Path:
     """Return ``data/raw`` or ``data/processed``.
 
-    Parameters
-    ----------
-    kind : str
-        ``"raw"`` or ``"processed"``.
-
-    Returns
-    -------
-    pathlib.Path
-        The folder inside ``AZLATENCY_DATA`` if that variable is set. Otherwise the folder in the working directory or
-        in the nearest parent that has one.
+    The folder is inside ``AZLATENCY_DATA`` if that variable is set. Otherwise it is the one in the working directory or
+    in the nearest parent that has one.
     """
     if root := os.environ.get("AZLATENCY_DATA"):
         return Path(root) / kind

@@ -60,37 +60,14 @@ class ZoneMap:
 
 
 def zone_maps(study: Study) -> dict[tuple[str | None, str, str], str]:
-    """Return the physical zones of the zone maps that the manifest of a study names.
-
-    Parameters
-    ----------
-    study : Study
-        An imported study.
-
-    Returns
-    -------
-    dict
-        Physical zone by subscription, region and logical zone; empty without zone maps.
-    """
+    """Return the physical zone by subscription, region and logical zone, of the maps that a study's manifest names."""
     folder = data_folder("raw") / study.name
     files = [folder / name for name in study.info.get("zone_maps", [])]
     return read_zone_maps([file for file in files if file.is_file()]).zones
 
 
 def read_zone_maps(files: Iterable[Path], subscriptions: Mapping[str, str] | None = None) -> ZoneMap:
-    """Read one or more zone maps.
-
-    Parameters
-    ----------
-    files : iterable of pathlib.Path
-        Outputs of the commands above.
-    subscriptions : mapping of str to str, optional
-        Subscription by file name, for files that do not contain it.
-
-    Returns
-    -------
-    ZoneMap
-        The entries of all files.
+    """Read one or more zone maps, outputs of the commands above; ``subscriptions``: by file name, for files without it.
 
     Raises
     ------

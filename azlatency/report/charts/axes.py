@@ -26,23 +26,10 @@ _RATIO_TICKS = (
 
 
 def spread(positions: Sequence[float], least: float) -> list[float]:
-    """Move ascending positions as little as possible (least squares) so that they keep a distance.
+    """Move ascending positions between 0 and 1 as little as possible (least squares) to keep the distance ``least``.
 
-    Parameters
-    ----------
-    positions : sequence of float
-        Ascending positions between 0 and 1.
-    least : float
-        Distance to keep.
-
-    Returns
-    -------
-    list of float
-        The new positions, between 0 and 1 if there is room.
-
-    Notes
-    -----
-    With the i-th position lowered by ``i * least``, the condition becomes "ascending": an isotonic regression.
+    With the i-th position lowered by ``i * least``, the condition becomes "ascending": an isotonic regression. The new
+    positions lie between 0 and 1 if there is room.
     """
     from scipy.optimize import isotonic_regression
 

@@ -112,24 +112,10 @@ class LargeRun(Run):
 def estimate_large_run(
     segments: Sequence[Segment], levels: Sequence[float], options: Options, executor: Executor | None = None
 ) -> tuple[list[Estimate], list[Estimate]]:
-    """Estimate the quantiles of one run from its segments.
+    """Estimate the quantiles of one run at ``levels`` from its segments, which are in the order of sending.
 
-    Parameters
-    ----------
-    segments : sequence of Segment
-        The rows of the run, in the order of sending.
-    levels : sequence of float
-        Levels, between 0 and 1.
-    options : Options
-        How the statistics are estimated and labelled.
-    executor : concurrent.futures.Executor, optional
-        Executor that reads the segments. Default: this process.
-
-    Returns
-    -------
-    lower, upper : list of Estimate
-        Estimates from the lower and from the upper bounds of the values, one per level; the same list if no value is
-        interval-censored.
+    ``executor`` reads the segments (default: this process). Returns the estimates from the lower and from the upper
+    bounds of the values, one per level; the same list if no value is interval-censored.
     """
     mapper: _Mapper = executor.map if executor is not None else map
     lower, upper = LogHistogram.empty(), LogHistogram.empty()

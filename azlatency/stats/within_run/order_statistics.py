@@ -20,31 +20,16 @@ EFFECTIVE = (
 
 @lru_cache(maxsize=4096)
 def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[int, int]:
-    """Return the ranks of the order statistics that enclose the p-quantile of independent values.
+    """Return the 1-based ranks of the order statistics that enclose the p-quantile of ``n`` independent values.
 
-    Parameters
-    ----------
-    n : int
-        Number of observations, 0 or more.
-    p : float
-        Level of the quantile, between 0 and 1.
-    confidence : float
-        Level of the equal-tailed interval, between 0 and 1.
-
-    Returns
-    -------
-    low, high : int
-        1-based ranks. 0 stands for minus infinity, n + 1 for plus infinity.
+    0 stands for minus infinity, n + 1 for plus infinity. With B ~ Binomial(n, p), the lower rank is the largest with
+    P(B < low) <= alpha/2 and the upper one the smallest with P(B >= high) <= alpha/2 (Le Boudec, Performance
+    Evaluation, EPFL Press 2010, theorem 2.1).
 
     Raises
     ------
     ValueError
         If an argument lies outside its range.
-
-    Notes
-    -----
-    With B ~ Binomial(n, p), ``low`` is the largest rank with P(B < low) <= alpha/2 and ``high`` the smallest with
-    P(B >= high) <= alpha/2 (Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1).
 
     Examples
     --------

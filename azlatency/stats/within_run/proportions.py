@@ -9,28 +9,14 @@ import math
 
 
 def clopper_pearson(count: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of a proportion; its coverage is never below ``confidence``.
+    """Return the exact interval of a proportion, ``count`` events in ``n`` observations; both can be effective numbers.
 
-    Parameters
-    ----------
-    count, n : float
-        Events and observations, 0 <= count <= n and n > 0. Both can be effective numbers.
-    confidence : float
-        Level of the interval, between 0 and 1.
-
-    Returns
-    -------
-    low, high : float
-        Ends of the interval, as shares between 0 and 1.
+    Its coverage is never below ``confidence``: Clopper & Pearson, Biometrika 26:404 (1934).
 
     Raises
     ------
     ValueError
         If ``count`` lies outside 0 to ``n``, or ``n`` is not positive.
-
-    Notes
-    -----
-    Clopper & Pearson, Biometrika 26:404 (1934).
 
     Examples
     --------
