@@ -286,7 +286,7 @@ def path_of(message: str) -> str:
 
 def shown_name(name: str) -> str:
     """Return a file name as text; bytes that are not UTF-8 are escaped."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:

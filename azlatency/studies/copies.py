@@ -9,9 +9,7 @@ them. So do runs whose logs or manifest name different places, rounds, repeats o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from azlatency.logs.record import Row
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +31,8 @@ _SAME = ["tool", "dialect", "test", "protocol"]
 _TELLS_APART = (
     "scenario", "round", "repeat", "region", "zone", "peer_region", "peer_zone", "client", "server", "started_at",
 )  # fmt: skip
+#: The values of these columns of a run.
+Places = tuple[Any, ...]
 #: The columns of the table ``runs`` that are compared.
 COMPARED = (*_SAME, *_TELLS_APART)
 #: The columns of each table that identify and hold printed values. The small tables select which runs are compared.
@@ -80,15 +80,17 @@ def find_copies(
     rows = rows.where(rows.notna(), None).assign(
         mark=of_runs, size=chosen.loc[of_runs.index, "source_id"].map(runs["source_id"].value_counts())
     )
+    rows = rows.sort_values("size", kind="stable")
     copies: dict[str, tuple[str, int]] = {}
-    originals: dict[int, list[Row]] = {}
-    for row in rows.sort_values("size", kind="stable").reset_index().to_dict("records"):
-        of_mark = originals.setdefault(row["mark"], [])
-        first = next((other for other in of_mark if not _told_apart(row, other)), None)
+    originals: dict[int, list[tuple[str, Places]]] = {}
+    places = zip(*(rows[name].tolist() for name in _TELLS_APART), strict=True)
+    for run_id, mark, place in zip(rows.index.tolist(), rows["mark"].tolist(), places, strict=True):
+        of_mark = originals.setdefault(mark, [])
+        first = next((original for original, other in of_mark if not _told_apart(place, other)), None)
         if first is None:
-            of_mark.append(row)
+            of_mark.append((run_id, place))
         else:
-            copies[row["run_id"]] = first["run_id"], values[row["mark"]]
+            copies[run_id] = first, values[mark]
     return copies
 
 
@@ -162,5 +164,7 @@ def _different_values(run_ids: pd.Index, table: Callable[[str], pa.Table]) -> di
     return {row["values"]: row["counts"] for row in long["run_id"].value_counts().to_pylist()}
 
 
-def _told_apart(one: Row, other: Row) -> bool:
-    return any(one[name] != other[name] and None not in (one[name], other[name]) for name in _TELLS_APART)
+def _told_apart(one: Places, other: Places) -> bool:
+    return one != other and any(
+        here != there and here is not None and there is not None for here, there in zip(one, other, strict=True)
+    )

@@ -62,8 +62,6 @@ if TYPE_CHECKING:
 
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
-#: What the tables of a log depend on.
-_PARSED_FROM = ("sha256", "tool")
 #: Events that a summary tells, besides errors.
 _TOLD = ("not_recognised", "manifest_missing")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
@@ -275,9 +273,10 @@ def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
     return {
         path
         for path, file in stamp["files"].items()
-        if path in files
-        and files[path].get("sources")
-        and all(files[path][key] == file.get(key) for key in _PARSED_FROM)
+        if (then := files.get(path))
+        and then.get("sources")
+        and then["sha256"] == file.get("sha256")
+        and then["tool"] == file["tool"]
     }
 
 

@@ -146,9 +146,19 @@ class Change:
     def _parts(self) -> dict[int, set[int]]:
         return {}
 
+    @cached_property
+    def _new(self) -> Set[str] | None:
+        """The logs that are new, gone or no longer right; None if the order of the others changed."""
+        common = self.kept & set(self.order) & set(self.before)
+        if [log for log in self.order if log in common] != [log for log in self.before if log in common]:
+            return None
+        return set(self.order).union(self.before) - common
+
     def parts(self, count: int) -> set[int]:
         """Return the parts whose logs, or the order of whose logs, changed."""
-        if count not in self._parts:
+        if count not in self._parts and self._new is not None:
+            self._parts[count] = {part_of(source_id, count) for source_id in self._new}
+        elif count not in self._parts:
             now: list[list[str]] = [[] for _ in range(count)]
             then: list[list[str]] = [[] for _ in range(count)]
             for source_id in self.order:
