@@ -216,12 +216,13 @@ def _copies(
     parsed = rows_of(folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), columns=columns)
     parsed = in_order(parsed, list(paths))
     marks = parsed[columns[1]].to_numpy(), parsed[columns[2]].to_numpy()
-    frame = runs.select(["run_id", "source_id", "first_line", *COMPARED]).to_pandas()
+    frame = runs.select(["run_id", "source_id", *COMPARED]).to_pandas()
     sources = rows_of(folder, "sources", files["sources"], stored_schema("sources"))
     reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
     logs = Logs()
     originals: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    places = dict(zip(frame["run_id"], zip(frame["source_id"], frame["first_line"], strict=True), strict=True))
+    run_ids, *of_run = (runs[name].to_pylist() for name in ("run_id", "source_id", "first_line"))
+    places = dict(zip(run_ids, zip(*of_run, strict=True), strict=True))
     for run_id, (original, values) in find_copies(frame, table, SUSPICIOUS_IN_REPORT, marks).items():
         (source_id, line), (of_source, of_line) = places[run_id], places[original]
         if values < SUSPICIOUS and not reports & {source_id, of_source}:
