@@ -51,10 +51,10 @@ from azlatency.logs.record import Recorder, Run
 from azlatency.logs.samples import SampleColumns
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
-_PROTOCOL = r"(TCP|UDP|RAW|UDP_MCAST|RAW_MCAST)"
+_PROTOCOL = r"(?P<protocol>TCP|UDP|RAW|UDP_MCAST|RAW_MCAST)"
 _METHOD = r"(?:Blocking|NonBlocking|Ov_Event|Ov_CP|Ov_POLL|Select|RIO)"
 _BUFFER = r"(?:Default|\d{1,12})"
-_DECIMAL = r"(-?\d{1,18}(?:\.\d{1,6})?)"
+_DECIMAL = r"-?\d{1,18}(?:\.\d{1,6})?"
 # Metric of the rate and metric of the count per iteration.
 _COUNTERS = {
     "CtxSwitch": ("context_switch_rate", "context_switches_per_iteration"),
@@ -66,8 +66,9 @@ _CSV_HEADER = (
     r"Latency\(usec\),.{0,200}"
 )
 _CSV_ROW = (
-    rf"(?:[^,]{{0,80}},)?{_PROTOCOL},{_METHOD},{_METHOD},{_BUFFER},{_BUFFER},(\d+),(\d+),{_DECIMAL},{_DECIMAL},"
-    rf"{_DECIMAL}[^,]{{0,40}},{_DECIMAL}[^,]{{0,40}},{_DECIMAL}[^,]{{0,40}}"
+    rf"(?:[^,]{{0,80}},)?{_PROTOCOL},{_METHOD},{_METHOD},{_BUFFER},{_BUFFER},(?P<size>\d+),(?P<iterations>\d+),"
+    rf"(?P<latency>{_DECIMAL}),(?P<cpu>{_DECIMAL})"
+    + "".join(rf",(?P<{name}>{_DECIMAL})[^,]{{0,40}}" for name in _COUNTERS)
 )
 # Latencies have two decimals, the CPU one: such a line is whole even if no line feed ends it.
 _WHOLE = re.compile(r"^(?:Half Round-Trip )?Latency\(usec\).*\.\d\d$|^CPU\(%\).*\.\d$")
@@ -81,13 +82,11 @@ class _Latte(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
         self.run: Run | None = None
-        self.half = False
-        self.overflowed = False
+        self.half = self.overflowed = self.cut = False
         self.counters: dict[str, tuple[Quantity, Quantity, int]] = {}
         self.buckets: list[tuple[int, int, int]] = []
         self.last_read = log.first_line
         self.unfinished = unfinished_line(log)
-        self.cut = False
 
     def read(self, line: Line, accounting: LineAccounting) -> bool:
         """Apply the rules, and remember the last line of the block; leave out a line that may be cut."""
@@ -124,29 +123,31 @@ class _Latte(LineLog):
     # --- the block
 
     @data(rf"Protocol\s+{_PROTOCOL}", hint="Protocol")
-    def protocol(self, line: Line, match: re.Match[str]) -> None:
-        self.finish(line.number - 1)
-        self._open(line.number)
-        self.current.set(protocol=match[1].split("_")[0].lower())
+    @data(r"MsgSize\(byte\)\s+(?P<size>\d{1,12})", hint="MsgSize")
+    @data(r"Iterations\s+(?P<iterations>\d{1,18})", hint="Iterations")
+    @data(rf"(?P<half>Half Round-Trip )?Latency\(usec\)\s+(?P<latency>{_DECIMAL})", hint="Latency(usec)")
+    @data(rf"CPU\(%\)\s+(?P<cpu>{_DECIMAL})", hint="CPU(%)")
+    @data(_CSV_ROW, hint=",")
+    def values(self, line: Line, match: re.Match[str]) -> None:
+        """Read a line of the block, or all columns of a row of CSV: those that the names in the pattern say."""
+        columns = match.re.groupindex
+        if "protocol" in columns:
+            self.finish(line.number - 1)
+            self._open(line.number)
+            self.current.set(protocol=match["protocol"].split("_")[0].lower())
+        if "size" in columns:
+            self.current.set(message_bytes=int(exact_bytes(match["size"]).value))
+        if "iterations" in columns:
+            self.current.add_metric("observations", count(match["iterations"]), line.number)
+        if "latency" in columns:
+            self.half = match["half"] is not None if "half" in columns else "-hrtt" in self.log.arguments
+            self._add_latency(match["latency"], line)
+        if "cpu" in columns:
+            self.current.add_metric("cpu_busy", quantity(match["cpu"], "%"), line.number, scope="host")
+        for column, (name, _) in _COUNTERS.items() if "Interrupt" in columns else ():
+            self.current.add_metric(name, quantity(match[column], "/sec"), line.number, scope="host")
 
-    @data(r"MsgSize\(byte\)\s+(\d{1,12})", hint="MsgSize")
-    def message_size(self, line: Line, match: re.Match[str]) -> None:
-        self.current.set(message_bytes=int(exact_bytes(match[1]).value))
-
-    @data(r"Iterations\s+(\d{1,18})", hint="Iterations")
-    def iterations(self, line: Line, match: re.Match[str]) -> None:
-        self.current.add_metric("observations", count(match[1]), line.number)
-
-    @data(rf"(Half Round-Trip )?Latency\(usec\)\s+{_DECIMAL}", hint="Latency(usec)")
-    def latency(self, line: Line, match: re.Match[str]) -> None:
-        self.half = match[1] is not None
-        self._add_latency(match[2], line)
-
-    @data(rf"CPU\(%\)\s+{_DECIMAL}", hint="CPU(%)")
-    def processor(self, line: Line, match: re.Match[str]) -> None:
-        self.current.add_metric("cpu_busy", quantity(match[1], "%"), line.number, scope="host")
-
-    @data(rf"(CtxSwitch|SysCall|Interrupt)/sec\s+{_DECIMAL}\s+\({_DECIMAL}/iteration\)", hint="/iteration)")
+    @data(rf"(CtxSwitch|SysCall|Interrupt)/sec\s+({_DECIMAL})\s+\(({_DECIMAL})/iteration\)", hint="/iteration)")
     def counter(self, line: Line, match: re.Match[str]) -> None:
         rate = quantity(match[2], "/sec")
         per_iteration = quantity(match[3], "1")._replace(unit="count", printed_unit=None)
@@ -158,21 +159,6 @@ class _Latte(LineLog):
     @data(r"(\d{1,12})\s+(\d{1,18})", hint="")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
         self.buckets.append((nanoseconds(match[1], "usec"), int(match[2]), line.number))
-
-    # --- CSV
-
-    @data(_CSV_ROW, hint=",")
-    def row(self, line: Line, match: re.Match[str]) -> None:
-        self.finish(line.number - 1)
-        self._open(line.number)
-        run = self.current
-        run.set(protocol=match[1].split("_")[0].lower(), message_bytes=int(match[2]))
-        run.add_metric("observations", count(match[3]), line.number)
-        self.half = "-hrtt" in self.log.arguments
-        self._add_latency(match[4], line)
-        run.add_metric("cpu_busy", quantity(match[5], "%"), line.number, scope="host")
-        for (name, _), token in zip(_COUNTERS.values(), match.groups()[5:], strict=True):
-            run.add_metric(name, quantity(token, "/sec"), line.number, scope="host")
 
     known = known(
         ("Method", rf"(?:Send|Receive)Method\s+{_METHOD}"),
