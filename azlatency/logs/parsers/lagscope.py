@@ -100,26 +100,21 @@ class _Lagscope(LineLog):
 
     # --- what was run
 
-    @data(r"lagscope (\d{1,3}(?:\.\d{1,3}){1,3})", hint="lagscope ")
-    def banner(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(tool_version=match[1])
-
     @data(r"New connection: local:\d{1,5} \[socket:\d{1,5}\] --> (\S{1,100}):(\d{1,5})", hint="New connection:")
     def connection(self, line: Line, match: re.Match[str]) -> None:
         self.began = _time_of_day(line)
         self.run.set(server=match[1])
 
-    @data(r"server address:\s{1,20}(\S{1,100})", hint="server address:")
-    def server_address(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(server=match[1])
-
-    @data(r"message size \(bytes\):\s{1,20}(\d{1,9})", hint="message size")
-    def message_size(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(message_bytes=int(match[1]))
-
-    @data(r"test duration \(sec\):\s{1,20}(\d{1,9})", hint="test duration")
-    def duration(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(requested_duration_ns=nanoseconds(match[1], "sec"))
+    @data(r"lagscope (?P<tool_version>\d{1,3}(?:\.\d{1,3}){1,3})", hint="lagscope ")
+    @data(r"server address:\s{1,20}(?P<server>\S{1,100})", hint="server address:")
+    @data(r"message size \(bytes\):\s{1,20}(?P<message_bytes>\d{1,9})", hint="message size")
+    @data(r"test duration \(sec\):\s{1,20}(?P<requested_duration_ns>\d{1,9})", hint="test duration")
+    def setting(self, line: Line, match: re.Match[str]) -> None:
+        """Read the column of the run that the pattern names."""
+        for column, token in match.groupdict().items():
+            is_time = column == "requested_duration_ns"
+            value = nanoseconds(token, "sec") if is_time else int(token) if column == "message_bytes" else token
+            self.run.set(**{column: value})
 
     # --- how it went
 

@@ -74,7 +74,7 @@ def _read_direction(job: Job, block: list[str], kind: str, line: int) -> bool:
     direction = Direction(kind, line)
     direction.add("transferred", cut(block[0], "KiB"), line)
     direction.add("bandwidth", cut(block[1], "fio KiB/s"), line)
-    direction.add("iops", cut(block[2], "fio IOPS")._replace(printed_unit="IOPS"), line)
+    direction.add("iops", cut(block[2], "fio IOPS"), line)
     if direction.idle:
         return True
     direction.runtime_ns = nanoseconds(block[3], "msec") or None
@@ -105,5 +105,5 @@ def _add_samples(direction: Direction, block: list[str], line: int) -> None:
         direction.add("bandwidth_samples", count(block[5]), line)
     if len(block) > 10 and block[10].strip("0"):
         for name, place in (("min", 6), ("max", 7), ("mean", 8), ("sd", 9)):
-            direction.add(f"iops_{name}", cut(block[place], "fio IOPS")._replace(printed_unit="IOPS"), line)
+            direction.add(f"iops_{name}", cut(block[place], "fio IOPS"), line)
         direction.add("iops_samples", count(block[10]), line)

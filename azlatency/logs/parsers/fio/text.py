@@ -176,7 +176,7 @@ class FioText(LineLog):
         direction = self._begin_direction(line, match[1])
         direction.runtime_ns = nanoseconds(match[7], "msec")
         direction.add("bandwidth", whole(match[4], f"fio old {match[5]}"), line.number)
-        direction.add("iops", whole(match[6], "fio IOPS")._replace(printed_unit="IOPS"), line.number)
+        direction.add("iops", whole(match[6], "fio IOPS"), line.number)
         direction.add("transferred", quantity(match[2], f"fio old {match[3]}"), line.number)
 
     def _begin_direction(self, line: Line, name: str) -> Direction:
@@ -226,37 +226,40 @@ class FioText(LineLog):
             self.last.percentiles.append(Percentile(metric, _share(q), percentile(token, unit, old=old), line.number))
 
     @data(
-        rf"bw \( {{0,6}}([kKMGT]?i?(?:B|bit)) {{0,4}}/s\): min={_PLAIN}, max={_PLAIN}, per={_PLAIN}%, avg={_PLAIN}, "
-        rf"stdev={_PLAIN}(?:, samples={_PLAIN})?",
+        rf"bw \( {{0,6}}(?P<unit>[kKMGT]?i?(?:B|bit)) {{0,4}}/s\): min={_PLAIN}, max={_PLAIN}, "
+        rf"per= {{0,20}}[\d.]{{1,20}}%, avg={_PLAIN}, stdev={_PLAIN}(?:, samples={_PLAIN})?",
         hint="bw (",
     )
-    def bandwidth_samples(self, line: Line, match: re.Match[str]) -> None:
-        if self.last is None:
-            return
-        old = self.job is not None and self.job.old and match[1] in ("B", "KB", "MB", "GB", "TB")
-        # Since 2.15 the prefix is unambiguous; samples are bytes even if the rates above are bits.
-        unit = f"fio {'old ' if old else ''}{match[1]}/s"
-        names = ("bandwidth_min", "bandwidth_max", "bandwidth_mean", "bandwidth_sd")
-        for name, token in zip(names, (match[2], match[3], match[5], match[6]), strict=True):
-            self.last.add(name, quantity(token, unit), line.number)
-        if match[7] is not None:
-            self.last.add("bandwidth_samples", count(match[7]), line.number)
-
     @data(rf"iops +: min={_PLAIN}, max={_PLAIN}, avg={_PLAIN}, stdev={_PLAIN}, samples={_PLAIN}", hint="iops ")
-    def iops_samples(self, line: Line, match: re.Match[str]) -> None:
+    def samples(self, line: Line, match: re.Match[str]) -> None:
+        """Read the statistics of the samples of the bandwidth or of the IOPS."""
         if self.last is None:
             return
-        for name, token in zip(("iops_min", "iops_max", "iops_mean", "iops_sd"), match.groups()[:4], strict=True):
-            self.last.add(name, quantity(token, "fio IOPS")._replace(printed_unit="IOPS"), line.number)
-        self.last.add("iops_samples", count(match[5]), line.number)
+        *tokens, number = match.groups()[-5:]
+        prefix, unit = "iops", "fio IOPS"
+        if "unit" in match.re.groupindex:
+            old = self.job is not None and self.job.old and match["unit"] in ("B", "KB", "MB", "GB", "TB")
+            # Since 2.15 the prefix is unambiguous; samples are bytes even if the rates above are bits.
+            prefix, unit = "bandwidth", f"fio {'old ' if old else ''}{match['unit']}/s"
+        for ending, token in zip(("min", "max", "mean", "sd"), tokens, strict=True):
+            self.last.add(f"{prefix}_{ending}", quantity(token, unit), line.number)
+        if number is not None:
+            self.last.add(f"{prefix}_samples", count(number), line.number)
 
     # --- the job as a whole
 
-    @data(r"cpu +: usr=([\d.]{1,10})%, sys=([\d.]{1,10})%, ctx=\d{1,18}, majf=\d{1,18}, minf=\d{1,18}", hint="cpu ")
-    def cpu(self, line: Line, match: re.Match[str]) -> None:
+    @data(
+        r"cpu +: usr=(?P<cpu_user>[\d.]{1,10})%, sys=(?P<cpu_system>[\d.]{1,10})%, ctx=\d{1,18}, majf=\d{1,18}, "
+        r"minf=\d{1,18}",
+        hint="cpu ",
+    )
+    @data(r"errors +: total=(?P<errors>\d{1,18}), first_error=-?\d{1,9}/<.{0,200}>", hint="first_error=")
+    def process(self, line: Line, match: re.Match[str]) -> None:
+        """Read the shares of the CPU or the number of errors."""
         if self.job is not None:
-            self.job.process.append(("cpu_user", quantity(match[1], "%"), line.number))
-            self.job.process.append(("cpu_system", quantity(match[2], "%"), line.number))
+            for name, token in match.groupdict().items():
+                value = count(token) if name == "errors" else quantity(token, "%")
+                self.job.process.append((name, value, line.number))
 
     @data(r"issued rwts?: total=([\d,]{1,80}) short=([\d,]{1,80}) dropped=([\d,]{1,80})", hint="issued rwt")
     def issued(self, line: Line, match: re.Match[str]) -> None:
@@ -286,11 +289,6 @@ class FioText(LineLog):
             for metric, numbers in (("issued", total), ("short_ios", short), ("dropped_ios", dropped)):
                 if index < len(numbers):
                     direction.add(metric, count(str(numbers[index])), line.number)
-
-    @data(r"errors +: total=(\d{1,18}), first_error=(-?\d{1,9})/<(.{0,200})>", hint="first_error=")
-    def errors(self, line: Line, match: re.Match[str]) -> None:
-        if self.job is not None:
-            self.job.process.append(("errors", count(match[1]), line.number))
 
     @data(
         r"(\S{1,100}): ios=\d{1,18}/\d{1,18}, (?:sectors=\d{1,18}/\d{1,18}, )?merge=\d{1,18}/\d{1,18}, "
