@@ -4,8 +4,8 @@ The other lines of a text that stays in its file are a `Passage`, which builds t
 
 A ping log of a million replies has about a dozen distinct lines and a million that differ only in their digits.
 `group_lines` finds such blocks by comparing the text without its digits; the lines of a block are built only on access.
-`UniformBlock.columns` reads the numbers of a block in bulk: it removes the text that all rows share and parses the rest
-as comma-separated values. It returns None if a row differs in anything else; the lines are then read one by one.
+`UniformBlock.columns` reads the numbers of a block in bulk (`azlatency.logs.number_columns`). It returns None if a row
+differs in anything else; the lines are then read one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
 from azlatency.logs.large import FileText
 
@@ -25,21 +25,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DIGITS = b"0123456789."
-_PIECE = 2**20
+#: The arrays that are built from a piece fit into the cache of a processor.
+_PIECE = 2**18
 #: In a text that stays in its file, no block is much larger.
-_LARGEST_BLOCK = 4 * _PIECE
+_LARGEST_BLOCK = 2**22
 #: Lines of one piece of `unique_pieces`.
 _UNIQUE = 2**14
 #: Shorter blocks are faster to read line by line.
 _FEWEST = 100
-#: Bytes of a block for which pyarrow takes longer to begin than Python to read.
-_FEW = 2**14
-_BETWEEN = b"\x1f"
-_CONTROL = (b"\r", b"\x1b", b"\x08", _BETWEEN)
+_CONTROL = (b"\r", b"\x1b", b"\x08")
 #: Characters of the shapes that are kept by a `ByShape`, of one of them, and what one takes besides.
 _MOST_SHAPES, _LONGEST_SHAPE, _SIZE_OF_SHAPE = 2**19, 2**14, 64
-#: Below this, the product of a double and a power of ten has an error of less than one half.
-_EXACT = 2**51
 
 
 _Entry = TypeVar("_Entry")
@@ -128,7 +124,7 @@ class UniformBlock(Sequence[Line]):
             number += len(texts) - 1
 
     def columns(
-        self, match: re.Match[str], *, widths: Sequence[str] = (), **decimals: int
+        self, match: re.Match[str], *, widths: Sequence[str] = (), **decimals: int | None
     ) -> dict[str, NDArray[np.int64]] | None:
         """Read the numbers of all rows as columns.
 
@@ -139,33 +135,32 @@ class UniformBlock(Sequence[Line]):
         widths : sequence of str
             Groups whose number of characters is needed too, as the column ``"NAME width"``.
         **decimals : int
-            Groups to read, each with the power of ten that turns its number into an integer: ``time=6`` converts
-            milliseconds to nanoseconds. Groups that took no part in the match are skipped.
+            Groups that vary, each with the power of ten that turns its number into an integer: ``time=6`` converts
+            milliseconds to nanoseconds; None if the number is not needed. Groups that took no part in the match are
+            skipped.
 
         Returns
         -------
         dict of str to ndarray or None
-            One exact int64 array of shape (length,) per group. None if rows differ in more than these numbers.
+            One exact int64 array of shape (length,) per group and width. None if rows differ in more than these
+            numbers.
         """
         import numpy as np
 
-        groups = sorted((name for name in decimals if match[name] is not None), key=match.start)
-        row = match.string
-        edges = [0, *(edge for name in groups for edge in match.span(name)), len(row)]
-        shared = [row[start:stop].encode() for start, stop in zip(edges[::2], edges[1::2], strict=True)]
-        if not all(shared[1:-1]):
-            return None
-        measured = [groups.index(name) for name in widths]
-        columns = [np.empty(self.length, dtype=np.int64) for _ in [*groups, *widths]]
+        from azlatency.logs.number_columns import Rows  # needs numpy
+
+        varying = {name: power for name, power in decimals.items() if match[name] is not None}
+        names = [*(name for name, power in varying.items() if power is not None), *(f"{name} width" for name in widths)]
+        rows, columns = Rows(match, varying), [np.empty(self.length, dtype=np.int64) for _ in names]
         done = 0
         for piece in self._pieces():
-            parts = _read_numbers(piece.encode(), shared, [decimals[name] for name in groups], measured)
+            parts = rows.read(piece.encode(), widths)
             if parts is None:
                 return None
             for column, part in zip(columns, parts, strict=True):
                 column[done : done + len(part)] = part
             done += len(parts[0])
-        return dict(zip([*groups, *(f"{name} width" for name in widths)], columns, strict=True))
+        return dict(zip(names, columns, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,138 +249,6 @@ def _piece_end(text: str | FileText, start: int, stop: int) -> int:
         return stop
     end = text.rfind("\n", start, start + _PIECE) + 1
     return end or text.find("\n", start, stop) + 1 or stop
-
-
-def _read_numbers(
-    body: bytes, shared: list[bytes], decimals: list[int], measured: list[int]
-) -> list[NDArray[np.int64]] | None:
-    """Return the numbers of all rows, multiplied by their powers of ten; None if a row has another form.
-
-    ``shared`` is the text before the first number, between two numbers, and after the last. ``measured`` are the
-    columns whose widths are appended.
-    """
-    import pyarrow as pa
-
-    count = body.count(b"\n")
-    opening, closing = shared[0], shared[-1] + b"\n"
-    if not body.startswith(opening) or not body.endswith(closing):
-        return None
-    body = _separate(body[len(opening) :] + opening, shared[1:-1], closing + opening)
-    if not body:
-        return None
-    if any(decimals) and _has_bare_point(body):
-        return None
-    try:
-        if len(body) < _FEW and (few := _read_few(body, decimals)) is not None:
-            return [*few, *_measure_widths(body, len(decimals), measured)]
-        columns = _read(body, [pa.float64() if digits else pa.int64() for digits in decimals])
-        if any(len(column) != count or column.null_count for column in columns):
-            return None
-        exact = [_scale_exactly(column, digits) for column, digits in zip(columns, decimals, strict=True)]
-        if any(array is None for array in exact):
-            columns = _read(body, [pa.decimal128(38, digits) if digits else pa.int64() for digits in decimals])
-            exact = [_unscaled(column, digits) for column, digits in zip(columns, decimals, strict=True)]
-    except (ValueError, OverflowError):  # pa.ArrowInvalid is a ValueError
-        return None
-    return [*exact, *_measure_widths(body, len(decimals), measured)]
-
-
-def _separate(body: bytes, between: list[bytes], ends: bytes) -> bytes:
-    """Return the rows with one separator between two numbers and a line feed at the end; b"" if they differ."""
-    fixed = [part for part in between if not set(part).isdisjoint(_DIGITS)]
-    free = [part for part in between if part not in fixed]
-    marks = [
-        mark
-        for mark in (free[0] if free else b"")
-        if ends.count(mark) == 0 and all(part.count(mark) == 1 for part in free)
-    ]
-    if not marks or not set(ends).isdisjoint(_DIGITS):
-        for part in sorted({ends, *between}, key=len, reverse=True):
-            if part != b"\n":
-                body = body.replace(part, b"\n" if part == ends else _BETWEEN)
-        return body
-    # All rows have the same characters apart from digits. One that occurs once between two numbers is the separator.
-    mark = bytes(marks[:1])
-    for part in set(fixed):
-        if body.count(part) != body.count(b"\n") * fixed.count(part):
-            return b""
-        body = body.replace(part, mark)
-    others = bytes(set(b"".join([*free, ends])) - {mark[0], ord("\n")})
-    return body.translate(bytes.maketrans(mark, _BETWEEN), others)
-
-
-def _measure_widths(body: bytes, columns: int, measured: list[int]) -> list[NDArray[np.int64]]:
-    import numpy as np
-
-    if not measured:
-        return []
-    characters = np.frombuffer(body, dtype=np.uint8)
-    ends = np.flatnonzero((characters == ord(_BETWEEN)) | (characters == ord("\n")))
-    widths = np.diff(ends, prepend=-1).reshape(-1, columns) - 1
-    return [widths[:, column] for column in measured]
-
-
-def _has_bare_point(body: bytes) -> bool:
-    """Return whether a decimal point lacks a digit on one side: valid for number parsers, but printed by no tool."""
-    import numpy as np
-
-    characters = np.frombuffer(body, dtype=np.uint8)
-    points = np.flatnonzero(characters == ord("."))
-    beside = (characters[points - 1], characters[np.minimum(points + 1, len(body) - 1)])
-    return any(((side < ord("0")) | (side > ord("9"))).any() for side in beside)
-
-
-def _read_few(body: bytes, decimals: list[int]) -> list[NDArray[np.int64]] | None:
-    """Return the numbers of few rows; None if a double is not exact. Raises ValueError if a row has another form."""
-    import numpy as np
-
-    rows = [row.split(_BETWEEN) for row in body.removesuffix(b"\n").split(b"\n")]
-    columns = []
-    for cells, digits in zip(zip(*rows, strict=True), decimals, strict=True):
-        column = np.array(list(map(float, cells))) if digits else np.array(list(map(int, cells)), dtype=np.int64)
-        if (exact := _scale_exactly(column, digits)) is None:
-            return None
-        columns.append(exact)
-    return columns
-
-
-def _read(body: bytes, types: list[Any]) -> list[Any]:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    names = [str(index) for index in range(len(types))]
-    table = csv.read_csv(
-        pa.BufferReader(body),
-        read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=len(body) + 1),
-        parse_options=csv.ParseOptions(delimiter=_BETWEEN.decode(), quote_char=False, ignore_empty_lines=False),
-        convert_options=csv.ConvertOptions(
-            column_types=dict(zip(names, types, strict=True)), null_values=[""], strings_can_be_null=True
-        ),
-    )
-    return [table[name].combine_chunks() for name in names]
-
-
-def _scale_exactly(column: Any, digits: int) -> Any:
-    """Return a column of doubles times a power of ten as integers; None if that is not exact."""
-    import numpy as np
-
-    values = column if isinstance(column, np.ndarray) else column.to_numpy()
-    if not digits:
-        return values
-    scaled = values * 10.0**digits
-    return np.rint(scaled).astype(np.int64) if np.abs(scaled).max() < _EXACT else None
-
-
-def _unscaled(column: Any, digits: int) -> Any:
-    """Return a column of decimals times its power of ten; raises `OverflowError` beyond 64 bits."""
-    import numpy as np
-
-    if not digits:
-        return column.to_numpy()
-    low, high = np.frombuffer(column.buffers()[1], dtype="<i8").reshape(-1, 2)[column.offset :][: len(column)].T
-    if (high != low >> 63).any():
-        raise OverflowError
-    return low.copy()
 
 
 class Lines(Sequence[Line]):
@@ -524,11 +387,12 @@ def _find_uniform(text: str | FileText, start: int, stop: int) -> Iterator[tuple
     """Yield the lines between two positions as (shape, number of lines, end), with the shape None if they differ."""
     piece = text[start:stop]
     shapes = piece.encode().translate(None, _DIGITS)
-    count = shapes.count(b"\n")
     shape = shapes[: shapes.find(b"\n") + 1]
+    count = len(shapes) // max(len(shape), 1)
     if _can_be_grouped(shape) and piece.endswith("\n") and shapes == shape * count:
         yield shape, count, stop
         return
+    count = shapes.count(b"\n")
     raw = piece.split("\n")
     if not piece.endswith("\n"):
         count += 1

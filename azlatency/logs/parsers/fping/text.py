@@ -104,7 +104,7 @@ class FpingText(LineLog):
         """Read many replies of one host, in order, at once."""
         import numpy as np
 
-        columns = rows.columns(match, widths=("time",), stamp=9, seq=0, bytes=0, time=6, mean=6, percent=0)
+        columns = rows.columns(match, widths=("time",), stamp=9, seq=0, bytes=0, time=6, mean=None, percent=None)
         known_host = self.hosts.get(match["host"])
         if columns is None or self.summaries or (match["text_stamp"] and len(rows) > 1):
             return False

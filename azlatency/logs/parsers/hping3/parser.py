@@ -64,10 +64,11 @@ class _Hping(LineLog):
 
     @bulk(reply)
     def many_replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
-        columns = rows.columns(match, widths=("time",), seq=0, time=6, **dict.fromkeys(_UNKEPT, 0))
+        unkept = [name for name in _UNKEPT if match[name] is not None]
+        columns = rows.columns(match, widths=("time", *unkept), seq=0, time=6, **dict.fromkeys(unkept))
         if match[1] or columns is None or not have_decimals(columns["time"], columns["time width"], 1, 6):
             return False
-        if any(columns[name].max() >= 10**digits for name, digits in _UNKEPT.items() if name in columns):
+        if any(columns[f"{name} width"].max() > _UNKEPT[name] for name in unkept):
             return False
         seq = self.numbers.unwrap_rising(columns["seq"], self.replies.highest)
         if seq is not None:

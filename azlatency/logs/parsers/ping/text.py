@@ -112,12 +112,12 @@ class PingText(LineLog):
 
         if match["time"] is None or match["dup"] or self.ping.windows or self.ping.summary is not None:
             return False
-        columns = rows.columns(match, widths=("time",), stamp=9, bytes=0, seq=0, ttl=0, time=6)
+        columns = rows.columns(match, widths=("time", "ttl", "bytes"), stamp=9, bytes=None, seq=0, ttl=None, time=6)
         stamped = match["stamp"] is not None
         if columns is None or (self.samples.seq and stamped != (self.ping.first_stamp is not None)):
             return False
         printed, rtt = columns["seq"], columns["time"]
-        if printed.max() >= SEQUENCE_NUMBERS or columns["ttl"].max() >= 1000 or columns["bytes"].max() >= 10**6:
+        if printed.max() >= SEQUENCE_NUMBERS or columns["ttl width"].max() > 3 or columns["bytes width"].max() > 6:
             return False
         half = SEQUENCE_NUMBERS // 2
         steps = (np.diff(printed) + half) % SEQUENCE_NUMBERS - half

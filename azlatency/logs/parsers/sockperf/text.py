@@ -326,7 +326,7 @@ class SockperfText(LineLog):
     @bulk(row)
     def rows(self, rows: UniformBlock, match: re.Match[str]) -> bool:
         """Read many rows of a full log at once."""
-        columns = rows.columns(match, packet=0, sent=9, received=9, printed=3) if self.full_log else None
+        columns = rows.columns(match, packet=None, sent=9, received=9, printed=None) if self.full_log else None
         if columns is None:
             return False
         if not self.sent:
