@@ -60,12 +60,12 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
         draw.truth(axes[0], row, truth, text=f"{names[row]}: recorded {plain(truth, 4)}")
     ratio_ticks(axes[0], ratio_reach(drawn))
     level = f"{100 * drawn[0].ratio.confidence:g} %"
-    caption = (
+    caption = draw.caption(
         f"Ratio after / before, the largest change on top. Bar: {level} interval. Band: practically equivalent. "
         f"{verdict_words(drawn)} "
-        f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs per comparison')}."
-        + (f" {configured().caption('recorded change')}" if any(truths) else "")
-        + left
+        f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs per comparison')}.",
+        (configured().caption("recorded change"), any(truths)),
+        left,
     )
     title = ratio_title(every, "After against before")
     return Chart(figure, caption, "\n".join(pair_words(comparison) for comparison in drawn), title=title)
@@ -102,15 +102,14 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
         f"Largest change of two connections, last against first round: {number(far.ratio.estimate or 1.0)}× at "
         f"p{100 * float(far.labels['q']):g} ({where.path}, {where.method})"
     )
-    left = left_out(len(shown), len(shifts), "pairs of runs")
-    caption = (
+    caption = draw.caption(
         f"Ratio of the last round to the first at each quantile. Bar: pointwise {level} interval, for these two "
         f"connections only{'' if all(bounded) else '; hollow: no valid interval'}. Band: practically equivalent. A "
         "flat line means that the whole distribution shifted; a line that rises at its right end means that only the "
         "tail did. "
-        f"{sizes((size for shift in shown for size in shift.sizes), 'packets per run')}."
-        + (f" {configured().caption('recorded ratio')}" if any(map(_recorded, shown)) else "")
-        + left
+        f"{sizes((size for shift in shown for size in shift.sizes), 'packets per run')}.",
+        (configured().caption("recorded ratio"), any(map(_recorded, shown))),
+        left_out(len(shown), len(shifts), "pairs of runs"),
     )
     return Chart(figure, caption, "\n".join(_shift_words(shift) for shift in shown), title=title)
 

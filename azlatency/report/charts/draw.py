@@ -1,4 +1,4 @@
-"""What charts are made of: runs, estimates, intervals, ground truth and numbers in rows, each drawn in one way."""
+"""What charts are made of, each drawn in one way: runs, estimates, intervals, ground truth, numbers, and captions."""
 
 from __future__ import annotations
 
@@ -106,6 +106,12 @@ def ends_of(result: Bounded | None, scale: float = 1.0) -> tuple[float, ...]:
 def brackets(ends: Sequence[float], digits: int = 4) -> str:
     """Write an interval after a value in a text: " [1.2, 3.4]"; nothing without one."""
     return f" [{', '.join(plain(end, digits) for end in ends)}]" if ends else ""
+
+
+def caption(*parts: str | tuple[str, object]) -> str:
+    """Join the sentences of a caption; of a pair, the sentence belongs to it if the second part is true."""
+    chosen = (part if isinstance(part, str) else part[0] if part[1] else "" for part in parts)
+    return " ".join(text.strip() for text in chosen if text)
 
 
 def value_at(axis: Axes, row: float, place: float, *values: float, colour: str = INK) -> None:

@@ -60,19 +60,17 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         effects.set_ylim(values.get_ylim())
         values.set_title(f"{group[0].base.method}: {group[0].base.statistic} of a run, µs")
         effects.set_title("ratio to the first row", fontsize=9)
-    caption = (
+    caption = draw.caption(
         f"{'Left' if columns == 2 else 'Upper panels'}: each circle is a run (diamonds: reported in a text). "
         f"{'Right' if columns == 2 else 'Lower panels'}: ratio to the panel's first row, smallest first"
-        + _interval_words(changes)
-        + (" Shaded: practically equivalent." if any(change.comparison for change in changes) else "")
-        + ("" if all(map(_known, changes)) else " Hollow: no interval, valid for these connections only.")
-        + f" {_runs(shown)}."
-    )
-    if any(configured().rtt.get(condition.path) for group in shown for condition in _rows(group)):
-        caption += (
-            " ×: configured round-trip delays of the emulated links and their ratio, without the time of the hosts."
-        )
-    caption += left_out(len(shown), len(groups), "references")
+        f"{_interval_words(changes)}",
+        ("Shaded: practically equivalent.", any(change.comparison for change in changes)),
+        ("Hollow: no interval, valid for these connections only.", not all(map(_known, changes))),
+        f"{_runs(shown)}.",
+        ("×: configured round-trip delays of the emulated links and their ratio, without the time of the hosts.",
+         any(configured().rtt.get(condition.path) for group in shown for condition in _rows(group))),
+        left_out(len(shown), len(groups), "references"),
+    )  # fmt: skip
     widest = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
     far = max(widest, key=lambda change: _effect(change)[1][0])
     title = (

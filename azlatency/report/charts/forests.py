@@ -146,19 +146,19 @@ def _forest(
         if expected is not None:
             axis.axvline(expected / scale, color=INK, linestyle="--", linewidth=1)
     drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
-    caption = _caption(runs, what, list(estimates), drawn)
-    if len(finite) < len(runs):
-        caption += " ▶ at the edge: the run lost most of its probes, so its median is infinite."
-    if expected is not None:
-        caption += f" Dashed: {expected / scale:g} {unit} expected of the VM."
-    if any(truth.get(str(path)) for path in runs["path"]):
-        caption += " " + configured().caption("rtt" if unit == "µs" else "rate")
+    caption = draw.caption(
+        _caption(runs, what, list(estimates), drawn),
+        ("▶ at the edge: the run lost most of its probes, so its median is infinite.", len(finite) < len(runs)),
+        (f"Dashed: {(expected or 0) / scale:g} {unit} expected of the VM.", expected is not None),
+        (configured().caption("rtt" if unit == "µs" else "rate"), any(truth.get(str(path)) for path in runs["path"])),
+        left,
+    )
     values = zip(every["method"], map(str, every["path"]), every[value].astype(float), strict=True)
     method, by_path = by_method(values, every.groupby("method")["n"].sum() if "n" in every else {})
     title = extremes(
         what.replace("round-trip time", "round trip"), by_path, quantity, method, TIMES if unit == "µs" else RATES
     )
-    return Chart(figure, caption + left, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title)
+    return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title)
 
 
 def _size(values: pd.Series, estimate: Estimate | None) -> float:

@@ -138,20 +138,17 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
         )
     runs = Counter(method for method, _ in map(_run, {_run(e): e for e in drawn}.values()))
     bare = sum(count > _BRACKETS_SHOWN for count in runs.values())
-    parts = ["Round-trip percentiles as printed, one line per run; both directions of a pair share a colour."]
-    if bare < len(runs):
-        parts.append(
-            f"Bars: nearest printed percentiles that enclose the {level} interval (a lower bound on its width: assumes "
-            "independent packets); shaded: possible values between two printed percentiles."
-        )
-    if any("maximum_in_disguise" in estimate.codes for estimate in drawn):
-        parts.append("Hollow: the printed percentile is the run's maximum.")
-    if bare < len(runs) and any(estimate.high is None for estimate in drawn):
-        parts.append("Arrow: no upper bound.")
-    if bare:
-        parts.append(f"Panels of more than {_BRACKETS_SHOWN} runs have neither bars nor shading; see the table.")
-    marked = any(configured().rtt.get(str(estimate.labels["path"])) for estimate in drawn)
-    return " ".join([*parts, f"{packets}.", configured().caption("delay") if marked else ""]).rstrip()
+    return draw.caption(
+        "Round-trip percentiles as printed, one line per run; both directions of a pair share a colour.",
+        (f"Bars: nearest printed percentiles that enclose the {level} interval (a lower bound on its width: assumes "
+         "independent packets); shaded: possible values between two printed percentiles.", bare < len(runs)),
+        ("Hollow: the printed percentile is the run's maximum.",
+         any("maximum_in_disguise" in estimate.codes for estimate in drawn)),
+        ("Arrow: no upper bound.", bare < len(runs) and any(estimate.high is None for estimate in drawn)),
+        (f"Panels of more than {_BRACKETS_SHOWN} runs have neither bars nor shading; see the table.", bare),
+        f"{packets}.",
+        (configured().caption("delay"), any(configured().rtt.get(str(estimate.labels["path"])) for estimate in drawn)),
+    )  # fmt: skip
 
 
 def _curve_panel(

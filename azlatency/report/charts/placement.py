@@ -135,22 +135,20 @@ def _name(condition: Condition) -> str:
 def _caption(conditions: Sequence[Condition]) -> str:
     logged = [condition for condition in conditions if condition.origin == "log"]
     repeated = [condition for condition in logged if condition.typical is not None and not condition.typical.refused]
-    parts = ["Round-trip times by placement, shortest first."]
-    if logged:
-        parts.append(f"Each circle is a run; {sizes((len(condition.values) for condition in logged), 'runs per row')}.")
-    if repeated and repeated[0].typical is not None:
-        level = f"{100 * repeated[0].typical.confidence:g} %"
-        parts.append(
-            f"Bar: {level} interval of the path's typical run, the median run (order statistics from six runs on, else "
-            "t on logarithms), with its estimate."
-        )
-    if any(configured().rtt.get(condition.path) for condition in logged):
-        parts.append(configured().caption("rtt"))
-    if len(repeated) < len(logged):
-        parts.append("A circle without a bar is a single run; the spread between runs is unknown.")
-    if len(logged) < len(conditions):
-        parts.append("Diamonds: reported in a text, joined by a line if a range was reported; the spread is unknown.")
-    return " ".join(parts)
+    levels = [f"{100 * condition.typical.confidence:g} %" for condition in repeated if condition.typical is not None]
+    bar = (
+        f"Bar: {''.join(levels[:1])} interval of the path's typical run, the median run (order statistics from six "
+        "runs on, else t on logarithms), with its estimate."
+    )
+    return draw.caption(
+        "Round-trip times by placement, shortest first.",
+        (f"Each circle is a run; {sizes((len(condition.values) for condition in logged), 'runs per row')}.", logged),
+        (bar, levels),
+        (configured().caption("rtt"), any(configured().rtt.get(condition.path) for condition in logged)),
+        ("A circle without a bar is a single run; the spread between runs is unknown.", len(repeated) < len(logged)),
+        ("Diamonds: reported in a text, joined by a line if a range was reported; the spread is unknown.",
+         len(logged) < len(conditions)),
+    )  # fmt: skip
 
 
 def _words(condition: Condition) -> str:
@@ -211,12 +209,12 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
     times_axis(axis, outer)
     axis.set_yticks(rows, names)
     axis.set_ylim(place, 0)
-    caption = (
-        "Ratio of the round-trip times after and before one change, smallest first; right: the ratio. "
-        + _change_caption(changes)
-        + " Do not generalise from a point without an interval."
-        + (f" {configured().caption('rtt ratio')}" if any(map(_truth, changes)) else "")
-        + left
+    caption = draw.caption(
+        "Ratio of the round-trip times after and before one change, smallest first; right: the ratio.",
+        _change_caption(changes),
+        "Do not generalise from a point without an interval.",
+        (configured().caption("rtt ratio"), any(map(_truth, changes))),
+        left,
     )
     far = max(every, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))
     title = f"Largest effect of one change: {number(_ratio(far))}× ({change_name(far)})"
@@ -240,20 +238,15 @@ def _has_interval(change: Change) -> float:
 
 
 def _change_caption(changes: Sequence[Change]) -> str:
-    parts = []
-    intervals = [
-        change.comparison for change in changes if change.comparison and change.comparison.ratio.low is not None
-    ]
-    if intervals:
-        parts.append(f"Dot and bar: ratio and {100 * intervals[0].ratio.confidence:g} % interval from repeated runs.")
-    if any(change.comparison and change.comparison.ratio.low is None for change in changes):
-        parts.append("Hollow circle: single runs, no interval.")
-    if any(change.comparison is None for change in changes):
-        parts.append("Hollow diamond: reported in a text, no interval; two diamonds mark a range.")
+    ratios = [None if change.comparison is None else change.comparison.ratio for change in changes]
+    levels = [f"{100 * ratio.confidence:g} %" for ratio in ratios if ratio and ratio.low is not None]
     counts = [len(side.values) for change in changes for side in (change.base, change.other) if side.origin == "log"]
-    if counts:
-        parts.append(f"{sizes(counts, 'runs per side')}.")
-    return " ".join(parts)
+    return draw.caption(
+        (f"Dot and bar: ratio and {''.join(levels[:1])} interval from repeated runs.", levels),
+        ("Hollow circle: single runs, no interval.", any(ratio and ratio.low is None for ratio in ratios)),
+        ("Hollow diamond: reported in a text, no interval; two diamonds mark a range.", None in ratios),
+        (f"{sizes(counts, 'runs per side')}.", counts),
+    )
 
 
 def change_name(change: Change) -> str:

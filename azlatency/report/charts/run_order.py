@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, left_out, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
 from azlatency.report.charts.truth import configured
@@ -49,11 +50,11 @@ def runs_in_order(histories: Sequence[History]) -> Chart | Note:
         f"Neighbouring runs resemble each other in {dependent} of {len(tested)} series "
         f"(p ≤ {LEVEL:g}; {plain(LEVEL * len(tested), 2)} expected by chance)"
     )
-    caption = (
+    caption = draw.caption(
         "Each dot is one run; line: median of the runs between two changes. r: lag-1 autocorrelation, with the p-value "
-        f"of its permutation test. {sizes((one.n for one in shown), 'runs per panel')}."
-        + (" Dotted: configured round-trip delay of the emulated link." if any(map(_truth, shown)) else "")
-        + left_out(len(shown), len(tested), "series, those with the smallest p")
+        f"of its permutation test. {sizes((one.n for one in shown), 'runs per panel')}.",
+        ("Dotted: configured round-trip delay of the emulated link.", any(map(_truth, shown))),
+        left_out(len(shown), len(tested), "series, those with the smallest p"),
     )
     return Chart(figure, caption, "\n".join(_words(one) for one in shown), title=title)
 

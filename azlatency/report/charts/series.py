@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.format import format_value, one_prefix, plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import stretches
 from azlatency.report.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
@@ -99,25 +100,19 @@ def throughput_series(
     shown_falls = [rate for rate in fallen if rate.run_id in chosen.index]
     which = "the first run whose rate falls, if one does" if shown_falls else "the first run"
     shown = f", of each path and method {which}" if len(chosen) < len(runs) else ""
-    caption = (
-        f"Throughput by reporting interval{shown}"
-        + (
-            " (above) and retransmitted segments (below)."
-            if any_lost
-            else "."
-            if not len(counted)
-            else "; no retransmits."
-        )
-        + (" Grey: omitted by the tool." if of_chosen["omitted"].fillna(False).any() else "")
-        + (" Dotted: configured rate of the emulated link." if any(truths) else "")
-        + (" Dashed: the rate falls and stays low." if shown_falls else "")
-        + f" Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}."
+    below = " (above) and retransmitted segments (below)" if any_lost else "; no retransmits" if len(counted) else ""
+    binned = (
+        f"Runs of more than {_INTERVALS} intervals show the range and median of each time bin, without omitted "
+        "intervals."
     )
-    if max(counts) > _INTERVALS:
-        caption += (
-            f" Runs of more than {_INTERVALS} intervals show the range and median of each time bin, without omitted "
-            "intervals."
-        )
+    caption = draw.caption(
+        f"Throughput by reporting interval{shown}{below}.",
+        ("Grey: omitted by the tool.", of_chosen["omitted"].fillna(False).any()),
+        ("Dotted: configured rate of the emulated link.", any(truths)),
+        ("Dashed: the rate falls and stays low.", shown_falls),
+        f"Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}.",
+        (binned, max(counts) > _INTERVALS),
+    )
     middle = of_chosen[~of_chosen["omitted"].fillna(False).astype(bool)].groupby("run_id")["throughput"].median()
     values = [(str(chosen.loc[key, "method"]), str(chosen.loc[key, "path"]), float(v)) for key, v in middle.items()]
     method, by_path = by_method(values)

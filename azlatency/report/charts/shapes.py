@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
 from azlatency.report.charts.names import wrap
@@ -68,13 +69,15 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
     axes[0].set_ylim(0, 1)
     plain_log_ticks(axes[0].xaxis)
     _name_paths(figure, look)
-    caption = (
+    caption = draw.caption(
         "Share of the probes of each run that were answered within a time (ECDF), one line per run; both directions of "
-        f"a pair share a colour.{_lost(shown)} Each line describes one connection; "
-        f"{sizes((shape.n for shape in shown), 'packets per run')}."
-        + (" Thick mark at the bottom: configured round-trip delay of the emulated link." if _truths(shown) else "")
-        + ("" if len(shown) == len(shapes) else f" {len(shown)} of {len(shapes)} runs, spread evenly over the paths.")
-    )
+        "a pair share a colour.",
+        ("A curve that ends below 1 lost the other probes, or they lie beyond the axis.",
+         any(shape.lost or shape.beyond for shape in shown)),
+        f"Each line describes one connection; {sizes((shape.n for shape in shown), 'packets per run')}.",
+        ("Thick mark at the bottom: configured round-trip delay of the emulated link.", _truths(shown)),
+        (f"{len(shown)} of {len(shapes)} runs, spread evenly over the paths.", len(shown) < len(shapes)),
+    )  # fmt: skip
     return Chart(
         figure, caption, "\n".join(_words(shape) for group in panels.values() for shape in group),
         title=extremes("median round trip", medians, "ns", method),
@@ -107,13 +110,6 @@ def _name_paths(figure: Figure, look: Mapping[Path | str, Look]) -> None:
     lines = [Line2D([], [], color=style.colour, linestyle=style.dash) for style in look.values()]
     names = [wrap(path, 34, 1) for path in look]
     figure.legend(lines, names, loc="outside lower left", ncols=1 if narrow() else 3, handlelength=3)
-
-
-def _lost(shapes: Sequence[RunHistogram]) -> str:
-    """Return the caption's sentence on curves that end below 1."""
-    if not any(shape.lost or shape.beyond for shape in shapes):
-        return ""
-    return " A curve that ends below 1 lost the other probes, or they lie beyond the axis."
 
 
 def _words(shape: RunHistogram) -> str:

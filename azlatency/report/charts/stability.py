@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_value, plain
+from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, stretches
 from azlatency.report.charts.base import MICROSECOND, SECOND, grid, new_figure, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
@@ -81,28 +82,22 @@ def _title(runs: Sequence[RunTimeSeries]) -> str:
 def _caption(chosen: Sequence[RunTimeSeries], runs: Sequence[RunTimeSeries]) -> str:
     """Describe the marks that the figure has."""
     shifts = [shift for run in chosen for shift in run.stability.shifts]
-    parts = ["Round-trip times over time. Grey: range of each time bin; blue: its median."]
-    if shifts:
-        kinds = [word for word, kind in (("solid: confirmed", True), ("dashed: not confirmed", False))
-                 if any(shift.confirmed == kind for shift in shifts)]  # fmt: skip
-        parts.append(f"Orange line: level shift ({', '.join(kinds)}); shaded: 95 % interval of its time.")
-    if any(1 < run.stability.blocks <= _COLUMNS for run in chosen):
-        parts.append("Short ticks at the bottom: blocks whose medians were tested.")
-    if any(run.lost for run in chosen):
-        parts.append("Triangles at the top: lost probes.")
-    if any("TCP" in run.method for run in chosen):
-        parts.append(
-            "At the right of a TCP connection: → still open when the test ended (its lifetime is censored), ✕ cut off."
-        )
-    if any(configured().rtt.get(run.path) for run in chosen):
-        parts.append("Dotted: configured round-trip delay of the emulated link, without the time of the hosts.")
-    parts.append(f"{sizes((len(run.rtt) for run in chosen), 'probes per run')}.")
-    if len(chosen) < len(runs):
-        parts.append(
-            f"Shown: {len(chosen)} of {len(runs)} runs with samples, those with confirmed shifts first, then the "
-            "longest."
-        )
-    return " ".join(parts)
+    kinds = [word for word, kind in (("solid: confirmed", True), ("dashed: not confirmed", False))
+             if any(shift.confirmed == kind for shift in shifts)]  # fmt: skip
+    return draw.caption(
+        "Round-trip times over time. Grey: range of each time bin; blue: its median.",
+        (f"Orange line: level shift ({', '.join(kinds)}); shaded: 95 % interval of its time.", shifts),
+        ("Short ticks at the bottom: blocks whose medians were tested.",
+         any(1 < run.stability.blocks <= _COLUMNS for run in chosen)),
+        ("Triangles at the top: lost probes.", any(run.lost for run in chosen)),
+        ("At the right of a TCP connection: → still open when the test ended (its lifetime is censored), ✕ cut off.",
+         any("TCP" in run.method for run in chosen)),
+        ("Dotted: configured round-trip delay of the emulated link, without the time of the hosts.",
+         any(configured().rtt.get(run.path) for run in chosen)),
+        f"{sizes((len(run.rtt) for run in chosen), 'probes per run')}.",
+        (f"Shown: {len(chosen)} of {len(runs)} runs with samples, those with confirmed shifts first, then the longest.",
+         len(chosen) < len(runs)),
+    )  # fmt: skip
 
 
 def _series(axis: Axes, run: RunTimeSeries) -> None:

@@ -51,20 +51,19 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     fitted = [tail.fit.threshold is not None and not tail.fit.refused for tail in chosen]
     method, largest = by_method((tail.method, tail.path, tail.largest) for tail in chosen)
     title = extremes("round trip of its slowest packet", largest, "ns", method)
-    caption = (
+    fit = (
+        "Orange: tail fitted above a threshold (dot), each cluster of late packets counted once, dashed where "
+        f"extrapolated; orange bar: {level} interval of the value exceeded once in a run of this length."
+    )
+    caption = draw.caption(
         f"Share of packets slower than a given round-trip time. Blue: measured; blue bars: {level} interval of the "
-        "percentile, where it is valid."
-        + (
-            " Orange: tail fitted above a threshold (dot), each cluster of late packets counted once, dashed where "
-            f"extrapolated; orange bar: {level} interval of the value exceeded once in a run of this length."
-            if any(fitted)
-            else ""
-        )
-        + ("" if all(fitted) else " No orange: the tail cannot be fitted.")
-        + (" ×: configured round-trip delay of the emulated link." if truth else "")
-        + (" Dotted: the limit." if limit is not None else "")
-        + f" {sizes((len(tail.rtt) for tail in chosen), 'packets per run')}."
-        + left
+        "percentile, where it is valid.",
+        (fit, any(fitted)),
+        ("No orange: the tail cannot be fitted.", not all(fitted)),
+        ("×: configured round-trip delay of the emulated link.", truth),
+        ("Dotted: the limit.", limit is not None),
+        f"{sizes((len(tail.rtt) for tail in chosen), 'packets per run')}.",
+        left,
     )
     return Chart(figure, caption, "\n".join(_words(tail) for tail in chosen), title=title)
 

@@ -62,21 +62,17 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
         _panel(axis, agreement, groups)
     level = f"{100 * shown[0].ratio.confidence:g} %"
     margin = f"±{100 * shown[0].margin:g} %"
-    caption = (
+    same = [not agreement.differs_in for agreement in shown]
+    caption = draw.caption(
         "Ratio of the first tool to the second, shortest path on top (its typical round-trip time in parentheses); "
         f"each dot is a round. Below: the mean ratio with its {level} interval, and the prediction interval for one "
-        f"more pair (both may be clipped). Band: practically equivalent, {margin}."
-        + (" Blue: both tools send the same kind of packet." if any(not a.differs_in for a in shown) else "")
-        + (
-            " Grey: they send different packets and measure different things."
-            if any(a.differs_in for a in shown)
-            else ""
-        )
-        + " "
-        + f"{sizes((agreement.pairs for agreement in shown), 'pairs per comparison')}."
+        f"more pair (both may be clipped). Band: practically equivalent, {margin}.",
+        ("Blue: both tools send the same kind of packet.", any(same)),
+        ("Grey: they send different packets and measure different things.", not all(same)),
+        f"{sizes((agreement.pairs for agreement in shown), 'pairs per comparison')}.",
+        (configured().caption("alike"), any(same)),
+        left_out(len(shown), len(drawn), "comparisons"),
     )
-    caption += f" {configured().caption('alike')}" if any(not a.differs_in for a in shown) and configured().rtt else ""
-    caption += left_out(len(shown), len(drawn), "comparisons")
     # Tools that send the same kind of packet should agree; others measure different things.
     alike = [agreement for agreement in shown if not agreement.differs_in and agreement.pairs > 1] or shown
     far = max(alike, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))

@@ -64,12 +64,11 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
     title = ", ".join(f"{counted[status]} {text}" for status, text in verdicts.items() if counted[status])
     if len(panels) == 1:
         title = f"{_range(shown)} where {_expected(shown[0])} is expected: {title}"
-    caption = (
-        "Mean of the runs and the expected range (blue), in the order of size."
-        + (f" Bar: one-sided {level} bounds, below and above." if any(r.low is not None for r in shown) else "")
-        + (" No bar: a single run." if any(r.low is None for r in shown) else "")
-        + f" {words[:1].upper()}{words[1:]}. "
-        + f"{sizes((result.runs for rows in panels.values() for result in rows), 'runs')}."
+    caption = draw.caption(
+        "Mean of the runs and the expected range (blue), in the order of size.",
+        (f"Bar: one-sided {level} bounds, below and above.", any(r.low is not None for r in shown)),
+        ("No bar: a single run.", any(r.low is None for r in shown)),
+        f"{words[:1].upper()}{words[1:]}. {sizes((result.runs for result in shown), 'runs')}.",
     )
     return Chart(figure, caption, "\n".join(_words(result) for rows in panels.values() for result in rows), title=title)
 

@@ -95,21 +95,18 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
             _initiator_panel(axes[2 * row + 1], asymmetry)
     level, upright = f"{100 * shown[0].confidence:g} %", [is_upright(asymmetry.nodes) for asymmetry in shown]
     first, second = ("Left", "Right") if columns == 2 else ("Squares", "Dots")
-    parts = [
+    wide = "" if len(candidates) == len(drawn) else f" and at most {MOST_ENDS} zones or hosts"
+    caption = draw.caption(
         f"{f'{first}: typical' if effects else 'Typical'} round-trip time in µs from initiator (row) to responder "
         f"(column){f', with its {level} interval or “1 run” below' if most <= _INTERVAL[narrow()] else ''}; empty: "
         "not measured.",
-        f"{second}: the effect of each initiator on its round-trip times relative to the other initiators, with its "
-        f"{level} interval over rounds (hollow: one round, no interval)." if effects else "",
-        configured().caption("rtt").replace("×:", "× below:") if known and not any(upright) else "",
+        (f"{second}: the effect of each initiator on its round-trip times relative to the other initiators, with its "
+         f"{level} interval over rounds (hollow: one round, no interval).", effects),
+        (configured().caption("rtt").replace("×:", "× below:"), known and not any(upright)),
         f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}.",
-    ]  # fmt: skip
-    caption = " ".join(part for part in parts if part)
-    if len(candidates) > len(shown):
-        wide = "" if len(candidates) == len(drawn) else f" and at most {MOST_ENDS} zones or hosts"
-        caption += (
-            f" Shown: the {len(shown)} of {len(candidates)} methods with the most rounds{wide}; the table lists all."
-        )
+        (f"Shown: the {len(shown)} of {len(candidates)} methods with the most rounds{wide}; the table lists all.",
+         len(candidates) > len(shown)),
+    )  # fmt: skip
     cells = [
         (str(shown_one.labels["method"]), str(cell.what), float(matrix.loc[cell.labels["from"], cell.labels["to"]]))
         for shown_one, matrix in ((asymmetry, asymmetry.matrix()) for asymmetry in shown) for cell in shown_one.cells
@@ -227,13 +224,13 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
     ratio_ticks(axes[-1], ratio_reach(pairs))
     level = f"{100 * group[0].confidence:g} %"
     wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
-    caption = (
+    caption = draw.caption(
         f"Ratio of the {quantity} in one direction to the other, smallest first. Bar: {level} interval over rounds. "
         f"Band: practically equivalent (±{100 * pairs[0].margin:g} %{wider}). {verdict_words(pairs)} Adjusted for the "
         "number of pairs. "
-        f"{sizes((pair.ratio.n for pair in pairs), 'rounds per pair')}.{left}"
+        f"{sizes((pair.ratio.n for pair in pairs), 'rounds per pair')}.{left}",
+        (configured().caption("ratio"), any(truths)),
     )
-    caption += f" {configured().caption('ratio')}" if any(truths) else ""
     judged = [pair for pair in pairs if pair.labels["from"] != pair.labels["to"]]
     title = ratio_title(judged or pairs, f"{quantity[:1].upper()}{quantity[1:]}, both directions")
     return Chart(figure, caption, "\n".join(map(pair_words, pairs)), title=title)
