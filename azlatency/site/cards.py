@@ -184,7 +184,7 @@ def _dots(rows: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[tuple
         return (), False
     smallest, largest = min(ends), max(ends)
     logarithmic = smallest > 0 and largest > _WIDE * smallest
-    scale: Callable[[float], float] = math.log if logarithmic else _linear
+    scale: Callable[[float], float] = math.log if logarithmic else float
     if logarithmic:
         start = math.log(smallest / 1.5)
         length = math.log(largest) - start
@@ -206,7 +206,3 @@ def _dots(rows: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[tuple
         for row in rows
     )  # fmt: skip
     return dots, logarithmic
-
-
-def _linear(value: float) -> float:
-    return value

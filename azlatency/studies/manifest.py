@@ -291,14 +291,10 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
     if unknown := set(content) - {"study", "run", "conclusion"}:
         known = "[study], [[run]] and [[conclusion]]"
         raise ManifestError(f"{path}:1: unknown table [{sorted(unknown)[0]}]; known: {known}")
-    study, runs, stated = content.get("study", {}), content.get("run", []), content.get("conclusion", [])
+    study = content.get("study", {})
     if not isinstance(study, dict):
         raise ManifestError(f"{path}:{_line_of(text, 'study')}: study is not a table; write [study]")
-    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
-        raise ManifestError(f"{path}:{_line_of(text, 'run')}: run is not a list of tables; write [[run]]")
-    if not isinstance(stated, list) or not all(isinstance(conclusion, dict) for conclusion in stated):
-        place = f"{path}:{_line_of(text, 'conclusion')}"
-        raise ManifestError(f"{place}: conclusion is not a list of tables; write [[conclusion]]")
+    runs, stated = (_list_of_tables(path, content, text, key) for key in ("run", "conclusion"))
     manifest = Manifest(name or "", folder, study, files=[path])
     _check_study(path, study, text, manifest)
     manifest.name = manifest.name or study.get("name") or folder.resolve().name
@@ -443,9 +439,13 @@ def read_baseline(manifest: Manifest, table: Literal["expectation", "unquantifie
         return []
     path = manifest.folder / manifest.study["baseline"]
     content, text = read_own_toml(path)
-    tables = content.get(table, [])
+    return _list_of_tables(path, content, text, table)
+
+
+def _list_of_tables(path: Path, content: dict[str, Any], text: str, key: str) -> list[dict[str, Any]]:
+    tables = content.get(key, [])
     if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
-        raise ManifestError(f"{path}:{_line_of(text, table)}: {table} is not a list of tables; write [[{table}]]")
+        raise ManifestError(f"{path}:{_line_of(text, key)}: {key} is not a list of tables; write [[{key}]]")
     return tables
 
 

@@ -66,8 +66,9 @@ def confirmed(results: Sequence[Plan]) -> Table[Plan] | Note:
         LABELLED_PATH,
         LABELLED_METHOD,
         Column("runs done", attrgetter("done"), COUNT),
-        Column("runs that would have sufficed", _enough, align="right"),
-    ]
+        Column("runs that would have sufficed",
+               lambda plan: f"{plan.needed:,}" if plan.needed else f"more than {plan.done:,}", align="right"),
+    ]  # fmt: skip
     return Table(
         "CONFIRM, exact (scope: across runs)",
         columns,
@@ -75,10 +76,6 @@ def confirmed(results: Sequence[Plan]) -> Table[Plan] | Note:
         [f"{rows[0].what}; {rows[0].method}."],
         from_runs("typical"),
     )
-
-
-def _enough(plan: Plan) -> str:
-    return f"{plan.needed:,}" if plan.needed else f"more than {plan.done:,}"
 
 
 def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
@@ -89,8 +86,9 @@ def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
         Column("for both bounds", attrgetter("two"), COUNT),
         Column("for an upper bound", attrgetter("upper"), COUNT),
         Column("smallest to largest", attrgetter("range"), COUNT),
-        Column("runs with enough for both", _runs_with_enough, align="right"),
-    ]
+        Column("runs with enough for both",
+               lambda size: f"{size.enough:,} of {size.runs:,}" if size.runs else "no runs", align="right"),
+    ]  # fmt: skip
     notes = [
         "Independent observations. Packets of one connection are autocorrelated: if ten packets carry as much "
         "information as one, you need ten times as many.",
@@ -98,10 +96,6 @@ def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
     ]
     source = from_runs("n") if runs else None
     return Table("Fewest observations of one run", columns, results, notes, source)
-
-
-def _runs_with_enough(size: PercentileSize) -> str:
-    return f"{size.enough:,} of {size.runs:,}" if size.runs else "no runs"
 
 
 def rounds(results: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table[ZoneRounds]:

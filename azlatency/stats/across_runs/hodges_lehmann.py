@@ -73,17 +73,17 @@ def _rank_sum_law(m: int, n: int) -> tuple[FloatArray, FloatArray]:
 
 
 @lru_cache(maxsize=64)
-def _signed_rank_law(n: int) -> tuple[FloatArray, FloatArray]:
-    """Return values and probabilities of the sum of positive ranks of ``n`` differences."""
+def _signed_rank_law(ranks: tuple[int, ...]) -> FloatArray:
+    """Return the probability of each sum of positive ranks, from 0 on; each rank is positive with probability 1/2."""
     import numpy as np
 
-    ways = np.ones(1)
-    for rank in range(1, n + 1):
-        more = np.zeros(len(ways) + rank)
-        more[: len(ways)] += ways / 2
-        more[rank:] += ways / 2
-        ways = more
-    return np.arange(float(len(ways))), ways
+    law = np.ones(1)
+    for rank in ranks:
+        longer = np.zeros(len(law) + rank)
+        longer[: len(law)] += law / 2
+        longer[rank:] += law / 2
+        law = longer
+    return law
 
 
 def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95) -> Shift:
@@ -111,7 +111,8 @@ def pseudomedian(values: FloatArray, confidence: float = 0.95) -> Shift:
     if n > _EXACT_RUNS:
         count = _normal_count(n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24), confidence)
         return _shift(averages, count, confidence)
-    return _shift(averages, *_count(*_signed_rank_law(n), confidence))
+    law = _signed_rank_law(tuple(range(1, n + 1)))
+    return _shift(averages, *_count(np.arange(float(len(law))), law, confidence))
 
 
 def signed_rank_tails(differences: FloatArray) -> Tails:
@@ -129,14 +130,8 @@ def signed_rank_tails(differences: FloatArray) -> Tails:
         z = (total - float(ranks.sum()) / 2) / math.sqrt(float((ranks**2).sum()) / 4)
         return Tails(float(ndtr(-z)), float(ndtr(z)))
     # Midranks doubled are whole numbers; their sums are counted like ranks.
-    ways = np.ones(1)
-    for doubled in np.rint(2 * ranks).astype(int):
-        more = np.zeros(len(ways) + doubled)
-        more[: len(ways)] += ways / 2
-        more[doubled:] += ways / 2
-        ways = more
-    place = round(2 * total)
-    return Tails(float(ways[place:].sum()), float(ways[: place + 1].sum()))
+    law, place = _signed_rank_law(tuple(np.rint(2 * ranks).astype(int).tolist())), round(2 * total)
+    return Tails(float(law[place:].sum()), float(law[: place + 1].sum()))
 
 
 def _count(support: FloatArray, law: FloatArray, confidence: float) -> tuple[int, float | None]:
