@@ -81,9 +81,9 @@ def compare(
     or unreadable input.
     """
     from azlatency.gate.inputs import open_study
-    from azlatency.gate.matching import parse_maps
     from azlatency.gate.verdict import judge
     from azlatency.logs.parse import LogError
+    from azlatency.studies.machine_names import parse_maps
     from azlatency.studies.own_files import ManifestError
 
     try:

@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from azlatency.studies.machine_names import Maps, mapped
 from azlatency.studies.path import Path, name_paths
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Patterns of names and what they are replaced by, in the order in which they are tried.
-Maps = Sequence[tuple[str, str]]
-
-
-def parse_maps(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Read maps such as ``10.0.*=node``; raise `ValueError` for another form."""
-    maps = [text.partition("=") for text in texts]
-    if wrong := [text for text, (pattern, _, name) in zip(texts, maps, strict=True) if not pattern or not name]:
-        raise ValueError(f"--map {wrong[0]!r} is not PATTERN=NAME, for example '10.0.1.*=server'")
-    return [(pattern, name) for pattern, _, name in maps]
 
 
 def align_paths(
@@ -51,14 +40,10 @@ def _objects(paths: list[Path], frame: pd.DataFrame) -> pd.Series:
 def _plain(path: Path, maps: Maps, *, scenarios: bool) -> Path:
     """Return a path without the labels of its own side, and with mapped names."""
     client, server = (
-        replace(end, label=None, machine=_mapped(end.machine, maps), zone=_mapped(end.zone, maps))
+        replace(end, label=None, machine=mapped(end.machine, maps), zone=mapped(end.zone, maps))
         for end in (path.client, path.server)
     )
-    return Path(client, server, _mapped(path.scenario, maps) if scenarios else None)
-
-
-def _mapped(name: str | None, maps: Maps) -> str | None:
-    return name and next((new for pattern, new in maps if fnmatchcase(name, pattern)), name)
+    return Path(client, server, mapped(path.scenario, maps) if scenarios else None)
 
 
 def nearest_names(base: Sequence[str], candidate: Sequence[str]) -> list[str]:

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
-from azlatency.gate.matching import Maps, align_paths, nearest_names
+from azlatency.gate.matching import align_paths, nearest_names
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
 from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
@@ -38,6 +38,7 @@ from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import SHORT, Comparison, Estimate, explain
+from azlatency.studies.machine_names import Maps
 from azlatency.studies.runs import latency, run_table, throughput
 from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
 

@@ -26,6 +26,7 @@ from azlatency.logs.tables import Logs
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
 from azlatency.studies.copies import value_marks
+from azlatency.studies.machine_names import parse_maps
 from azlatency.studies.manifest import Manifest
 from azlatency.studies.parts import of_sources
 from azlatency.studies.remote import (
@@ -72,6 +73,8 @@ _MOST_SAMPLES = 2**18
 #: has enough batches for several workers.
 _MOST_FILES, _FEWEST_FILES, _BATCH_BYTES = 256, 16, 4 * 1024**2
 _BATCHES = 32
+#: Scenarios of several paths that are named.
+_SCENARIOS = 3
 _CHANGED = "changed while it was read; import it again"
 
 
@@ -489,11 +492,25 @@ def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, sum
         first = of_runs[0]
         count = f" ({count_of(len(of_runs), 'run')})" if len(of_runs) > 1 else ""
         summary.problems.append(f"{first}: {conflict}{count}")
-    summary.notes = [
-        f"scenario {scenario!r} covers {count_of(len(ends), 'path')}, which are never pooled: {shortened(ends)}"
-        for scenario, ends in paths_by_scenario(runs).items()
-    ] + tables.notes
+    summary.notes = _scenario_notes(runs, manifest) + tables.notes
     summary.missing = {key: runs[key].null_count for key in REQUIRED_METADATA if runs.num_rows and runs[key].null_count}
+
+
+def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
+    """Name the scenarios that cover several paths, and say how machines with changing addresses are named."""
+    several = paths_by_scenario(runs, parse_maps(manifest.study.get("machines", [])))
+    notes = [
+        f"scenario {scenario!r} covers {count_of(len(ends), 'path')}, which are never pooled: {shortened(ends)}"
+        for scenario, ends in list(several.items())[:_SCENARIOS]
+    ]
+    if more := len(several) - len(notes):
+        notes.append(f"{count_of(more, 'more scenario')} with several paths")
+    if several:
+        notes.append(
+            "if addresses change with every run, as those of pods do, name the machines in study.toml, "
+            'for example machines = ["10.0.1.*=client", "10.0.2.*=server"]'
+        )
+    return notes
 
 
 def _restore_summary(stamp: Stamp, summary: ImportSummary) -> ImportSummary:

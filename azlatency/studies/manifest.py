@@ -30,6 +30,7 @@ from typing import Any, Literal
 
 from azlatency.logs.record import Row
 from azlatency.logs.schema import MANIFEST_COLUMNS
+from azlatency.studies.machine_names import parse_maps
 from azlatency.studies.own_files import (
     ManifestError,
     check_no_link,
@@ -49,7 +50,7 @@ _STUDY_TYPES = {
     **dict.fromkeys(("runs", "reported", "baseline"), "file"),
     **dict.fromkeys(("region", "subscription", "vm_size", "placement"), "string"),
     **dict.fromkeys(("emulated", "pseudonymise_subscriptions", "accelerated_networking"), "bool"),
-    "date": "date", "zone_maps": "files", "pattern": "patterns",
+    "date": "date", "zone_maps": "files", "pattern": "patterns", "machines": "list",
 }  # fmt: skip
 #: Keys of ``[[conclusion]]``, and those that must be stated; see `azlatency.studies.conclusions`.
 _CONCLUSION_KEYS = {"said", "we_say", "because", "source_line"}
@@ -68,7 +69,7 @@ _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
     "started_at": "timestamp",
     **dict.fromkeys(_SELECTORS, "string"),
 }  # fmt: skip
-_PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {"bool": bool, "date": (date, str)}
+_PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {"bool": bool, "date": (date, str), "list": list}
 #: Columns that a pattern can read from a path.
 _FIELD_TYPES = {name: kind for name, kind in _TYPES.items() if name not in (*_SELECTORS, "study", "notes")}
 #: Zones of Google and Amazon contain the name of their region.
@@ -334,6 +335,11 @@ def _check_study(path: Path, study: dict[str, Any], text: str, manifest: Manifes
             study[key] = items if kind == "files" else value
         if kind == "patterns":
             manifest.entries += [_entry(place, {"pattern": item}) for item in items]
+        if kind == "list":
+            try:
+                parse_maps(value)
+            except (ValueError, AttributeError):
+                raise ManifestError(f'{place}: {key} = {_shown(value)} is no list of "PATTERN=NAME"') from None
         if key == "placement":
             _check_placement(place, value)
 

@@ -23,6 +23,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -32,7 +33,8 @@ from azlatency.logs.parse import LogError, parse_source
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import iter_entries
 from azlatency.studies.ingest import copy_sources
-from azlatency.studies.manifest import read_manifest
+from azlatency.studies.machine_names import Maps, parse_maps
+from azlatency.studies.manifest import FILE_NAME, read_manifest
 from azlatency.studies.store import data_folder
 
 _WORD = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9])"
@@ -198,6 +200,8 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
     original = folder / "original"
     refused = copy_sources(sources, original).refused
     manifest = read_manifest(original)
+    maps = parse_maps(manifest.study.get("machines", []))
+    machines: dict[str, None] = {}
     for values in [manifest.study, *(entry.values for entry in manifest.entries)]:
         for column, kind in (("client", "host"), ("server", "host"), ("subscription", "subscription")):
             if value := values.get(column):
@@ -205,13 +209,17 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
     for source, logs in _parsed(original, refused):
         pseudonyms.collect(f"{source.path}\n{source.text[:]}")
         for run in logs.rows["runs"]:
-            pseudonyms.add_host(run.get("client"))
-            pseudonyms.add_host(run.get("server"))
+            for machine in filter(None, (run.get("client"), run.get("server"))):
+                pseudonyms.add_host(machine)
+                machines[machine] = None
             pseudonyms.add_hosts_of(run.get("command"))
     copy = folder / "copy"
     copy.mkdir()
     for source, logs in _parsed(original, []):
-        text = pseudonyms.replace(source.text[:])
+        text = source.text[:]
+        if source.path == FILE_NAME:
+            text = _without_patterns(text, maps, machines)
+        text = pseudonyms.replace(text)
         name = pseudonyms.replace(_file_name(source.path))
         if _numbers(parse_source(source_from_bytes(text.encode(errors="replace"), name))) != _numbers(logs):
             refused.append(
@@ -224,6 +232,19 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
         target.write_text(text, "utf-8", errors="replace", newline="\n")
     pseudonyms.save()
     return refused
+
+
+def _without_patterns(text: str, maps: Maps, machines: Iterable[str]) -> str:
+    """Write the machines of a manifest out, because a pattern does not match their pseudonyms."""
+    named: dict[str, list[str]] = {f"{pattern}={name}": [] for pattern, name in maps}
+    for machine in machines:
+        if first := next((f"{pattern}={name}" for pattern, name in maps if fnmatchcase(machine, pattern)), None):
+            named[first].append(f'"{machine}={first.partition("=")[2]}"')
+    for item, exact in named.items():
+        name = item.partition("=")[2]
+        written = ", ".join(exact) or f'"{name}={name}"'
+        text = text.replace(f'"{item}"', written).replace(f"'{item}'", written)
+    return text
 
 
 def _parsed(folder: Path, refused: list[str]) -> Iterator[tuple[Source, Logs]]:

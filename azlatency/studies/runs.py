@@ -19,9 +19,10 @@ from azlatency.logs.parse import LogError
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.both_ends import is_far_end, pair_ends
 from azlatency.studies.copies import COPIED_RUN, find_copies
+from azlatency.studies.machine_names import Maps, mapped, parse_maps
 from azlatency.studies.path import Endpoint, Path, name_paths
 from azlatency.studies.samples import bounds, by_run, median, order_statistic
-from azlatency.studies.store import Study, load
+from azlatency.studies.store import Study, StudyInfo, load
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,13 +237,14 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
     for column, unit in (("message_bytes", "B"), ("connections", "connections"), ("target_rate_bit_s", "bit/s")):
         _split_methods(runs, column, unit)
     named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
-    runs["path"] = pd.Series(_paths(named), runs.index, dtype=object)
+    # Parsed logs have no manifest.
+    info: StudyInfo = study.info if isinstance(study, Study) else {}
+    runs["path"] = pd.Series(_paths(named, parse_maps(info.get("machines", []))), runs.index, dtype=object)
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
     tables = _tables_of_logs(runs)
     runs["counted"] = ~runs["run_id"].isin([*left_out, *tables, *_copies(study)])
-    scenarios = study.info.get("scenarios", []) if isinstance(study, Study) else []  # parsed logs have no manifest
-    position = {scenario: index for index, scenario in enumerate(scenarios)}
+    position = {scenario: index for index, scenario in enumerate(info.get("scenarios", []))}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs["natural"] = runs["file"].map(natural_key)
     runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
@@ -591,32 +593,32 @@ _END_COLUMNS = (
 )
 
 
-def _paths(runs: pd.DataFrame) -> list[Path]:
-    """Return the path of each row of the table ``runs``; see `name_paths`."""
+def _paths(runs: pd.DataFrame, maps: Maps) -> list[Path]:
+    """Return the path of each row of the table ``runs``, with the names of `maps`; see `name_paths`."""
     columns = [name for end in _END_COLUMNS for name in end]
     cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
     keys = list(zip(*cells, strict=True))
     distinct = list(dict.fromkeys(keys))
-    named = name_paths([_path(key) for key in distinct], [key[-1] for key in distinct])
+    named = name_paths([_path(key, maps) for key in distinct], [key[-1] for key in distinct])
     by_key = dict(zip(distinct, named, strict=True))
     return [by_key[key] for key in keys]
 
 
-def paths_by_scenario(runs: pa.Table) -> dict[str, list[str]]:
+def paths_by_scenario(runs: pa.Table, maps: Maps) -> dict[str, list[str]]:
     """Return the texts of the paths of each scenario of the table ``runs`` that has several paths."""
     names = [*(name for end in _END_COLUMNS for name in end), "scenario", "tool"]
     keys = list(dict.fromkeys(zip(*(runs[name].to_pylist() for name in names), strict=True)))
-    paths = name_paths([_path(key) for key in keys], [key[-1] for key in keys])
+    paths = name_paths([_path(key, maps) for key in keys], [key[-1] for key in keys])
     texts: dict[str, list[str]] = {}
     for path in dict.fromkeys(path for path in paths if path.shared):
         texts.setdefault(path.scenario or "", []).append(path.text)
     return texts
 
 
-def _path(key: tuple[str | None, ...]) -> Path:
+def _path(key: tuple[str | None, ...], maps: Maps) -> Path:
     """Return the path of the values of `_END_COLUMNS` and the scenario."""
     client, server = (
-        Endpoint(machine=machine, region=region, zone=zone, physical_zone=physical_zone)
+        Endpoint(machine=mapped(machine, maps), region=region, zone=zone, physical_zone=physical_zone)
         for machine, region, zone, physical_zone in (key[:4], key[4:8])
     )
     return Path(client, server, key[8])

@@ -125,6 +125,7 @@ class StudyInfo(TypedDict, total=False):
     pseudonymise_subscriptions: bool
     accelerated_networking: bool
     zone_maps: list[str]
+    machines: list[str]
     scenarios: list[str]
     conclusions: list[dict[str, str | int]]
     unquantified: list[dict[str, str]]

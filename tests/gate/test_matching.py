@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from helpers.sides import compare, write_side
 
-from azlatency.gate.matching import align_paths, nearest_names, parse_maps
+from azlatency.gate.matching import align_paths, nearest_names
+from azlatency.studies.machine_names import parse_maps
 from azlatency.studies.path import Endpoint, Path
 
 

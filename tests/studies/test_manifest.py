@@ -106,6 +106,9 @@ def test_the_log_is_never_overruled(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("[study\n", "study.toml:1:"),
+        ('[study]\nmachines = "10.*=pod"\n', "study.toml:2: machines = '10.*=pod' is not of type list"),
+        ('[study]\nmachines = ["10.*"]\n', "study.toml:2: machines = ['10.*'] is no list of"),
+        ("[study]\nmachines = [1]\n", "study.toml:2: machines = [1] is no list of"),
         (STUDY + "[[run]]\nlog = 3 3\n", "study.toml:6:"),
         (STUDY + '[[run]]\nlog = "*"\nzoen = "1"\n', "study.toml:5: unknown key 'zoen'"),
         (STUDY + '[[run]]\nzone = "1"\n', "study.toml:5: the entry has neither log, pattern nor transcript"),

@@ -12,7 +12,9 @@ from helpers.command import azlatency
 from helpers.places import FIXTURES, ROOT
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.importer import import_study
 from azlatency.studies.pseudonyms import Pseudonyms, write_pseudonymised
+from azlatency.studies.runs import run_table
 from azlatency.studies.store import load
 
 SECRETS = (
@@ -89,6 +91,20 @@ def test_no_name_reaches_the_data(dump: Path, tmp_path: Path) -> None:
     assert sorted(study.runs["tool"]) == ["iperf3", "ping", "ping"]
     assert sorted(study.metrics.query("metric == 'rtt_max'")["value"]) == [638_000, 738_000]
     assert (dump / "notes.md").read_text("utf-8") == NOTES
+
+
+def test_patterns_of_machines_become_their_pseudonyms(tmp_path: Path) -> None:
+    dump, new = tmp_path / "dump", tmp_path / "new"
+    dump.mkdir()
+    new.mkdir()
+    for number, address in enumerate(["10.77.0.1", "10.77.0.2", "10.78.0.1"]):
+        (dump / f"{number}.log").write_text(f"PING {address} ({address}) 56(84) bytes of data.\n")
+    (dump / "study.toml").write_text("[study]\nmachines = [\"10.77.*=pod\", '10.99.*=gone']\n")
+    assert write_pseudonymised([dump], new, tmp_path / "key.json") == []
+    import_study("mine", [new / "copy"], out=tmp_path / "out")
+    study = load("mine", processed=tmp_path / "out")
+    assert sorted(run_table(study)["path"].map(str)) == ["? → 198.18.0.3", "? → pod", "? → pod"]
+    assert study.info["machines"] == ["198.18.0.1=pod", "198.18.0.2=pod", "gone=gone"]
 
 
 def test_equal_names_have_equal_pseudonyms_in_every_study(dump: Path, tmp_path: Path) -> None:
