@@ -498,14 +498,15 @@ def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, sum
 
 def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
     """Name the scenarios that cover several paths, and say how machines with changing addresses are named."""
-    several = paths_by_scenario(runs, parse_maps(manifest.study.get("machines", [])))
+    machines = manifest.study.get("machines", [])
+    several = paths_by_scenario(runs, parse_maps(machines))
     notes = [
         f"scenario {scenario!r} covers {count_of(len(ends), 'path')}, which are never pooled: {shortened(ends)}"
         for scenario, ends in list(several.items())[:_SCENARIOS]
     ]
     if more := len(several) - len(notes):
         notes.append(f"{count_of(more, 'more scenario')} with several paths")
-    if several:
+    if several and not machines:
         notes.append(
             "if addresses change with every run, as those of pods do, name the machines in study.toml, "
             'for example machines = ["10.0.1.*=client", "10.0.2.*=server"]'
