@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from azlatency import __version__
-from azlatency.logs.units import UnitDefinition, register_units
+from azlatency.logs.units import UnitDefinition, nanoseconds, register_units
 
 if TYPE_CHECKING:
     from azlatency.logs.decode import Source
@@ -146,6 +146,11 @@ class Log:
                 if not name.startswith("--") and word.startswith(name) and word[len(name) :].isdigit():
                     return word[len(name) :]
         return None
+
+    def seconds(self, *names: str) -> int | None:
+        """Return the value of a command-line option in seconds, in ns; None if it is absent or not such a number."""
+        value = self.option(*names) or ""
+        return nanoseconds(value, "sec") if value.replace(".", "", 1).isdigit() else None
 
 
 class LineReader(Protocol):

@@ -251,9 +251,8 @@ class _Lagscope(LineLog):
         if row.get("message_bytes") is None and log.arguments:
             size = log.option("-z")
             row["message_bytes"] = int(size) if size and size.isdigit() else _DEFAULT_BYTES
-        seconds = log.option("-t")
-        if row.get("requested_duration_ns") is None and seconds and seconds.isdigit():
-            row["requested_duration_ns"] = nanoseconds(seconds, "sec")
+        if row.get("requested_duration_ns") is None:
+            row["requested_duration_ns"] = log.seconds("-t")
 
     def _store_percentiles(self) -> None:
         """Store the printed percentiles, except those that break the order."""

@@ -273,8 +273,7 @@ class _Qperf(LineLog):
         row, log = self.run.row, self.log
         words = log.arguments
         if row.get("requested_duration_ns") is None:
-            seconds = log.option("-t", "--time")
-            row["requested_duration_ns"] = nanoseconds(seconds, "sec") if seconds and seconds.isdigit() else None
+            row["requested_duration_ns"] = log.seconds("-t", "--time")
         if row.get("message_bytes") is None and self.test != "conf":
             sized = any(word.startswith(("-m", "--msg_size", "-oo", "--loop")) for word in words)
             row["message_bytes"] = _DEFAULT_BYTES.get(self.test) if words and not sized else self._message_bytes()

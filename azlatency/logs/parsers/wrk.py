@@ -52,7 +52,8 @@ _RUNNING = r"Running [\d.]{1,9}[smh] test @ (?:https?://)?([^\s/:]{1,253}|\[[\da
 _HEADER = r"Value\s{1,12}Percentile\s{1,4}TotalCount\s{1,4}1/\(1-Percentile\)"
 _TIME = r"(-?\d{1,12}\.\d{2})(us|ms|s|m|h)"
 _NAN = r"-?(?:nan(?:us)?|0\.00us)"
-_NUMBER = r"(-?\d{1,15}(?:\.\d{1,12})?|-?nan)"
+_NUMBER = r"-?(?:\d{1,15}(?:\.\d{1,12})?|nan)"
+_IS = r"\s{1,8}=\s{1,20}"
 _UNIT_IN_NAME = re.compile(r"(?:^|[^A-Za-z0-9])(s|ms|us|ns)\.(?:hgrm|txt|log)$")
 #: Levels that are stored as percentiles, too: only at them the table has a row in every log.
 _LEVELS = frozenset({0.5, 0.75, 0.9, 0.99, 0.999})
@@ -120,33 +121,28 @@ class _Wrk(LineLog):
             self.run.add_event("table_without_title", "warning", text, line.number)
 
     @data(
-        rf"{_NUMBER}\s{{1,20}}([01]\.\d{{2,15}})\s{{1,20}}(\d{{1,18}})(?:\s{{1,20}}(?:\d{{1,18}}\.\d{{2}}|inf))?",
+        rf"({_NUMBER})\s{{1,20}}([01]\.\d{{2,15}})\s{{1,20}}(\d{{1,18}})(?:\s{{1,20}}(?:\d{{1,18}}\.\d{{2}}|inf))?",
         hint="",
     )
     def row(self, line: Line, match: re.Match[str]) -> None:
         if not self.ignored and line.number != self.unfinished:
             self.rows.append(_Row(match[1], float(match[2]), int(match[3]), line.number))
 
-    @data(rf"#\[Mean\s{{1,8}}=\s{{1,20}}{_NUMBER}, StdDeviation\s{{1,8}}=\s{{1,20}}{_NUMBER}\]", hint="#[Mean")
-    def mean(self, line: Line, match: re.Match[str]) -> None:
-        self._state(line, rtt_mean=match[1], rtt_sd=match[2])
-
-    @data(rf"#\[Max\s{{1,8}}=\s{{1,20}}{_NUMBER}, Total ?([cC])ount\s{{1,8}}=\s{{1,20}}(\d{{1,18}})(?:\.0{{1,5}})?\]",
-          hint="#[Max")  # fmt: skip
-    def maximum(self, line: Line, match: re.Match[str]) -> None:
-        self._state(line, rtt_max=match[1], observations=match[3])
-        if match[2] == "C":
-            # The Python library (hdrh) divides every number but the standard deviation by the scale.
-            self.statistics.pop("rtt_sd", None)
-        self.ended |= self.is_table
-
-    @data(r"#\[Buckets\s{1,8}=\s{1,20}\d{1,9}, SubBuckets\s{1,8}=\s{1,20}(\d{1,9})\]", hint="#[Buckets")
-    def buckets(self, line: Line, match: re.Match[str]) -> None:
-        self._state(line, sub_buckets=match[1])
-
-    def _state(self, line: Line, **values: str) -> None:
+    @data(rf"#\[Mean{_IS}(?P<rtt_mean>{_NUMBER}), StdDeviation{_IS}(?P<rtt_sd>{_NUMBER})\]", hint="#[Mean")
+    @data(
+        rf"#\[Max{_IS}(?P<rtt_max>{_NUMBER}), Total ?(?P<count>[cC]ount){_IS}(?P<observations>\d{{1,18}})(?:\.0{{1,5}})?\]",
+        hint="#[Max",
+    )
+    @data(rf"#\[Buckets{_IS}\d{{1,9}}, SubBuckets{_IS}(?P<sub_buckets>\d{{1,9}})\]", hint="#[Buckets")
+    def statistic(self, line: Line, match: re.Match[str]) -> None:
+        """Keep the statistics that the pattern names."""
+        values = match.groupdict()
         if not self.ignored:
             self.statistics |= {name: (value, line.number) for name, value in values.items()}
+        if values.get("count") == "Count":
+            # The Python library (hdrh) divides every number but the standard deviation by the scale.
+            self.statistics.pop("rtt_sd", None)
+        self.ended |= self.is_table and "count" in values
 
     # --- the end
 

@@ -16,7 +16,7 @@ from azlatency.logs.record import Run
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
 _SECOND_NS = nanoseconds("1", "s")
-_DEFAULT_SECONDS = "10"
+_DEFAULT_NS = 10 * 10**9
 _PORT = "5001"
 _HISTOGRAMS = {"BB": "rtt", "T": "one_way_latency", "F": "frame_latency", "W": "write_latency"}
 
@@ -327,9 +327,8 @@ class Test:
         if "-c" not in words and "--client" not in words:
             return
         counted = any(word.startswith(("-n", "--num")) for word in words)
-        seconds = self.log.option("-t", "--time") or (None if counted else _DEFAULT_SECONDS)
-        if seconds is not None and seconds.replace(".", "", 1).isdigit():
-            self.run.set(requested_duration_ns=nanoseconds(seconds, "sec") or None)
+        default = None if counted or self.log.option("-t", "--time") else _DEFAULT_NS
+        self.run.set(requested_duration_ns=self.log.seconds("-t", "--time") or default)
         rate = self.log.option("-b", "--bandwidth")
         if rate is not None and self.run.row.get("protocol") != "udp":
             text = f"the command limits the rate to {rate} bit/s"

@@ -33,11 +33,11 @@ from azlatency.logs.parsers.iperf_rows import (
     percent_agrees,
 )
 from azlatency.logs.record import Run
-from azlatency.logs.units import Quantity, nanoseconds, quantity
+from azlatency.logs.units import Quantity, quantity
 
 IntervalRow = Row | JsonRow
 _LONGEST_OVERRUN = 1.05
-_DEFAULT_SECONDS = "10"
+_DEFAULT_NS = 10 * 10**9
 _DEFAULT_PORT = "5201"
 _BOUNDARY_NS = 20_000_000
 
@@ -202,12 +202,11 @@ class Test:
         if "-c" not in words and "--client" not in words:
             return
         counted = any(word.startswith(("-n", "-k", "--bytes", "--blockcount")) for word in words)
-        seconds = log.option("-t", "--time") or (None if counted else _DEFAULT_SECONDS)
-        if row.get("requested_duration_ns") is None and seconds is not None and _is_number(seconds):
-            row["requested_duration_ns"] = nanoseconds(seconds, "sec")
-        omit = log.option("-O", "--omit")
-        if row.get("warmup_ns") is None and omit is not None and _is_number(omit):
-            row["warmup_ns"] = nanoseconds(omit, "sec")
+        if row.get("requested_duration_ns") is None:
+            default = None if counted or log.option("-t", "--time") else _DEFAULT_NS
+            row["requested_duration_ns"] = log.seconds("-t", "--time") or default
+        if row.get("warmup_ns") is None:
+            row["warmup_ns"] = log.seconds("-O", "--omit")
         rate = log.option("-b", "--bitrate", "--bandwidth")
         if rate is not None and rate.strip("0") != "" and row.get("protocol") != "udp":
             self._report_pacing(f"the command limits the rate to {rate} bit/s", self.run.row["first_line"])
@@ -475,7 +474,3 @@ def _to_interval(row: IntervalRow, run_id: str, stream: str | None, throughput: 
 
 def _whole(value: Quantity | None) -> int | None:
     return None if value is None else round(value.value)
-
-
-def _is_number(token: str) -> bool:
-    return token.replace(".", "", 1).isdigit()

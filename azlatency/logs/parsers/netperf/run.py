@@ -89,9 +89,7 @@ class NetperfRun:
         if row.get("server") is None:
             row["server"] = log.option("-H")
         row["client"] = row.get("client") or log.host
-        seconds = log.option("-l")
-        if seconds and seconds.isdigit():
-            row["requested_duration_ns"] = nanoseconds(seconds, "sec")
+        row["requested_duration_ns"] = log.seconds("-l")
 
     def number(self, name: str) -> Value | None:
         """Return a number of the omni output; None if it is absent or -1, which means "not measured"."""

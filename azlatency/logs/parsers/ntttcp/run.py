@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, nanoseconds
+from azlatency.logs.units import Quantity
 
 _OVERRUN = 1.05
 _ADDRESS = re.compile(r"[\w.:-]{2,253}")
@@ -89,9 +89,8 @@ class NtttcpRun:
         if row.get("protocol") is None:
             row["protocol"] = "udp" if "-u" in words else "tcp"
         for column, option in (("requested_duration_ns", "-t"), ("warmup_ns", "-W")):
-            value = self.log.option(option)
-            if row.get(column) is None and value is not None and value.isdigit():
-                row[column] = nanoseconds(value, "sec")
+            if row.get(column) is None:
+                row[column] = self.log.seconds(option)
 
     def _address_in(self, words: list[str]) -> str | None:
         """Return the address of the receiver: the third part of ``-m``, or the word after ``-s``."""
