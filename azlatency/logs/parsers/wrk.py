@@ -130,7 +130,8 @@ class _Wrk(LineLog):
 
     @data(rf"#\[Mean{_IS}(?P<rtt_mean>{_NUMBER}), StdDeviation{_IS}(?P<rtt_sd>{_NUMBER})\]", hint="#[Mean")
     @data(
-        rf"#\[Max{_IS}(?P<rtt_max>{_NUMBER}), Total ?(?P<count>[cC]ount){_IS}(?P<observations>\d{{1,18}})(?:\.0{{1,5}})?\]",
+        rf"#\[Max{_IS}(?P<rtt_max>{_NUMBER}), "
+        rf"Total ?(?P<count>[cC]ount){_IS}(?P<observations>\d{{1,18}})(?:\.0{{1,5}})?\]",
         hint="#[Max",
     )
     @data(rf"#\[Buckets{_IS}\d{{1,9}}, SubBuckets{_IS}(?P<sub_buckets>\d{{1,9}})\]", hint="#[Buckets")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import ClassVar
 
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, record_no_data, unfinished_line
+from azlatency.logs.parsers.common import contradict, end_run, netperf_percentile, record_no_data, unfinished_line
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, quantity
 
@@ -80,9 +79,8 @@ class _Cilium(LineLog):
         elif name in _QUANTILES and is_mean:
             run.add_metric(f"{prefix}_{name}_mean", value, line.number)
         elif name in _QUANTILES:
-            digits = max(math.floor(math.log10(max(value.value / _MICROSECOND_NS, 1.0))) - 1, 0)
-            value = value.with_resolution(_MICROSECOND_NS * 10**digits)
-            run.add_quantile(_QUANTILES[name], value, line.number, metric=prefix, origin="histogram")
+            q, value = _QUANTILES[name], netperf_percentile(value)
+            run.add_quantile(q, value, line.number, metric=prefix, origin="histogram")
         elif value.unit == "1/s":
             run.add_metric("transaction_rate", value, line.number)
         else:

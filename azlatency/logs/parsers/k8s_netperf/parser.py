@@ -6,7 +6,7 @@ import re
 
 from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, record_no_data
+from azlatency.logs.parsers.common import end_run, netperf_percentile, record_no_data
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity, quantity
 
@@ -22,7 +22,6 @@ _CONTEXT = ("VIRT MODE", "EXTERNAL SERVER", "UDN INFO", "BRIDGE INFO", "SR-IOV I
 _LEVELS = ("INFO", "DEBU", "WARN", "ERRO")
 #: Where the rate of a driver was measured, if not at the receiver.
 _SIDES = {("iperf3", "UDP_STREAM"): None, ("uperf", ""): "sender"}
-_MICROSECOND_NS = 1000.0
 _LATENCIES = {"99%TILE VALUE": "p99", "AVG 99%TILE VALUE": "p99", "AVG 50%TILE VALUE": "p50", "AVG LATENCY": "mean"}
 
 
@@ -153,9 +152,8 @@ class _K8sNetperf(LineLog):
         if level == "mean":
             run.add_metric(f"{prefix}_mean", value, line.number)
         elif row["SAMPLES"] == row["PARALLELISM"] == "1":
-            digits = max(len(str(int(value.value / _MICROSECOND_NS))) - 2, 0)
-            value = value.with_resolution(_MICROSECOND_NS * 10**digits)
-            run.add_quantile(int(level[1:]) / 100, value, line.number, metric=prefix, origin="histogram")
+            q = int(level[1:]) / 100
+            run.add_quantile(q, netperf_percentile(value), line.number, metric=prefix, origin="histogram")
         else:
             run.add_metric(f"{prefix}_{level}_mean", value, line.number)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from azlatency.logs.parsers.common import complete_quantile
+from azlatency.logs.parsers.common import complete_quantile, netperf_percentile
 from azlatency.logs.parsers.netperf.run import MICROSECOND, SECOND, NetperfRun
 from azlatency.logs.units import Quantity, count, quantity
 
@@ -115,8 +115,6 @@ def _record_quantiles(test: NetperfRun) -> None:
             del table[begun:]
             return
         previous = value.value
-        width = 10 ** max(math.floor(math.log10(max(value.value, 1.0))) - 1, 0)
-        value = value.with_resolution(float(max(width, MICROSECOND)))
-        row = run.add_quantile(q, value, latency.line, metric=test.prefix, origin="histogram")
+        row = run.add_quantile(q, netperf_percentile(value), latency.line, metric=test.prefix, origin="histogram")
         if total and row is not None:
             complete_quantile(row, int(total), int(q * int(total)))
