@@ -124,13 +124,17 @@ class JsonLineMap:
         self.recorder.accounting.mark(number, DATA)
         return number
 
-    def mark_lines(self, numbers: list[int]) -> None:
+    def mark_lines(self, numbers: Sequence[int]) -> None:
         """Mark lines in ascending order as data."""
-        if numbers and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
-            self.recorder.accounting.raise_range(numbers[0], numbers[-1], DATA)
-        else:
-            for number in dict.fromkeys(numbers):
-                self.recorder.accounting.mark(number, DATA)
+        first = last = 0
+        for number in numbers:
+            if number > last + 1:
+                if first:
+                    self.recorder.accounting.raise_range(first, last, DATA)
+                first = number
+            last = number
+        if first:
+            self.recorder.accounting.raise_range(first, last, DATA)
 
     def read_object(self, position: int, into: json_tokens.JsonObject, kept: json_tokens.Kept | None = None) -> int:
         """Read the object at ``position`` and return its end; see `json_tokens.read_object`."""

@@ -88,6 +88,14 @@ class Recorder:
         self.rows["runs"].append(row)
         return Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
 
+    def add_columns(self, table: str, length: int, **columns: Any) -> None:
+        """Add many rows of a table as columns; see `azlatency.logs.rows.Columns`.
+
+        Metrics that are added in this way are not found by `Run.value` and `Run.row_of`, and the caller knows that none
+        of them is printed twice.
+        """
+        self.rows[table] = joined(self.rows[table], Columns(length, columns))
+
     def add_event(self, code: str, severity: str, text: str, line: int, run_id: str | None = None) -> None:
         """Report something about a line.
 
@@ -303,13 +311,8 @@ class Run:
         self.recorder.rows["histograms"].append({"run_id": self.run_id, **fields})
 
     def add_columns(self, table: str, length: int, **columns: Any) -> None:
-        """Add many rows of a table as columns; see `azlatency.logs.rows.Columns`.
-
-        Metrics that are added in this way are not found by `value` and `row_of`, and the caller knows that none of them
-        is printed twice.
-        """
-        rows = self.recorder.rows
-        rows[table] = joined(rows[table], Columns(length, {"run_id": self.run_id, **columns}))
+        """Add many rows of a table as columns; see `Recorder.add_columns`."""
+        self.recorder.add_columns(table, length, run_id=self.run_id, **columns)
 
     def add_samples(self, **columns: Any) -> None:
         """Add the samples of the run as columns of equal length; see `SampleBlock`."""

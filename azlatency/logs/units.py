@@ -14,7 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
 
 #: Definition of a unit: its canonical unit, and how many canonical units it is.
 UnitDefinition = tuple[str, int | Decimal]
@@ -144,6 +150,7 @@ def _define(name: str, canonical: str, factor: int | Decimal) -> _Unit:
 # 10**18 bytes or microseconds; a larger number is damage and would not fit the integer columns.
 _LARGEST_EXPONENT = _MOST_DIGITS = 17
 _LARGEST_INTEGER = 2**63
+_EXACT = 2.0**53
 _POWERS = [10**power for power in range(_LARGEST_EXPONENT + 3)]
 _NANOSECONDS = {
     **dict.fromkeys(("ns", "nsec"), 1),
@@ -227,6 +234,51 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
     return Quantity(float(exact * scale), canonical, token, float(half_last_digit), shown)
 
 
+def quantities(tokens: Sequence[str], units: Sequence[str]) -> tuple[Column, Column] | None:
+    """Convert many printed numbers at once.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+        The numbers as printed.
+    units : sequence of str
+        Their units; with fewer units than numbers, the units repeat.
+
+    Returns
+    -------
+    tuple of array or None
+        Values and half-widths of the rounding intervals in canonical units, exactly as `quantity` returns them. None if
+        a token has other characters than digits and a point, or too many digits for exact arithmetic in ``float64``.
+    """
+    import numpy as np
+
+    raw = ",".join(tokens).encode("ascii", "replace")
+    if raw.translate(None, b"0123456789.,") or not tokens:
+        return None
+    marks = np.frombuffer(raw, dtype=np.uint8)
+    ends = np.append((marks == ord(",")).nonzero()[0], len(raw))
+    points = (marks == ord(".")).nonzero()[0]
+    owners = ends.searchsorted(points)
+    if len(ends) != len(tokens) or (np.diff(owners) == 0).any():
+        return None
+    sizes = np.diff(ends, prepend=-1) - 1
+    sizes[owners] -= 1
+    if sizes.min() < 1 or sizes.max() > _MOST_DIGITS:
+        return None
+    decimals = np.zeros(len(tokens), dtype=np.int64)
+    decimals[owners] = ends[owners] - points - 1
+    digits = np.fromstring(raw.replace(b".", b"").decode(), dtype=np.int64, sep=",")
+    times, over = (
+        np.tile(np.array(column, dtype=np.float64), len(tokens) // len(units))
+        for column in zip(*(_find(unit)[1:3] for unit in units), strict=True)
+    )
+    numerators, divisors = digits * times, 10.0**decimals * over
+    # Both are exact below 2**53, and so is the rounding of their ratio.
+    if max(numerators.max(), 2 * divisors.max()) >= _EXACT:
+        return None
+    return numerators / divisors, times / (2 * divisors)
+
+
 def count(token: str) -> Quantity:
     """Convert a printed count.
 
@@ -306,6 +358,11 @@ def scale(unit: str) -> float:
 def canonical_unit(unit: str) -> str:
     """Return the canonical unit that a printed unit is converted to. Raises `UnitError`."""
     return _find(unit).canonical
+
+
+def shown_unit(unit: str) -> str:
+    """Return a unit as the log shows it. Raises `UnitError`."""
+    return _find(unit).shown
 
 
 def _find(unit: str) -> _Unit:

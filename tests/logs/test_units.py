@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from azlatency.logs import units
 from azlatency.logs.parsers import load_parsers
-from azlatency.logs.units import UnitError, count, nanoseconds, quantity, register_units
+from azlatency.logs.units import UnitError, count, nanoseconds, quantities, quantity, register_units
 
 load_parsers()  # registers the units of the tools
 
@@ -77,6 +77,27 @@ def test_a_count_must_be_a_whole_number() -> None:
 def test_seconds_with_nine_decimals_are_exact(seconds: int, fraction: int) -> None:
     """A binary float would lose up to 238 ns of an epoch time."""
     assert nanoseconds(f"{seconds}.{fraction:09d}", "sec") == seconds * 10**9 + fraction
+
+
+_PLAIN = st.from_regex(r"[0-9]{1,5}(\.[0-9]{0,3})?", fullmatch=True)
+
+
+@given(st.lists(st.tuples(_PLAIN, st.sampled_from(["%", "ms", "KBytes", "Kbps"])), min_size=1, max_size=20))
+def test_many_numbers_are_converted_as_one(numbers: list[tuple[str, str]]) -> None:
+    tokens, names = zip(*numbers, strict=True)
+    converted = quantities(tokens, names)
+    assert converted is not None
+    expected = [quantity(token, unit) for token, unit in numbers]
+    assert converted[0].tolist() == [number.value for number in expected]
+    assert converted[1].tolist() == [number.resolution for number in expected]
+    assert quantities(tokens * 2, names)[0].tolist() == 2 * converted[0].tolist()  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "token", ["", "1e5", "-1", "nan", "1,5", "1.5.", "é", "٣", "9" * 17, "9" * 40, "0." + "1" * 17]
+)
+def test_other_numbers_are_converted_one_by_one(token: str) -> None:
+    assert quantities(["1", token, "2"], ["%"]) is None
 
 
 def test_a_unit_keeps_its_meaning() -> None:

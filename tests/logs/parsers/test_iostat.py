@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.json_scan import LONG
+from azlatency.logs.parse import parse_source
+from azlatency.logs.parsers.iostat import json_output
 
 FIXTURES = FIXTURES / "iostat"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -215,3 +220,51 @@ def test_gigabytes() -> None:
     tables = device("Device             tps    GB_read/s    GB_wrtn/s    GB_read    GB_wrtn", "sda 2.0 0.5 0.25 5 2")
     assert value(tables, "read_bandwidth") == 2**29
     assert value(tables, "write_transferred") == 2 * 2**30
+
+
+def _edit(reports: list[dict[str, Any]], edit: str) -> None:
+    cpu, disk = reports[5]["avg-cpu"], reports[5]["disk"][0]
+    edits: dict[str, Callable[[], object]] = {
+        "usual": lambda: None,
+        "no sum of 100 %": lambda: cpu.update(idle=cpu["idle"] + 1),
+        "wrong bandwidth": lambda: disk.update(rkB=1, **{"r/s": 7.0, "rareq-sz": 4.0, "rkB/s": 90.0}),
+        "exponent": lambda: disk.update(tps=1e-7, **{"w/s": 1e-7}),
+        "whole": lambda: disk.update(util=3),
+        "text": lambda: disk.update(util="3"),
+        "null": lambda: disk.update(util=None),
+        "group": lambda: disk.update(disk_device=" group"),
+        "no name": lambda: disk.pop("disk_device"),
+        "same name": lambda: reports[5]["disk"].append(disk),
+        "two disks": lambda: [report["disk"].append({**disk, "disk_device": "b"}) for report in reports[3:9]],
+        "no utilisation": lambda: [disk.pop("util", None), disk.update({"r/s": 1.0})],
+        "no disk": lambda: reports[5].update(disk=[]),
+        "no CPU": lambda: reports[5].pop("avg-cpu"),
+        "nothing": lambda: [reports[5].pop("avg-cpu"), reports[5].pop("disk")],
+        "deeper": lambda: cpu.update(more={"a": 1}),
+        "other column": lambda: disk.update(other=1.5),
+    }
+    edits[edit]()
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("edit", [
+    "usual", "no sum of 100 %", "wrong bandwidth", "exponent", "whole", "text", "null", "group", "no name", "same name",
+    "two disks", "no utilisation", "no disk", "no CPU", "nothing", "deeper", "other column",
+])  # fmt: skip
+def test_columns_give_the_same_tables_as_single_numbers(
+    monkeypatch: pytest.MonkeyPatch, edit: str, indent: int | None
+) -> None:
+    document = json.loads((FIXTURES / "12.6.1-x.json").read_text("utf-8"))
+    (host,) = document["sysstat"]["hosts"]
+    host["statistics"] = [json.loads(json.dumps(report)) for report in host["statistics"] * 30]
+    _edit(host["statistics"], edit)
+    raw = json.dumps(document, indent=indent).encode()
+    assert len(raw) > LONG
+    tables = []
+    for columns in (json_output.read_columns, lambda shape, nodes: None):
+        monkeypatch.setattr(json_output, "read_columns", columns)
+        read = parse_source(source_from_bytes(raw, "a.json"))
+        tables.append({table: read.records(table) for table in ("runs", "metrics", "events")})
+        tables[-1]["lines"] = {name: n for name, n in read.rows["sources"][0].items() if name.startswith("lines")}
+    assert tables[0] == tables[1]
+    assert len(tables[0]["runs"]) == len(host["statistics"]) - (edit == "nothing")

@@ -34,7 +34,8 @@ although the header still says kB. A decimal comma is read as a point.
 *Interpretation.* A utilisation of 1 is not saturation if the device serves requests in parallel; time spent waiting for
 disks counts as idle; sysstat's authors call ``service_time_mean`` unreliable and removed it.
 
-Modules: `columns` (names and units), `reports` (what text and JSON share), `text`, `json_output`.
+Modules: `columns` (names and units), `reports` (what text and JSON share), `text`, `json_output`, `json_columns` (the
+numbers of a long document).
 """
 
 from azlatency.logs.parsers.iostat.parser import PARSER

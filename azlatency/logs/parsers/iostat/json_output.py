@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.iostat.json_columns import Shape, read_columns, shape_of
 from azlatency.logs.parsers.iostat.reports import TIME, Reports, read_stamp
+from azlatency.logs.parsers.iostat.reports import Report as OpenReport
 from azlatency.logs.record import Recorder
 
+_TIME = re.compile(TIME)
+#: So many reports of the same form are read at once; then their memory is free again.
+_TOGETHER = 512
 #: A report in which a document is cut keeps its complete members.
 _KEPT: Kept = {"sysstat": {"hosts": {"statistics": {}}}}
 
@@ -52,27 +58,47 @@ class IostatJson:
             if key == "nodename" and isinstance(value, Scalar):
                 self.reports.begin_invocation(str(value.value))
                 self.line_map.mark_data(value)
-            for report in value if key == "statistics" and isinstance(value, list) else ():
-                if isinstance(report, JsonObject):
-                    self._report(report)
-                    if self.reports.report is not None and report.end:
-                        self.reports.report.run.set(last_line=self.line_map.line_number(report.end - 1))
-                    report.forget()
+            reports = [item for item in value if isinstance(item, JsonObject)] if isinstance(value, list) else []
+            if key == "statistics":
+                for shape, alike in groupby(reports, shape_of):
+                    self._read_alike(shape, list(alike))
 
-    def _report(self, node: JsonObject) -> None:
-        if not {"avg-cpu", "disk"} & {key for key, _ in node.pairs}:
-            return
+    def _read_alike(self, shape: Shape | None, nodes: list[JsonObject]) -> None:
+        """Read reports of the same form as columns, or one by one."""
+        for start in range(0, len(nodes), _TOGETHER):
+            part = nodes[start : start + _TOGETHER]
+            columns = None if shape is None else read_columns(shape, part)
+            firsts = self.line_map.line_numbers([node.position for node in part])
+            lasts = self.line_map.line_numbers([max(node.end - 1, 0) for node in part])
+            for node, first, last in zip(part, firsts, lasts, strict=True):
+                report = self._report(node, first) if columns is None else self._open(node, first)
+                if report is not None and node.end:
+                    report.run.set(last_line=last)
+                if report is not None and columns is not None:
+                    report.is_checked = True
+                    columns.run_ids.append(report.run.run_id)
+                node.forget()
+            if columns is not None:
+                columns.write(self.line_map)
+
+    def _open(self, node: JsonObject, line: int) -> OpenReport:
         stamp = None
         leaf = node.leaf("timestamp")
         if leaf is not None and isinstance(leaf.value, str):
             self.line_map.mark_data(leaf)
-            match = re.fullmatch(TIME, leaf.value)
+            match = _TIME.fullmatch(leaf.value)
             stamp = read_stamp(match) if match else None
-        self.reports.open(self.line_map.line_number(node.position), stamp)
-        self.reports.add_cpu_shares(self._numbers(node.object("avg-cpu")))
-        for disk in node.objects("disk"):
-            if isinstance(name := disk.value("disk_device"), str):
-                self.reports.add_values(name, self._numbers(disk))
+        return self.reports.open(line, stamp)
+
+    def _report(self, node: JsonObject, line: int) -> OpenReport | None:
+        """Read one report; return the open one."""
+        if {"avg-cpu", "disk"} & {key for key, _ in node.pairs}:
+            self._open(node, line)
+            self.reports.add_cpu_shares(self._numbers(node.object("avg-cpu")))
+            for disk in node.objects("disk"):
+                if isinstance(name := disk.value("disk_device"), str):
+                    self.reports.add_values(name, self._numbers(disk))
+        return self.reports.report
 
     def _numbers(self, node: JsonObject) -> list[tuple[str, str, int]]:
         """Return key, token and line of the numbers of an object."""

@@ -19,10 +19,10 @@ Cell = tuple[str, str, int]
 
 TIME = r"(?:Time: )?(?:(\d{2,4}[/.-]\d{1,2}[/.-]\d{1,4})[ T])?(\d\d):(\d\d):(\d\d)(?: ([AP]M))?([+-]\d{2}:?\d{2}|Z)?"
 # Requests per second, mean size of a request, and the bandwidth that is their product.
-_PRODUCTS = ("r/s", "rareq-sz", "rkB/s"), ("w/s", "wareq-sz", "wkB/s"), ("d/s", "dareq-sz", "dkB/s")
+PRODUCTS = ("r/s", "rareq-sz", "rkB/s"), ("w/s", "wareq-sz", "wkB/s"), ("d/s", "dareq-sz", "dkB/s")
 #: Kernels without the time stolen by a hypervisor have five.
-_FEWEST_CPU_SHARES = 5
-_CPU_SLACK = 1e-4
+FEWEST_CPU_SHARES = 5
+CPU_SLACK = 1e-4
 _SIZE_SUFFIX = {"s": "sectors", **{letter: letter + "B" for letter in "kMGTP"}, "B": "B"}
 
 
@@ -45,6 +45,8 @@ class Report:
     """By device, then by column."""
     lines: dict[str, int] = field(default_factory=dict)
     cpu: bool = False
+    is_checked: bool = False
+    """Whether its numbers are columns, which have CPU shares and devices and agree with each other."""
     open_header: int = 0
     """Line of a header that has no row yet, else 0."""
 
@@ -125,6 +127,9 @@ class Reports:
         report, self.report = self.report, None
         if report is None:
             return
+        if report.is_checked:
+            self.has_devices = True
+            return
         for name, values in report.values.items():
             _check_bandwidth(report, name, values)
         run = report.run
@@ -165,9 +170,9 @@ def _check_cpu(report: Report) -> None:
     rows = [row for name in CPU_METRICS.values() if (row := report.run.row_of(name)) is not None]
     total = sum(row["value"] for row in rows)
     # A report of no time has only zeros.
-    if len(rows) < _FEWEST_CPU_SHARES or not total:
+    if len(rows) < FEWEST_CPU_SHARES or not total:
         return
-    if abs(total - 1) > _CPU_SLACK + sum(row["resolution"] or 0.0 for row in rows):
+    if abs(total - 1) > CPU_SLACK + sum(row["resolution"] or 0.0 for row in rows):
         text = f"the CPU shares add up to {100 * total:.2f} %, not to 100 %; a digit of one of them is wrong"
         report.run.add_event("value_conflict", "error", text, rows[0]["line"])
         report.run.set(status="failed")
@@ -175,7 +180,7 @@ def _check_cpu(report: Report) -> None:
 
 def _check_bandwidth(report: Report, name: str, values: dict[str, Quantity]) -> None:
     """Report a bandwidth that is not requests per second times the mean size of a request."""
-    for rate, size, product in _PRODUCTS:
+    for rate, size, product in PRODUCTS:
         if not all(column in values for column in (rate, size, product)):
             continue
         rates, sizes, products = values[rate], values[size], values[product]
