@@ -75,7 +75,7 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     every = len({_run(estimate) for estimate in drawn})
     paths = told_apart(sizes_by_path)
     drawn = [estimate for estimate in drawn if estimate.labels["path"] in set(paths)]
-    curves = Counter(method for method, _ in {_run(estimate) for estimate in drawn})
+    curves = Counter(method for method, _ in dict.fromkeys(map(_run, drawn)))
     methods, left = most_of(list(curves), curves.__getitem__, "methods, those with the most runs", MOST_PANELS)
     kept: set[tuple[str, str]] = set()
     for method in methods:

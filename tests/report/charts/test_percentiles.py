@@ -21,6 +21,18 @@ def test_printed_percentiles_are_drawn_as_round_trips(cni: Study, cni_latency: p
     assert "p50 32.986 [" in chart.alt and "p99 49.098 [" in chart.alt
 
 
+def test_panels_have_the_order_of_the_methods_in_the_data() -> None:
+    methods = ["ping", "sockperf", "qperf", "netperf", "latte", "echo"]
+    estimates = [
+        Estimate(what="p99", estimate=1e5, low=None, high=None, n=1000, unit="ns", scope="within_run", confidence=0.95,
+                 method="", labels={"run_id": method, "path": Path.parse("a → b"), "method": method, "q": 0.99})
+        for method in methods
+    ]  # fmt: skip
+    chart = charts.percentile_curves(estimates)
+    assert isinstance(chart, Chart)
+    assert [axis.get_title("left") for axis in chart.figure.axes] == methods
+
+
 def test_each_label_leads_to_a_curve_of_its_own_path() -> None:
     """The panels share an axis whose limits only the last panel makes final."""
     estimates = [
