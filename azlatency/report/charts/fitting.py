@@ -20,14 +20,15 @@ FEWEST_LETTERS = 8
 def freeze(figure: Figure) -> None:
     """Lay the figure out and fix the result: the layout engine moves things slightly at each drawing."""
     _lay_out(figure)
-    _label_tall_panels(figure)
-    _separate_thousands(figure)
+    # A layout takes longer than the rest of a chart, so it is repeated only after a change.
+    changed = _label_tall_panels(figure) | _separate_thousands(figure)
     _thin_ticks(figure)
     if _break_long_lines(figure):
         # Shorter lines make the axes wider, which leaves more room for the lines.
         _lay_out(figure)
-        _break_long_lines(figure)
-    _lay_out(figure)
+        changed |= _break_long_lines(figure)
+    if changed:
+        _lay_out(figure)
     if _pull_titles_in(figure):
         _lay_out(figure)
         _pull_titles_in(figure)
@@ -51,18 +52,23 @@ def grow(figure: Figure, inches: float) -> None:
     figure.set_size_inches(width, height + inches)
 
 
-def _label_tall_panels(figure: Figure) -> None:
-    """Repeat the labels of a shared x axis below each tall panel."""
+def _label_tall_panels(figure: Figure) -> bool:
+    """Repeat the labels of a shared x axis below each tall panel; return whether there were any."""
+    changed = False
     for axis in figure.axes:
         tall = axis.get_window_extent().height >= _TALL * figure.dpi
         if tall and not axis.xaxis.get_tick_params().get("labelbottom", True):
             axis.tick_params(labelbottom=True)
             grow(figure, _LABEL_INCHES)
+            changed = True
+    return changed
 
 
-def _separate_thousands(figure: Figure) -> None:
-    """Write 1,000 on linear axes, as everywhere else."""
+def _separate_thousands(figure: Figure) -> bool:
+    """Write 1,000 on linear axes, as everywhere else; return whether there were any."""
     from matplotlib.ticker import FuncFormatter, ScalarFormatter
+
+    changed = False
 
     for which in (which for axis in figure.axes for which in (axis.xaxis, axis.yaxis)):
         if (
@@ -70,6 +76,8 @@ def _separate_thousands(figure: Figure) -> None:
             and max(map(abs, which.get_view_interval())) >= 1000
         ):
             which.set_major_formatter(FuncFormatter(lambda value, _: plain(value, 7)))
+            changed = True
+    return changed
 
 
 def _thin_ticks(figure: Figure) -> None:
