@@ -31,6 +31,8 @@ OUTLASTING = 2.5
 #: Numbers of batches whose standard errors are compared.
 LADDER = (10, 30, 100, 300)
 _FIRST_LAGS = 1024
+# Pieces of a series that are transformed by one call.
+_AT_ONCE = 8
 # The checks for long-range dependence: one-sided level, its normal quantile, and the shortest batch in units of tau.
 _LEVEL = 0.01
 _Z_LEVEL = 2.3263478740408408
@@ -64,7 +66,12 @@ def autocovariance(x: FloatArray, lags: int) -> FloatArray:
     size = next_fast_len(min(max(4 * (lags + 1), 4096), n + lags), real=True)
     step = size - lags
     spectrum = np.zeros(size // 2 + 1, dtype=complex)
-    for start in range(0, n, step):
+    windows = np.lib.stride_tricks.sliding_window_view(centred, size)[::step] if n >= size else np.empty((0, size))
+    for start in range(0, len(windows), _AT_ONCE):
+        some = windows[start : start + _AT_ONCE]
+        for cross in rfft(some[:, :step], size).conj() * rfft(some):
+            spectrum += cross
+    for start in range(len(windows) * step, n, step):
         piece = rfft(centred[start : start + step], size)
         overlapping = rfft(centred[start : start + size], size) if start + step < n else piece
         spectrum += piece.conj() * overlapping
@@ -266,7 +273,8 @@ def _remove_trend(x: FloatArray) -> FloatArray:
 
     time = np.arange(len(x), dtype="float64") - (len(x) - 1) / 2
     squares = _dot(time, time)
-    return x - time * (_dot(time, x - x.mean()) / squares) if squares else x
+    time *= _dot(time, x - x.mean()) / squares if squares else 0.0
+    return np.subtract(x, time, out=time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
