@@ -7,7 +7,7 @@ units.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -37,57 +37,15 @@ _STYLES: dict[RowVerdict, str] = {
 _OUTCOME_MARKS = {"changed": "❌", "unchanged": "✅", "undetermined": "❔"}
 _T_ONLY = "t interval only"
 _DIGITS = 4
-_HEADERS = (
-    "verdict",
-    "path",
-    "method",
-    "metric",
-    "base",
-    "candidate",
-    "ratio",
-    "interval",
-    "difference",
-    "runs",
-    "needed",
-    "scope",
-    "flags",
-)
 #: Characters with a meaning in Markdown, or in HTML inside it.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$@<>&:])")
 #: Characters that XML 1.0 cannot contain.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    """Return the texts of a row in the order of `_HEADERS`."""
-    comparison = row.comparison
-    labels = comparison.labels
-    name = VERDICTS[row.verdict]
-    return (
-        name.upper() if row.verdict == "beyond" else name,
-        row.path,
-        row.method,
-        row.metric,
-        _typical(row.base, row),
-        _typical(row.candidate, row),
-        _ratio(row),
-        _interval(row),
-        _difference(row),
-        f"{labels['runs_after']} against {labels['runs_before']}",
-        _runs_needed(row),
-        comparison.scope.replace("_", " "),
-        ", ".join(dict.fromkeys(_T_ONLY if code in NO_EXACT_TEST else SHORT[code] for code in comparison.codes)),
-    )
-
-
 def _typical(estimate: Estimate, row: Row) -> str:
     """Return the typical run of one side; both sides have the same unit."""
     return format_value(estimate.estimate, estimate.unit, digits=_DIGITS, like=row.base.estimate)
-
-
-def _ratio(row: Row) -> str:
-    estimate = row.comparison.ratio.estimate
-    return "" if estimate is None else f"{estimate:.3f}"
 
 
 def _interval(row: Row) -> str:
@@ -111,6 +69,30 @@ def _runs_needed(row: Row) -> str:
     if plan.needed is not None:
         return f"{plan.needed:,}"
     return f"{PILOT} first" if plan.low is None else f"{plan.low:,} – {plan.high or '?':,}"
+
+
+#: The columns of a judgement: what stands in the cell of a row.
+_COLUMNS: dict[str, Callable[[Row], str]] = {
+    "verdict": lambda row: VERDICTS[row.verdict].upper() if row.verdict == "beyond" else VERDICTS[row.verdict],
+    "path": lambda row: row.path,
+    "method": lambda row: row.method,
+    "metric": lambda row: row.metric,
+    "base": lambda row: _typical(row.base, row),
+    "candidate": lambda row: _typical(row.candidate, row),
+    "ratio": lambda row: "" if (ratio := row.comparison.ratio.estimate) is None else f"{ratio:.3f}",
+    "interval": _interval,
+    "difference": _difference,
+    "runs": lambda row: "{runs_after} against {runs_before}".format_map(row.comparison.labels),
+    "needed": _runs_needed,
+    "scope": lambda row: row.comparison.scope.replace("_", " "),
+    "flags": lambda row: ", ".join(
+        dict.fromkeys(_T_ONLY if code in NO_EXACT_TEST else SHORT[code] for code in row.comparison.codes)
+    ),
+}
+
+
+def _cells(row: Row) -> dict[str, str]:
+    return {header: cell(row) for header, cell in _COLUMNS.items()}
 
 
 def _notes(judgement: Judgement) -> list[str]:
@@ -153,12 +135,12 @@ def table(judgement: Judgement) -> Table:
     from rich.text import Text
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
-    for header in _HEADERS:
+    for header in _COLUMNS:
         is_text = header in ("path", "method", "flags")
         justify = "left" if is_text or header == "verdict" else "right"
         grid.add_column(header, justify=justify, no_wrap=not is_text, overflow="fold")  # type: ignore[arg-type]
     for row in judgement.rows:
-        cells = [Text(printable(cell)) for cell in _cells(row)]
+        cells = [Text(printable(cell)) for cell in _cells(row).values()]
         cells[0].stylize(_STYLES[row.verdict])
         grid.add_row(*cells)
     return grid
@@ -193,9 +175,9 @@ def markdown(judgement: Judgement) -> str:
 def _markdown_table(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
-    lines = ["| " + " | ".join(_HEADERS) + " |", "|" + "|".join([" --- "] * len(_HEADERS)) + "|"]
+    lines = ["| " + " | ".join(_COLUMNS) + " |", "|" + "|".join([" --- "] * len(_COLUMNS)) + "|"]
     for row in rows[:_MAX_ROWS]:
-        cells = [_escape_markdown(cell) for cell in _cells(row)]
+        cells = [_escape_markdown(cell) for cell in _cells(row).values()]
         cells[0] = f"{_MARKS[row.verdict]} {cells[0]}"
         lines.append("| " + " | ".join(cells) + " |")
     if len(rows) > _MAX_ROWS:
@@ -278,10 +260,10 @@ def _add_case(suite: ElementTree.Element, row: Row) -> None:
     name = f"{row.method}, {row.metric}"
     case = ElementTree.SubElement(suite, "testcase", name=_xml(name), classname=_xml(row.path), time="0")
     if row.verdict == "beyond":
-        message = f"ratio {_ratio(row)}, interval {_interval(row)}"
+        cells = _cells(row)
+        message = f"ratio {cells['ratio']}, interval {cells['interval']}"
         failure = ElementTree.SubElement(case, "failure", message=_xml(message), type="beyond_margin")
-        text = "; ".join(f"{header}: {cell}" for header, cell in zip(_HEADERS, _cells(row), strict=True) if cell)
-        failure.text = _xml(text)
+        failure.text = _xml("; ".join(f"{header}: {cell}" for header, cell in cells.items() if cell))
     elif row.verdict != "within":
         message = f"{VERDICTS[row.verdict]}: {row.reason}"
         ElementTree.SubElement(case, "skipped", message=_xml(message))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of, format_value, join_words, one_prefix
@@ -110,17 +110,13 @@ def conclude(study: Study) -> Card:
               _goodputs, _expectations)  # fmt: skip
     answer = next((answer for shape in shapes if (answer := shape(data)) is not None), _NOTHING)
     first = next(iter(conclusions(study)), None)
+    if answer.badge != "emulated":
+        answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))
     return Card(
+        **vars(answer),
         study=study.name,
         title=str(study.info.get("title", study.name)),
         question=str(study.info.get("question", "What do these logs show?")),
-        badge=answer.badge,
-        reported=answer.reported,
-        answer=answer.answer,
-        inference=answer.inference,
-        dots=answer.dots if answer.badge == "emulated" else tuple(sorted(answer.dots, key=lambda dot: dot.value)),
-        axis=answer.axis,
-        next_step=answer.next_step,
         source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
         likely_cause=str(study.info.get("likely_cause", "")),
         likely_cause_source=str(study.info.get("likely_cause_source", "")),
