@@ -45,6 +45,16 @@ _CODES = {
         "dependent in time",
         "runs resemble the runs before them, so the interval is widened; spread the runs over more time",
     ),
+    "dependence_possible": (
+        "dependence possible",
+        "so few runs cannot exclude that each resembles the one before (an autocorrelation of 0.5 or more), and then "
+        "the interval is too short; measure more runs or more paths, spread over more time",
+    ),
+    "close_runs": (
+        "close by chance?",
+        "these few runs agree more closely than those of the other paths do, so the interval is that of the variance "
+        "of all paths; measure at least six runs",
+    ),
     "dependence_unresolved": (
         "dependence open",
         "so few runs cannot exclude that each resembles the one before, and then the interval is too short for a "

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -18,10 +19,12 @@ from table import Answer, Row, simulate
 
 from azlatency import latency, load
 from azlatency.gate.verdict import decide
-from azlatency.stats import asymmetry, compare, history, typical_run
+from azlatency.stats import asymmetry, compare, history
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings
 from azlatency.stats.across_runs.run_order import shared_orders
-from azlatency.stats.across_runs.run_values import value_column
+from azlatency.stats.across_runs.run_values import run_values, value_column
+from azlatency.stats.across_runs.typical_run import PathRuns
+from azlatency.stats.across_runs.typical_run import typical_runs as summaries
 
 #: Apache Otava runs in an environment of its own: it pins versions of numpy and SciPy.
 OTAVA = "apache-otava==0.8.0"
@@ -70,6 +73,17 @@ def moving_average(random: np.random.Generator, runs: int) -> NDArray[np.float64
     return np.asarray(100 * np.exp(0.05 * np.convolve(shocks, np.ones(4), "valid") / 2))
 
 
+def pairwise_average(random: np.random.Generator, runs: int) -> NDArray[np.float64]:
+    """Return runs with the sum of two shocks each, one of which the run before had, too."""
+    shocks = random.standard_normal(runs + 1)
+    return np.asarray(100 * np.exp(0.05 * (shocks[1:] + shocks[:-1]) / math.sqrt(2)))
+
+
+def different_paths(random: np.random.Generator, runs: int) -> NDArray[np.float64]:
+    """Return runs of a path whose spread is its own: 1.3 to 20 % (the middle 95 % of paths)."""
+    return np.asarray(100 * np.exp(0.05 * random.lognormal(0, 0.7) * random.standard_normal(runs)))
+
+
 def drifting(random: np.random.Generator, runs: int) -> NDArray[np.float64]:
     """Return runs that become slower by 10 % in all: both sides of a comparison in the same rounds."""
     return np.asarray(100 * np.exp(0.1 * np.arange(runs) / runs) * random.lognormal(0, 0.05, runs))
@@ -94,24 +108,40 @@ DEPENDENT = [Process(f"AR(1), {rho}", autoregressive(rho), 100.0) for rho in (0.
 SHARED = [
     Process("three runs per hour", hours, 100.0),
     Process("moving average of four", moving_average, 100.0),
-    Process("drift of 10 %", drifting, 100.0),
+    Process("drift of 10 %", drifting, 100 * math.exp(0.05)),
 ]
+#: Not used to choose the limits of the flags.
+NEIGHBOURS = Process("moving average of two", pairwise_average, 100.0)
+DIFFERENT_PATHS = Process("normal, CV 1.3 to 20 % by path", different_paths, 100.0)
 #: Flags that say that a verdict may be wrong because runs depend on each other.
 DEPENDENCE = {"dependent_runs", "if_weakly_dependent"}
 
 
+#: Paths of a page, all measured in the same way.
+PAGE = 8
+
+
 def typical_runs(section: str, share: float) -> Iterator[Row]:
-    """Yield the coverage of the typical run."""
-    for process in (*INDEPENDENT, *DEPENDENT):
-        for runs in (3, 5, 6, 8, 10, 20):
+    """Yield the coverage of the typical run: of a path alone, and of one of eight paths."""
+    for process in (*INDEPENDENT, DIFFERENT_PATHS, *DEPENDENT, *SHARED, NEIGHBOURS):
+        for runs in (2, 3, 5, 6, 8, 10, 20):
+            for paths in (1, PAGE):
 
-            def answer(random: np.random.Generator, process: Process = process, runs: int = runs) -> Answer:
-                step = 1.0 if "steps" in process.name else None
-                result = typical_run(process.draw(random, runs), resolution=step)
-                return Answer(result.low, result.high, result.low is None, bool(result.codes), None, result.estimate)
+                def answer(
+                    random: np.random.Generator, process: Process = process, runs: int = runs, paths: int = paths
+                ) -> Answer:
+                    step = 1.0 if "steps" in process.name else 0.0
+                    drawn = [run_values(process.draw(random, runs)) for _ in range(paths)]
+                    page = [PathRuns(str(path), {}, replace(values, resolution=step))
+                            for path, values in enumerate(drawn)]  # fmt: skip
+                    result = summaries(page)[0]
+                    return Answer(
+                        result.low, result.high, result.low is None, bool(result.codes), None, result.estimate
+                    )
 
-            yield simulate(section, process.name, "typical_run", f"R = {runs}", repetitions=round(600 * share),
-                           seed=runs, truth=process.median, answer=answer)  # fmt: skip
+                routine = "typical_run, one path" if paths == 1 else f"summarize, {paths} paths"
+                yield simulate(section, process.name, routine, f"R = {runs}", repetitions=round(400 * share),
+                               seed=runs, truth=process.median, answer=answer)  # fmt: skip
 
 
 def comparisons(section: str, share: float) -> Iterator[Row]:
@@ -300,23 +330,27 @@ def real_halves(section: str, share: float) -> Iterator[Row]:
             rounds = sorted(set(group["round"]))
             repetitions = round(100 * share)
             random = np.random.default_rng(1)
-            codes, unchanged = [], 0
+            halves = []
             for _ in range(repetitions if repeated else 0):
                 half = set(random.permutation(rounds)[: len(rounds) // 2])
                 sides = [(path[path["round"].isin(half)], path[~path["round"].isin(half)]) for path in repeated]
-                matched = [
+                halves.append([
                     Pairing(path=str(a["path"].iloc[0]), method=str(method), after=a, before=b, by_zone=False)
                     for a, b in sides
-                ]  # fmt: skip
-                verdicts = [verdict for verdict, _ in decide(compare_pairings(matched, value=column), 0.95)]
-                codes.append(1 if "beyond" in verdicts else 0 if set(verdicts) == {"within"} else 3)
-                unchanged += verdicts.count("within")
-            for code in (0, 1, 3) if codes else ():
-                yield Row(section, f"{name}, {method}", f"exit {code}, halves of the rounds of {len(repeated)} paths",
-                          "6 v. 6", repetitions, alarms=codes.count(code) / repetitions)  # fmt: skip
-            if codes:
+                ])  # fmt: skip
+            for margin in ("5%", "10%", "15%") if halves else ():
+                verdicts = [
+                    [verdict for verdict, _ in decide(compare_pairings(matched, margin=margin, value=column), 0.95)]
+                    for matched in halves
+                ]
+                codes = [1 if "beyond" in rows else 0 if set(rows) == {"within"} else 3 for rows in verdicts]
+                for code in (0, 1, 3):
+                    yield Row(section, f"{name}, {method}", f"exit {code}, halves of {len(repeated)} paths, {margin}",
+                              "6 v. 6", repetitions, alarms=codes.count(code) / repetitions)  # fmt: skip
                 pairs = repetitions * len(repeated)
-                yield Row(section, f"{name}, {method}", "a row “no change”", "6 v. 6", pairs, alarms=unchanged / pairs)
+                unchanged = sum(rows.count("within") for rows in verdicts) / pairs
+                yield Row(section, f"{name}, {method}", f"a row “no change”, {margin}", "6 v. 6", pairs,
+                          alarms=unchanged)  # fmt: skip
 
 
 SECTIONS: dict[str, Callable[[str, float], Iterator[Row]]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from azlatency.logs.format import format_value
 from azlatency.report.findings.common import act, info, intervals_by_path, join, measured_once, values_by_path
 from azlatency.report.objects import Findings
-from azlatency.stats.across_runs.run_order import LEVEL
+from azlatency.stats.across_runs.run_order import FEWEST
 from azlatency.stats.result import Estimate
 
 if TYPE_CHECKING:
@@ -46,12 +46,11 @@ def conclude(
     findings = intervals_by_path(across) + values_by_path(runs, "median_ns", "ns", "median RTT", across)
     findings += values_by_path(runs[runs["median_ns"].isna()], "mean_ns", "ns", "mean RTT", across)
     findings += measured_once(across)
-    dependent = [history.what for history in histories if "dependent_runs" in history.codes]
-    if dependent:
+    tested = [estimate for estimate in across if estimate.n >= FEWEST and not estimate.refused]
+    if dependent := [estimate.what for estimate in tested if "dependent_runs" in estimate.codes]:
         text = (
-            f"Neighbouring runs resemble each other on {len(dependent)} of {len(histories)} paths and methods "
-            f"({LEVEL * len(histories):.2g} expected by chance): {join(dependent)}. Their intervals are widened; "
-            "spread the runs over more time."
+            f"Neighbouring runs resemble each other on {len(dependent)} of {len(tested)} paths and methods: "
+            f"{join(dependent)}. Their intervals are widened; spread the runs over more time."
         )
         findings.append(act(text))
     findings += [act(f"{history}.") for history in histories if history.changes]

@@ -46,7 +46,7 @@ from azlatency.stats.across_runs.run_values import (
     unit_of,
     value_column,
 )
-from azlatency.stats.across_runs.typical_run import typical_run
+from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope
 from azlatency.studies.path import route
 
@@ -407,7 +407,7 @@ def _analyse(
 
 def _directions(cells: DirectedValues, setting: Setting) -> tuple[Estimate, ...]:
     """Return the typical value of each direction over its rounds, or over all its runs if no round is known."""
-    directions = []
+    groups, run_ids = [], []
     for direction, values in cells.all_values.items():
         by_round = cells.by_round[direction]
         rounds, in_order = sorted_rounds(list(by_round))
@@ -416,11 +416,8 @@ def _directions(cells: DirectedValues, setting: Setting) -> tuple[Estimate, ...]
             if rounds
             else cells.values(values, setting.unit, cells.order)
         )
-        typical = typical_run(
-            runs,
-            confidence=setting.confidence,
-            what=route(*direction),
-            labels={**setting.labels, "from": direction[0], "to": direction[1]},
-        )
-        directions.append(replace(typical, run_ids=cells.run_ids([direction], by_round or None)))
-    return tuple(directions)
+        labels = {**setting.labels, "from": direction[0], "to": direction[1]}
+        groups.append(PathRuns(route(*direction), labels, runs))
+        run_ids.append(cells.run_ids([direction], by_round or None))
+    typical = typical_runs(groups, setting.confidence)
+    return tuple(replace(one, run_ids=ids) for one, ids in zip(typical, run_ids, strict=True))

@@ -190,8 +190,11 @@ def of_rounds(
     )  # fmt: skip
 
 
-def orders_of_pairs(pairs: Sequence[tuple[RunValues, RunValues]]) -> list[RunOrder | None]:
-    """Return the dependence of pairs of sides that were measured in the same time; ``None``: too few runs to test."""
+def orders_of_pairs(pairs: Sequence[tuple[RunValues, ...]]) -> list[RunOrder | None]:
+    """Return the dependence of pairs of sides, or of single ones, that were measured in the same time.
+
+    ``None``: too few runs to test.
+    """
     import numpy as np
 
     tested = [
@@ -199,7 +202,7 @@ def orders_of_pairs(pairs: Sequence[tuple[RunValues, RunValues]]) -> list[RunOrd
         for at, pair in enumerate(pairs)
         if all(side.in_order and len(side.values) >= FEWEST and side.values.min() > 0 for side in pair)
     ]
-    orders = shared_orders([(np.log(pairs[at][0].values), np.log(pairs[at][1].values)) for at in tested])
+    orders = shared_orders([tuple(np.log(side.values) for side in pairs[at]) for at in tested])
     found = dict(zip(tested, orders, strict=True))
     return [found.get(at) for at in range(len(pairs))]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.stats.across_runs.comparison import compare, with_run_ids
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
-from azlatency.stats.across_runs.run_values import Order, RunValues, run_values
-from azlatency.stats.across_runs.typical_run import typical_run
+from azlatency.stats.across_runs.run_values import Order, RunValues, refusals, run_values
+from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
 from azlatency.stats.result import Comparison, Estimate
 
 if TYPE_CHECKING:
@@ -129,16 +129,21 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
 
 def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
     whole = runs.groupby("method")["median_ns"].apply(lambda medians: medians.notna().all()) if len(runs) else {}
+    measured_runs: list[tuple[pd.DataFrame, PathRuns]] = []
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
-        first = group.iloc[0]
-        statistic = "median" if whole[method] else "mean"
+        column = "median_ns" if whole[method] else "mean_ns"
         # A run that lost most of its probes has an infinite median, which has no position on an axis and no interval.
-        measured = run_values(group, f"{statistic}_ns")
-        if not len(measured.values):
-            continue
+        measured = run_values(group, column)
+        if len(measured.values):
+            named, codes = f"{path}, {method}", refusals([group], column)
+            measured_runs.append((group, PathRuns(named, {}, measured, kind_of_test(group, method), codes)))
+    estimates = typical_runs([path_runs for _, path_runs in measured_runs], confidence)
+    for (group, path_runs), typical in zip(measured_runs, estimates, strict=True):
+        first, measured = group.iloc[0], path_runs.values
+        path, method = first["path"], first["method"]
+        statistic: Literal["median", "mean"] = "median" if whole[method] else "mean"
         kind = " ".join(str(first[name]) for name in ("tool", "test", "protocol") if _present(first[name]) is not None)
         size, fast = _present(first["message_bytes"]), _present(first["accelerated_networking"])
-        typical = typical_run(group, value=f"{statistic}_ns", confidence=confidence, what=f"{path}, {method}")
         yield Condition(
             origin="log",
             path=str(path),

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from azlatency.stats.across_runs.log_ratio import of_groups, of_rounds
 from azlatency.stats.across_runs.run_values import RunValues, run_values, sorted_rounds
-from azlatency.stats.across_runs.typical_run import typical_run
+from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import Estimate, Result, Results, Row, Scope
 
@@ -102,9 +102,11 @@ def rank_sets(
             low, high = (i, j) if p_of[i, j][1] < 0 else (j, i)
             slower[low] += 1
             faster[high] += 1
+    levels = typical_runs(
+        [PathRuns(name, {}, replace(_runs(groups[name], None, resolution), unit=unit)) for name in names], confidence
+    )
     sets = []
-    for name in names:
-        level = typical_run(_runs(groups[name], None, resolution), unit=unit, confidence=confidence, what=name)
+    for name, level in zip(names, levels, strict=True):
         codes = level.codes if level.refused else ()
         sets.append(
             RankSet(

@@ -7,6 +7,9 @@ The estimand is the median over all runs that the path would give: half of them 
 interval is that of order statistics, which holds for every distribution of independent runs: clusters, slow runs and
 long tails included. Fewer runs have no such interval; theirs is Student's t on logarithms, with its assumption as flag.
 
+Whether runs resemble their neighbours, and whether a few runs agree by chance, is estimated from all paths that were
+measured in the same way (`summarize`): see `run_order` and `shared_spread`.
+
 Sources: Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1; Hettmansperger & Sheather, Statistics &
 Probability Letters 4:75 (1986), interpolation.
 """
@@ -18,15 +21,27 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.stats.across_runs.run_order import UNTESTED, run_order
-from azlatency.stats.across_runs.run_values import RunValues, check_columns, refusals, run_values, unit_of, value_column
+from azlatency.stats.across_runs.log_ratio import orders_of_pairs
+from azlatency.stats.across_runs.run_order import ASSUMED, UNTESTED, run_order
+from azlatency.stats.across_runs.run_values import (
+    TYPE_P,
+    RunValues,
+    check_columns,
+    refusals,
+    run_values,
+    unit_of,
+    value_column,
+)
+from azlatency.stats.across_runs.shared_spread import CLOSE, shared_spread
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.across_runs.run_order import RunOrder
     from azlatency.stats.across_runs.run_values import RunData
+    from azlatency.stats.across_runs.shared_spread import SharedSpread
     from azlatency.stats.arrays import FloatArray
 
 #: Reasons against an estimate that leave the values of the runs comparable: their range describes them.
@@ -34,6 +49,7 @@ _DESCRIBED = frozenset({"no_replication", "path_unknown", "end_unknown"})
 RANK_METHOD = "median run; interval of order statistics (Le Boudec 2010, thm 2.1)"
 INTERPOLATED_METHOD = "median run; interval of interpolated order statistics (Hettmansperger & Sheather 1986)"
 T_METHOD = "median run; Student t on the logarithms of run values"
+SHARED_METHOD = f"{T_METHOD}, with a variance moderated over paths (Smyth 2004)"
 #: Fewest runs whose range covers the median in at least 95 % of cases (96.9 %).
 FEWEST_FOR_RANKS = 6
 #: Exact ranks that exceed the confidence by more than this share of its error are interpolated with the next ones:
@@ -41,6 +57,8 @@ FEWEST_FOR_RANKS = 6
 _MOST_EXCESS = 0.6
 #: A run of three to five lies far out if its distance to the others is this unlikely under their t prediction.
 _FAR_OUT = 0.01
+#: Number of runs from which an interval covers at least 90 % even if an autocorrelation of 0.5 is not noticed.
+_ENOUGH = 20
 _INDEPENDENT = "runs are independent of each other"
 
 
@@ -89,6 +107,8 @@ def typical_run(
     what: str = "typical run",
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
+    order: RunOrder | None = None,
+    spread: SharedSpread | None = None,
 ) -> Estimate:
     """Estimate the typical run of a path: the median run with its interval.
 
@@ -109,13 +129,19 @@ def typical_run(
         Columns that identify the result in a frame.
     resolution : float, optional
         Step of the printed values, in ``unit``; by default that of the frame. Half of it is added at each end.
+    order : RunOrder, optional
+        Dependence between runs in time, if it is known from more runs than these.
+    spread : SharedSpread, optional
+        How much the logarithms of runs of all paths vary that were measured in the same way.
 
     Returns
     -------
     Estimate
         Not estimable for one run (``no_replication``), for values that are not positive, and for runs that must not be
         pooled (``unit_conflict``, ``type_p_mismatch`` …). Two to five runs are flagged ``few_runs``, a run far from the
-        others ``outlying_run``, and runs that resemble their neighbours in time ``dependent_runs``. Equal values
+        others ``outlying_run``, and runs that resemble their neighbours in time ``dependent_runs``. Six to nineteen
+        runs that cannot exclude this are flagged ``dependence_possible``, and few runs that agree more closely than
+        those of other paths, and have their interval from the variance of all paths, ``close_runs``. Equal values
         (``constant``) have an interval only if their resolution is known. ``diagnostics``: the lag-1 autocorrelation
         and its p-value, and the confidence that the ranks ``attained``; for one run or an unknown path the ``lowest``
         and ``highest`` value, which describe these runs and not the path.
@@ -127,16 +153,25 @@ def typical_run(
 
     Examples
     --------
-    >>> print(typical_run([604, 582, 624, 611, 590, 4510], unit="µs"))
-    typical run: 608 µs, 95 % CI 582–4,510 µs, 6 runs
+    >>> result = typical_run([604, 582, 624, 611, 590, 4510], unit="µs")
+    >>> (result.estimate, result.low, result.high, result.codes)
+    (607.5, 582.0, 4510.0, ('dependence_possible',))
     """
     if not isinstance(values, RunValues | Sized):
         values = list(values)
     run_set = run_values(values, value, unit)
     if resolution is not None:
         run_set = replace(run_set, resolution=resolution)
-    runs = len(run_set.values)
     codes = refusals([values], value)
+    return _typical_run(run_set, codes, confidence, what=what, labels=labels, order=order, spread=spread)
+
+
+def _typical_run(
+    run_set: RunValues, codes: tuple[str, ...], confidence: float, *, what: str,
+    labels: Mapping[str, object] | None, order: RunOrder | None, spread: SharedSpread | None,
+) -> Estimate:  # fmt: skip
+    """Return the typical run of run values, which ``codes`` may forbid to pool."""
+    runs = len(run_set.values)
     if not codes and not runs:
         codes = ("no_values",)
     elif not codes and run_set.values.min() <= 0:
@@ -165,16 +200,19 @@ def typical_run(
         diagnostics=diagnostics,
         run_ids=run_set.run_ids,
     )
-    return empty if codes else _estimate(run_set, empty, confidence)
+    return empty if codes else _estimate(run_set, empty, confidence, order, spread)
 
 
-def _estimate(run_set: RunValues, empty: Estimate, confidence: float) -> Estimate:
+def _estimate(
+    run_set: RunValues, empty: Estimate, confidence: float, order: RunOrder | None, spread: SharedSpread | None
+) -> Estimate:
     """Return the median run of at least two positive values, with its interval."""
     import numpy as np
 
     x, step = run_set.values, run_set.resolution / 2
     runs, codes = len(x), list(empty.codes)
-    order = run_order(x) if run_set.in_order else UNTESTED
+    if order is None or runs < FEWEST_FOR_RANKS:
+        order = run_order(x) if run_set.in_order else UNTESTED
     diagnostics: dict[str, Any] = dict(empty.diagnostics)
     method, assumptions = empty.method, empty.assumptions
     if not math.isnan(order.p):
@@ -189,12 +227,19 @@ def _estimate(run_set: RunValues, empty: Estimate, confidence: float) -> Estimat
         method = INTERPOLATED_METHOD if interval.interpolated else RANK_METHOD
         if order.dependent:
             codes += ["dependent_runs", *(["order_assumed"] if run_set.order == "file" else [])]
+        elif runs < _ENOUGH and order.strongest >= ASSUMED:
+            codes.append("dependence_possible")
     else:
         interval = _t_interval(x, confidence)
         codes.append("two_runs" if runs == 2 else "few_runs")
         assumptions = (*assumptions, "the logarithms of the run values are normally distributed")
         if _lies_far_out(x):
             codes.append("outlying_run")
+    if spread is not None and runs < FEWEST_FOR_RANKS:
+        longer = _shared_interval(x, spread, confidence, interval)
+        if longer is not None:
+            interval, method = longer, SHARED_METHOD
+            codes.append("close_runs")
     if interval.attained is not None:
         diagnostics["attained"] = interval.attained
     return replace(
@@ -219,6 +264,23 @@ def _t_interval(x: FloatArray, confidence: float) -> MedianInterval:
     return (
         MedianInterval(None, None, None) if ends is None else MedianInterval(math.exp(ends[0]), math.exp(ends[1]), None)
     )
+
+
+def _shared_interval(
+    x: FloatArray, spread: SharedSpread, confidence: float, own: MedianInterval
+) -> MedianInterval | None:
+    """Return the interval with the moderated variance if the runs agree closely by chance and it is the longer one."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    logs = np.log(x)
+    variance, degrees = float(logs.var(ddof=1)), len(x) - 1
+    if own.low is None or spread.share_below(variance, degrees) > CLOSE:
+        return None
+    moderated, df = spread.moderated(variance, degrees)
+    middle, reach = float(logs.mean()), float(stdtrit(df, (1 + confidence) / 2)) * math.sqrt(moderated / len(x))
+    low, high = math.exp(middle - reach), math.exp(middle + reach)
+    return MedianInterval(low, high, None) if low < own.low else None
 
 
 def _lies_far_out(x: FloatArray) -> bool:
@@ -273,21 +335,23 @@ def summarize(
 
     Notes
     -----
-    See `typical_run` for the method.
+    See `typical_run` for the method. Paths of one method show together whether runs resemble their neighbours, and how
+    much they vary. Different tools, tests, packets or rates are never pooled.
 
     Examples
     --------
     >>> import pandas as pd
     >>> times = [450e3, 440e3, 460e3, 455e3, 447e3, 452e3]
-    >>> print(summarize(pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": times})))
-    a → b, ping: 451 µs, 95 % CI 440–460 µs, 6 runs
+    >>> (estimate,) = summarize(pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": times}))
+    >>> (estimate.what, estimate.estimate, estimate.low, estimate.high)
+    ('a → b, ping', 451000.0, 440000.0, 460000.0)
     """
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
     check_columns(runs, *keys)
     if value is not None:
         runs = runs[runs[value_column(runs, value)].notna()]
     columns = {method: value_column(group, value) for method, group in runs.groupby("method", sort=False)}
-    estimates = []
+    groups: list[PathRuns] = []
     for group_keys, group in runs.groupby(keys, sort=False):
         labels = dict(zip(keys, group_keys, strict=True))
         column = columns[labels["method"]]
@@ -296,10 +360,54 @@ def summarize(
             continue
         if "placement" in measured.columns:
             labels["placement"] = measured["placement"].iloc[0]
-        estimates.append(
-            typical_run(
-                measured, value=column, unit=unit or unit_of(column), confidence=confidence,
-                what=", ".join(map(str, group_keys)), labels=labels,
-            )
-        )  # fmt: skip
-    return Results(estimates)
+        values, codes = run_values(measured, column, unit or unit_of(column)), refusals([measured], column)
+        kind = kind_of_test(measured, labels["method"])
+        groups.append(PathRuns(", ".join(map(str, group_keys)), labels, values, kind, codes))
+    return Results(typical_runs(groups, confidence))
+
+
+class PathRuns(NamedTuple):
+    """Runs of one path: how they are called, their values, the kind of test, and why they must not be pooled."""
+
+    what: str
+    labels: dict[str, Any]
+    values: RunValues
+    kind: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+
+
+def kind_of_test(runs: pd.DataFrame, method: str) -> tuple[str, ...]:
+    """Return what the runs of paths must have in common to show each other's spread: method, packets and rate."""
+    return (method, *(str(runs[name].iloc[0]) for name in TYPE_P if name in runs.columns))
+
+
+def typical_runs(groups: Sequence[PathRuns], confidence: float = 0.95) -> list[Estimate]:
+    """Return the typical run of each path; all paths of one kind show how much runs vary and depend on each other."""
+    return [
+        _typical_run(group.values, group.codes, confidence, what=group.what, labels=group.labels, order=order,
+                     spread=spread)
+        for group, (order, spread) in zip(groups, _shared(groups), strict=True)
+    ]  # fmt: skip
+
+
+def _shared(groups: Sequence[PathRuns]) -> list[tuple[RunOrder | None, SharedSpread | None]]:
+    """Return what all paths of the same kind show about each: dependence in time, and the spread of runs."""
+    found: list[tuple[RunOrder | None, SharedSpread | None]] = [(None, None)] * len(groups)
+    for kind in dict.fromkeys(group.kind for group in groups):
+        alike = [
+            at
+            for at, group in enumerate(groups)
+            if group.kind == kind and not group.codes and len(group.values.values) > 1 and group.values.values.min() > 0
+        ]
+        spread = shared_spread(*zip(*(_variance(groups[at].values) for at in alike), strict=True)) if alike else None
+        for at, order in zip(alike, orders_of_pairs([(groups[at].values,) for at in alike]), strict=True):
+            found[at] = order, spread
+    return found
+
+
+def _variance(runs: RunValues) -> tuple[float, float]:
+    """Return the variance of the logarithms of runs, at least that of their rounding, and its degrees of freedom."""
+    import numpy as np
+
+    rounding = (runs.resolution / float(np.median(runs.values))) ** 2 / 12
+    return max(float(np.log(runs.values).var(ddof=1)), rounding), len(runs.values) - 1
