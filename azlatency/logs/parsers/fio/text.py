@@ -19,6 +19,7 @@ _PLAIN = r" {0,20}([\d.]{1,20})"
 _SIZE = r"([\d.]{1,12}) ?([kKMGT]?i?B)"
 _RATE = r"([\d.]{1,12}) ?([kKMGT]?i?(?:B|bit)/s)"
 _OLD_RATE = r"([\d.]{1,12}) ?([KMGT]?B/s)"
+_OLD_ISSUED = r"(r=\d{1,18}/w=\d{1,18}/d=\d{1,18})"
 _PERCENTILE = re.compile(r"([\d.]{1,12})th=\[ {0,20}(\d{1,20})\]")
 _HOST = re.compile(r"<([\w.:-]{1,253})> ?")
 _BLOCK = re.compile(r"\(([RWT])\) ([\w.]{1,20})-([\w.]{1,20})")
@@ -262,33 +263,21 @@ class FioText(LineLog):
                 self.job.process.append((name, value, line.number))
 
     @data(r"issued rwts?: total=([\d,]{1,80}) short=([\d,]{1,80}) dropped=([\d,]{1,80})", hint="issued rwt")
+    @data(rf"issued +: total={_OLD_ISSUED}, short={_OLD_ISSUED}(?:, drop={_OLD_ISSUED})?", hint="issued ")
     def issued(self, line: Line, match: re.Match[str]) -> None:
-        """Read the numbers of I/Os, near the end of a report."""
-        lists = [[int(part) for part in match[i].split(",") if part] for i in (1, 2, 3)]
-        self._record_issued(line, *lists)
-
-    @data(
-        r"issued +: total=r=(\d{1,18})/w=(\d{1,18})/d=(\d{1,18}), short=r=(\d{1,18})/w=(\d{1,18})/d=(\d{1,18})"
-        r"(?:, drop=r=(\d{1,18})/w=(\d{1,18})/d=(\d{1,18}))?",
-        hint="issued ",
-    )
-    def old_issued(self, line: Line, match: re.Match[str]) -> None:
-        """Read the numbers of I/Os in the format up to 2.14."""
-        numbers = [int(group or 0) for group in match.groups()]
-        self._record_issued(line, numbers[:3], numbers[3:6], numbers[6:])
-
-    def _record_issued(self, line: Line, total: list[int], short: list[int], dropped: list[int]) -> None:
+        """Read the numbers of I/Os by direction, near the end of a report."""
         if self.job is None:
             return
         self.job.cut = False
+        total, short, dropped = (re.findall(r"\d+", part or "0/0/0") for part in match.groups())
         for index, name in enumerate(_DIRECTIONS):
             direction = self.job.directions.get(name)
             if direction is None or index >= len(total):
                 continue
-            direction.issued = total[index]
+            direction.issued = int(total[index])
             for metric, numbers in (("issued", total), ("short_ios", short), ("dropped_ios", dropped)):
                 if index < len(numbers):
-                    direction.add(metric, count(str(numbers[index])), line.number)
+                    direction.add(metric, count(numbers[index]), line.number)
 
     @data(
         r"(\S{1,100}): ios=\d{1,18}/\d{1,18}, (?:sectors=\d{1,18}/\d{1,18}, )?merge=\d{1,18}/\d{1,18}, "

@@ -157,16 +157,13 @@ class NetperfText(LineLog):
     @data(rf"bytes\s+bytes\s+bytes\s+secs\.\s+{_UNIT}(?:\s+% \S\s+% \S\s+us/KB\s+us/KB)?", hint="secs.")
     @data(rf"bytes\s+bytes\s+secs\s+#\s+#\s+{_UNIT}(?:\s+% \S+\s+us/KB)?", hint="secs ")
     @data(rf"bytes\s+Bytes\s+bytes\s+bytes\s+secs\.\s+{_UNIT}", hint="Bytes ")
-    def units_row(self, line: Line, match: re.Match[str]) -> None:
-        self.unit = match[1]
-        titles = match[0].split()
-        self.table = "datagrams" if "#" in titles else "transactions" if titles[1] == "Bytes" else "stream"
-        self.has_cpu_titles = "us/KB" in titles
-
     @data(r"bytes\s+[Bb]ytes\s+bytes\s+bytes\s+secs\.\s+per sec(?:\s+% \S\s+% \S\s+us/Tr\s+us/Tr)?", hint="per sec")
-    def per_second(self, line: Line, match: re.Match[str]) -> None:
-        self.unit, self.table = "Trans/s", "transactions"
-        self.has_cpu_titles = "us/Tr" in match[0]
+    def units_row(self, line: Line, match: re.Match[str]) -> None:
+        """Read the last line of titles, which has the unit of the rate."""
+        self.unit = match[1] if match.re.groups else "Trans/s"
+        titles = match[0].split()
+        self.table = "datagrams" if "#" in titles else "transactions" if titles[3] == "bytes" else "stream"
+        self.has_cpu_titles = titles[-1].startswith("us/")
 
     @data(r"Local /Remote", hint="Local /Remote")
     def titles(self, line: Line, match: re.Match[str]) -> None:
