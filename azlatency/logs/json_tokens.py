@@ -111,9 +111,16 @@ class JsonObject(msgspec.Struct):
         """Return a member, whose value or token the decoder returned, as `get` does."""
         if isinstance(value, JsonObject | list) or self.places is None:
             return value
+        position = self.places.positions[ordinal]
+        if value.__class__ is int:
+            return _NEW(Scalar, (value if -_LARGEST < value < _LARGEST else None, str(value), position))
         token = _token_of(value)
-        built = value if self.places.is_text[ordinal] else _to_scalar(token)
-        return _NEW(Scalar, (built, token, self.places.positions[ordinal]))
+        return _NEW(Scalar, (value if self.places.is_text[ordinal] else _to_scalar(token), token, position))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no members."""
+        return not (self.content or self.members)
 
     def forget(self) -> None:
         """Drop the members of an object that is read, because the next ones need its memory."""

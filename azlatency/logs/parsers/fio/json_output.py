@@ -29,12 +29,14 @@ from datetime import UTC, datetime
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonError, JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.fio.numbers import bucket_of, cut, percentile
+from azlatency.logs.parsers.fio.numbers import bucket_of, cut, percentile, share
 from azlatency.logs.parsers.fio.run import LATENCIES, Buckets, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
 _PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,12})?")
+#: Larger numbers do not fit the tables.
+_MOST_DIGITS = 18
 _KINDS = ("read", "write", "trim", "mixed")
 #: The lists of jobs; a job in which a document is cut keeps its complete members.
 _KEPT: Kept = {"jobs": {}, "client_stats": {}}
@@ -147,8 +149,8 @@ class Documents:
             if (leaf := node.leaf(key)) is not None:
                 self.line_map.mark_data(leaf)
         for kind in _KINDS:
-            if node.object(kind).pairs:
-                self._read_direction(node.object(kind), kind, job)
+            if not (direction := node.object(kind)).is_empty:
+                self._read_direction(direction, kind, job)
         self._sync(node.object("sync"), job)
         for key, metric in (("usr_cpu", "cpu_user"), ("sys_cpu", "cpu_system")):
             if (leaf := node.leaf(key)) is not None and leaf.value is not None:
@@ -209,6 +211,8 @@ class Documents:
             self._add(direction, node, f"{prefix}_samples", f"{metric}_samples", count)
 
     def _latency(self, direction: Direction, node: JsonObject, metric: str, unit: str, job: Job) -> None:
+        if node.is_empty:
+            return
         n = node.leaf("N")
         numbers = [node.value(key) for key in ("min", "max", "mean")]
         if not any(numbers) or (n is not None and n.value == 0):
@@ -228,16 +232,17 @@ class Documents:
         self._bins(direction, node.object("bins"), metric, job)
 
     def _percentiles(self, direction: Direction, node: JsonObject, metric: str, unit: str) -> None:
-        for key, leaf in node.pairs:
+        lines = []
+        for key, token, line in self.line_map.numbers(node):
             # Unused places in the list of percentiles are printed as "0.00" : 0.
-            if not isinstance(leaf, Scalar) or not isinstance(leaf.value, int) or not key.strip("0."):
+            if not token.lstrip("-").isdecimal() or len(token) > _MOST_DIGITS or not key.strip("0."):
                 continue
             if _PERCENT.fullmatch(key) is None:
                 continue
-            value = percentile(leaf.token, unit, old=unit == "usec")
-            direction.percentiles.append(
-                Percentile(metric, quantity(key, "%").value, value, self.line_map.mark_data(leaf))
-            )
+            value = percentile(token, unit, old=unit == "usec")
+            direction.percentiles.append(Percentile(metric, share(key), value, line))
+            lines.append(line)
+        self.line_map.mark_lines(lines)
 
     def _bins(self, direction: Direction, node: JsonObject, metric: str, job: Job) -> None:
         keys, counts, lines = node.whole_numbers(self.line_map.line_number)

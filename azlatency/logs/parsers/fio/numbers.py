@@ -63,6 +63,12 @@ def cut(token: str, unit: str) -> Quantity:
     return quantity(token, unit) if "." in token else whole(token, unit)
 
 
+@lru_cache(maxsize=256)
+def share(percent: str) -> float:
+    """Return the quantile of a label in the table of percentiles; nearly all logs have the same labels."""
+    return quantity(percent, "%").value
+
+
 def percentile(token: str, unit: str, *, old: bool) -> Quantity:
     """Read a percentile with the width of its bucket; fio stores whole ns, before 3.0 whole us."""
     value = quantity(token, unit)

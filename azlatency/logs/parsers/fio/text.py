@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache, partial
+from functools import partial
 from itertools import takewhile
 
 from azlatency.logs.grammar import KNOWN, Line, LineAccounting, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
-from azlatency.logs.parsers.fio.numbers import block_bytes, percentile, scaled, whole
+from azlatency.logs.parsers.fio.numbers import block_bytes, percentile, scaled, share, whole
 from azlatency.logs.parsers.fio.run import ALL_CLIENTS, LATENCIES, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, nanoseconds, quantity
@@ -224,7 +224,7 @@ class FioText(LineLog):
             return
         (metric, unit), old = self.percentiles, self.job.old
         for q, token in _PERCENTILE.findall(match[0]):
-            self.last.percentiles.append(Percentile(metric, _share(q), percentile(token, unit, old=old), line.number))
+            self.last.percentiles.append(Percentile(metric, share(q), percentile(token, unit, old=old), line.number))
 
     @data(
         rf"bw \( {{0,6}}(?P<unit>[kKMGT]?i?(?:B|bit)) {{0,4}}/s\): min={_PLAIN}, max={_PLAIN}, "
@@ -403,12 +403,6 @@ class FioText(LineLog):
 def _is_below(line: int, job: Job) -> bool:
     """Return whether a job is reported in or below a line."""
     return job.line >= line
-
-
-@lru_cache(maxsize=256)
-def _share(percent: str) -> float:
-    """Return the quantile of a label in the table of percentiles; nearly all logs have the same labels."""
-    return quantity(percent, "%").value
 
 
 def _more_precise(rate: Quantity, size: Quantity, runtime_ns: int) -> Quantity:
