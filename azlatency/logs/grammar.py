@@ -304,28 +304,29 @@ class LineLog:
         accounting : LineAccounting
             Receives the kind of each line, usually ``recorder.accounting``.
         """
-        if isinstance(lines, list):
-            for line in lines:
-                self.feed_line(line, accounting)
-            return
-        for item in iter_blocks(lines):
-            if isinstance(item, Line):
-                self.feed_line(item, accounting)
-                continue
-            if not self._read_block(item, accounting):
-                for line in item:
-                    self.feed_line(line, accounting)
-            item.forget()
+        read = self.read
+        for line in lines if isinstance(lines, list) else self._without_blocks(lines, accounting):
+            text = line.text
+            if not text or text.isspace():
+                accounting.mark(line.number, BLANK)
+                self.blank(line)
+            elif not read(line, accounting):
+                accounting.mark(line.number, UNKNOWN)
+                self.unmatched(line)
 
     def feed_line(self, line: Line, accounting: LineAccounting) -> None:
         """Read one line and mark it."""
-        text = line.text
-        if not text or text.isspace():
-            accounting.mark(line.number, BLANK)
-            self.blank(line)
-        elif not self.read(line, accounting):
-            accounting.mark(line.number, UNKNOWN)
-            self.unmatched(line)
+        self.feed([line], accounting)
+
+    def _without_blocks(self, lines: Sequence[Line], accounting: LineAccounting) -> Iterator[Line]:
+        """Yield the lines that no bulk reader reads."""
+        for item in iter_blocks(lines):
+            if isinstance(item, Line):
+                yield item
+                continue
+            if not self._read_block(item, accounting):
+                yield from item
+            item.forget()
 
     def _read_block(self, block: UniformBlock, accounting: LineAccounting) -> bool:
         """Read a block with the bulk reader of the rule that matches its first row; False if there is none."""

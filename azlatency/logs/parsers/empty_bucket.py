@@ -32,13 +32,15 @@ class _Rates(LineLog):
             "empty_bucket", log.first_line, test="stream", protocol="tcp", connections=1, closed_loop=False
         )
         self.unfinished = unfinished_line(log)
-        self.seconds = 0
+        self.throughput: list[float] = []
+        self.numbers: list[int] = []
 
     @data(_RATE, hint="crnt bw =")
     def rate(self, line: Line, match: re.Match[str]) -> None:
         if line.number == self.unfinished:
             return
-        self._add(quantity(match[1], "Gbps").value, line.number)
+        self.throughput.append(quantity(match[1], "Gbps").value)
+        self.numbers.append(line.number)
 
     @bulk(rate)
     def rates(self, rows: UniformBlock, match: re.Match[str]) -> bool:
@@ -47,22 +49,21 @@ class _Rates(LineLog):
             return False
         if not have_decimals(columns["rate"], columns["rate width"], 3, 3):
             return False
-        for number, rate in enumerate(columns["rate"].tolist(), start=rows.first):
-            self._add(float(rate * _THOUSANDTH), number)
+        self.throughput += (columns["rate"] * float(_THOUSANDTH)).tolist()
+        self.numbers += range(rows.first, rows.last + 1)
         return True
 
-    def _add(self, rate: float, number: int) -> None:
-        start = self.seconds * _SECOND
-        self.run.add_interval(
-            side="sender", start_ns=start, end_ns=start + _SECOND, throughput=rate, throughput_printed=rate,
-            omitted=False, line=number,
-        )  # fmt: skip
-        self.seconds += 1
-
     def finish(self, last_line: int) -> None:
-        """End the run."""
-        self.run.set(duration_ns=self.seconds * _SECOND)
-        end_run(self.run, has_numbers=self.seconds > 0, ended=not self.unfinished, last_line=last_line)
+        """Write the intervals and end the run."""
+        count = len(self.throughput)
+        if count:
+            self.run.add_columns(
+                "intervals", count, side="sender", start_ns=list(range(0, count * _SECOND, _SECOND)),
+                end_ns=list(range(_SECOND, (count + 1) * _SECOND, _SECOND)), throughput=self.throughput,
+                throughput_printed=self.throughput, omitted=False, line=self.numbers,
+            )  # fmt: skip
+        self.run.set(duration_ns=count * _SECOND)
+        end_run(self.run, has_numbers=count > 0, ended=not self.unfinished, last_line=last_line)
 
 
 class EmptyBucketParser(Parser):
