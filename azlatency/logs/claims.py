@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -41,27 +42,26 @@ def find_claims(source: Source) -> list[Claim]:
         shapes = shape_of(text).split(b"\n")
         above.enter(rows)
         for at in [at for at in range(len(rows)) if possible[shapes[at]]]:
-            shown, above.index, found = rows[at], index + at, set()
+            shown, above.index, found = rows[at], index + at, claims[:0]
             stripped = shown.strip()
-            for hint, tool, signature in possible[shapes[at]]:
-                if hint not in shown:
+            for key, signature, fullmatch in possible[shapes[at]]:
+                hint, tool = key
+                if hint not in shown or (signature.weak and key in above.last and above.is_repeated(key)):
                     continue
-                if signature.weak and (hint, tool) in above.last and above.is_repeated(hint, tool):
-                    continue
-                if not signature.pattern.fullmatch(stripped):
+                if not fullmatch(stripped):
                     continue
                 follows = signature.then is None or _follows(source, positions[at], signature)
                 if follows is False:
                     continue
-                above.keep(hint, tool)
+                above.keep(key)
                 claim = Claim(positions[at], tool, source.lines[positions[at]], signature.weak)
                 if follows is None:
                     tentative.add(claim)
                     continue
-                found.add(claim)
+                found.append(claim)
                 if signature.then is not None:
                     proven[positions[at]] = tool
-            claims += sorted(found) if len(found) > 1 else found
+            claims += sorted(set(found)) if len(found) > 1 else found
         index += len(rows)
     return _resolve(claims, tentative, proven) if tentative or proven else claims
 
@@ -94,30 +94,33 @@ class _Above:
                 self._begins.append(self._begin)
         return self._begins
 
-    def is_repeated(self, hint: str, tool: str) -> bool:
+    def is_repeated(self, key: tuple[str, str]) -> bool:
         """Return whether a line above has this claim, and the lines between have the same start and no new claim."""
-        last = self.last[hint, tool]
+        last = self.last[key]
         newest = self._before if self._newest == self.index else self._newest
         if newest > last or last < self._find_begins()[self.index - self._first]:
             return False
-        self.last[hint, tool] = self.index
+        self.last[key] = self.index
         return True
 
-    def keep(self, hint: str, tool: str) -> None:
+    def keep(self, key: tuple[str, str]) -> None:
         """Remember a claim on this line."""
-        self.last[hint, tool] = self.index
+        self.last[key] = self.index
         if self._newest != self.index:
             self._before, self._newest = self._newest, self.index
 
 
 @cache
-def _possible() -> ByShape[tuple[str, str, Signature]]:
-    """Return the signatures that a line of a shape may match, with their hints and tools."""
+def _possible() -> ByShape[tuple[tuple[str, str], Signature, Callable[[str], object]]]:
+    """Return the signatures that a line of a shape may match: hint and tool, signature, full match."""
     parsers = load_parsers()
     foreign = {name: FOREIGN_TOOLS[name].signatures for name in sorted(FOREIGN_TOOLS.keys() - parsers.keys())}
     tools = [*((name, parser.signatures) for name, parser in parsers.items()), *foreign.items()]
-    signatures = [(signature.hint, tool, signature) for tool, signatures in tools for signature in signatures]
-    return ByShape((entry[0], entry) for entry in signatures)
+    return ByShape(
+        (signature.hint, ((signature.hint, tool), signature, signature.pattern.fullmatch))
+        for tool, signatures in tools
+        for signature in signatures
+    )
 
 
 def _follows(source: Source, index: int, signature: Signature) -> bool | None:

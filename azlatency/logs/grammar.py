@@ -304,19 +304,19 @@ class LineLog:
         accounting : LineAccounting
             Receives the kind of each line, usually ``recorder.accounting``.
         """
-        read = self.read
+        feed_line = self.feed_line
         for line in lines if isinstance(lines, list) else self._without_blocks(lines, accounting):
-            text = line.text
-            if not text or text.isspace():
-                accounting.mark(line.number, BLANK)
-                self.blank(line)
-            elif not read(line, accounting):
-                accounting.mark(line.number, UNKNOWN)
-                self.unmatched(line)
+            feed_line(line, accounting)
 
     def feed_line(self, line: Line, accounting: LineAccounting) -> None:
         """Read one line and mark it."""
-        self.feed([line], accounting)
+        text = line.text
+        if not text or text.isspace():
+            accounting.mark(line.number, BLANK)
+            self.blank(line)
+        elif not self.read(line, accounting):
+            accounting.mark(line.number, UNKNOWN)
+            self.unmatched(line)
 
     def _without_blocks(self, lines: Sequence[Line], accounting: LineAccounting) -> Iterator[Line]:
         """Yield the lines that no bulk reader reads."""

@@ -18,11 +18,13 @@ _OLD_HEADER = rf"{_MARK}Scenario {{1,80}}\| Test {{1,40}}\| Num Samples .{{1,200
 _TITLE = rf"{_MARK}(?:Network Performance|Performance|Latency) Test Summary(?: \[\S{{1,100}}\])?:?"
 _TEST = r"(?:TCP|UDP|SCTP)_(?:RR|CRR|STREAM)\w{0,12}"
 _ROW = rf"{_MARK}[\w.-]{{1,100}} {{0,60}}\|(?: {{0,3}}[\w.-]{{1,100}} {{0,60}}\|)? {{0,3}}{_TEST} {{0,20}}\|.{{1,300}}"
+_FRONT = re.compile(rf"^{_STAMP}(?:[^\w\s]\S{{0,3}} )?")
 _DURATION = re.compile(r"(?:(\d{1,4})h)?(?:(\d{1,4})m)?(\d{1,9}(?:\.\d{1,9})?) {0,12}(ns|us|µs|μs|ms|s)")
 _AVERAGE = re.compile(r"(\d{1,12}\.\d\d) \((Mb/s|OP/s)\)")
 _NUMBER = re.compile(r"\d{1,12}\.\d\d")
 _TIMES = {"min": "min", "mean": "mean", "max": "max"}
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+_DURATIONS = frozenset(("duration", *_TIMES, *_QUANTILES))
 _MICROSECOND_NS = 1000.0
 #: More transactions per second than their mean time allows.
 _CLOSED_LOOP_SLACK = 1.05
@@ -102,7 +104,7 @@ class _Cilium(LineLog):
 
 def _cells(text: str) -> list[str]:
     """Return the cells of a row without the mark in front."""
-    return [cell.strip() for cell in re.sub(rf"^{_STAMP}(?:[^\w\s]\S{{0,3}} )?", "", text).split("|")]
+    return [cell.strip() for cell in _FRONT.sub("", text, count=1).split("|")]
 
 
 def _read(name: str, cell: str) -> Quantity | None:
@@ -121,11 +123,11 @@ def _read(name: str, cell: str) -> Quantity | None:
             raise ValueError("not a rate with its unit")
         return quantity(match[1], "Mbits/sec" if match[2] == "Mb/s" else "/s")
     match = _DURATION.fullmatch(cell)
-    if match is None or name not in ("duration", *_TIMES, *_QUANTILES):
+    if match is None or name not in _DURATIONS:
         raise ValueError("not a time")
-    printed = quantity(match[3], match[4])
-    hours, minutes = (quantity(part, "s").value if part else 0 for part in match.groups()[:2])
-    value = printed.value + 60 * minutes + 3600 * hours
+    hours, minutes, seconds, unit = match.groups()
+    printed = quantity(seconds, unit)
+    value = printed.value + 60e9 * int(minutes or 0) + 3600e9 * int(hours or 0)
     return Quantity(value, printed.unit, printed.printed, _MICROSECOND_NS, printed.printed_unit)
 
 
