@@ -94,6 +94,19 @@ def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> 
     assert "the lowest and the highest of 14 paths" in card.axis
 
 
+def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) -> None:
+    """Three tests carry 20 Mbit/s: two that were told to send at this rate, and one at 60."""
+    log = (TESTS / "fixtures" / "iperf3" / "3.16-udp-omit.json").read_text("utf-8")
+    (tmp_path / "raw").mkdir()
+    for run, target in enumerate((20, 20, 60)):
+        text = log.replace('"target_bitrate":\t40000000', f'"target_bitrate":\t{target}000000')
+        (tmp_path / "raw" / f"{run}.json").write_text(text.replace("}\n", "}" + "\n" * (run + 1)), "utf-8")
+    az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
+    card = summary.conclude(az.load("rates", processed=tmp_path))
+    assert card.axis == "goodput, iperf3 UDP 60 Mbit/s"
+    assert card.next_step == "Repeat each transfer in rounds, for at least a minute."
+
+
 def test_connect_times_are_not_called_round_trips() -> None:
     card = answer("westeurope-psping")
     assert "TCP connection takes at least **2.08 ms**" in said(card) and "RTT" not in card.axis
