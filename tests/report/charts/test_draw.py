@@ -43,3 +43,9 @@ def test_an_open_interval_has_neither_ends_nor_words() -> None:
     assert draw.ends_of(estimate, 1e3) == (estimate.low / 1e3, estimate.high / 1e3)
     assert draw.ends_of(replace(estimate, high=None)) == draw.ends_of(None) == ()
     assert draw.brackets((1.25, 3.0)) == " [1.25, 3]" and not draw.brackets(())
+
+
+def test_a_caption_has_the_sentences_whose_condition_holds() -> None:
+    assert draw.caption("Dots: runs.", ("Bar: interval.", True), ("Hollow: none.", []), " Shown: 2 of 3.") == (
+        "Dots: runs. Bar: interval. Shown: 2 of 3."
+    )
