@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line
+from azlatency.logs.grammar import Line, LineLog, data
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, unfinished_line
 from azlatency.logs.parsers.iperf2.run import Row, Test
@@ -37,10 +37,8 @@ ROW = (
     r"\d{14},[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},\d{1,9}\.\d-\d{1,9}\.\d,\d{1,18},\d{1,18}"
     r"(?:,-?[\d.]{1,12},-?\d{1,15},-?\d{1,15},-?[\d.]{1,12},-?\d{1,15})?"
 )
-_ROW = re.compile(ROW)
 HEADER = r"time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed(?:,[a-z0-9]{1,20}){1,40}"
-_HEADER = re.compile(HEADER)
-_NAMED_ROW = re.compile(
+_NAMED_ROW = (
     r"[+-]\d{4}:\d{14}(?:\.\d{1,6})?,[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},\d{1,9}\.\d,\d{1,9}\.\d,"
     r"\d{1,18},\d{1,18}(?:,-?\d{1,18}(?:\.\d{1,9})?){1,40}"
 )
@@ -50,8 +48,8 @@ _PORT = "5001"
 _UDP = 14
 
 
-class CsvRows:
-    """Reads the rows of one log."""
+class CsvRows(LineLog):
+    """Reads the rows of one log; a row at 0.0 after the total of its stream, or of another protocol, begins a test."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
@@ -62,28 +60,18 @@ class CsvRows:
         self.seen: dict[int, int] = {}
         """The line of each row that moved data, by the hash of its text."""
 
-    def read(self) -> None:
-        """Read all rows; a row at 0.0 after the total of its stream, or of another protocol, begins a test."""
-        for line in self.log.lines:
-            text = line.text.strip()
-            if not text:
-                self.recorder.accounting.mark(line.number, BLANK)
-            elif _HEADER.fullmatch(text):
-                self.recorder.accounting.mark(line.number, DATA)
-                self.names = text.split(",")
-            elif _NAMED_ROW.fullmatch(text) and text.count(",") + 1 == len(self.names):
-                self.recorder.accounting.mark(line.number, DATA)
-                self._named_row(line, dict(zip(self.names, text.split(","), strict=True)))
-            elif _ROW.fullmatch(text):
-                self.recorder.accounting.mark(line.number, DATA)
-                self._row(line, text.split(","))
-            else:
-                self.recorder.accounting.mark(line.number, UNKNOWN)
-        if self.test is not None:
-            self.test.finish()
+    @data(HEADER, hint="time,")
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        self.names = match[0].split(",")
 
-    def _named_row(self, line: Line, cells: dict[str, str]) -> None:
+    @data(ROW, hint=",")
+    def plain_row(self, line: Line, match: re.Match[str]) -> None:
+        self._row(line, match[0].split(","))
+
+    @data(_NAMED_ROW, hint=":")
+    def named_row(self, line: Line, match: re.Match[str]) -> None:
         """Read a row under column names: the cells of the row without names, and the additional ones."""
+        cells = dict(zip(self.names, match[0].split(","), strict=True))
         sends, receives = "writecnt" in cells or "bbcnt" in cells, "readcnt" in cells
         fields = list(cells.values())[:10]
         fields[6:8] = [f"{cells['istart']}-{cells['iend']}"]
@@ -169,3 +157,8 @@ class CsvRows:
         elif (fields[2] == _PORT) != (fields[4] == _PORT):
             run.set(client=fields[1 if fields[4] == _PORT else 3], server=fields[3 if fields[4] == _PORT else 1])
         return self.test
+
+    def finish(self) -> None:
+        """Complete the last test."""
+        if self.test is not None:
+            self.test.finish()

@@ -36,10 +36,8 @@ class Iperf2Parser(Parser):
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read the tests of one log, text or CSV."""
         first = next((line.text.strip() for line in log.lines if line.text.strip()), "")
-        if re.fullmatch(f"{CSV_ROW}|{CSV_HEADER}", first):
-            CsvRows(log, recorder).read()
-            return
-        reader = Iperf2Text(log, recorder)
+        is_csv = re.fullmatch(f"{CSV_ROW}|{CSV_HEADER}", first) is not None
+        reader = (CsvRows if is_csv else Iperf2Text)(log, recorder)
         reader.feed(log.lines, recorder.accounting)
         reader.finish()
 
