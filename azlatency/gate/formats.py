@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: Most rows of a Markdown table, so that it fits into a job summary (1 MiB).
 _MAX_ROWS = 500
 #: Most names in a list of what only one side measured.
-_MAX_NAMES = 20
+_MAX_NAMES = 6
 _MARKS: dict[RowVerdict, str] = {"beyond": "❌", "within": "✅", "undetermined": "❔", "refused": "⛔"}
 _STYLES: dict[RowVerdict, str] = {
     "beyond": "bold red",
