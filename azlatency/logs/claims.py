@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from azlatency.logs.decode import Source
@@ -12,6 +12,8 @@ from azlatency.logs.lines import ByShape, Line, shape_of
 from azlatency.logs.parsers import Signature, load_parsers
 
 _BLANKS_BETWEEN = 4
+#: What `find_claims` needs of a signature: its hint and tool, itself, and its full match.
+_Entry = tuple[tuple[str, str], Signature, Callable[[str], object]]
 
 
 class Claim(NamedTuple):
@@ -110,16 +112,18 @@ class _Above:
             self._before, self._newest = self._newest, self.index
 
 
+def _entry(tool: str, signature: Signature) -> _Entry:
+    return (signature.hint, tool), signature, signature.pattern.fullmatch
+
+
 @cache
-def _possible() -> ByShape[tuple[tuple[str, str], Signature, Callable[[str], object]]]:
-    """Return the signatures that a line of a shape may match: hint and tool, signature, full match."""
+def _possible() -> ByShape[_Entry]:
+    """Return the signatures that a line of a shape may match."""
     parsers = load_parsers()
     foreign = {name: FOREIGN_TOOLS[name].signatures for name in sorted(FOREIGN_TOOLS.keys() - parsers.keys())}
     tools = [*((name, parser.signatures) for name, parser in parsers.items()), *foreign.items()]
     return ByShape(
-        (signature.hint, ((signature.hint, tool), signature, signature.pattern.fullmatch))
-        for tool, signatures in tools
-        for signature in signatures
+        (signature.hint, partial(_entry, tool, signature)) for tool, signatures in tools for signature in signatures
     )
 
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from azlatency.logs.lines import ByShape, Line, UniformBlock, iter_blocks, shape_of
@@ -44,6 +45,8 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_LINE = 4096
+#: Where the parsers of this library are.
+_PARSERS = f"{__package__}.parsers"
 #: The kinds of more lines are kept as pages.
 _MOST_LISTED = 2**20
 _PAGE = 2**16
@@ -179,14 +182,23 @@ class _Pages:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
-    """A pattern for a whole line, a literal that every such line contains, the kind of the line, and its reader."""
+    """An expression for a whole line, a literal that every such line contains, the kind of the line, and its reader."""
 
-    pattern: re.Pattern[str]
+    expression: str
     hint: str
     kind: int
     handler: str | None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The expression, compiled when a line needs it: a log is of one tool, and all have many rules."""
+        return re.compile(self.expression)
+
+    def entry(self) -> _Entry:
+        """Return what `LineLog.read` needs."""
+        return self.hint, self.pattern.fullmatch, self.handler, self.kind
 
 
 #: What `LineLog.read` needs of a rule: hint, full match, name of the reader, kind of the line.
@@ -212,7 +224,7 @@ def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[
 
     def attach(method: Callable[..., Any]) -> Callable[..., Any]:
         rules = method.__dict__.setdefault("_rules", [])
-        rules.append(Rule(re.compile(pattern), hint, DATA, method.__name__))
+        rules.append(Rule(pattern, hint, DATA, method.__name__))
         return method
 
     return attach
@@ -253,7 +265,7 @@ def known(*patterns: tuple[str, str]) -> tuple[Rule, ...]:
     tuple of Rule
         Value for the class attribute ``known`` of a `LineLog`.
     """
-    return tuple(Rule(re.compile(pattern), hint, KNOWN, None) for hint, pattern in patterns)
+    return tuple(Rule(pattern, hint, KNOWN, None) for hint, pattern in patterns)
 
 
 class LineLog:
@@ -285,9 +297,10 @@ class LineLog:
                 if isinstance(bulk_reader := getattr(member, "_bulk", None), str):
                     cls._bulk[name] = bulk_reader
         cls._grammar = (*rules, *cls.known)
-        cls._candidates = ByShape(
-            (rule.hint, (rule.hint, rule.pattern.fullmatch, rule.handler, rule.kind)) for rule in cls._grammar
-        )
+        cls._candidates = ByShape((rule.hint, rule.entry) for rule in cls._grammar)
+        if not cls.__module__.startswith(_PARSERS):
+            for rule in cls._grammar:
+                re.compile(rule.expression)  # a plug-in that is not valid shows when it is loaded
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

@@ -14,7 +14,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
@@ -224,15 +224,15 @@ class ByShape(dict[bytes, list[_Entry]]):
     Parameters
     ----------
     entries : iterable of tuple
-        What a line may match, each after a literal that every such line contains.
+        What a line may match, each after a literal that every such line contains. It is made when a line needs it.
     """
 
-    def __init__(self, entries: Iterable[tuple[str, _Entry]]) -> None:
-        self._entries = [(shape_of(hint), entry) for hint, entry in entries]
+    def __init__(self, entries: Iterable[tuple[str, Callable[[], _Entry]]]) -> None:
+        self._entries = [(shape_of(hint), cache(entry)) for hint, entry in entries]
         self._size = 0
 
     def __missing__(self, shape: bytes) -> list[_Entry]:
-        selected = [entry for hint, entry in self._entries if hint in shape]
+        selected = [entry() for hint, entry in self._entries if hint in shape]
         # Logs have few shapes of lines; a text with ever new ones, or with long lines, must not fill the memory.
         if len(shape) <= _LONGEST_SHAPE:
             self._size += len(shape) + _SIZE_OF_SHAPE

@@ -18,7 +18,7 @@ import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -60,8 +60,13 @@ class Signature:
         weak: bool = False,
         then: str | re.Pattern[str] | None = None,
     ) -> None:
-        self.hint, self.pattern, self.weak = hint, re.compile(pattern), weak
+        self.hint, self._pattern, self.weak = hint, pattern, weak
         self.then = None if then is None else re.compile(then)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern of the whole line, compiled when a line needs it."""
+        return re.compile(self._pattern)
 
 
 @dataclass(frozen=True)
@@ -247,7 +252,10 @@ def load_parsers() -> dict[str, Parser]:
             _add(parsers, parser)
     for point in sorted(entry_points(group=GROUP)):
         try:
-            _add(parsers, point.load())
+            parser = point.load()
+            _add(parsers, parser)
+            for signature in parser.signatures:
+                re.compile(signature.pattern)  # one that is not valid shows now
         except Exception as error:  # a plug-in may fail in any way
             warnings.warn(f"parser {point.name!r} ({point.value}) is not usable: {error!r}", stacklevel=2)
     return dict(sorted(parsers.items()))
