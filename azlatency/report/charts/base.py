@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from azlatency.report.charts.fitting import FEWEST_LETTERS, freeze, grow
-from azlatency.report.charts.names import one_figure, short, wrap
+from azlatency.report.charts.names import SHORTENED, during, short, wrap
 from azlatency.report.objects import Chart, Note, fonts, style
 from azlatency.studies.path import Path
 
@@ -55,11 +55,8 @@ def column(width: Literal["single", "double"]) -> Iterator[None]:
     """
     if width not in _WIDTHS:
         raise ValueError(f"column = {width!r}: 'single' or 'double'")
-    token = _column.set(width)
-    try:
+    with during(_column, width):
         yield
-    finally:
-        _column.reset(token)
 
 
 def side_by_side(most: int, panels: int) -> int:
@@ -249,7 +246,9 @@ def styled(draw: Callable[_P, Chart | Note]) -> Callable[_P, Chart | Note]:
     def run(*args: _P.args, **keywords: _P.kwargs) -> Chart | Note:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        with style(), one_figure() as shortened, _tips_of_one_figure() as hints:
+        shortened: dict[str, str] = {}
+        hints: dict[str, list[str]] = {}
+        with style(), during(SHORTENED, shortened), during(_tips, hints):
             chart = draw(*args, **keywords)
             if isinstance(chart, Note):
                 return chart
@@ -268,18 +267,8 @@ def styled(draw: Callable[_P, Chart | Note]) -> Callable[_P, Chart | Note]:
     return run
 
 
+#: The texts that a figure shows while the pointer is over a mark: id of the marks -> one text per mark.
 _tips: ContextVar[dict[str, list[str]] | None] = ContextVar("tips", default=None)
-
-
-@contextmanager
-def _tips_of_one_figure() -> Iterator[dict[str, list[str]]]:
-    """Collect the texts that a figure shows while the pointer is over a mark: id of the marks -> one text per mark."""
-    texts: dict[str, list[str]] = {}
-    token = _tips.set(texts)
-    try:
-        yield texts
-    finally:
-        _tips.reset(token)
 
 
 def tip(artist: Artist, *texts: str) -> None:

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 from unicodedata import east_asian_width
 
 from azlatency.studies.path import Path
@@ -21,18 +22,18 @@ _TIED = re.compile(r"(?<=\d) (?=(?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w))|(?<=\w) (?=
 _WORD = re.compile(r"\S+")
 #: A host with its domain, and what may follow it in a title.
 _HOST = re.compile(r"([A-Za-z][\w-]*)\.[\w.-]+?([,;:)]*)")
-_shortened: ContextVar[dict[str, str] | None] = ContextVar("shortened", default=None)
+#: The names that one figure shortens: short name -> name.
+SHORTENED: ContextVar[dict[str, str] | None] = ContextVar("shortened", default=None)
 
 
 @contextmanager
-def one_figure() -> Iterator[dict[str, str]]:
-    """Collect the names that one figure shortens: short name -> name."""
-    names: dict[str, str] = {}
-    token = _shortened.set(names)
+def during(variable: ContextVar[Any], value: object) -> Iterator[None]:
+    """Give a variable a value inside this context."""
+    token = variable.set(value)
     try:
-        yield names
+        yield
     finally:
-        _shortened.reset(token)
+        variable.reset(token)
 
 
 def short(text: str | Path, letters: int | None = None, word: int = _LONGEST) -> str:
@@ -88,7 +89,7 @@ def _middle(name: str, room: int) -> str:
 
 def _unique(whole: str, *shorter: str) -> str:
     """Return the first of ``shorter`` that is unique in this figure, else the whole name."""
-    taken = _shortened.get()
+    taken = SHORTENED.get()
     if taken is None:
         taken = {}
     for name in shorter:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.charts.base import column
-from azlatency.report.charts.names import one_figure, short, wrap
+from azlatency.report.charts.names import SHORTENED, during, short, wrap
 from azlatency.report.charts.summary import zone_map
 from azlatency.report.objects import Chart
 from azlatency.stats.across_runs.zone_pairs import ZonePair
@@ -68,7 +68,7 @@ def test_a_line_ends_before_a_number_and_not_before_its_unit(text: str, shown: s
 @given(st.lists(st.text("ab.- →1", min_size=1, max_size=60), unique=True, max_size=8), st.sampled_from([None, 12, 30]))
 def test_two_names_never_become_one(names: list[str], letters: int | None) -> None:
     words = sorted({" ".join(name.split()) for name in names} - {""})
-    with one_figure():
+    with during(SHORTENED, {}):
         shown = [short(word, letters) for word in words]
         assert [short(word, letters) for word in words] == shown, "the same name is always shown alike"
     assert len(set(shown)) == len(words)
