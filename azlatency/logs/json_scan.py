@@ -119,8 +119,7 @@ class _Tree:
         self._opened += 1
         self._members += len(content)
         ordinals: Sequence[int] = range(first, self._members)
-        kinds = set(map(type, content.values()))
-        if dict in kinds or list in kinds:
+        if not {dict, list}.isdisjoint(map(type, content.values())):
             self._members, ordinals = first, []
             for key, value in content.items():
                 ordinals.append(self._members)

@@ -144,6 +144,13 @@ class JsonObject(msgspec.Struct):
             if not is_text and value.__class__ in (str, int)
         ]
 
+    def texts(self) -> tuple[dict[str, str], array[int]] | None:
+        """Return the members and their lines if `json_scan` read the object and all members are strings, else None."""
+        if self.places is None or not isinstance(self.ordinals, range):
+            return None
+        part = slice(self.ordinals.start, self.ordinals.stop)
+        return None if 0 in self.places.is_text[part] else (self.content, self.places.lines[part])
+
     def whole_numbers(self, line_of: Callable[[int], int]) -> tuple[list[str], list[int], list[int]]:
         """Return keys, values and lines of the members that are whole numbers, without those that are too large."""
         if self.places is not None and isinstance(self.ordinals, range):
@@ -164,10 +171,13 @@ class JsonObject(msgspec.Struct):
 
     def get(self, name: str) -> Any:
         """Return the first value of that name, or None."""
-        if self.content:
-            if name not in self.content:
+        if content := self.content:
+            if name not in content:
                 return None
-            return self._member(self.content[name], self.ordinals[list(self.content).index(name)])
+            value = content[name]
+            if value.__class__ is JsonObject or value.__class__ is list:
+                return value
+            return self._member(value, self.ordinals[list(content).index(name)])
         return next((value for key, value in self.pairs if key == name), None)
 
     def object(self, name: str) -> JsonObject:
@@ -183,12 +193,12 @@ class JsonObject(msgspec.Struct):
     def leaf(self, name: str) -> Scalar | None:
         """Return the first value of that name if it is a string, number, true, false or null."""
         value = self.get(name)
-        return value if isinstance(value, Scalar) else None
+        return value if value.__class__ is Scalar else None
 
     def value(self, name: str) -> Any:
         """Return the plain value of a leaf, or None."""
-        leaf = self.leaf(name)
-        return None if leaf is None else leaf.value
+        value = self.get(name)
+        return value.value if value.__class__ is Scalar else None
 
 
 def _token_of(value: str | int | bool | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
@@ -135,7 +136,7 @@ class ReportFields:
         ``total_bytes`` or a rate in bytes per second.
         """
         new = bool(self.rates.keys() & {"Bps", "bps"}) or not (self.size is None or float(self.size[0]).is_integer())
-        bases = {base for thread in self.threads.values() if (base := _proven_base(thread)) is not None}
+        bases = _proven_bases(self.threads.values())
         if len(bases) > 1 or (new and bases == {1024}):
             text = "some units of the report are powers of 1000, others powers of 1024; size and rates are left out"
             contradict(self.result.run, "unit_conflict", text, self._line())
@@ -175,16 +176,21 @@ class ReportFields:
                 contradict(self.result.run, "rate_mismatch", text, at)
 
 
-def _proven_base(rates: dict[str, tuple[str, int]]) -> int | None:
-    """Return the base that explains KB/s and MB/s of a thread, None if both or neither do."""
-    if not {"KB/s", "MB/s"} <= rates.keys():
-        return None
-    bases = [
-        base
-        for base, prefix in ((1000, "decimal "), (1024, ""))
-        if _agree(*(quantity(rates[metric][0], f"ntttcp {prefix}{metric}") for metric in ("KB/s", "MB/s")))
-    ]
-    return bases[0] if len(bases) == 1 else None
+def _proven_bases(threads: Iterable[dict[str, tuple[str, int]]]) -> set[int]:
+    """Return the bases that explain KB/s and MB/s of threads, without threads that both or neither explain."""
+    pairs = [(rates["KB/s"][0], rates["MB/s"][0]) for rates in threads if {"KB/s", "MB/s"} <= rates.keys()]
+    decimal, binary = (
+        [
+            _agree(quantity(small, f"ntttcp {prefix}KB/s"), quantity(large, f"ntttcp {prefix}MB/s"))
+            for small, large in pairs
+        ]
+        for prefix in ("decimal ", "")
+    )
+    return {
+        1000 if is_decimal else 1024
+        for is_decimal, is_binary in zip(decimal, binary, strict=True)
+        if is_decimal != is_binary
+    }
 
 
 def _agree(first: Quantity, second: Quantity) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from azlatency.logs import json_tokens
-from azlatency.logs.grammar import KNOWN
+from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ntttcp.fields import ReportFields
@@ -48,26 +48,30 @@ def read_json(log: Log, recorder: Recorder) -> None:
 def _read_fields(report: json_tokens.JsonObject, fields: ReportFields, line_map: JsonLineMap) -> None:
     for key, node in report.pairs:
         name = _XML_NAMES.get(key) or re.sub(r"(?<=[a-z0-9])[A-Z]", lambda capital: "_" + capital[0].lower(), key)
-        for metric, scalar in _values(node):
-            line = line_map.line_number(scalar.position)
-            if isinstance(scalar.value, str) and fields.take(name, metric, scalar.value, line):
-                line_map.mark_data(scalar)
+        for metric, value, line in _values(node, line_map):
+            if isinstance(value, str) and fields.take(name, metric, value, line):
+                line_map.recorder.accounting.mark(line, DATA)
 
 
 def _read_thread(thread: json_tokens.JsonObject, fields: ReportFields, line_map: JsonLineMap) -> None:
     """Read the rates of one thread; the one in MB/s is followed by a wrong " bps"."""
-    index = thread.value("index")
-    for metric, scalar in _values(thread.get("throughputs")):
-        token = str(scalar.value).removesuffix(" bps")
-        if index is not None and fields.take_thread(str(index), metric, token, line_map.line_number(scalar.position)):
-            line_map.mark_data(scalar)
+    if (index := thread.value("index")) is None:
+        return
+    for metric, value, line in _values(thread.get("throughputs"), line_map):
+        if fields.take_thread(str(index), metric, str(value).removesuffix(" bps"), line):
+            line_map.recorder.accounting.mark(line, DATA)
 
 
-def _values(node: object) -> list[tuple[str | None, json_tokens.Scalar]]:
-    """Return the values of a member with their metrics: a string, an object of metric and value, or a list of these."""
-    if isinstance(node, json_tokens.Scalar):
-        return [(None, node)]
+def _values(node: object, line_map: JsonLineMap) -> list[tuple[str | None, object, int]]:
+    """Return metric, value and line of a member: a string, an object of metric and value, or a list of these."""
     if isinstance(node, json_tokens.JsonObject):
+        if (texts := node.texts()) is not None:
+            members, lines = texts
+            if "value" not in members:
+                return []
+            return [(members.get("metric"), members["value"], lines[list(members).index("value")])]
         scalar = node.leaf("value")
-        return [] if scalar is None else [(node.value("metric"), scalar)]
-    return [value for item in node for value in _values(item)] if isinstance(node, list) else []
+        return [] if scalar is None else [(node.value("metric"), scalar.value, line_map.line_number(scalar.position))]
+    if isinstance(node, json_tokens.Scalar):
+        return [(None, node.value, line_map.line_number(node.position))]
+    return [value for item in node for value in _values(item, line_map)] if isinstance(node, list) else []
