@@ -96,3 +96,37 @@ def test_runs_that_resemble_their_neighbours_have_a_wider_interval() -> None:
     frame = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
     assert typical_run(frame).codes == ("dependent_runs",)
     assert "lag1" not in typical_run(frame.drop(columns="started_at")).diagnostics
+
+
+def test_the_paths_of_a_method_show_together_whether_runs_resemble_their_neighbours() -> None:
+    random = np.random.default_rng(5)
+    rows = []
+    for at in range(8):
+        logs = random.standard_normal(10)
+        for run in range(1, 10):
+            logs[run] = 0.6 * logs[run - 1] + 0.8 * logs[run]
+        rows += [(f"a → {at}", "ping", f"ping-{run}", 1e6 * math.exp(0.05 * log)) for run, log in enumerate(logs)]
+    runs = pd.DataFrame(rows, columns=["path", "method", "file", "median_ns"])
+    together = summarize(runs)
+    alone = [typical_run(group, value="median_ns") for _, group in runs.groupby("path", sort=False)]
+    assert all("dependent_runs" in one.codes for one in together)
+    assert sum("dependent_runs" in one.codes for one in alone) < 8
+    # Without an order of measuring, nothing is tested, and nothing excludes a dependence.
+    unordered = summarize(runs.drop(columns="file"))
+    assert all(one.codes == ("dependence_possible",) for one in unordered)
+
+
+def test_six_to_nineteen_runs_are_flagged_where_they_cannot_exclude_dependence() -> None:
+    values = np.random.default_rng(3).normal(100, 5, 80).reshape(8, 10)
+    rows = [
+        (f"a → {at}", "ping", f"ping-{run}", value) for at, path in enumerate(values) for run, value in enumerate(path)
+    ]
+    runs = pd.DataFrame(rows, columns=["path", "method", "file", "median_ns"])
+    assert {code for one in summarize(runs) for code in one.codes} == set()
+    alone = [typical_run(group, value="median_ns") for _, group in runs.groupby("path", sort=False)]
+    assert sum("dependence_possible" in one.codes for one in alone) == 3
+    # The flag widens nothing.
+    assert [one.low for one in alone if "dependent_runs" not in one.codes] == [
+        beside.low for one, beside in zip(alone, summarize(runs), strict=True) if "dependent_runs" not in one.codes
+    ]
+    assert "dependence_possible" not in typical_run(np.random.default_rng(3).normal(100, 5, 20)).codes
