@@ -86,13 +86,9 @@ lab: ## open the notebooks in JupyterLab (in a separate environment, .venv-lab)
 
 .PHONY: test
 test: lint data ## run ruff, mypy, the tests and the notebooks
-	@echo "Tests"
-	@$(PY) -m pytest -q -p no:nbval -n $(JOBS) --dist loadfile -m "not slow" tests
-ifneq ($(NOTEBOOKS),)
-	@echo "Notebooks"
-	@PYTHONPATH=tests $(PY) -m pytest -q -n $(JOBS) --dist loadfile -p helpers.shared_kernel \
-	    --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg notebooks
-endif
+	@echo "Tests and notebooks"
+	@PYTHONPATH=tests $(PY) -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" -p helpers.shared_kernel \
+	    --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg tests $(NOTEBOOKS)
 
 .PHONY: test-matrix
 test-matrix: setup ## run make test with every installed Python of 3.11 to 3.14

@@ -18,15 +18,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Run the tests of a file on one worker, and the tests of all charts, which share the drawings of the studies."""
+    """Run the tests of a file on one worker; those of all charts share drawings, and all notebooks share a kernel."""
     from xdist.scheduler import LoadFileScheduling
 
-    class OneWorkerForCharts(LoadFileScheduling):
+    class OneWorkerForEach(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return "charts" if "/charts/" in file else file
+            return "charts" if "/charts/" in file else "notebooks" if file.endswith(".ipynb") else file
 
-    return OneWorkerForCharts(config, log) if config.getoption("dist") == "loadfile" else None
+    return OneWorkerForEach(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:
