@@ -53,8 +53,17 @@ def test_equal_values_have_no_interval_without_a_resolution() -> None:
     assert of_groups(known, known, 0.05, 0.95).outer == pytest.approx((np.log(4.5 / 5.5), np.log(5.5 / 4.5)))
 
 
-@pytest.mark.parametrize(("runs", "share"), [(5, 0.05), (8, 0.06)])
-@pytest.mark.parametrize("margin", [0.0, 0.02, 0.2])
+@pytest.mark.parametrize(
+    ("runs", "share", "margin"),
+    [
+        (5, 0.05, 0.02),
+        (8, 0.06, 0.2),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in ((5, 0.05, 0.0), (5, 0.05, 0.2), (8, 0.06, 0.0), (8, 0.06, 0.02))
+        ),
+    ],
+)
 def test_the_test_at_the_margin_keeps_its_level(runs: int, share: float, margin: float) -> None:
     """Of 400 ratios at the margin 5 % are called beyond it, of 400 ratios of 1 half as many (three standard errors)."""
     random = np.random.default_rng(runs)
