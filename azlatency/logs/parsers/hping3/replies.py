@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from array import array
+from itertools import chain, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.large import NULL, extremes, pieces_of
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 SECOND_NS = 10**9
 #: More probes without a reply are counted but not stored one by one.
 _MOST_LOST = 10**7
+#: So many replies are sorted without NumPy.
+_FEW = 2**12
 _OK, _DUPLICATE, _LOST = (STATUSES.index(status) for status in ("ok", "duplicate", "lost"))
 
 
@@ -68,14 +72,12 @@ class Replies:
 
     def find_duplicates(self) -> int:
         """Mark the replies to probes that have another one above, and return the number of duplicates."""
-        import numpy as np
-
         if self.others:
-            numbers = np.array([reply.seq for reply in self.others])
-            present = np.any([np.isin(numbers, piece) for piece in pieces_of(self.rising.seq)], axis=0)
-            answered: set[int] = set()
+            rising = self.rising.seq
+            pieces = [rising] if isinstance(rising, array) else (piece.tolist() for piece in rising.pieces())
+            answered = {reply.seq for reply in self.others}.intersection(chain.from_iterable(pieces))
             for index, reply in enumerate(self.others):
-                repeated = reply.duplicate or bool(present[index]) or reply.seq in answered
+                repeated = reply.duplicate or reply.seq in answered
                 answered.update(() if repeated else [reply.seq])
                 self.others[index] = reply._replace(duplicate=repeated)
             repeated_lines = {reply.line for reply in self.others if reply.duplicate}
@@ -90,6 +92,8 @@ class Replies:
     def longest(self, below: int) -> int | None:
         """Return the longest time below a limit in ns, without duplicates; None if there is none."""
         times = [reply.rtt for reply in self.others if not reply.duplicate and reply.rtt < below]
+        if self.rising and (most := extremes(self.rising.rtt)[1]) < below:
+            return max(most, *times) if times else most
         for piece in pieces_of(self.rising.rtt):
             times += piece[piece < below].tolist()
             times = [max(times)] if times else []
@@ -99,9 +103,11 @@ class Replies:
         """Return the replies sorted by number; with ``sent``, each probe below it without one is a lost sample."""
         if not self.others and (sent is None or len(self.rising) == sent == self.highest + 1):
             return self.rising
+        others = sorted(self.others, key=lambda reply: (reply.seq, reply.duplicate))
+        if max(len(self), sent or 0) <= _FEW:
+            return self._sort_few(others, sent or 0)
         import numpy as np
 
-        others = sorted(self.others, key=lambda reply: (reply.seq, reply.duplicate))
         answered = [reply.seq for reply in others if not reply.duplicate]
         below = sum(int((piece < (sent or 0)).sum()) for piece in (*pieces_of(self.rising.seq), np.array(answered)))
         if sent is not None and sent - below > _MOST_LOST:
@@ -122,4 +128,15 @@ class Replies:
             order = np.argsort(numbers, kind="stable")
             merged.extend(numbers[order], times[order], status=status[order].tobytes())
             done = stop
+        return merged
+
+    def _sort_few(self, others: list[Reply], sent: int) -> SampleColumns:
+        """Return the replies and lost samples of a short run sorted by number; to import NumPy would take longer."""
+        rows: list[tuple[int, int | None, str]] = list(zip(self.rising.seq, self.rising.rtt, repeat("ok")))
+        rows += [(reply.seq, reply.rtt, "duplicate" if reply.duplicate else "ok") for reply in others]
+        answered = {seq for seq, _, status in rows if status == "ok"}
+        rows += [(seq, None, "lost") for seq in range(sent) if seq not in answered]
+        merged = SampleColumns()
+        for seq, rtt, status in sorted(rows, key=itemgetter(0)):
+            merged.add(seq, rtt, status)
         return merged
