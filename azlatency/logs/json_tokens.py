@@ -66,7 +66,7 @@ class Places(NamedTuple):
     is_text: bytes
 
 
-class JsonObject(msgspec.Struct):
+class JsonObject(msgspec.Struct, gc=False):
     """The members of an object in their order, duplicate keys included.
 
     Attributes

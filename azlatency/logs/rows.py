@@ -5,6 +5,7 @@ A document with thousands of numbers of the same kind needs neither a dictionary
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, MutableSequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     #: A value for each row, or one that all rows have.
-    Column = list[Any] | NDArray[np.generic] | str | int | float | bool | None
+    Column = list[Any] | array[int] | NDArray[np.generic] | str | int | float | bool | None
 
 Row = dict[str, Any]
 
@@ -28,7 +29,7 @@ class Columns:
     length : int
         Number of rows.
     columns : dict
-        By name a list or NumPy array with a value for each row, or one value that all rows have.
+        By name a list, array or NumPy array with a value for each row, or one value that all rows have.
     """
 
     def __init__(self, length: int, columns: dict[str, Column]) -> None:
@@ -49,6 +50,7 @@ class Columns:
 
     def to_arrow(self, arrow_schema: pa.Schema) -> pa.Table:
         """Return the rows as a table with a schema."""
+        import numpy as np
         import pyarrow as pa
 
         arrays = []
@@ -58,8 +60,9 @@ class Columns:
                 arrays.append(pa.nulls(self._length, field.type))
             elif _is_one_value(column):
                 arrays.append(pa.repeat(pa.scalar(column, field.type), self._length))
-            else:
-                arrays.append(pa.array(column, field.type))
+            else:  # a NumPy array is copied in one piece
+                plain = np.frombuffer(column, dtype=np.int64) if isinstance(column, array) else column
+                arrays.append(pa.array(plain, field.type))
         return pa.table(arrays, schema=arrow_schema)
 
 

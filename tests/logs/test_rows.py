@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from array import array
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ HISTOGRAM = schema.arrow_schema("histograms")
 def columns() -> Columns:
     lows = np.array([0, 10], dtype=np.int64)
     return Columns(
-        2, {"run_id": "a", "metric": "rtt", "low_ns": lows, "high_ns": [10, None], "count": 7, "line": [3, 4]}
+        2,
+        {"run_id": "a", "metric": "rtt", "low_ns": lows, "high_ns": [10, None], "count": 7, "line": array("q", [3, 4])},
     )
 
 

@@ -23,8 +23,10 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import chain
 
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonError, JsonObject, Kept, Scalar
@@ -246,14 +248,16 @@ class Documents:
 
     def _bins(self, direction: Direction, node: JsonObject, metric: str, job: Job) -> None:
         keys, counts, lines = node.whole_numbers(self.line_map.line_number)
-        if not "".join(keys).isdigit():
-            bins = [bin for bin in zip(keys, counts, lines, strict=True) if bin[0].isdigit()]
+        if not "".join(keys).isdigit() or max(map(len, keys)) > _MOST_DIGITS:
+            bins = [
+                bin for bin in zip(keys, counts, lines, strict=True) if bin[0].isdigit() and len(bin[0]) <= _MOST_DIGITS
+            ]
             keys, counts, lines = map(list, zip(*bins, strict=True)) if bins else ([], [], [])
         self.line_map.mark_lines(lines)
         if not lines:
             return
-        lows, highs = map(list, zip(*map(bucket_of, keys), strict=True))
-        direction.buckets.append(Buckets(metric, lows, highs, counts, lines))
+        bounds = array("q", chain.from_iterable(map(bucket_of, keys)))
+        direction.buckets.append(Buckets(metric, bounds[::2], bounds[1::2], array("q", counts), array("q", lines)))
         total = sum(counts)
         if not total:
             return

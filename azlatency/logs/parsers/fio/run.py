@@ -14,6 +14,7 @@ a run.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,10 +47,10 @@ class Buckets(NamedTuple):
     """The histogram of one latency: the bounds (ns), count and line of each bucket."""
 
     metric: str
-    lows: list[int]
-    highs: list[int]
-    counts: list[int]
-    lines: list[int]
+    lows: array[int]
+    highs: array[int]
+    counts: array[int]
+    lines: array[int]
 
 
 @dataclass
