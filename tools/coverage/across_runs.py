@@ -328,7 +328,7 @@ def real_halves(section: str, share: float) -> Iterator[Row]:
             column = value_column(group)
             repeated = [path for _, path in group.groupby("path") if path[column].notna().sum() >= 12]
             rounds = sorted(set(group["round"]))
-            repetitions = round(100 * share)
+            repetitions = round(40 * share)
             random = np.random.default_rng(1)
             halves = []
             for _ in range(repetitions if repeated else 0):
