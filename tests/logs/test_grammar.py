@@ -7,6 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from azlatency.logs import segment
 from azlatency.logs.grammar import (
     BLANK,
     DATA,
@@ -121,3 +122,9 @@ def test_the_counts_always_add_up(marks: list[tuple[int, int]]) -> None:
         accounting.mark(number, kind)
     counts = accounting.counts()
     assert counts.pop("lines") == sum(counts.values()) == 50
+
+
+def test_every_rule_of_the_package_is_a_valid_pattern() -> None:
+    """Rules are compiled when a line needs them, so a wrong one would not show when it is loaded."""
+    rules = [rule for _, _, of_log in segment._rules() for rule in of_log]
+    assert len(rules) > 500 and all(rule.pattern.pattern for rule in rules)
