@@ -20,16 +20,15 @@ from helpers.sides import compare, write_side
 def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Path, raw: Path) -> None:
     """Rounds 1 and 3 against round 2: nothing changed, and there are too few runs to show it."""
     write_side(raw, tmp_path / "a", "13"), write_side(raw, tmp_path / "b", "2")
-    for base, candidate in ("ab", "ba"):
-        result = compare(base, candidate, "--format", "json", cwd=tmp_path)
-        assert result.returncode == 3
-        judged = json.loads(result.stdout)
-        assert judged["outcome"] == "undetermined" and judged["exit_code"] == 3
-        assert {row["verdict"] for row in judged["rows"]} == {"undetermined"}
-        row = next(row for row in judged["rows"] if row["path"] == "az1a → az1b" and row["method"] == "qperf tcp_lat")
-        assert row["codes"] == "no_replication" and row["ratio"] is None
-        assert (row["runs_needed_low"], row["runs_needed_high"]) == (7, 84)
-        assert "7 to 84 runs on each side are needed to show it" in row["reason"]
+    result = compare("a", "b", "--format", "json", cwd=tmp_path)
+    assert result.returncode == 3
+    judged = json.loads(result.stdout)
+    assert judged["outcome"] == "undetermined" and judged["exit_code"] == 3
+    assert {row["verdict"] for row in judged["rows"]} == {"undetermined"}
+    row = next(row for row in judged["rows"] if row["path"] == "az1a → az1b" and row["method"] == "qperf tcp_lat")
+    assert row["codes"] == "no_replication" and row["ratio"] is None
+    assert (row["runs_needed_low"], row["runs_needed_high"]) == (7, 84)
+    assert "7 to 84 runs on each side are needed to show it" in row["reason"]
 
 
 def test_a_scaled_copy_is_reported_as_changed(tmp_path: Path, raw: Path) -> None:
@@ -43,9 +42,10 @@ def test_a_scaled_copy_is_reported_as_changed(tmp_path: Path, raw: Path) -> None
         assert row["ratio"] == pytest.approx(2.5, rel=1e-4)
         assert row["ratio_low"] > 1.05 and row["scope"] == "across_runs" and row["p_beyond"] <= 0.05
     assert compare("slow", "base", cwd=tmp_path).returncode == 1, "faster is a change too"
-    assert compare("base", "slow", "--margin", "300%", "--path", "az2a → az3a", cwd=tmp_path).returncode == 3
     only = compare("base", "slow", "--margin", "300%", "--path", "az2a → az3a", "--metric", "mean", cwd=tmp_path)
-    assert "no change" in only.stdout and "one run" in only.stdout, "tcp_lat within, udp_lat ran once"
+    assert only.returncode == 3 and "no change" in only.stdout and "one run" in only.stdout, (
+        "tcp_lat within, udp_lat ran once"
+    )
 
 
 def test_identical_logs_on_both_sides_are_left_out(tmp_path: Path, raw: Path) -> None:
@@ -87,10 +87,7 @@ def test_the_metrics_of_both_sides_are_compared_in_one_family(tmp_path: Path) ->
     sides = (folder / "base.zip", folder / "slower.zip")
     judged = json.loads(compare(*sides, "--format", "json", cwd=tmp_path).stdout)
     assert Counter(row["metric"] for row in judged["rows"]) == {"latency": 4, "throughput": 2}
-    single = json.loads(compare(*sides, "--metric", "latency", "--format", "json", cwd=tmp_path).stdout)
-    # 1 of the 184,756 orders of ten and ten ranks is as extreme; Holm's method multiplies by the number of rows.
-    smallest = [min(row["p_beyond"] for row in part["rows"]) for part in (judged, single)]
-    assert smallest == pytest.approx([6 / 184756, 4 / 184756], rel=1e-3)
+    assert min(row["p_beyond"] for row in judged["rows"]) == pytest.approx(6 / 184756, rel=1e-3), "six rows"
     by_time = compare(*sides, "--margin", "200us", cwd=tmp_path).stdout
     assert "Throughput is on both sides and not compared, because the margin is a time." in by_time
     assert "iperf3" not in by_time
@@ -252,6 +249,8 @@ def test_ten_slower_runs_on_each_side_are_decided_on_every_row() -> None:
     result = compare("base.zip", "slower.zip", "--metric", "latency", "--format", "json", cwd=TESTS / "compare")
     judged = json.loads(result.stdout)
     assert result.returncode == 1 and [row["verdict"] for row in judged["rows"]] == ["beyond"] * 4
+    # 1 of the 184,756 orders of ten and ten ranks is as extreme; Holm's method multiplies by the number of rows.
+    assert min(row["p_beyond"] for row in judged["rows"]) == pytest.approx(4 / 184756, rel=1e-3)
 
 
 @pytest.mark.parametrize(("runs", "paths", "needed"), [(6, 46, None), (6, 47, 7), (7, 47, None)])
