@@ -84,7 +84,8 @@ class Cache:
         self._used.clear()
 
     def _remove_oldest(self) -> None:
-        total = self._connection.execute("SELECT sum(size) FROM tables").fetchone()[0] or 0
+        pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+        (total,) = self._connection.execute(pages).fetchone()  # a sum of sizes would read every entry
         if total <= LARGEST:
             return
         entries = self._connection.execute("SELECT key, size FROM tables ORDER BY used").fetchall()

@@ -77,14 +77,14 @@ def test_an_entry_belongs_to_bytes_tool_name_and_parsers(
 def test_the_oldest_entries_are_removed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     several = sources()[:60]
     monkeypatch.setattr(cache, "_WRITTEN_TOGETHER", 5)
-    monkeypatch.setattr(cache, "LARGEST", 20_000)
+    monkeypatch.setattr(cache, "LARGEST", 60_000)
     with cached(file):
         for source in several:
             parse_cached(source)
     with sqlite3.connect(file) as connection:
         (size, keys) = connection.execute("SELECT sum(size), group_concat(key) FROM tables").fetchone()
-    assert 0 < size <= 20_000
-    assert several[-1].sha256 in keys and several[0].sha256 not in keys
+    assert 0 < size <= 60_000
+    assert several[-1].sha256 in keys and several[0].sha256 not in keys and file.stat().st_size <= 60_000
 
 
 def test_a_damaged_or_unwritable_cache_is_not_used(file: Path, tmp_path: Path) -> None:
