@@ -9,7 +9,7 @@ from helpers.fuzz import BAD, classify, classify_many, join, originals, read
 from helpers.places import FIXTURES
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 5))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_no_mutant_is_silently_wrong_or_wrongly_complete(seed: int) -> None:
     counts, bad = classify_many((seed, 1000))
     assert counts.total() == 1000
