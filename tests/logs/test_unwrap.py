@@ -6,6 +6,7 @@ import quopri
 import time
 import timeit
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,19 +70,21 @@ def numbers(tables: Logs) -> list[dict[Any, Any]]:
     return list(runs.values())
 
 
-def one_of_each() -> list[Path]:
-    """Every third log with several lines of each tool."""
-    logs = [
+@cache
+def logs() -> list[Path]:
+    """The logs of all tools with several lines."""
+    return [
         path
         for path in sorted(FIXTURES.glob("*/*"))
         if path.suffix in (".log", ".txt") and path.stat().st_size < LARGEST and path.read_bytes().count(b"\n") > 3
     ]
-    return logs[::3]
 
 
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", WRAPPINGS)
-def test_wrapping_changes_no_number_and_no_line_number(name: str) -> None:
-    for path in one_of_each():
+def test_wrapping_changes_no_number_and_no_line_number(name: str, every: int) -> None:
+    """Each wrapping around other logs, so that all are wrapped in some way."""
+    for path in logs()[[*WRAPPINGS].index(name) % every :: every]:
         source = source_from_bytes(path.read_bytes(), path.name)
         plain = numbers(parse_source(source))
         assert numbers(wrapped(source.text, WRAPPINGS[name], path.name)) == plain, path.name
