@@ -35,11 +35,14 @@ def series(n: int, rho: float = 0.0, seed: int = 1) -> np.ndarray:
 
 def stored(folder: Path, values: np.ndarray, rows: int = 30_000, **columns: list[int | None]) -> list[Segment]:
     """Write the samples of one run in row groups; infinite values are lost."""
-    numbers = [None if np.isinf(value) else int(value) for value in values.tolist()]
-    table = pa.table(
-        {"run_id": ["a-01"] * len(values), "rtt_ns": pa.array(numbers, pa.int64()), "status": ["ok"] * len(values)}
-        | {name: pa.array(columns.get(name, [None] * len(values)), pa.int64()) for name in ("low_ns", "high_ns")}
-    )
+    lost = np.isinf(values)
+    numbers = pa.array(np.where(lost, 0, values).astype(np.int64), mask=lost)
+    constants = {name: pa.repeat(text, len(values)) for name, text in (("run_id", "a-01"), ("status", "ok"))}
+    bounds = {
+        name: pa.array(columns[name], pa.int64()) if name in columns else pa.nulls(len(values), pa.int64())
+        for name in ("low_ns", "high_ns")
+    }
+    table = pa.table({**constants, "rtt_ns": numbers, **bounds})
     path = folder / "part-0.parquet"
     pq.write_table(table, path, row_group_size=rows)
     file = pq.ParquetFile(path).metadata
