@@ -58,13 +58,13 @@ def test_progress_is_shown_only_on_a_terminal_on_standard_error(tmp_path: Path, 
     """A pipe gets no progress bar; a terminal (here a pseudo terminal) gets it on standard error."""
     pty = pytest.importorskip("pty")
     shutil.copytree(raw / "westeurope-azure-cni", tmp_path / "data" / "raw" / "cni")
-    command = [sys.executable, "-m", "azlatency", "import", "--study", "cni", "--out"]
-    environment = {**os.environ, "TERM": "xterm"}
-    quiet = subprocess.run([*command, "one"], cwd=tmp_path, capture_output=True, check=True, env=environment)
-    assert b"\x1b" not in quiet.stdout + quiet.stderr
+    words = ["import", "--study", "cni", "--out"]
+    quiet = azlatency(*words, "one", cwd=tmp_path, TERM="xterm")
+    assert quiet.returncode == 0 and "\x1b" not in quiet.stdout + quiet.stderr
     master, slave = pty.openpty()
+    env = {**os.environ, "TERM": "xterm"}
     with subprocess.Popen(
-        [*command, "two"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=slave, env=environment
+        [sys.executable, "-m", "azlatency", *words, "two"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=slave, env=env
     ) as child:
         os.close(slave)
         seen = b""
