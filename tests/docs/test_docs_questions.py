@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,13 @@ PAGES = sorted(FOLDER.glob("*.md"))
 #: Words in code type that are not flags.
 LABELS = ("within_run", "across_runs", "different_within_margin", "ljung_box_p", "verdict_alone")
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.REPORT_NDIFF
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _studies_are_loaded_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(az, "load", cache(az.load))
+        yield
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
