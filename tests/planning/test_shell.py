@@ -64,7 +64,7 @@ def test_the_script_is_posix_shell(tmp_path: Path, shell: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck")
-@pytest.mark.parametrize("name", ["vm-b", HOSTILE])
+@pytest.mark.parametrize("name", [pytest.param("vm-b", marks=pytest.mark.slow), HOSTILE])
 def test_shellcheck_reports_no_problem(tmp_path: Path, name: str) -> None:
     (tmp_path / "measure.sh").write_text(script(names=("vm-a", name)), "utf-8")
     checked = subprocess.run(["shellcheck", "measure.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -22,7 +22,8 @@ from azlatency.report.card import Card, Linked, RoundTrip, dot
 from azlatency.report.objects import Chart, Finding, Findings
 from azlatency.report.table import FileRef
 from azlatency.site import build as report
-from azlatency.site import pages
+from azlatency.site import documentation, pages
+from azlatency.site.api import modules
 from azlatency.site.search import texts_of
 from azlatency.studies.importer import import_study
 from azlatency.studies.store import load
@@ -156,6 +157,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     running.close()
 
 
+MODULE = "azlatency.stats.within_run.quantiles"
 EVIL = "</noscript></script><script>alert(1)</script><img src=x onerror=alert(2)>"
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
 
@@ -175,6 +177,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (root / "docs" / "guide.md").write_text(f"# Guide\n\n## Part\n\n{EVIL}\n\n```\n{'W' * 300}\n```\n", "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AZLATENCY_DATA", str(root / "data"))
+        # One module of the library; `test_documentation` renders all, from the same template.
+        patch.setattr(documentation, "modules", lambda homes: [each for each in modules(homes) if each.name == MODULE])
         import_study("toy")
         study = pages.study_view("toy")
         chapters = tuple(
@@ -186,7 +190,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         made = []
         for number in (0, 1):
             job = pages.Job(study=study, chapters=chapters, number=number)
-            html, page = made_by.page(job, _notebook(), "KeyError: 'x'"[: 9 * number])
+            html, page = made_by.page(job, _notebook(rows=(60, 6)[number]), "KeyError: 'x'"[: 9 * number])
             report._write(made_by._out / job.page, html)
             made.append(page)
         made_by.finish([study], made)
@@ -194,19 +198,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield root / "site"
 
 
-def _notebook() -> Any:
+def _notebook(rows: int) -> Any:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
     figure = Figure(figsize=(7, 3))
     figure.subplots().plot([3, 1, 2])
     source = load("toy").sources["source_id"][0]
-    rows = [[f"path {number} with a name that is not short", *["1,234.567"] * 15] for number in range(60)]
+    paths = [[f"path {number} with a name that is not short", *["1,234.567"] * 15] for number in range(rows)]
     sorts = [["b", "10", "5 us", "-1"], ["a", "9", "3 ms", "–"], [EVIL, "1,000", "4 us", "2"]]
     count = len(LOG.read_text("utf-8").splitlines())
     objects = [
         Chart(figure, "Round trips", "Three values: 3, 1, 2 µs."),
         Chart(figure, "Round trips again", "The same."),
-        text_table("Numbers", ["path", *[f"p{n}" for n in range(15)]], rows, range(1, 16), ("Long. " * 60,)),
+        text_table("Numbers", ["path", *[f"p{n}" for n in range(15)]], paths, range(1, 16), ("Long. " * 60,)),
         text_table(
             "Sorted", ("name", "n", "printed", "change"), sorts, {1, 2, 3},
             refs=[
@@ -244,7 +248,7 @@ PAGES = [
     "toy/1.html",
     "toy/60.html",
     "docs/guide.html",
-    "docs/api/azlatency.stats.within_run.quantiles.html",
+    f"docs/api/{MODULE}.html",
 ]
 
 #: The dark scheme has the same layout; axe checks its colours.

@@ -25,7 +25,8 @@ MOST_BYTES = 500_000
 RICHEST = "emulated-zones"
 OF_OTHERS = {
     "printed curves", "means", "goodput", "placement", "estimation", "changes", "matrices", "agreement",
-    "sampled curves", "tails", "series", "shift functions", "runs needed", "precision", "rounds",
+    "sampled curves", "tails", "series", "shift functions", "runs needed", "precision", "rounds", "latency both ways",
+    "shapes",
 }  # fmt: skip
 
 

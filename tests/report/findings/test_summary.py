@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from azlatency.report.findings import summary
 from azlatency.studies.store import Study
 
 
+@cache
 def answer(name: str) -> Card:
     return summary.conclude(az.load(name))
 
