@@ -22,7 +22,7 @@ def read(rows: list[str], widths: tuple[str, ...] = (), **decimals: int | None) 
     return None if columns is None else [column.tolist() for column in columns]
 
 
-@given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 2**63 - 1)), min_size=1, max_size=40), st.booleans())
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 2**63 - 1)), min_size=1, max_size=15), st.booleans())
 def test_numbers_are_exact(numbers: list[tuple[str, str, int]], negative: bool) -> None:
     sign = "-" * negative
     rows = [f"v1.2 <{sign}{first}>, {other} é{last}" for first, other, last in numbers]
