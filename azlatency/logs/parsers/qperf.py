@@ -212,12 +212,14 @@ class _Qperf(LineLog):
         (
             "=",
             _pair(
-                r"(?:loc_|rem_|send_|recv_)?(?:timeout|port|ip_port|listen_port|affinity|sock_buf_size|mtu_size|max_cqe|id"
+                r"(?:loc_|rem_|send_|recv_)?(?:port|ip_port|listen_port|affinity|sock_buf_size|mtu_size|max_cqe|id"
                 r"|sl|static_rate|src_path_bits|rd_atomic|poll_mode|cq_poll|access_recv|no_msgs|alt_port|flip|use_cm"
                 r"|max_send_wr|max_recv_wr|max_inline)",
                 r"\S.{0,60}",
             ),
         ),
+        # A unit that is not whole shows that the text was cut.
+        ("timeout", _pair(r"(?:loc_|rem_|send_|recv_)?timeout", rf"{_SCALED} (?:ns|us|ms|sec)")),
         ("warning: obsolete", r"warning: obsolete option.{0,200}"),
     )
 

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import pytest
 from helpers.logs import first_run, read_text
+from helpers.places import FIXTURES
+
+from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parse import parse_source
 
 
 def test_the_five_pairs_of_the_zone_notes(seed) -> None:
@@ -158,3 +162,11 @@ def test_an_end_that_received_nothing_prints_no_counters() -> None:
     assert first_run(read_text(NOTHING_RECEIVED))["status"] == "complete"
     received = NOTHING_RECEIVED.replace("      0 bytes", "   1.17 GB")
     assert first_run(read_text(received))["status"] == "truncated"
+
+
+def test_a_text_that_ends_within_a_setting_is_cut() -> None:
+    raw = (FIXTURES / "qperf" / "0.4.11-vv.log").read_bytes()
+    unit = raw.rindex(b" sec", 0, raw.rindex(b"loc_cpus_used"))  # that of the timeout of the last test
+    for end in range(unit + 1, unit + 4):
+        runs = parse_source(source_from_bytes(raw[:end], "a.log")).rows["runs"]
+        assert [run["status"] for run in runs] == ["complete", "complete", "truncated"]
