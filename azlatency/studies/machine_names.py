@@ -13,10 +13,16 @@ def parse_maps(texts: Sequence[str]) -> list[tuple[str, str]]:
     """Read maps such as ``10.0.*=node``; raise `ValueError` for another form."""
     maps = [text.partition("=") for text in texts]
     if wrong := [text for text, (pattern, _, name) in zip(texts, maps, strict=True) if not pattern or not name]:
-        raise ValueError(f"{wrong[0]!r} is not PATTERN=NAME, for example '10.0.1.*=server'")
+        raise ValueError(f"--map {wrong[0]!r} is not PATTERN=NAME, for example '10.0.1.*=server'")
     return [(pattern, name) for pattern, _, name in maps]
 
 
 def mapped(name: str | None, maps: Maps) -> str | None:
     """Return the name of the first pattern that matches, or else the name itself."""
-    return name and next((new for pattern, new in maps if fnmatchcase(name, pattern)), name)
+    match = name and first_match(name, maps)
+    return match[1] if match else name
+
+
+def first_match(name: str, maps: Maps) -> tuple[str, str] | None:
+    """Return the first pattern that matches a name, and what replaces the name; None without a match."""
+    return next((one for one in maps if fnmatchcase(name, one[0])), None)

@@ -23,7 +23,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -33,7 +32,7 @@ from azlatency.logs.parse import LogError, parse_source
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import iter_entries
 from azlatency.studies.ingest import copy_sources
-from azlatency.studies.machine_names import Maps, parse_maps
+from azlatency.studies.machine_names import Maps, first_match, parse_maps
 from azlatency.studies.manifest import FILE_NAME, read_manifest
 from azlatency.studies.store import data_folder
 
@@ -236,15 +235,13 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
 
 def _without_patterns(text: str, maps: Maps, machines: Iterable[str]) -> str:
     """Write the machines of a manifest out, because a pattern does not match their pseudonyms."""
-    named: dict[str, list[str]] = {f"{pattern}={name}": [] for pattern, name in maps}
+    exact: dict[tuple[str, str], list[str]] = {one: [] for one in maps}
     for machine in machines:
-        if first := next((f"{pattern}={name}" for pattern, name in maps if fnmatchcase(machine, pattern)), None):
-            named[first].append(f'"{machine}={first.partition("=")[2]}"')
-    for item, exact in named.items():
-        name = item.partition("=")[2]
-        written = ", ".join(exact) or f'"{name}={name}"'
-        text = text.replace(f'"{item}"', written).replace(f"'{item}'", written)
-    return text
+        if found := first_match(machine, maps):
+            exact[found].append(f'"{machine}={found[1]}"')
+    written = {"=".join(one): ", ".join(items) or f'"{one[1]}={one[1]}"' for one, items in exact.items()}
+    quoted = "|".join(map(re.escape, written))
+    return re.sub(rf"([\"'])({quoted})\1", lambda match: written[match[2]], text) if maps else text
 
 
 def _parsed(folder: Path, refused: list[str]) -> Iterator[tuple[Source, Logs]]:

@@ -107,6 +107,16 @@ def test_patterns_of_machines_become_their_pseudonyms(tmp_path: Path) -> None:
     assert study.info["machines"] == ["198.18.0.1=pod", "198.18.0.2=pod", "gone=gone"]
 
 
+def test_a_pattern_that_an_earlier_one_covers_changes_no_machine(tmp_path: Path) -> None:
+    dump, new = tmp_path / "dump", tmp_path / "new"
+    dump.mkdir()
+    new.mkdir()
+    (dump / "a.log").write_text("PING 10.77.0.1 (10.77.0.1) 56(84) bytes of data.\n")
+    (dump / "study.toml").write_text('[study]\nmachines = ["10.77.*=pod", "10.77.0.1=pod"]\n')
+    assert write_pseudonymised([dump], new, tmp_path / "key.json") == []
+    assert 'machines = ["198.18.0.1=pod", "pod=pod"]' in (new / "copy" / "study.toml").read_text()
+
+
 def test_equal_names_have_equal_pseudonyms_in_every_study(dump: Path, tmp_path: Path) -> None:
     copies = []
     for name in ("one", "two"):
