@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _FAR = 2.0
 #: A sentence and a picture of more paths are not read.
 _MOST_NAMED = 12
-#: Shorter transfers may show only the burst of a link.
+#: Shorter transfers may show only the burst of a link; tools end a minute a little early.
 _SUSTAINED_NS = 59e9
 _PLACES = {
     "same_host": "on one host",
