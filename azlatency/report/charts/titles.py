@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import TypeVar
 
 from azlatency.logs.format import format_value, one_prefix
@@ -20,7 +21,7 @@ def by_method(
 ) -> tuple[str, dict[Path | str, float]]:
     """Return the method that measured the most paths, most often, with the most packets; and its value on each path.
 
-    ``values``: method, path and value. Of several values of one path the middle one is taken.
+    ``values``: method, path and value. Of several values of one path the median is taken.
     """
     groups: dict[str, dict[Path | str, list[float]]] = {}
     for method, path, value in values:
@@ -34,7 +35,7 @@ def by_method(
         return len(groups[name]), not is_sparse(name), runs, sent.get(name, 0)
 
     method = max(groups, key=weight)
-    return method, {path: sorted(some)[len(some) // 2] for path, some in groups[method].items()}
+    return method, {path: median(some) for path, some in groups[method].items()}
 
 
 def extremes(

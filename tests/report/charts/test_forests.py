@@ -28,3 +28,17 @@ def test_the_title_counts_the_paths_that_are_left_out() -> None:
     chart = charts.latency_forest(runs, [])
     assert "Shown: 72 of 100 paths and methods" in chart.caption
     assert "a → 0 has the longest" in chart.title and "a → 99 the shortest" in chart.title
+
+
+def test_the_title_says_the_estimate_that_is_drawn() -> None:
+    rows = [
+        (f"{path}{place}", path, "ping", median)
+        for path, medians in {"a → b": [1e6, 1.1e6, 1.2e6, 1.5e6], "a → c": [2e6, 2.1e6, 3e6, 3.2e6]}.items()
+        for place, median in enumerate(medians)
+    ]
+    runs = pd.DataFrame(rows, columns=["run_id", "path", "method", "median_ns"]).set_index("run_id")
+    typical = az.summarize(runs, "median_ns")
+    near, far = (next(one.estimate for one in typical if one.labels["path"] == path) for path in ("a → b", "a → c"))
+    title = charts.latency_forest(runs, typical).title
+    assert f"a → c has the longest median round trip, {far / 1e6:.2f} ms" in title
+    assert f"a → b the shortest, {near / 1e6:.2f} ms" in title

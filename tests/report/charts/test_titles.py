@@ -29,3 +29,8 @@ def test_the_method_with_most_paths_speaks_and_never_a_sparse_one_at_a_tie() -> 
 
 def test_many_names_are_counted() -> None:
     assert names(["a", "b", "a"]) == "a, b" and names(list("abcd")) == "4 paths"
+
+
+def test_of_several_values_of_a_path_the_median_is_said() -> None:
+    values = [("ping", "a", 1.0), ("ping", "a", 5.0), ("ping", "a", 2.0), ("ping", "a", 3.0)]
+    assert by_method(values) == ("ping", {"a": 2.5})
