@@ -1,88 +1,41 @@
-"""Turns raw bytes into text lines: compression, archives, encodings, escape sequences, carriage returns.
+"""Turns the bytes of one log into lines: encodings, escape sequences, carriage returns.
 
-A file, an archive or a folder becomes a stream of `Source` objects, one per log file or archive member. The SHA-256 of
-the raw bytes identifies the source. Line numbers count line feeds, as editors and ``grep -n`` do; where a carriage
-return overwrites a line on a terminal, all its pieces have the same number.
+The SHA-256 of the raw bytes identifies a `Source`. Line numbers count line feeds, as editors and ``grep -n`` do; where
+a carriage return overwrites a line on a terminal, all its pieces have the same number.
 
 Removed are byte order marks and UTF-16 (PowerShell redirection), colour and cursor escapes (``script``, and sockperf,
 which colours files too), backspaces (flood ping) and carriage returns (progress lines).
-
-Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression, a large one may not exceed
-`MOST_EXPANDED` times its compressed size, no decompressed line may exceed `LONGEST_EXPANDED_LINE`, and nothing is
-written to disk under the name of a member. Archives inside an archive are opened to a depth of `MOST_NESTED`; together
-they may not have more than `MOST_MEMBERS` members, nor unpack to more than `_Room` allows.
-
-The text of a large log stays in its file (`azlatency.logs.large`), so that its size is not limited; what was
-compressed, in an archive or in a stream is kept in a temporary file without a name.
 """
 
 from __future__ import annotations
 
-import bz2
-import codecs
-import gzip
 import hashlib
-import io
-import lzma
-import os
 import re
 import sys
-import tarfile
-import tempfile
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
-from stat import S_ISDIR
-from typing import IO, Any
 
 from azlatency.logs.large import FileText
 from azlatency.logs.lines import Line, group_lines, unique_pieces
 from azlatency.logs.parsers import code_page_phrases
 
-LARGEST_SOURCE = 2 * 1024**3
-#: What has to be in memory as a whole: JSON documents, other encodings than UTF-8, and wrapped logs.
-LARGEST_WHOLE = 256 * 1024**2
-MOST_MEMBERS = 100_000
-#: Archives inside the outermost archive, one inside the other.
-MOST_NESTED = 3
-#: Logs shrink to between a third and a thirtieth of their size.
-MOST_EXPANDED = 250
-LONGEST_EXPANDED_LINE = 64 * 1024**2
-_EXPANDED_FREELY = 256 * 1024**2
 #: Replaces a line end that a program spelled out as two characters; the pieces of such a line keep its number.
 SPELLED_END = "\x1e"
-_PIECE = 1024**2
 #: Lines of larger texts are grouped into blocks of uniform lines, which numpy reads. Its import takes as long as one
 #: megabyte line by line.
 _GROUPED_FROM, _WORTH_AN_IMPORT = 4096, 1024**2
-#: The text of larger logs, and of compressed ones from an eighth of it, stays in a file.
-_LARGE = 16 * 1024**2
-#: Beyond `LARGEST_SOURCE`, only what shrinks like a log is decompressed.
-_MOST_EXPANDED_LARGE = 50
-#: Bytes that show whether a file is an archive.
-_HEAD = 512
-_ZIP = b"PK\x03\x04"
-#: A member of these names makes a zip archive a document of an office program, or an e-book.
-_DOCUMENT = {"[Content_Types].xml", "mimetype"}
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|\x1b\[[0-9;?]{0,30}[ -/]?[@-~]|\x1b[()][0-9A-B]|\x1b[=>78]"
 )
 _BACKSPACE = re.compile(r"[^\x08\n]\x08")
-_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
 class SourceError(ValueError):
     """Input that cannot be read as text. The message names the file and what to do."""
-
-
-class _NoRoomError(SourceError):
-    """The limits of the outermost archive are reached: nothing more is read from it."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +158,7 @@ def source_from_bytes(raw: bytes, path: str, *, sha256: str | None = None) -> So
 
 def decode(raw: bytes, path: str = "input") -> tuple[str, str]:
     """Return the text and the name of its encoding. Raises `SourceError` for binary data."""
-    for mark, encoding in _BOMS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if raw.startswith(mark):
             try:
                 return raw[len(mark) :].decode(encoding.removesuffix("-sig")), encoding
@@ -237,360 +190,3 @@ def _decode_without_mark(raw: bytes, head: bytes, path: str) -> tuple[str, str]:
         if zeros > 0.6 * half and others < 0.05 * half:
             return raw.decode(encoding, "replace"), encoding
     raise SourceError(f"{path}:1: binary file, not a text log; give the log itself, or an archive of logs")
-
-
-def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | SourceError]:
-    """Yield every log under a path, in order of name.
-
-    Parameters
-    ----------
-    path : path-like
-        A file, a compressed file, a zip or tar archive, or a folder of those. Hidden files are skipped.
-    name : str, optional
-        Path to show instead of ``path``.
-
-    Yields
-    ------
-    Source or SourceError
-        An error takes the place of a file that cannot be read, so that it does not hide the others.
-    """
-    path = Path(path)
-    shown = shown_name(name or path.as_posix())
-    try:
-        status = path.stat()
-        if S_ISDIR(status.st_mode):
-            yield from _expand_folder(path, shown)
-        elif status.st_size < _LARGE // 8:
-            yield from expand_bytes(path.read_bytes(), shown)
-        else:
-            yield from _expand_opened(path.open("rb"), shown)
-    except SourceError as error:
-        yield error
-    except OSError as error:
-        yield SourceError(f"{shown}: {os.strerror(error.errno) if error.errno else error}; check the path")
-
-
-def _expand_folder(path: Path, shown: str) -> Iterator[Source | SourceError]:
-    for child in sorted(entry for entry in path.rglob("*") if entry.is_file() and not _is_hidden(entry, path)):
-        inside = shown_name((Path(shown) / child.relative_to(path)).as_posix())
-        if child.is_symlink():
-            yield SourceError(f"{inside}: a symbolic link is not followed; name the file that it points to")
-        else:
-            yield from expand(child, name=inside)
-
-
-def path_of(message: str) -> str:
-    """Return the path of the source that the message of a `SourceError` names."""
-    return re.split(r":(?:\d+:)? ", message, maxsplit=1)[0]
-
-
-def shown_name(name: str) -> str:
-    """Return a file name as text; bytes that are not UTF-8 are escaped."""
-    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
-    """Yield every log in bytes that are already read; see `expand`."""
-    try:
-        if _is_zip(io.BytesIO(raw)) or _find_reader(raw) or _is_tar(raw):
-            yield from _expand_opened(io.BytesIO(raw), shown)
-            return
-        source = source_from_bytes(raw, shown)
-        del raw  # only the text is needed from here
-        yield source
-    except SourceError as error:
-        yield error
-
-
-def expand_stream(stream: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
-    """Yield every log in a stream of any length, for example standard input; see `expand`."""
-    try:
-        yield from _expand_opened(_keep(iter(partial(stream.read, _PIECE), b"")), shown)
-    except SourceError as error:
-        yield error
-    except OSError as error:
-        yield SourceError(f"{shown}: {error.strerror or error}; give a file")
-
-
-def _keep(pieces: Iterable[bytes]) -> IO[bytes]:
-    """Return a temporary file without a name that contains the pieces."""
-    file = tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with its last reader
-    file.writelines(pieces)
-    file.seek(0)
-    return file
-
-
-class _Room:
-    """What may still be read from one file with all archives inside it, and the archives that are too deep."""
-
-    def __init__(self, size: int) -> None:
-        self.members = MOST_MEMBERS
-        # An archive inside an archive is unpacked before its members are.
-        self.most = self.bytes = 2 * max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
-        self.too_deep: list[str] = []
-
-    def take(self, shown: str, *, members: int = 0, size: int = 0) -> None:
-        """Subtract what is read; raise `_NoRoomError` if the limit is exceeded."""
-        self.members -= members
-        self.bytes -= size
-        if self.members < 0 or self.bytes < 0:
-            what = f"{MOST_MEMBERS} members" if self.members < 0 else f"{self.most} bytes"
-            text = f"more than {what} with the archives inside the archive; unpack it and give the folder"
-            raise _NoRoomError(f"{shown}:1: {text}")
-
-
-def _expand_opened(file: IO[bytes], shown: str) -> Iterator[Source | SourceError]:
-    """Yield every log in an opened file, which may not fit into memory."""
-    room = _Room(file.seek(0, os.SEEK_END))
-    yield from _expand_file(file, shown, room, 0)
-    if room.too_deep:
-        first, *others = room.too_deep
-        count = f" (and {len(others)} more)" if others else ""
-        yield SourceError(
-            f"{first}:1: more than {MOST_NESTED} archives inside each other{count}; unpack the outer ones"
-        )
-
-
-def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterator[Source | SourceError]:
-    """Yield every log in a file that lies in `depth` archives."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    head = inner = file.read(_HEAD)
-    if (reader := _find_reader(head)) is not None:
-        with _reading_compressed(reader, file, shown) as stream:
-            inner = stream.read(_HEAD)
-    # The end of a tar archive may be a zip archive.
-    is_zip = reader is None and not _is_tar(head) and _is_zip(file)
-    if is_zip or _is_tar(inner) or (reader and (inner.startswith(_ZIP) or _find_reader(inner))):
-        if depth > MOST_NESTED:
-            room.too_deep.append(shown)
-            return
-        with ExitStack() as opened:
-            opened.enter_context(file)
-            if reader is not None:
-                with _reading_compressed(reader, file, shown) as stream:
-                    file = _keep(_bounded_pieces(stream, shown, size, LARGEST_SOURCE, room))
-                opened.enter_context(file)
-            if is_zip:
-                yield from _zip_members(file, shown, room, depth)
-            elif _is_tar(inner):
-                yield from _tar_members(file, shown, room, depth)
-            else:
-                yield from _expand_file(file, shown, room, depth + 1)
-    elif size >= _LARGE // 8 and (source := _open_large(file, shown, room)) is not None:
-        yield source
-    elif size > LARGEST_WHOLE:
-        what = f"{size} bytes of JSON, or not in UTF-8, are more than the limit of {LARGEST_WHOLE}"
-        raise SourceError(f"{shown}:1: {what}; record text, or split it")
-    else:
-        with file:
-            file.seek(0)
-            raw = file.read()
-        yield source_from_bytes(_decompress(raw, shown, room), shown, sha256=hashlib.sha256(raw).hexdigest())
-
-
-def _is_zip(file: IO[bytes]) -> bool:
-    file.seek(0)
-    return file.read(len(_ZIP)) == _ZIP or zipfile.is_zipfile(file)
-
-
-def _is_tar(head: bytes) -> bool:
-    return head[257:262] == b"ustar"
-
-
-def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
-    """Return a large log whose text stays in a file; None for what has to be read as a whole.
-
-    These are archives, JSON documents, and encodings other than UTF-8.
-    """
-    file.seek(0)
-    head = file.read(_PIECE)
-    reader = _find_reader(head)
-    if (reader is None and file.seek(0, os.SEEK_END) < _LARGE) or zipfile.is_zipfile(file):
-        return None
-    file.seek(0)
-    hasher = hashlib.sha256()
-    for piece in iter(partial(file.read, _PIECE), b""):
-        hasher.update(piece)
-    size = file.tell()
-    file.seek(0)
-    if reader is not None:
-        most = max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
-        with _reading_compressed(reader, file, shown) as stream:
-            kept = _keep_text(_bounded_pieces(stream, shown, size, most, room), None)
-    else:
-        kept = _keep_text(iter(partial(file.read, _PIECE), b""), file)
-        if kept is None:
-            file.seek(0)
-            kept = _keep_text(iter(partial(file.read, _PIECE), b""), None)
-    if kept is None:
-        return None
-    return Source(shown, hasher.hexdigest(), kept[1], "utf-8", kept[0])
-
-
-def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[FileText, int] | None:
-    """Return the text in ``original``, or in a copy with line feeds only, and the number of bytes of the pieces.
-
-    None if it is not a log in UTF-8, or if ``original`` has carriage returns.
-    """
-    import numpy as np
-
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    text = original or tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the text
-    size = kept = line_feeds = 0
-    waiting = b""  # a carriage return whose line feed may follow
-    try:
-        for raw in pieces:
-            if not size and not _may_be_large(raw):
-                return None
-            decoder.decode(raw)
-            size += len(raw)
-            piece = waiting + raw
-            if b"\r" in piece:
-                if original is not None:
-                    return None
-                piece = piece.replace(b"\r\n", b"\n")
-            waiting = b"\r" if piece.endswith(b"\r") else b""
-            piece = piece.removesuffix(b"\r")
-            if original is None:
-                text.write(piece)
-            kept += len(piece)
-            line_feeds += int(np.count_nonzero(np.frombuffer(piece, np.uint8) == ord("\n")))  # a fifth of `bytes.count`
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return None
-    if waiting:
-        kept += text.write(waiting)
-    return (FileText(text, kept, line_feeds), size) if line_feeds else None
-
-
-def _may_be_large(head: bytes) -> bool:
-    """Return whether a text with this beginning can be read in pieces: no archive, no mark, no document."""
-    marked = any(head.startswith(mark) for mark, _ in _BOMS)
-    return not (marked or _is_tar(head) or b"\x00" in head[:4096] or head.lstrip()[:1] in (b"{", b"["))
-
-
-def _is_hidden(entry: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in entry.relative_to(root).parts)
-
-
-def _decompress(raw: bytes, shown: str, room: _Room) -> bytes:
-    """Decompress gzip, bzip2, xz and zstandard, within bounds; return other bytes as they are."""
-    reader = _find_reader(raw)
-    if reader is None:
-        return raw
-    with _reading_compressed(reader, io.BytesIO(raw), shown) as stream:
-        return b"".join(_bounded_pieces(stream, shown, len(raw), LARGEST_WHOLE, room))
-
-
-def _find_reader(raw: bytes) -> Callable[[Any], Any] | None:
-    """Return what opens a compressed file that begins with these bytes; None for other files."""
-    readers: dict[bytes, Callable[[Any], Any]] = {
-        b"\x1f\x8b": gzip.open,
-        b"BZh": bz2.open,
-        b"\xfd7zXZ\x00": lzma.open,
-        b"\x28\xb5\x2f\xfd": _open_zstd,
-    }
-    return next((reader for magic, reader in readers.items() if raw.startswith(magic)), None)
-
-
-@contextmanager
-def _reading_compressed(reader: Callable[[Any], Any], file: IO[bytes], shown: str) -> Iterator[Any]:
-    """Read a compressed file from its start; an error becomes a `SourceError`."""
-    file.seek(0)
-    try:
-        with reader(file) as stream:
-            yield stream
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        if isinstance(error, OSError) and error.errno:
-            raise  # not the file, but the disk
-        raise SourceError(f"{shown}:1: damaged compressed file ({error}); copy it again") from None
-
-
-def _bounded_pieces(stream: Any, shown: str, compressed: int, largest: int, room: _Room) -> Iterator[bytes]:
-    """Yield the pieces of a stream; raise `SourceError` if a small file unpacks to a huge one."""
-    most = min(largest, max(MOST_EXPANDED * compressed, _EXPANDED_FREELY))
-    read, lines, line_start = 0, 1, 0
-    while piece := stream.read(_PIECE):
-        if (end := max(piece.rfind(b"\n"), piece.rfind(b"\r"))) >= 0:
-            lines, line_start = lines + piece.count(b"\n"), read + end + 1
-        read += len(piece)
-        if read - line_start > LONGEST_EXPANDED_LINE:
-            what = f"a line of more than {LONGEST_EXPANDED_LINE} bytes when decompressed"
-            raise SourceError(f"{shown}:{lines}: {what}, which is not a log; give the log itself")
-        if read > most:
-            raise SourceError(f"{shown}:1: more than {most} bytes when decompressed; split it")
-        room.take(shown, size=len(piece))
-        yield piece
-
-
-def _open_zstd(stream: IO[bytes]) -> Any:
-    import pyarrow as pa
-
-    return pa.CompressedInputStream(pa.PythonFile(_KeptOpen(stream), mode="r"), "zstd")
-
-
-class _KeptOpen:
-    """A file to read that pyarrow does not close, because it is read again."""
-
-    closed = False
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.read = file.read
-
-    def close(self) -> None:
-        """Leave the file open."""
-
-
-def _zip_members(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterator[Source | SourceError]:
-    try:
-        with zipfile.ZipFile(file) as archive:
-            members = sorted((entry for entry in archive.infolist() if not entry.is_dir()), key=lambda e: e.filename)
-            if _DOCUMENT & {entry.filename for entry in members}:
-                raise SourceError(f"{shown}:1: a document, not an archive of logs; save the logs in it as text files")
-            _check_bounds(shown, [entry.file_size for entry in members], room)
-            for entry in members:
-                with archive.open(entry) as stream:
-                    sizes = entry.file_size, entry.compress_size
-                    yield from _member(stream, sizes, shown, entry.filename, room, depth)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error, EOFError) as error:
-        yield SourceError(f"{shown}:1: damaged or encrypted zip archive ({error}); unpack it yourself")
-
-
-def _tar_members(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterator[Source | SourceError]:
-    file.seek(0)
-    try:
-        with tarfile.open(fileobj=file, mode="r:") as archive:
-            members = sorted((entry for entry in archive if entry.isfile()), key=lambda e: e.name)
-            _check_bounds(shown, [entry.size for entry in members], room)
-            for entry in members:
-                stream = archive.extractfile(entry)
-                if stream is not None:
-                    yield from _member(stream, (entry.size, entry.size), shown, entry.name, room, depth)
-    except (tarfile.TarError, EOFError) as error:
-        yield SourceError(f"{shown}:1: damaged tar archive ({error}); unpack it yourself")
-
-
-def _member(
-    stream: Any, sizes: tuple[int, int], shown: str, member: str, room: _Room, depth: int
-) -> Iterator[Source | SourceError]:
-    """Yield the logs in one archive member, which may be an archive."""
-    if any(part.startswith(".") and part != ".." for part in Path(member).parts):
-        return
-    label, (size, compressed) = f"{shown}!{member}", sizes
-    try:
-        pieces = _bounded_pieces(stream, label, compressed, LARGEST_SOURCE, room)
-        file = _keep(pieces) if size >= _LARGE else io.BytesIO(b"".join(pieces))
-        yield from _expand_file(file, label, room, depth + 1)
-    except _NoRoomError:
-        raise
-    except SourceError as error:
-        yield error
-
-
-def _check_bounds(shown: str, sizes: list[int], room: _Room) -> None:
-    if len(sizes) > MOST_MEMBERS:
-        raise SourceError(f"{shown}:1: {len(sizes)} members, more than the limit of {MOST_MEMBERS}; split the archive")
-    if sum(sizes) > LARGEST_SOURCE:
-        raise SourceError(f"{shown}:1: {sum(sizes)} bytes unpacked, more than the limit of {LARGEST_SOURCE}; split it")
-    room.take(shown, members=len(sizes))

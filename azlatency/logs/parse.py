@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from azlatency.logs.claims import Claim, find_claims
-from azlatency.logs.decode import LARGEST_WHOLE, Source, SourceError, expand
+from azlatency.logs.decode import Source, SourceError
 from azlatency.logs.documents import find_document
+from azlatency.logs.expand import LARGEST_WHOLE, expand
 from azlatency.logs.grammar import BLANK, DATA, KNOWN, UNKNOWN
 from azlatency.logs.large import FileText
 from azlatency.logs.lines import texts_by_number, unique_pieces

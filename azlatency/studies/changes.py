@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from azlatency.logs.decode import shown_name
+from azlatency.logs.expand import shown_name
 from azlatency.logs.format import count_of
 from azlatency.logs.parsers import parser_version
 from azlatency.studies.manifest import FILE_NAME, Manifest, read_manifest

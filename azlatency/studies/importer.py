@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs import schema
 from azlatency.logs.cache import parse_cached
-from azlatency.logs.decode import SourceError, expand, path_of
+from azlatency.logs.decode import SourceError
+from azlatency.logs.expand import expand, path_of
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from azlatency.logs.decode import shown_name
+from azlatency.logs.expand import shown_name
 from azlatency.logs.parse import LogError
 from azlatency.studies.own_files import LARGEST_FILE, read_own_toml
 

@@ -11,7 +11,7 @@ from helpers.places import ROOT
 from typer.testing import CliRunner
 
 from azlatency.cli import app
-from azlatency.logs.decode import expand
+from azlatency.logs.expand import expand
 from azlatency.logs.parsers import load_parsers
 
 PAGES = ROOT / "docs" / "tools"

@@ -12,7 +12,8 @@ from helpers.places import ROOT
 
 from azlatency.logs import cache, schema
 from azlatency.logs.cache import cached, parse_cached
-from azlatency.logs.decode import Source, SourceError, expand
+from azlatency.logs.decode import Source, SourceError
+from azlatency.logs.expand import expand
 from azlatency.logs.tables import Logs
 
 

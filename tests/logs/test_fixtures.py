@@ -25,7 +25,8 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import Source, expand
+from azlatency.logs.decode import Source
+from azlatency.logs.expand import expand
 from azlatency.logs.parsers import load_parsers
 
 LOGS = sorted(

@@ -20,8 +20,10 @@ from helpers.places import FIXTURES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from azlatency.logs import decode, grammar, large, lines, parse, tables
-from azlatency.logs.decode import Source, SourceError, expand, expand_stream, source_from_bytes
+import azlatency.logs.expand as expand_module
+from azlatency.logs import grammar, large, lines, parse, tables
+from azlatency.logs.decode import Source, SourceError, source_from_bytes
+from azlatency.logs.expand import expand, expand_stream
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
 from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extremes, frequencies, grown
 from azlatency.logs.parse import parse_source
@@ -53,8 +55,8 @@ def plain(logs: Logs) -> dict[str, Any]:
 
 def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
     """Make everything large: pieces of a few lines, columns of a few samples."""
-    patch.setattr(decode, "_LARGE", 0)
-    patch.setattr(decode, "_PIECE", 7 * piece)
+    patch.setattr(expand_module, "_LARGE", 0)
+    patch.setattr(expand_module, "_PIECE", 7 * piece)
     patch.setattr(lines, "_FEWEST", 3)
     patch.setattr(lines, "_PIECE", piece)
     patch.setattr(lines, "_LARGEST_BLOCK", 2 * piece)
@@ -153,7 +155,7 @@ def test_a_large_log_in_an_archive_or_a_stream_is_read_from_a_file(
             path.write_bytes(pa.compress(path.read_bytes(), "zstd", asbytes=True))
     (small,) = expand(log)
     cut_small(monkeypatch, 100)
-    monkeypatch.setattr(decode, "_PIECE", 1000)
+    monkeypatch.setattr(expand_module, "_PIECE", 1000)
     with path.open("rb") as stream:
         (source,) = expand_stream(stream, "<stdin>") if kind == "stream" else expand(path)
     assert isinstance(source, Source)
@@ -332,7 +334,7 @@ def test_lines_without_a_pattern_stay_in_the_file(tmp_path: Path, monkeypatch: p
 
 def test_what_must_be_in_memory_is_refused_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 100)
-    monkeypatch.setattr(decode, "LARGEST_WHOLE", 1000)
+    monkeypatch.setattr(expand_module, "LARGEST_WHOLE", 1000)
     (tmp_path / "a.json").write_text('{"start": {}}' + " " * 1000)
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.write(tmp_path / "a.json", "a.json")

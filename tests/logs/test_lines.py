@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azlatency.logs import decode, lines
-from azlatency.logs.decode import Source, expand, source_from_bytes
+from azlatency.logs.decode import Source, source_from_bytes
+from azlatency.logs.expand import expand
 from azlatency.logs.lines import Line, Lines, UniformBlock, iter_blocks, texts_by_number, unique_pieces
 from azlatency.logs.parse import parse_source
 from azlatency.logs.tables import Logs

@@ -21,7 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from azlatency.logs.decode import SourceError, expand
+from azlatency.logs.decode import SourceError
+from azlatency.logs.expand import expand
 from azlatency.logs.parse import parse_source
 from azlatency.logs.tables import Logs
 from conformance import naive

@@ -10,7 +10,8 @@ import pytest
 from helpers.places import FIXTURES
 
 from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import Source, expand, source_from_bytes
+from azlatency.logs.decode import Source, source_from_bytes
+from azlatency.logs.expand import expand
 from azlatency.logs.parse import parse_source
 from azlatency.logs.tables import Logs
 
