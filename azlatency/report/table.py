@@ -167,9 +167,14 @@ TEXT = words()
 
 def number(spec: str = ",.0f", missing: str = "") -> Format:
     """Return the format of numbers under a format specification; ``missing`` where there is none."""
-    return Format(
-        lambda value, scale: missing if is_missing(value) else f"{float(value) / scale:{spec}}".replace("inf", "∞")
-    )
+
+    def shown(value: Any, scale: float) -> str:
+        if is_missing(value):
+            return missing
+        text = f"{float(value) / scale:{spec}}"
+        return f"{float(text):,.0f}" if "e+" in text and abs(float(text)) < 1e12 else text.replace("inf", "∞")
+
+    return Format(shown)
 
 
 def interval(

@@ -183,12 +183,13 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     conditions = az.stats.placement.conditions(study, runs)
     steps = az.stats.placement.changes(az.stats.placement.of_widest_methods(conditions), "placement")
     means = az.summarize(runs, "mean_ns") if len(runs) else []
+    late = az.summarize(runs, "p99_ns") if len(runs) else []
     goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else []
     rates = az.stats.time_series.throughput_series(study.intervals, az.studies.run_table(study))
     said = [
         *findings.latency.conclude(runs, pages.typical, means, pages.curves, ()).findings,
         *findings.throughput.conclude(streams, goodput).findings,
-        *findings.tail.conclude((), pages.curves, ()).findings,
+        *findings.tail.conclude((), pages.curves, (), late).findings,
         *findings.placement.conclude(conditions, steps, ()).findings,
         *findings.vm_baseline.conclude(az.baseline(study)).findings,
         *findings.stability.conclude((), (), None, (), rates).findings,

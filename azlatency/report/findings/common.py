@@ -86,7 +86,7 @@ def values_by_path(
     return findings
 
 
-def intervals_by_path(across: Sequence[Estimate]) -> list[Finding]:
+def intervals_by_path(across: Sequence[Estimate], what: str = "typical run") -> list[Finding]:
     """Say the typical run of each path with its interval, one finding per method, for the most precise methods."""
     methods: dict[str, dict[str, Estimate]] = {}
     for estimate in _with_interval(across):
@@ -104,7 +104,7 @@ def intervals_by_path(across: Sequence[Estimate]) -> list[Finding]:
             for path, one in ((path, estimates[path]) for path in shown)
         ]
         level = f"{100 * next(iter(estimates.values())).confidence:g} % CI"
-        findings.append(info(f"{method}, typical run ({runs}, {level}){start}: {', '.join(listed)}."))
+        findings.append(info(f"{method}, {what} ({runs}, {level}){start}: {', '.join(listed)}."))
     return findings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from azlatency.logs.format import format_interval, format_value, one_prefix
-from azlatency.report.findings.common import act, info, join
+from azlatency.report.findings.common import act, info, intervals_by_path, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.tail_by_run import RunTail
@@ -13,7 +13,10 @@ from azlatency.stats.within_run.tail_by_run import RunTail
 _QUANTILES = {0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
 
-def conclude(tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: Sequence[Estimate]) -> Findings:
+def conclude(
+    tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: Sequence[Estimate],
+    typical: Sequence[Estimate] = (),
+) -> Findings:  # fmt: skip
     """Say the percentiles that have an interval, which tails have no fit, and the share above the limit.
 
     Parameters
@@ -24,13 +27,16 @@ def conclude(tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: 
         Printed percentiles (ns).
     shares : sequence of Estimate
         Share of packets above the page's limit (fraction), from printed percentiles.
+    typical : sequence of Estimate
+        Typical p99 across runs (ns), one per path and method.
 
     Returns
     -------
     Findings
         At least one finding.
     """
-    findings: list[Finding] = [
+    findings: list[Finding] = intervals_by_path(typical, "p99 of a typical run")
+    findings += [
         info(f"{estimate.what} of {estimate.labels['path']}: {format_value(estimate.estimate, 'ns')}.")
         for estimate in _slowest_p99(percentiles)
     ]
@@ -56,9 +62,12 @@ def conclude(tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: 
             "upper bound; the table marks the others."
         )
         findings.append(act(text))
-    if not findings:
-        text = "This study has neither samples nor printed percentiles, so its tails are unknown."
+    if not tails and not percentiles:
+        beyond = " beyond p99" if findings else ""
+        text = f"No run has 1,000 or more samples and no log prints percentiles, so the tail{beyond} is unknown."
         findings.append(info(text))
+    elif not findings:
+        findings.append(info("No percentile from p99 on has an interval."))
     return Findings.of(findings)
 
 
