@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
     from azlatency.studies.importer import import_study as import_study
     from azlatency.studies.path import Path as Path
-    from azlatency.studies.runs import latency as latency
-    from azlatency.studies.runs import throughput as throughput
+    from azlatency.studies.round_trip_runs import latency as latency
     from azlatency.studies.store import Study as Study
     from azlatency.studies.store import list_studies as list_studies
     from azlatency.studies.store import load as load
+    from azlatency.studies.throughput_runs import throughput as throughput
 
 __version__ = "1.0.0rc1"
 
@@ -47,8 +47,8 @@ _HOMES = {
     "Study": "azlatency.studies.store",
     "Path": "azlatency.studies.path",
     "LogError": "azlatency.logs.parse",
-    "latency": "azlatency.studies.runs",
-    "throughput": "azlatency.studies.runs",
+    "latency": "azlatency.studies.round_trip_runs",
+    "throughput": "azlatency.studies.throughput_runs",
     "summarize": "azlatency.stats.across_runs.typical_run",
     "quantiles": "azlatency.stats.within_run.quantiles",
     "compare": "azlatency.stats.across_runs.comparison",

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from azlatency.logs.parse import LogError
 from azlatency.studies.importer import import_study
 from azlatency.studies.ingest import copy_sources
-from azlatency.studies.runs import of_scenario
+from azlatency.studies.selection import of_scenario
 from azlatency.studies.store import TEMPORARY_STUDY, Study, data_folder, list_studies, load
 
 

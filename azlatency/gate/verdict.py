@@ -39,8 +39,10 @@ from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import SHORT, Comparison, Estimate, explain
 from azlatency.studies.machine_names import Maps
-from azlatency.studies.runs import latency, run_table, throughput
+from azlatency.studies.round_trip_runs import latency
+from azlatency.studies.runs import run_table
 from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
+from azlatency.studies.throughput_runs import throughput
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from azlatency.studies.runs import client_side_runs, other_study, run_table
+from azlatency.studies.runs import client_side_runs, run_table
+from azlatency.studies.selection import other_study
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,8 +1,7 @@
-"""Which runs a page looks at: some pairs only, and the study that it is held against."""
+"""Which runs are repeats of one another, and the paths of a manifest."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,6 @@ import pytest
 from helpers.places import ROOT
 
 import azlatency as az
-from azlatency.report import tables
-from azlatency.report.answerable import unanswered
-from azlatency.report.objects import Note
-from azlatency.report.table import Table
-from azlatency.studies.runs import of_scenario
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
 
@@ -23,24 +17,6 @@ AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
 def load(name: str, out: Path) -> Any:
     az.import_study(name, out=out)
     return az.load(name, processed=out)
-
-
-# --- some pairs only
-
-
-def test_a_study_of_some_pairs() -> None:
-    study = az.load("emulated-zones")
-    some = az.studies.select(study, "1-3, az2a -> az1a")
-    assert set(az.latency(some)["path"]) == {"az1a → az3a", "az3a → az1a", "az2a → az1a"}
-    assert set(some.samples["run_id"]) <= set(some.runs["run_id"])
-    assert az.studies.select(study, " ") is study
-    with pytest.raises(az.LogError, match=r"no path or pair of zones named 1-9\. Known: az1a → az1b, "):
-        az.studies.select(study, "1-9")
-
-
-def test_scenarios_of_reported_numbers_can_be_selected(tmp_path: Path) -> None:
-    study = load("uksouth-echo-latency", tmp_path)
-    assert set(az.studies.select(study, "Same AZ").reported["scenario"]) == {"Same AZ"}
 
 
 @pytest.mark.parametrize("rows", [az.studies.run_table, az.latency, az.throughput])
@@ -56,33 +32,6 @@ def test_logs_that_were_added_are_counted() -> None:
     assert len(az.latency(logs)) == 1
     logs.extend(az.parse(ROOT / "data" / "raw" / AFTER / "az1-az2" / "sockperf.log"))
     assert len(az.latency(logs)) == 2
-
-
-# --- the study before
-
-
-def test_a_manifest_names_the_study_before(tmp_path: Path) -> None:
-    load(BEFORE, tmp_path)
-    study = load(AFTER, tmp_path)
-    assert az.studies.other_study(study, "").name == BEFORE
-    assert isinstance(tables.before_after.settings(study, az.studies.other_study(study, "")), Table)
-    assert az.studies.other_study(az.studies.select(study, "AZ1 - AZ2"), "").name == BEFORE
-
-
-def test_without_another_study_the_page_says_so(tmp_path: Path) -> None:
-    """The manifest's is not imported, or there is none: nothing fails, nothing is compared."""
-    for name in (AFTER, "uksouth-echo-latency"):
-        study = load(name, tmp_path)
-        none = az.studies.other_study(study, "")
-        assert not len(none.runs) and not len(az.latency(none)) and not len(az.throughput(none))
-        assert list(az.stats.compare_imports(az.latency(study), az.latency(none))) == []
-        assert isinstance(tables.before_after.settings(study, none), Note)
-
-
-def test_a_study_that_is_named_and_missing_is_an_error(tmp_path: Path) -> None:
-    study = load(AFTER, tmp_path)
-    with pytest.raises(az.LogError, match=f"study 'nope' not found. Known studies: {AFTER}"):
-        az.studies.other_study(study, "nope")
 
 
 # --- which runs are repeats of one another
@@ -195,75 +144,7 @@ def test_runs_of_an_unknown_client_are_not_pooled(tmp_path: Path) -> None:
     assert estimate.n == 2 and estimate.estimate is not None
 
 
-def test_an_open_class_has_no_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pd.DataFrame({"run_id": "r", "low_ns": [0.0, 10.0], "high_ns": [10.0, pd.NA], "count": [30, 90]})
-    monkeypatch.setattr(az.studies.runs, "frequency_tables", lambda study: table.convert_dtypes())
-    runs = pd.DataFrame({"median_ns": float("nan"), "p99_ns": float("nan"), "median_from": None}, index=["r"])
-    az.studies.runs._fill_from_classes(None, runs)
-    assert runs.loc["r"].isna().all()
-
-
-# --- two scenarios of one study
-
-
-def two_scenarios(tmp_path: Path, before: str = "@old") -> az.Study:
-    folder = tmp_path / "raw" / "mine"
-    for scenario, dump in (("old", "base.zip"), ("new", "slower.zip")):
-        with zipfile.ZipFile(ROOT / "tests" / "compare" / dump) as logs:
-            names = [name for name in logs.namelist() if name.endswith("sockperf.log")]
-            logs.extractall(folder / scenario, names)
-    pattern = 'pattern = "{scenario}/zone{zone}-zone{peer_zone}_*/round{round}_*"\n'
-    (folder / "study.toml").write_text(f'[study]\ntitle = "Upgrade"\nbefore = "{before}"\n{pattern}', "utf-8")
-    az.import_study("mine", [folder], out=tmp_path)
-    return az.load("mine", processed=tmp_path)
-
-
-def test_the_page_compares_two_scenarios_of_one_study(tmp_path: Path) -> None:
-    study = two_scenarios(tmp_path)
-    before = az.studies.other_study(study, "")
-    after = az.studies.without(study, before)
-    assert (after.name, before.name) == ("mine@new", "mine@old") and not set(after.runs.run_id) & set(
-        before.runs.run_id
-    )
-    changes = az.stats.compare_imports(az.latency(after), az.latency(before))
-    assert [change.labels["path"] for change in changes] == ["zone 1 → zone 2", "zone 2 → zone 1"]
-    assert all(change.verdict == "different" and 1.2 < change.ratio.estimate < 1.3 for change in changes)
-    settings = tables.before_after.settings(after, before)
-    assert isinstance(settings, Table) and [col.header for col in settings.columns[1:3]] == ["mine@new", "mine@old"]
-    assert "09_before_after" not in {question.page for question in unanswered(study)}
-    assert az.studies.without(study, az.studies.other_study(study, "mine")) is study
-
-
-def test_a_scenario_is_compared_with_one_other(tmp_path: Path) -> None:
-    study = two_scenarios(tmp_path, "@older")
-    assert not az.studies.other_study(study, "").info, "the manifest names no scenario of the study"
-    with pytest.raises(az.LogError, match=r"mine has no scenario 'older'; known: new, old"):
-        az.studies.other_study(study, "@older")
-    old = of_scenario(study, "old")
-    with pytest.raises(az.LogError, match=r"mine@old is compared with one other scenario; .* pairs: none"):
-        az.studies.without(old, old)
-
-
 def test_rounds_are_in_the_order_of_their_numbers() -> None:
     table = az.studies.run_table(az.load("emulated-cloud"))
     assert table["round"].max() >= 10
     assert all(group["round"].is_monotonic_increasing for _, group in table.groupby(["path", "method"], sort=False))
-
-
-def test_each_direction_of_a_bidirectional_test_has_a_goodput() -> None:
-    logs = az.parse(ROOT / "tests" / "fixtures" / "iperf3" / "3.12-bidir.txt")
-    rows = az.throughput(logs)
-    # Lines 14 and 16 of the log, [TX-C] and [RX-C] as their receivers counted them; lines 13 and 15, retransmits.
-    assert list(rows["throughput_bit_s"]) == [2.81e9, 2.79e9] and list(rows["retransmits"]) == [2342, 2259]
-    assert list(rows["method"]) == ["iperf3 stream-bidir TCP", "iperf3 stream-bidir-reverse TCP"]
-    assert set(rows["side"]) == {"receiver"}
-    assert list(rows.index) == [f"{logs.runs.at[0, 'run_id']}{end}" for end in ("", "-reverse")]
-
-
-def test_the_log_of_a_server_has_the_same_directions_as_that_of_a_client() -> None:
-    rows = az.throughput(az.parse(ROOT / "tests" / "fixtures" / "iperf3" / "3.14-server-bidir-P2.log"))
-    # [SUM][RX-S] is data from the client, and [SUM][TX-S] data to the client, whose count the server does not know.
-    assert dict(zip(rows["test"], rows["throughput_bit_s"], strict=True)) == {
-        "stream-bidir": 196e6, "stream-bidir-reverse": 197e6,
-    }  # fmt: skip
-    assert list(rows["side"]) == ["receiver", "sender"]

@@ -38,7 +38,9 @@ from azlatency.stats.across_runs.zone_pairs import zone_pairs
 from azlatency.stats.within_run.time_series import falling, reported_connection_ends, throughput_series
 from azlatency.studies.conclusions import conclusions
 from azlatency.studies.emulation import configured_links, recorded_round_trips
-from azlatency.studies.runs import client_side_runs, latency, of_whole_runs, run_table, throughput
+from azlatency.studies.round_trip_runs import latency
+from azlatency.studies.runs import client_side_runs, of_whole_runs, run_table
+from azlatency.studies.throughput_runs import throughput
 from azlatency.studies.zones import zone_maps
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from azlatency.report.card import span
 from azlatency.report.findings.common import act, info, intervals_by_path, join, measured_once, values_by_path
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
-from azlatency.studies.runs import REVERSE
+from azlatency.studies.throughput_runs import REVERSE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, paths_table
-from azlatency.studies.runs import REVERSE, of_streams
+from azlatency.studies.runs import of_streams
+from azlatency.studies.throughput_runs import REVERSE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ _COUNTED_ON = {"host": "whole machine", "stream": "this connection", "run": "thi
 def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
     """Return every goodput as printed, the side that counted it and its retransmits.
 
-    ``runs`` as `azlatency.studies.runs.throughput` returns them.
+    ``runs`` as `azlatency.throughput` returns them.
     """
     if not len(runs):
         return Note("No log of this study prints a throughput.")

@@ -240,7 +240,7 @@ def agreement(
     if is_frame(data):
         runs = data
     else:
-        from azlatency.studies.runs import latency
+        from azlatency.studies.round_trip_runs import latency
 
         runs = latency(data)
     check_columns(runs, value, "path", "method")

@@ -264,7 +264,8 @@ def _frames(
         of_column: Metric = _METRIC_OF.get(column, "latency")
         yield metric or of_column, data, value
         return
-    from azlatency.studies.runs import latency, throughput
+    from azlatency.studies.round_trip_runs import latency
+    from azlatency.studies.throughput_runs import throughput
 
     if metric in (None, "latency"):
         yield "latency", latency(data), value

@@ -106,7 +106,7 @@ def quantiles(
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
     options = Options(confidence=confidence, independent=independent, resolution=resolution, unit=unit)
     if hasattr(type(data), "samples"):  # asking the study itself would load them
-        from azlatency.studies.runs import latency
+        from azlatency.studies.round_trip_runs import latency
 
         study = cast("Study", data)
         if hasattr(study, "folder") and sample_count(study) > large_runs.LARGE:

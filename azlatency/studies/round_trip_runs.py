@@ -1,0 +1,131 @@
+"""One row per run that measured round-trip times."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from azlatency.studies.runs import client_side_runs, frequency_tables, of_whole_runs, once_per_study, run_table
+from azlatency.studies.samples import bounds, by_run, median, order_statistic
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.logs.tables import Logs
+    from azlatency.studies.store import Study
+
+
+def latency(study: Study | Logs) -> pd.DataFrame:
+    """Return one row per run that measured round-trip times.
+
+    Parameters
+    ----------
+    study : Study or Logs
+        An imported study or parsed logs.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `azlatency.studies.run_table`, and for each run:
+
+        - ``n``: number of replies;
+        - ``mean_ns``, ``median_ns``, ``p99_ns``, ``max_ns``: round-trip times in ns, ``float64``;
+        - ``median_from``: ``"printed"``, ``"samples"`` or ``"classes"`` (of a frequency table);
+        - ``received``: printed number of replies;
+        - ``mean_ns_resolution``, ``median_ns_resolution``, ``p99_ns_resolution``: step of the printed value, in ns.
+
+        The column types are those of `azlatency.Study`: numbers are ``float64`` if they can be missing.
+
+    Notes
+    -----
+    The median and the 99th percentile are those that the tool prints, or else those of the samples, or else the middle
+    of the class of a frequency table. A lost probe counts as infinite (RFC 2681): a run that lost more than half of its
+    probes has an infinite median. The median is missing if only its bounds are known (``time<1ms`` of Windows).
+    ``p99_ns`` is missing for fewer than 100 probes, because it would be the sample maximum.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> runs = az.latency(az.load("westeurope-azure-cni"))
+    >>> print(runs[["path", "method", "mean_ns"]].head(2).to_string(index=False))
+           path            method  mean_ns
+    Single node     qperf tcp_lat  33800.0
+    Single node sockperf TCP 14 B  33582.0
+    """
+    return once_per_study(study, _latency)
+
+
+def _latency(study: Study | Logs) -> pd.DataFrame:
+    import pandas as pd
+
+    runs = client_side_runs(run_table(study))
+    metrics = study.metrics
+    for column, metric in (
+        ("mean_ns", "rtt_mean"),
+        ("n", "observations"),
+        ("received", "received"),
+        ("max_ns", "rtt_max"),
+    ):
+        runs[column] = of_whole_runs(metrics, metric)["value"].reindex(runs.index)
+    runs["mean_ns_resolution"] = of_whole_runs(metrics, "rtt_mean")["resolution"].reindex(runs.index)
+    quantiles = study.quantiles[study.quantiles["metric"] == "rtt"]
+    # The 99th percentile of fewer than 100 probes has no probe beyond it.
+    resolved = quantiles[~(quantiles["beyond"] < 1 - 1e-9)]
+    for column, table, q in (("median_ns", quantiles, 0.5), ("p99_ns", resolved, 0.99)):
+        printed = table[table["q"] == q].drop_duplicates("run_id").set_index("run_id").reindex(runs.index)
+        runs[column], runs[f"{column}_resolution"] = printed["value_ns"], printed["resolution_ns"]
+    has_median = runs["median_ns"].notna()
+    runs["median_from"] = pd.Series("printed", runs.index, dtype="str").where(has_median)
+    without_median = _fill_from_samples(study, runs)
+    _fill_from_classes(study, runs)
+    runs["n"] = runs["n"].fillna(runs["received"])
+    # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
+    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
+
+
+def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
+    """Compute the quantiles that a run did not print; return the runs with replies but without a printed median."""
+    import numpy as np
+
+    without = {column: set(runs.index[runs[column].isna()]) for column in ("median_ns", "p99_ns")}
+    answered = set()
+    # Set together: each assignment to a column of text copies it.
+    found: dict[str, dict[str, object]] = {name: {} for name in ("n", "p99_ns", "median_ns", "median_from")}
+    for run_id, samples in by_run(study, runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]).items():
+        low, high = bounds(samples)
+        replies = int(np.isfinite(low).sum())
+        if run_id in without["median_ns"]:
+            found["n"][run_id] = float(replies)
+        # A run without any reply did not measure an infinite latency.
+        if not replies:
+            continue
+        if run_id in without["p99_ns"] and len(samples) >= 100:
+            least, most = (order_statistic(np.sort(end), 0.99) for end in (low, high))
+            found["p99_ns"][run_id] = least if least == most else math.nan
+        if run_id in without["median_ns"]:
+            answered.add(run_id)
+            if not math.isnan(middle := median(samples)):
+                found["median_ns"][run_id], found["median_from"][run_id] = middle, "samples"
+    for column, values in found.items():
+        if values:
+            runs.loc[list(values), column] = list(values.values())
+    return answered
+
+
+def _fill_from_classes(study: Study | Logs, runs: pd.DataFrame) -> None:
+    """Complete the median and the 99th percentile by the middle of their classes in a frequency table."""
+    incomplete = runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]
+    classes = frequency_tables(study)
+    for run_id, table in classes[classes["run_id"].isin(incomplete.index)].groupby("run_id"):
+        ordered = table.sort_values("low_ns")
+        totals = ordered["count"].cumsum()
+        n = int(totals.iloc[-1])
+        for column, q in (("median_ns", 0.5), ("p99_ns", 0.99)):
+            row = ordered.iloc[int(totals.searchsorted(math.ceil(n * q - 1e-9)))] if n else None
+            if row is None or (q > 0.5 and n < 100) or math.isfinite(float(runs.at[run_id, column])):
+                continue
+            if row[["low_ns", "high_ns"]].isna().any():
+                continue  # an open class has no middle
+            runs.loc[run_id, column] = float((row["low_ns"] + row["high_ns"]) / 2)
+            if column == "median_ns":
+                runs.loc[run_id, "median_from"] = "classes"
