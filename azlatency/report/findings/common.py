@@ -33,11 +33,27 @@ def info(text: str) -> Finding:
 
 
 def join(names: Iterable[str], most: int = _MOST_PATHS) -> str:
-    """Join distinct names as English does: "a", "a and b", "a, b and c"; names after the ``most``-th are "others"."""
+    """Join distinct names as English does: "a", "a and b", "a, b and c"; names after the ``most``-th are "others".
+
+    Between names that contain a comma or "and" stand semicolons.
+    """
     unique = list(dict.fromkeys(names))
     if len(unique) > most:
         unique = [*unique[: most - 1], "others"]
+    if any(", " in name or " and " in name for name in unique):
+        return "; ".join(unique)
     return unique[0] if len(unique) == 1 else ", ".join(unique[:-1]) + " and " + unique[-1]
+
+
+def join_by_method(paths: Iterable[tuple[object, object]]) -> str:
+    """Join distinct pairs of a path and a method, each method named once: "a → b and c → d (ping); a → b (qperf)"."""
+    unique = list(dict.fromkeys((str(path), str(method)) for path, method in paths))
+    shown = unique if len(unique) <= _MOST_PATHS else unique[: _MOST_PATHS - 1]
+    groups: dict[str, list[str]] = {}
+    for path, method in shown:
+        groups.setdefault(method, []).append(path)
+    text = "; ".join(f"{join(names)} ({method})" for method, names in groups.items())
+    return text if len(shown) == len(unique) else f"{text}; and others"
 
 
 def shares_held(differences: Iterable[EmulatedDifference]) -> list[tuple[str, list[EmulatedDifference]]]:
@@ -123,7 +139,7 @@ def _ends(values: Mapping[str, float], unit: str) -> tuple[list[str], str]:
     if len(values) <= _MOST_PATHS:
         return list(values), ""
     order = sorted(values, key=lambda path: values[path])
-    return [order[0], order[-1]], ", fastest and slowest path" if unit == "ns" else ", ends"
+    return [order[0], order[-1]], ", fastest and slowest path" if unit == "ns" else ", lowest and highest"
 
 
 def measured_once(across: Sequence[Estimate]) -> list[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import format_value
-from azlatency.report.findings.common import act, info, intervals_by_path, join, measured_once, values_by_path
+from azlatency.report.findings.common import act, info, intervals_by_path, join_by_method, measured_once, values_by_path
 from azlatency.report.objects import Findings
 from azlatency.stats.across_runs.run_order import FEWEST
 from azlatency.stats.result import Estimate
@@ -47,10 +47,11 @@ def conclude(
     findings += values_by_path(runs[runs["median_ns"].isna()], "mean_ns", "ns", "mean RTT", across)
     findings += measured_once(across)
     tested = [estimate for estimate in across if estimate.n >= FEWEST and not estimate.refused]
-    if dependent := [estimate.what for estimate in tested if "dependent_runs" in estimate.codes]:
+    dependent = [(one.labels["path"], one.labels["method"]) for one in tested if "dependent_runs" in one.codes]
+    if dependent:
         text = (
             f"Neighbouring runs resemble each other on {len(dependent)} of {len(tested)} paths and methods: "
-            f"{join(dependent)}. Their intervals are widened; spread the runs over more time."
+            f"{join_by_method(dependent)}. Their intervals are widened; spread the runs over more time."
         )
         findings.append(act(text))
     findings += [act(f"{history}.") for history in histories if history.changes]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from azlatency.logs.format import one_prefix
 from azlatency.report.card import span
-from azlatency.report.findings.common import MICROSECOND, act, info, join
+from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.across_runs.placement import Change, Condition, contradicting
 
@@ -40,7 +40,7 @@ def conclude(conditions: Sequence[Condition], steps: Sequence[Change], others: S
         if change.comparison is not None and "no_replication" in change.comparison.codes
     ]  # fmt: skip
     if single:
-        names = join(change.other.path for change in single)
+        names = join_by_method((change.other.path, change.other.method) for change in single)
         text = (
             f"Measured once: {names}. The ratios describe connections and do not rank placements. Repeat the runs, in "
             "rounds, before you choose a placement."
@@ -60,8 +60,8 @@ def conclude(conditions: Sequence[Condition], steps: Sequence[Change], others: S
         findings.append(act(f"Reported without logs: {join(reported)}. Quote these numbers, but do not test them."))
     same_host = [value for condition in conditions if condition.placement == "same_host" for value in condition.values]
     if same_host:
-        low, high = (f"{pick(same_host) / MICROSECOND:,.4g}" for pick in (min, max))
-        text = f"{low} – {high} µs on one host never crossed the network; this is not a placement option."
+        shown = span(same_host, "ns", like=one_prefix(same_host, "ns"))
+        text = f"{shown} on one host never crossed the network; this is not a placement option."
         findings.append(info(text))
     return Findings.of(findings)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info, join
+from azlatency.report.findings.common import act, info, join_by_method
 from azlatency.report.objects import Finding, Findings
 
 if TYPE_CHECKING:
@@ -39,17 +39,16 @@ def conclude(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Seq
         findings.append(act(f"The path that needs the most runs is {where}: {most} {worst.what}."))
     without_spread = [plan for plan in plans if plan.at_pilot_spread is None]
     if without_spread:
-        names = join(f"{plan.labels['path']} ({plan.labels['method']})" for plan in without_spread)
+        names = join_by_method((plan.labels["path"], plan.labels["method"]) for plan in without_spread)
         findings.append(act(f"One run, or equal values, so no spread: {names}. Measure these five times first."))
     if sizes and sizes[0].runs:
         in_every_run = [size for size in sizes if size.enough == size.runs]
         in_some_runs = [size for size in sizes if size.enough]
         if in_some_runs:
-            every = f"every run up to p{100 * in_every_run[-1].q:.6g}, " if in_every_run else ""
-            text = (
-                f"Percentiles with both bounds, if packets are independent: {every}the longest runs up to "
-                f"p{100 * in_some_runs[-1].q:.6g}."
-            )
+            reach = [f"every run up to p{100 * in_every_run[-1].q:.6g}"] if in_every_run else []
+            if in_some_runs != in_every_run:
+                reach.append(f"the longest runs up to p{100 * in_some_runs[-1].q:.6g}")
+            text = f"Percentiles with both bounds, if packets are independent: {', '.join(reach)}."
             findings.append(info(text))
     for plan in rounds:
         if plan.zones == 3:

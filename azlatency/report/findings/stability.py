@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from azlatency.logs.format import one_prefix
 from azlatency.report.card import span
-from azlatency.report.findings.common import MICROSECOND, act, info, join
+from azlatency.report.findings.common import MICROSECOND, act, info, join_by_method
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ConnectionEnds, ReportedSegments, RunTimeSeries, ThroughputSeries
@@ -53,9 +53,9 @@ def conclude(
     for rate in fallen:
         groups.setdefault(f"{rate.path} ({rate.method})", []).append(rate.throttled)
     findings += [info(_fall(name, falls)) for name, falls in groups.items()]
-    short = [f"{rate.path} ({rate.method})" for rate in rates if "burst_test" in rate.mean.codes]
+    short = [(rate.path, rate.method) for rate in rates if "burst_test" in rate.mean.codes]
     if short:
-        findings.append(act(f"Less than 60 s, so the sustained rate may be lower: {join(short)}."))
+        findings.append(act(f"Less than 60 s, so the sustained rate may be lower: {join_by_method(short)}."))
     if not findings:
         findings.append(info("This study has no time series: no samples, no intervals, no segments."))
     return Findings.of(findings)
@@ -79,13 +79,13 @@ def _level_shifts(runs: Sequence[RunTimeSeries]) -> list[Finding]:
     steady = [run for run in runs if run.stability.stable]
     findings = []
     if steady:
-        names = join(f"{run.path} ({run.method})" for run in steady)
+        names = join_by_method((run.path, run.method) for run in steady)
         findings.append(info(f"No confirmed level shift: {names}."))
     losing = [f"{run.path} ({run.method}): {run.lost:,} of {len(run.rtt):,} probes" for run in runs if run.lost]
     if losing:
         findings.append(info(f"Lost: {'; '.join(losing[:_MOST_RATES])}."))
     if shifted:
-        names = join(f"{run.path} ({run.method})" for run in shifted)
+        names = join_by_method((run.path, run.method) for run in shifted)
         findings.append(act(f"Confirmed level shift: {names}. Summarise these runs by segment, not as a whole."))
     longest = max(runs, key=lambda run: run.seconds or 0.0)
     seconds = f"{longest.seconds or 0.0:,.4g} s"

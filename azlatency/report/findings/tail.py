@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from azlatency.logs.format import format_interval, format_value, one_prefix
-from azlatency.report.findings.common import act, info, intervals_by_path, join
+from azlatency.report.findings.common import act, info, intervals_by_path, join_by_method
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.tail_by_run import RunTail
@@ -35,11 +35,7 @@ def conclude(
     Findings
         At least one finding.
     """
-    findings: list[Finding] = intervals_by_path(typical, "p99 of a typical run")
-    findings += [
-        info(f"{estimate.what} of {estimate.labels['path']}: {format_value(estimate.estimate, 'ns')}.")
-        for estimate in _slowest_p99(percentiles)
-    ]
+    findings = intervals_by_path(typical, "p99 of a typical run") + _printed_p99(percentiles)
     findings += [
         info(f"{tail.path} ({tail.method}): {', '.join(_bounded(tail))}.") for tail in tails if _bounded(tail)
     ][:8]
@@ -51,9 +47,9 @@ def conclude(
             f"(worst run), **{100 * (best.high or 0):.2g} %** on {best.labels['path']} (best run)."
         )
         findings.append(info(text))
-    refused = [f"{tail.path} ({tail.method})" for tail in tails if tail.fit.refused]
+    refused = [(tail.path, tail.method) for tail in tails if tail.fit.refused]
     if refused:
-        findings.append(act(f"No fit of the tail, so no extrapolation: {join(refused)}."))
+        findings.append(act(f"No fit of the tail, so no extrapolation: {join_by_method(refused)}."))
     unbounded = [p for p in percentiles if {"tail_unresolved", "unbounded_upper"} & set(p.codes)]
     if unbounded:
         shallow = min(unbounded, key=lambda percentile: percentile.n)
@@ -71,13 +67,22 @@ def conclude(
     return Findings.of(findings)
 
 
-def _slowest_p99(percentiles: Sequence[Estimate]) -> list[Estimate]:
-    """Return the printed p99 of the fastest and the slowest path."""
-    chosen = sorted(
+def _printed_p99(percentiles: Sequence[Estimate]) -> list[Finding]:
+    """Say the lowest and the highest printed p99 of a run."""
+    printed = sorted(
         (p for p in percentiles if abs(float(p.labels.get("q", 0)) - 0.99) < 1e-9 and p.estimate is not None),
         key=lambda percentile: percentile.estimate or 0.0,
     )
-    return chosen if len(chosen) < 3 else [chosen[0], chosen[-1]]
+    ends = printed if len(printed) < 3 else [printed[0], printed[-1]]
+    if not ends:
+        return []
+    like = one_prefix((end.estimate or 0.0 for end in ends), "ns")
+    listed = [
+        f"**{format_value(end.estimate, 'ns', like=like)}** on {end.labels['path']} ({end.labels['method']})"
+        for end in ends
+    ]
+    which = "" if ends == printed else ", lowest and highest"
+    return [info(f"Printed p99 of a single run{which}: {', '.join(listed)}.")]
 
 
 def _bounded(tail: RunTail) -> list[str]:

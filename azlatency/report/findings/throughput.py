@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.format import count_of
 from azlatency.report.card import span
-from azlatency.report.findings.common import act, info, intervals_by_path, join, measured_once, values_by_path
+from azlatency.report.findings.common import (
+    act,
+    info,
+    intervals_by_path,
+    join,
+    join_by_method,
+    measured_once,
+    values_by_path,
+)
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.studies.throughput_runs import REVERSE
@@ -70,7 +78,7 @@ def _nothing_arrived(runs: pd.DataFrame) -> list[Finding]:
     silent = runs[runs["throughput_bit_s"].astype(float) == 0]
     if not len(silent):
         return []
-    names = join(f"{path} ({method})" for path, method in zip(silent["path"], silent["method"], strict=True))
+    names = join_by_method(zip(silent["path"], silent["method"], strict=True))
     text = (
         f"Nothing arrived on {names}: all packets were lost. This is not a measured rate; check the path and firewall."
     )

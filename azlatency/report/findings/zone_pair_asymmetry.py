@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import MICROSECOND, act, info, join, shares_held
+from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.path import Path
@@ -88,12 +88,13 @@ def conclude(
         if code == "one_control_pair":
             flagged = [pair for pair in flagged if not _differs(pair)]
         if flagged:
-            findings.append(act(text.format(join(_pair(pair, method=code == "dependent_runs") for pair in flagged))))
+            names = join_by_method((_pair(pair), pair.labels["method"]) for pair in flagged)
+            findings.append(act(text.format(names)))
     return Findings.of(findings)
 
 
-def _pair(pair: Comparison, *, method: bool = False) -> str:
-    return f"{pair.labels['from']} ↔ {pair.labels['to']}" + (f" ({pair.labels['method']})" if method else "")
+def _pair(pair: Comparison) -> str:
+    return f"{pair.labels['from']} ↔ {pair.labels['to']}"
 
 
 def _agreements(asymmetries: Sequence[Asymmetry]) -> list[Finding]:

@@ -8,10 +8,24 @@ from azlatency.report import findings
 
 
 @pytest.mark.parametrize(
-    ("names", "text"), [(["a"], "a"), (["a", "b", "a"], "a and b"), (["a", "b", "c"], "a, b and c")]
+    ("names", "text"),
+    [
+        (["a"], "a"),
+        (["a", "b", "a"], "a and b"),
+        (["a", "b", "c"], "a, b and c"),
+        (["one zone, B1s", "two zones"], "one zone, B1s; two zones"),
+        (["ping and qperf", "ping and latte"], "ping and qperf; ping and latte"),
+    ],
 )
 def test_distinct_names_are_joined_as_a_list_in_english(names: list[str], text: str) -> None:
     assert findings.common.join(names) == text
+
+
+def test_a_method_is_named_once_for_all_its_paths() -> None:
+    pairs = [("a → b", "ping"), ("c → d", "ping"), ("a → b", "qperf"), ("a → b", "ping")]
+    assert findings.common.join_by_method(pairs) == "a → b and c → d (ping); a → b (qperf)"
+    many = [(f"a → {place}", "ping") for place in range(20)]
+    assert findings.common.join_by_method(many).endswith("a → 5 and a → 6 (ping); and others")
 
 
 def test_findings_have_their_kind() -> None:
