@@ -230,24 +230,28 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     reader = _find_reader(head)
     if (reader is None and file.seek(0, os.SEEK_END) < _LARGE) or zipfile.is_zipfile(file):
         return None
-    file.seek(0)
     hasher = hashlib.sha256()
-    for piece in iter(partial(file.read, _PIECE), b""):
-        hasher.update(piece)
-    size = file.tell()
-    file.seek(0)
     if reader is not None:
+        size = sum(map(len, _hashed_pieces(file, hasher)))
         most = max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
         with _reading_compressed(reader, file, shown) as stream:
             kept = _keep_text(_bounded_pieces(stream, shown, size, most, room), None)
     else:
-        kept = _keep_text(iter(partial(file.read, _PIECE), b""), file)
+        kept = _keep_text(_hashed_pieces(file, hasher), file)
         if kept is None:
-            file.seek(0)
-            kept = _keep_text(iter(partial(file.read, _PIECE), b""), None)
+            hasher = hashlib.sha256()
+            kept = _keep_text(_hashed_pieces(file, hasher), None)
     if kept is None:
         return None
     return Source(shown, hasher.hexdigest(), kept[1], "utf-8", kept[0])
+
+
+def _hashed_pieces(file: IO[bytes], hasher: hashlib._Hash) -> Iterator[bytes]:
+    """Yield the pieces of a file from its start, and add them to a hash."""
+    file.seek(0)
+    for piece in iter(partial(file.read, _PIECE), b""):
+        hasher.update(piece)
+        yield piece
 
 
 def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[FileText, int] | None:

@@ -45,9 +45,10 @@ class FileText:
 
     def __getitem__(self, part: slice) -> str:
         start, stop, _ = part.indices(self._size)
-        return self._read(start, stop).decode()
+        return self.read(start, stop).decode()
 
-    def _read(self, start: int, stop: int) -> bytes:
+    def read(self, start: int, stop: int) -> bytes:
+        """Return the bytes between two positions."""
         self._file.seek(start)
         raw = self._file.read(stop - start)
         if len(raw) < stop - start:
@@ -60,13 +61,13 @@ class FileText:
 
     def endswith(self, mark: str) -> bool:
         """Return whether a line feed is the last character."""
-        return self._read(self._size - 1, self._size) == mark.encode()
+        return self.read(self._size - 1, self._size) == mark.encode()
 
     def find(self, mark: str, start: int, stop: int | None = None) -> int:
         """Return the position of the first line feed between two positions, or -1."""
         stop, width = self._size if stop is None else min(stop, self._size), _WINDOW
         while start < stop:
-            raw = self._read(start, min(start + width, stop))
+            raw = self.read(start, min(start + width, stop))
             if (place := raw.find(mark.encode())) >= 0:
                 return start + place
             start, width = start + len(raw), 2 * width
@@ -76,7 +77,7 @@ class FileText:
         """Return the position of the last line feed between two positions, or -1."""
         stop, width = min(stop, self._size), _WINDOW
         while start < stop:
-            raw = self._read(max(stop - width, start), stop)
+            raw = self.read(max(stop - width, start), stop)
             stop, width = stop - len(raw), 2 * width
             if (place := raw.rfind(mark.encode())) >= 0:
                 return stop + place
@@ -127,11 +128,11 @@ class Integers(Sequence[Any]):
         self._tail.append(value)
         self._spill()
 
-    def frombytes(self, raw: bytes) -> None:
+    def frombytes(self, raw: bytes | memoryview) -> None:
         """Add the values in the bytes of an array of the same type."""
         if not self._stored and not self._tail and self._code == "q":
             count = len(raw) // self._width
-            if raw == NULL.to_bytes(8, "little", signed=True) * count:
+            if bytes(raw) == NULL.to_bytes(8, "little", signed=True) * count:
                 self._missing += count
                 return
         self._tail.frombytes(raw)
@@ -227,7 +228,7 @@ Column: TypeAlias = "array[int] | Integers"
 
 def grown(column: Column, values: NDArray[np.int64]) -> Column:
     """Add values to a column and return it, or the `Integers` that take its place once it is long."""
-    column.frombytes(values.tobytes())
+    column.frombytes(values.ravel().view("B").data)
     return Integers(column) if isinstance(column, array) and len(column) > MOST_IN_MEMORY else column
 
 

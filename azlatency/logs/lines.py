@@ -73,6 +73,13 @@ class UniformBlock(Sequence[Line]):
             yield self.whole[start:stop]
             start = stop
 
+    def _encoded_pieces(self) -> Iterator[bytes]:
+        start = self.start
+        while start < self.stop:
+            stop = _piece_end(self.whole, start, self.stop, _LARGEST_BLOCK)
+            yield _encoded(self.whole, start, stop)
+            start = stop
+
     @cached_property
     def _lines(self) -> list[Line]:
         return list(self)  # built on the first access to a row in the middle
@@ -151,16 +158,14 @@ class UniformBlock(Sequence[Line]):
 
         varying = {name: power for name, power in decimals.items() if match[name] is not None}
         names = [*(name for name, power in varying.items() if power is not None), *(f"{name} width" for name in widths)]
-        rows, columns = Rows(match, varying), [np.empty(self.length, dtype=np.int64) for _ in names]
-        done = 0
-        for piece in self._pieces():
-            parts = rows.read(piece.encode(), widths)
-            if parts is None:
+        rows = Rows(match, varying, widths)
+        pieces = []
+        for body in self._encoded_pieces():
+            if (columns := rows.read(body)) is None:
                 return None
-            for column, part in zip(columns, parts, strict=True):
-                column[done : done + len(part)] = part
-            done += len(parts[0])
-        return dict(zip(names, columns, strict=True))
+            pieces.append(columns)
+        whole = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
+        return dict(zip(names, whole, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,12 +248,17 @@ class ByShape(dict[bytes, list[_Entry]]):
         return selected
 
 
-def _piece_end(text: str | FileText, start: int, stop: int) -> int:
+def _piece_end(text: str | FileText, start: int, stop: int, size: int | None = None) -> int:
     """Return the end of the piece that starts at ``start``: after a line feed, or ``stop``."""
-    if start + _PIECE >= stop:
+    size = size or _PIECE
+    if start + size >= stop:
         return stop
-    end = text.rfind("\n", start, start + _PIECE) + 1
+    end = text.rfind("\n", start, start + size) + 1
     return end or text.find("\n", start, stop) + 1 or stop
+
+
+def _encoded(text: str | FileText, start: int, stop: int) -> bytes:
+    return text.read(start, stop) if isinstance(text, FileText) else text[start:stop].encode()
 
 
 class Lines(Sequence[Line]):
@@ -385,13 +395,14 @@ def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -
 
 def _find_uniform(text: str | FileText, start: int, stop: int) -> Iterator[tuple[bytes | None, int, int]]:
     """Yield the lines between two positions as (shape, number of lines, end), with the shape None if they differ."""
-    piece = text[start:stop]
-    shapes = piece.encode().translate(None, _DIGITS)
+    body = _encoded(text, start, stop)
+    shapes = body.translate(None, _DIGITS)
     shape = shapes[: shapes.find(b"\n") + 1]
     count = len(shapes) // max(len(shape), 1)
-    if _can_be_grouped(shape) and piece.endswith("\n") and shapes == shape * count:
+    if _can_be_grouped(shape) and body.endswith(b"\n") and shapes == shape * count:
         yield shape, count, stop
         return
+    piece = text[start:stop]
     count = shapes.count(b"\n")
     raw = piece.split("\n")
     if not piece.endswith("\n"):

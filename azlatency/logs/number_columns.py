@@ -1,13 +1,14 @@
 """Reads the numbers of many lines that differ only in digits and points, all at once and exactly.
 
-Each number is read from the eight bytes that end with its last digit, as one integer: three multiplications join eight
-digits, a method of D. Lemire. Longer numbers take two or three such steps.
+Lines of equal length whose digits are in the same places have one layout. If one of them matches the expression of the
+line, so do all: whether the other characters are equal is checked for many lines at once. Their numbers are then read
+from words of eight bytes, whose digits are joined by three multiplications, a method of D. Lemire.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,178 +16,234 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.uint64]
+    Bytes = NDArray[np.uint8]
+    Integers = NDArray[np.int64]
 
-_RUN = re.compile(rb"[0-9.]+")
-_POINT, _LINE_FEED = ord("."), ord("\n")
-#: Bytes in front of the text, so that the words of its first number do not begin before it.
-_PAD = bytes(24)
+_NUMBER = re.compile(rb"(-?)([0-9]+)(\.[0-9]+)?")
+_ZERO, _LINE_FEED = ord("0"), ord("\n")
 #: More digits do not fit into 64 bits.
 _MOST_DIGITS = 19
-_ALL = np.uint64(2**64 - 1)
-_POWERS = 10 ** np.arange(_MOST_DIGITS + 1, dtype=np.uint64)
-#: Joins neighbouring digits, then pairs, then groups of four: mask, multiplier, shift.
-_JOINS = tuple(
-    tuple(map(np.uint64, step))
-    for step in (
-        (0x0F0F0F0F0F0F0F0F, 10 * 2**8 + 1, 8),
-        (0x00FF00FF00FF00FF, 100 * 2**16 + 1, 16),
-        (0x0000FFFF0000FFFF, 10_000 * 2**32 + 1, 32),
-    )
+#: Bytes in front of the digits, so that the words of the first number do not begin before them.
+_PAD = 24
+_ALL = 2**64 - 1
+#: Joins neighbouring digits, then pairs, then groups of four: bits of a result, factor, mask for every other result.
+_JOINS = (
+    (8, 10 * 2**8 + 1, 0x00FF00FF00FF00FF),
+    (16, 100 * 2**16 + 1, 0x0000FFFF0000FFFF),
+    (32, 10_000 * 2**32 + 1, _ALL),
 )
-
-
-class Group(NamedTuple):
-    """A number that varies: which of the runs of digits and points it is, its sign, and its power of ten if needed."""
-
-    run: int
-    negative: bool
-    decimals: int | None
+#: Rows that are compared with a layout in one step, and bytes that are read at once: they fit into a processor's cache.
+_STEP, _PIECE = 64, 2**18
+#: Before lines are left to be read one by one, each is compared with so many layouts on average.
+_MOST_COMPARISONS = 32
 
 
 class Rows:
-    """The layout of lines of which the first one is known.
+    """Lines that match one expression.
 
     Parameters
     ----------
     match : re.Match
-        Match of the first line. Its named groups say where the numbers are.
+        Match of the first line. The text outside its numbers is that of all lines.
     decimals : mapping of str to int
         Groups that vary, each with the power of ten that turns its number into an integer, or None if it is not needed.
+    widths : sequence of str
+        Groups whose number of characters is needed too.
     """
 
-    def __init__(self, match: re.Match[str], decimals: Mapping[str, int | None]) -> None:
-        row = match.string
-        self._row = row.encode()
-        self._runs = [run.span() for run in _RUN.finditer(self._row)]
-        #: None if something else than one number is asked for.
-        self.groups: dict[str, Group] | None = {}
-        for name, power in decimals.items():
-            start, stop = (len(row[:edge].encode()) for edge in match.span(name))
-            negative = self._row[start:stop].startswith(b"-")
-            if (start + negative, stop) not in self._runs:
-                self.groups = None
-                return
-            self.groups[name] = Group(self._runs.index((start + negative, stop)), negative, power)
-        self._read = {group.run for group in self.groups.values()}
+    def __init__(self, match: re.Match[str], decimals: Mapping[str, int | None], widths: Sequence[str] = ()) -> None:
+        self._expression, self._decimals, self._widths = match.re, decimals, widths
+        self._fixed = _split(match, decimals)[0]
 
-    def read(self, body: bytes, widths: Sequence[str]) -> list[NDArray[np.int64]] | None:
+    def read(self, body: bytes) -> list[Integers] | None:
         """Return the numbers of each group that is needed, then the numbers of characters of the groups ``widths``.
 
-        None if a line has another layout, or if a number has more digits than its power of ten or 64 bits allow.
+        None if a line is not of this form, or if a number has more digits than its power of ten or 64 bits allow.
         """
-        if self.groups is None:
+        text, length = np.frombuffer(body, dtype=np.uint8), body.index(b"\n") + 1
+        if len(text) % length == 0:
+            columns = self._read_equal(body[:length], text.reshape(-1, length))
+            if columns is not None:
+                return columns
+        return self._read_mixed(body, text)
+
+    def _layout(self, row: bytes) -> _Layout | None:
+        """Return the layout of a row with its line feed; None if the row is not of this form."""
+        match = self._expression.fullmatch(row[:-1].decode())
+        if match is None:
             return None
-        text = np.frombuffer(_PAD + body, dtype=np.uint8)
-        edges = self._find_edges(text)
-        if edges is None:
+        fixed, spans = _split(match, self._decimals)
+        numbers = {}
+        for name, (start, stop) in spans.items():
+            number = _Number.find(row, start, stop, self._decimals[name])
+            if number is None:
+                return None
+            numbers[name] = number
+        return _Layout(row, numbers, self._widths) if fixed == self._fixed else None
+
+    def _read_equal(self, first: bytes, rows: Bytes) -> list[Integers] | None:
+        """Return the columns of rows that have the layout of the first one; None if one of them has another."""
+        if (layout := self._layout(first)) is None:
             return None
-        words = np.ndarray(len(text) - 7, dtype="<u8", buffer=text.data, strides=(1,))
-        columns, points = [], 0
-        for run, (start, stop) in enumerate(self._runs):
-            if run not in self._read:
-                points += len(edges[0]) * self._row.count(b".", start, stop)
-                for step in range(0, stop - start, 8):
-                    same = _last_bytes(words, edges[2 * run + 1] - step, min(stop - start - step, 8))
-                    if (same != same[0]).any():
-                        return None
-        for run, negative, decimals in self.groups.values():
-            begin, end = edges[2 * run : 2 * run + 2]
-            places = _decimals(text, begin, end, decimals)
-            points += int(np.count_nonzero(places)) if isinstance(places, np.ndarray) else len(end) * (places > 0)
-            if decimals is None:
-                continue
-            column = _scaled(words, begin, end, places, decimals)
+        columns = [np.empty(len(rows), np.int64) for _ in range(layout.columns)]
+        for part in _parts(len(rows), len(first)):
+            fitting, values = layout.read(rows[part])
+            if fitting is not None or values is None:
+                return None
+            for column, value in zip(columns, values, strict=True):
+                column[part] = value
+        return columns
+
+    def _read_mixed(self, body: bytes, text: Bytes) -> list[Integers] | None:
+        """Return the columns of rows of several layouts, which are read one layout after the other."""
+        ends = np.flatnonzero(text == _LINE_FEED) + 1
+        begins = np.concatenate(([0], ends[:-1]))
+        lengths = ends - begins
+        columns = [np.empty(len(ends), np.int64) for _ in ()]
+        waiting = [np.flatnonzero(lengths == length) for length in np.flatnonzero(np.bincount(lengths))]
+        comparisons = 0
+        while waiting:
+            rows = waiting.pop()
+            begin, length = int(begins[rows[0]]), int(lengths[rows[0]])
+            layout = self._layout(body[begin : begin + length])
+            comparisons += len(rows)
+            if layout is None or comparisons > _MOST_COMPARISONS * len(ends):
+                return None
+            columns = columns or [np.empty(len(ends), np.int64) for _ in range(layout.columns)]
+            whole = np.ndarray(len(text) - length + 1, f"V{length}", text.data, strides=(1,))
+            others = []
+            for part in _parts(len(rows), length):
+                chosen = rows[part]
+                fitting, values = layout.read(whole[begins[chosen]].view(np.uint8).reshape(-1, length))
+                if values is None:
+                    return None
+                if fitting is not None:
+                    others.append(chosen[~fitting])
+                    chosen = chosen[fitting]
+                for column, value in zip(columns, values, strict=True):
+                    column[chosen] = value
+            if others:
+                waiting.append(np.concatenate(others))
+        return columns
+
+
+def _split(match: re.Match[str], names: Mapping[str, object]) -> tuple[list[str], dict[str, tuple[int, int]]]:
+    """Return the text of a line outside the groups of these names, and the positions of the groups in its bytes."""
+    row, fixed, done, spans = match.string, [], 0, {}
+    for name in sorted(names, key=match.start):
+        start, stop = match.span(name)
+        fixed.append(row[done:start])
+        spans[name], done = (len(row[:start].encode()), len(row[:stop].encode())), stop
+    return [*fixed, row[done:]], {name: spans[name] for name in names}
+
+
+def _parts(rows: int, length: int) -> Iterator[slice]:
+    """Yield the parts of so many rows that are read at once."""
+    size = max(_PIECE // length, 1)
+    return (slice(start, start + size) for start in range(0, rows, size))
+
+
+class _Number(NamedTuple):
+    """A number in a row: start, end of its digits before the point, end, sign, and the power of ten for its integer."""
+
+    start: int
+    point: int
+    stop: int
+    negative: bool
+    power: int | None
+
+    @classmethod
+    def find(cls, row: bytes, start: int, stop: int, power: int | None) -> _Number | None:
+        """Return the number between two positions; None if there is none that can be read."""
+        match = _NUMBER.fullmatch(row, start, stop)
+        if match is None:
+            return None
+        point = match.end(2)
+        places = max(stop - point - 1, 0)
+        if power is not None and (places > power or point - match.start(2) + power > _MOST_DIGITS):
+            return None
+        return cls(match.start(2), point, stop, bool(match[1]), power)
+
+
+class _Layout:
+    """Rows of equal length whose digits are in the same places."""
+
+    def __init__(self, row: bytes, numbers: Mapping[str, _Number], widths: Sequence[str]) -> None:
+        self._length = len(row)
+        self._numbers = [number for number in numbers.values() if number.power is not None]
+        self._widths = [numbers[name].stop - numbers[name].start for name in widths]
+        self.columns = len(self._numbers) + len(widths)
+        # A row differs from the text in its digits only, and there by at most nine.
+        text, most = np.frombuffer(row, dtype=np.uint8).copy(), np.zeros(len(row), np.uint8)
+        for number in numbers.values():
+            for part in (slice(number.start, number.point), slice(number.point + 1, number.stop)):
+                text[part], most[part] = _ZERO, 9
+        self._text, self._most = np.tile(text, _STEP), np.tile(most, _STEP)
+
+    def read(self, rows: Bytes) -> tuple[NDArray[np.bool_] | None, list[Integers | int] | None]:
+        """Return which rows have this layout, None if all have, and their columns, None if a number is too long."""
+        digits, others = np.empty(_PAD + rows.size, np.uint8), np.empty(rows.size, np.bool_)
+        digits[:_PAD] = 0
+        flat, step = rows.reshape(-1), self._text.size
+        for start, stop in ((0, rows.size - rows.size % step), (rows.size - rows.size % step, rows.size)):
+            shape = (-1, min(step, max(stop - start, 1)))
+            found = digits[_PAD + start : _PAD + stop].reshape(shape)
+            np.bitwise_xor(flat[start:stop].reshape(shape), self._text[: shape[1]], out=found)
+            np.greater(found, self._most[: shape[1]], out=others[start:stop].reshape(shape))
+        fitting: NDArray[np.bool_] | None = None
+        if others.any():
+            fitting = np.logical_not(others.reshape(rows.shape).any(axis=1))
+            digits = np.concatenate((digits[:_PAD], digits[_PAD:].reshape(rows.shape)[fitting].reshape(-1)))
+        columns: list[Integers | int] = []
+        for number in self._numbers:
+            column = self._integers(digits, number)
             if column is None:
-                return None
-            columns.append(-column if negative else column)
-        if np.count_nonzero(text == _POINT) != points:
+                return fitting, None
+            columns.append(column)
+        return fitting, [*columns, *self._widths]
+
+    def _integers(self, digits: Bytes, number: _Number) -> Integers | None:
+        """Return a number of all rows times its power of ten; None beyond 64 bits."""
+        start, point, stop, negative, power = number
+        power, places = power or 0, max(stop - point - 1, 0)
+        total = self._joined(digits, start, point)
+        if power:
+            total *= 10**power
+        if places:
+            decimals = self._joined(digits, point + 1, stop)
+            if power > places:
+                decimals *= 10 ** (power - places)
+            total += decimals
+        if point - start + power == _MOST_DIGITS and (total >> 63).any():
             return None
-        runs = [self.groups[name].run for name in widths]
-        return [*columns, *(edges[2 * run + 1] - edges[2 * run] for run in runs)]
+        column = total.view(np.int64)
+        return -column if negative else column
 
-    def _find_edges(self, text: NDArray[np.uint8]) -> NDArray[np.intp] | None:
-        """Return the starts and the ends of each run in all lines; None unless all have the text of the first one.
-
-        The lines without their digits and points are known to be equal: runs at equal distances are in equal places.
-        """
-        inside, point = np.empty(len(text), np.bool_), np.empty(len(text), np.bool_)
-        np.less(text - np.uint8(ord("0")), 10, out=inside)
-        np.logical_or(inside, np.equal(text, _POINT, out=point), out=inside)
-        flat = np.flatnonzero(np.not_equal(inside[1:], inside[:-1], out=point[1:])) + 1
-        first = [edge for run in self._runs for edge in run]
-        if not len(flat) or len(flat) % len(first):
-            return None
-        edges = flat.reshape(-1, len(first)).T.copy()
-        variable = {2 * run + 1 for run in self._read}
-        for index in range(1, len(first)):
-            distance = first[index] - first[index - 1]
-            if index not in variable and (edges[index] - edges[index - 1] != distance).any():
-                return None
-        ends = edges[-1] + (len(self._row) - first[-1])
-        whole = edges[0][0] == len(_PAD) + first[0] and ends[-1] == len(text) - 1
-        right = whole and (text[ends] == _LINE_FEED).all() and (edges[0][1:] - ends[:-1] == first[0] + 1).all()
-        return edges if right else None
+    def _joined(self, digits: Bytes, start: int, stop: int) -> NDArray[np.uint64]:
+        """Return the integers that the digits between two positions of each row form."""
+        rows = (len(digits) - _PAD) // self._length
+        total = np.zeros(rows, np.uint64)
+        for done in range(0, stop - start if rows else 0, 8):
+            words = np.ndarray(rows, "<u8", digits.data, _PAD + stop - done - 8, (self._length,))
+            part = _join(words.astype(np.uint64), min(stop - start - done, 8))
+            if done:
+                part *= 10**done
+            total += part
+        return total
 
 
-def _last_bytes(words: Integers, end: NDArray[np.intp], width: NDArray[np.intp] | int) -> Integers:
-    """Return words that end with the bytes before a position, the first of the eight bytes zero if there are less."""
-    word = words[end - 8]
-    if isinstance(width, np.ndarray):
-        word &= _ALL << (64 - 8 * width.clip(0, 8)).astype(np.uint64)
-    elif width < 8:
-        word &= _ALL << np.uint64(64 - 8 * width)
-    return word
-
-
-def _digits(words: Integers, end: NDArray[np.intp], width: NDArray[np.intp] | int) -> Integers:
-    """Return the numbers of so many digits that end at these positions."""
-    total = _eight_digits(_last_bytes(words, end, width))
-    for step in range(8, int(width.max()) if isinstance(width, np.ndarray) else width, 8):
-        word = _last_bytes(words, end - step, width - step)
-        more = _eight_digits(word) if isinstance(width, np.ndarray) or width - step > 1 else word >> 56 & 15
-        more *= _POWERS[step]
-        total += more
-    return total
-
-
-def _eight_digits(word: Integers) -> Integers:
-    """Turn words of eight digits into their numbers; a byte of zero counts as the digit 0."""
-    for mask, factor, shift in _JOINS:
-        word &= mask
-        word *= factor
-        word >>= shift
-    return word
-
-
-def _decimals(
-    text: NDArray[np.uint8], begin: NDArray[np.intp], end: NDArray[np.intp], most: int | None
-) -> NDArray[np.intp] | int:
-    """Return the number of digits after the point of each number, up to ``most``; 0 if there is no point."""
-    whole, point, decimals = text[begin[0] : end[0]].tobytes().partition(b".")
-    if most == 0 or (most is None and not point):
-        return 0
-    likely, most = len(decimals), most or _MOST_DIGITS
-    usual = whole and 0 < likely <= most and (end - begin > likely + 1).all()
-    if usual and (text[end - (1 + likely)] == _POINT).all():
-        return likely
-    places = np.zeros(len(end), np.intp)
-    for count in range(1, most + 1):
-        places[(text[end - (1 + count)] == _POINT) & (end - begin > count + 1)] = count
-    return places
-
-
-def _scaled(
-    words: Integers, begin: NDArray[np.intp], end: NDArray[np.intp], places: NDArray[np.intp] | int, decimals: int
-) -> NDArray[np.int64] | None:
-    """Return the numbers times a power of ten; None beyond 64 bits."""
-    point = end - places - (places > 0)
-    whole = point - begin
-    longest = int(whole.max())
-    if longest + decimals > _MOST_DIGITS:
-        return None
-    numbers = _digits(words, point, longest if (whole == longest).all() else whole)
-    if decimals:
-        numbers *= _POWERS[decimals]
-        numbers += _digits(words, end, places) * _POWERS[decimals - places]
-    return None if (numbers >> np.uint64(63)).any() else numbers.view(np.int64)
+def _join(words: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
+    """Return the numbers that the last bytes of words form; a byte is a digit."""
+    if width == 1:
+        words >>= 56
+        return words
+    if width & (width - 1):
+        words &= _ALL << (64 - 8 * width) & _ALL
+    for bits, factor, mask in _JOINS:
+        words *= factor
+        if 4 * width <= bits:
+            words >>= 64 - bits
+            break
+        words >>= bits
+        words &= mask
+    return words
