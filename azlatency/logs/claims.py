@@ -34,82 +34,45 @@ class Claim(NamedTuple):
 
 
 def find_claims(source: Source) -> list[Claim]:
-    """Return every claim of every parser and every recognised line of a foreign tool, in order of line."""
+    """Return every claim of every parser and every recognised line of a foreign tool, in order of line.
+
+    Lines with the same start have one weak claim of a tool, even if there are a million.
+    """
     claims: list[Claim] = []
     proven: dict[int, str] = {}
     tentative: set[Claim] = set()
-    above, possible, index = _Above(), _possible(), 0
+    last: dict[tuple[str, str], int] = {}  # position of the last claim of each hint and tool
+    newest, start, begin = -1, "", 0
     for text, positions in source.pieces:
-        rows = text.split("\n") if positions else []
-        shapes = shape_of(text).split(b"\n")
-        above.enter(rows)
-        for at in [at for at in range(len(rows)) if possible[shapes[at]]]:
-            shown, above.index, found = rows[at], index + at, claims[:0]
-            stripped = shown.strip()
-            for key, signature, fullmatch in possible[shapes[at]]:
-                hint, tool = key
-                if hint not in shown or (signature.weak and key in above.last and above.is_repeated(key)):
+        possible = map(_possible().__getitem__, shape_of(text).split(b"\n"))
+        for position, shown, entries in zip(positions, text.split("\n"), possible, strict=False):
+            if shown[:3] != start:
+                start, begin = shown[:3], position
+            if not entries:
+                continue
+            stripped, since, before = shown.strip(), max(begin, newest), len(claims)
+            for key, signature, fullmatch in entries:
+                if key[0] not in shown:
+                    continue
+                if signature.weak and last.get(key, -1) >= since:
+                    last[key] = position
                     continue
                 if not fullmatch(stripped):
                     continue
-                follows = signature.then is None or _follows(source, positions[at], signature)
+                follows = signature.then is None or _follows(source, position, signature)
                 if follows is False:
                     continue
-                above.keep(key)
-                claim = Claim(positions[at], tool, source.lines[positions[at]], signature.weak)
+                last[key] = newest = position
+                claim = Claim(position, key[1], source.lines[position], signature.weak)
                 if follows is None:
                     tentative.add(claim)
                     continue
-                found.append(claim)
+                claims.append(claim)
                 if signature.then is not None:
-                    proven[positions[at]] = tool
-            claims += sorted(set(found)) if len(found) > 1 else found
-        index += len(rows)
+                    proven[position] = claim.tool
+            if len(claims) > before + 1:
+                claims[before:] = sorted(set(claims[before:]))
     return _resolve(claims, tentative, proven) if tentative or proven else claims
-
-
-class _Above:
-    """The claims above a line: lines with the same start have one weak claim of a tool, even if there are a million.
-
-    ``index`` is the line, and ``last`` the line of the last claim of each hint and tool.
-    """
-
-    def __init__(self) -> None:
-        self.index = 0
-        self.last: dict[tuple[str, str], int] = {}
-        self._newest = self._before = -1
-        self._first, self._rows, self._begins = 0, list[str](), list[int]()
-        self._start, self._begin = "", 0
-
-    def enter(self, rows: list[str]) -> None:
-        """Go on to the next lines."""
-        if self._rows:
-            self._find_begins()
-        self._first, self._rows, self._begins = self._first + len(self._rows), rows, []
-
-    def _find_begins(self) -> list[int]:
-        """Return, for each of the lines, the first of the lines above it that all have the same start."""
-        if not self._begins:
-            for index, row in enumerate(self._rows, self._first):
-                if row[:3] != self._start:
-                    self._start, self._begin = row[:3], index
-                self._begins.append(self._begin)
-        return self._begins
-
-    def is_repeated(self, key: tuple[str, str]) -> bool:
-        """Return whether a line above has this claim, and the lines between have the same start and no new claim."""
-        last = self.last[key]
-        newest = self._before if self._newest == self.index else self._newest
-        if newest > last or last < self._find_begins()[self.index - self._first]:
-            return False
-        self.last[key] = self.index
-        return True
-
-    def keep(self, key: tuple[str, str]) -> None:
-        """Remember a claim on this line."""
-        self.last[key] = self.index
-        if self._newest != self.index:
-            self._before, self._newest = self._newest, self.index
 
 
 def _entry(tool: str, signature: Signature) -> _Entry:
@@ -123,7 +86,9 @@ def _possible() -> ByShape[_Entry]:
     foreign = {name: FOREIGN_TOOLS[name].signatures for name in sorted(FOREIGN_TOOLS.keys() - parsers.keys())}
     tools = [*((name, parser.signatures) for name, parser in parsers.items()), *foreign.items()]
     return ByShape(
-        (signature.hint, partial(_entry, tool, signature)) for tool, signatures in tools for signature in signatures
+        (signature.hint, signature.shape, partial(_entry, tool, signature))
+        for tool, signatures in tools
+        for signature in signatures
     )
 
 

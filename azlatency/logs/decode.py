@@ -84,7 +84,7 @@ class Source:
         smallest = _GROUPED_FROM if "numpy" in sys.modules else _WORTH_AN_IMPORT
         if isinstance(text, FileText) or len(text) >= smallest:
             return group_lines(text, _clean_line)
-        raws = text.split("\n")[: self.line_count]
+        raws = text.removesuffix("\n").split("\n") if text else []
         if not has_control(text):
             return list(map(_NEW_LINE, enumerate(raws, start=1)))
         return [line for number, raw in enumerate(raws, start=1) for line in _clean_line(number, raw)]
@@ -96,6 +96,8 @@ class Source:
 
     @cached_property
     def _pieces(self) -> Iterable[tuple[str, Sequence[int]]]:
+        if isinstance(self.text, str) and not has_control(self.text):
+            return [(self.text.removesuffix("\n"), range(len(self.lines)))]
         return unique_pieces(self.lines)
 
 

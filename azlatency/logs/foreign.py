@@ -57,7 +57,11 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
         (
             Signature("hops max", r"traceroute6? to \S{1,253}.{0,120}, \d{1,3} hops max.{0,60}"),
             Signature("Tracing route to", r"Tracing route to \S{1,253}.{0,200}"),
-            Signature(" ms", r"1 {1,3}\S{1,253} \(\d{1,3}(?:\.\d{1,3}){3}\)(?: {1,2}[\d.]{1,9} ms){3}"),
+            Signature(
+                " ms",
+                r"1 {1,3}\S{1,253} \(\d{1,3}(?:\.\d{1,3}){3}\)(?: {1,2}[\d.]{1,9} ms){3}",
+                shape=r"\S{0,253} ?\(\)(?: {1,2} ms){3}",
+            ),
         )
     ),
     "owping or twping": ForeignTool(

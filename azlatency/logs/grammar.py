@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from azlatency.logs.lines import ByShape, Line, UniformBlock, iter_blocks, shape_of
@@ -62,44 +62,49 @@ class LineAccounting:
 
     ``DATA`` lines contain a number or fact that is kept, ``KNOWN`` lines belong to the tool but contain nothing to
     keep, ``PROSE`` is text around the logs of a notes file, and ``UNKNOWN`` lines are inside a log but match no rule.
+
+    Attributes
+    ----------
+    kinds : bytearray
+        The kind of each line, or what behaves like it for many lines.
     """
 
     def __init__(self, lines: int) -> None:
-        self._kinds: Any = bytearray(lines) if lines < _MOST_LISTED else _Pages(lines)
+        self.kinds: Any = bytearray(lines) if lines < _MOST_LISTED else _Pages(lines)
 
     def mark(self, number: int, kind: int) -> None:
         """Mark line ``number`` (1-based), unless it already has a kind of higher priority."""
-        if kind > self._kinds[number - 1]:
-            self._kinds[number - 1] = kind
+        if kind > self.kinds[number - 1]:
+            self.kinds[number - 1] = kind
 
     def mark_range(self, first: int, last: int, kind: int) -> None:
         """Mark lines ``first`` to ``last`` inclusive, whatever their kind was."""
-        self._kinds[first - 1 : last] = bytes([kind]) * (last - first + 1)
+        self.kinds[first - 1 : last] = bytes([kind]) * (last - first + 1)
 
     def raise_range(self, first: int, last: int, kind: int) -> None:
         """Mark lines ``first`` to ``last`` inclusive, except those with a kind of higher priority."""
-        self._kinds[first - 1 : last] = self._kinds[first - 1 : last].translate(_AT_LEAST[kind])
+        self.kinds[first - 1 : last] = self.kinds[first - 1 : last].translate(_AT_LEAST[kind])
 
     def mark_as_prose(self, number: int) -> None:
         """Turn an unknown line into prose because it turned out to be around the log, not inside it."""
-        self._kinds[number - 1] = PROSE
+        self.kinds[number - 1] = PROSE
 
     def kind_of(self, number: int) -> int:
         """Return the kind of line ``number``."""
-        return self._kinds[number - 1]
+        return self.kinds[number - 1]
 
     def numbers(self, kind: int) -> list[int]:
         """Return the 1-based numbers of all lines of a kind."""
         numbers = []
-        index = self._kinds.find(kind)
+        index = self.kinds.find(kind)
         while index >= 0:
             numbers.append(index + 1)
-            index = self._kinds.find(kind, index + 1)
+            index = self.kinds.find(kind, index + 1)
         return numbers
 
     def counts(self) -> dict[str, int]:
         """Return the number of lines, in total and by kind. Unmarked lines count as unknown, so the kinds add up."""
-        kinds = self._kinds
+        kinds = self.kinds
         return {
             "lines": len(kinds),
             "lines_data": kinds.count(DATA),
@@ -163,6 +168,9 @@ class _Pages:
             if page[0] == page[-1] and page.count(page[0]) == len(page):
                 self._pages[number] = page[0]
 
+    def __contains__(self, kind: int) -> bool:
+        return self.find(kind) >= 0
+
     def find(self, kind: int, start: int = 0) -> int:
         """Return the index of the first line of a kind, or -1."""
         for number in range(start // _PAGE, len(self._pages)):
@@ -196,13 +204,14 @@ class Rule:
         """The expression, compiled when a line needs it: a log is of one tool, and all have many rules."""
         return re.compile(self.expression)
 
-    def entry(self) -> _Entry:
+    def entry(self, owner: type[LineLog]) -> _Entry:
         """Return what `LineLog.read` needs."""
-        return self.hint, self.pattern.fullmatch, self.handler, self.kind
+        handler = None if self.handler is None else getattr(owner, self.handler)
+        return self.hint, self.pattern.fullmatch, handler, self.kind
 
 
-#: What `LineLog.read` needs of a rule: hint, full match, name of the reader, kind of the line.
-_Entry = tuple[str, Callable[[str], re.Match[str] | None], str | None, int]
+#: What `LineLog.read` needs of a rule: hint, full match, reader, kind of the line.
+_Entry = tuple[str, Callable[[str], re.Match[str] | None], Callable[..., Any] | None, int]
 
 
 def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -297,7 +306,7 @@ class LineLog:
                 if isinstance(bulk_reader := getattr(member, "_bulk", None), str):
                     cls._bulk[name] = bulk_reader
         cls._grammar = (*rules, *cls.known)
-        cls._candidates = ByShape((rule.hint, rule.entry) for rule in cls._grammar)
+        cls._candidates = ByShape((rule.hint, None, partial(rule.entry, cls)) for rule in cls._grammar)
         if not cls.__module__.startswith(_PARSERS):
             for rule in cls._grammar:
                 re.compile(rule.expression)  # a plug-in that is not valid shows when it is loaded
@@ -317,19 +326,21 @@ class LineLog:
         accounting : LineAccounting
             Receives the kind of each line, usually ``recorder.accounting``.
         """
-        feed_line = self.feed_line
+        read, kinds = self.read, accounting.kinds
         for line in lines if isinstance(lines, list) else self._without_blocks(lines, accounting):
-            feed_line(line, accounting)
+            number, text = line
+            if not text or text.isspace():
+                kind = BLANK
+                self.blank(line)
+            elif not (kind := read(line)):
+                kind = UNKNOWN
+                self.unmatched(line)
+            if kind > kinds[number - 1]:
+                kinds[number - 1] = kind
 
     def feed_line(self, line: Line, accounting: LineAccounting) -> None:
         """Read one line and mark it."""
-        text = line.text
-        if not text or text.isspace():
-            accounting.mark(line.number, BLANK)
-            self.blank(line)
-        elif not self.read(line, accounting):
-            accounting.mark(line.number, UNKNOWN)
-            self.unmatched(line)
+        self.feed([line], accounting)
 
     def _without_blocks(self, lines: Sequence[Line], accounting: LineAccounting) -> Iterator[Line]:
         """Yield the lines that no bulk reader reads."""
@@ -354,42 +365,39 @@ class LineLog:
                 return True
         return False
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
-        """Apply the first rule that matches the whole line; False if none does.
+    def read(self, line: Line) -> int:
+        """Apply the first rule that matches the whole line.
 
         Parameters
         ----------
         line : Line
             The line. A subclass may override this method to change the text before the rules see it.
-        accounting : LineAccounting
-            Receives the kind of the line.
 
         Returns
         -------
-        bool
-            Whether a rule matched.
+        int
+            The kind of the line; ``UNMARKED``, which is 0, if no rule matches it.
         """
         text = line.text.strip()
         if len(text) > LONGEST_LINE:
-            return False
+            return UNMARKED
         if self.prefix is not None and (prefix := self.prefix.match(text)):
             text = text[prefix.end() :].lstrip()
-        text = text.removeprefix("^C")
-        if not text:
+        if "^C" in text:
             # A terminal echoes Ctrl-C; the next output of the tool may follow on the same line.
-            accounting.mark(line.number, KNOWN)
-            return True
+            text = text.removeprefix("^C")
+        if not text:
+            return KNOWN
         for hint, fullmatch, handler, kind in self._candidates[shape_of(text)]:
             if hint in text and (match := fullmatch(text)):
                 if handler is not None:
                     try:
-                        getattr(self, handler)(line, match)
+                        handler(self, line, match)
                     except (ValueError, ArithmeticError):
                         # The line looks right, but a number, a date or a time in it is not valid.
-                        return False
-                accounting.mark(line.number, kind)
-                return True
-        return False
+                        return UNMARKED
+                return kind
+        return UNMARKED
 
     def blank(self, line: Line) -> None:
         """Handle a blank line; does nothing by default."""

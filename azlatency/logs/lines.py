@@ -229,15 +229,21 @@ class ByShape(dict[bytes, list[_Entry]]):
     Parameters
     ----------
     entries : iterable of tuple
-        What a line may match, each after a literal that every such line contains. It is made when a line needs it.
+        What a line may match, each after a literal that every such line contains, and after the pattern of its whole
+        shape without leading and trailing white space, or None. It is made when a line needs it.
     """
 
-    def __init__(self, entries: Iterable[tuple[str, Callable[[], _Entry]]]) -> None:
-        self._entries = [(shape_of(hint), cache(entry)) for hint, entry in entries]
+    def __init__(self, entries: Iterable[tuple[str, re.Pattern[str] | None, Callable[[], _Entry]]]) -> None:
+        self._entries = [(shape_of(hint), pattern, cache(entry)) for hint, pattern, entry in entries]
         self._size = 0
 
     def __missing__(self, shape: bytes) -> list[_Entry]:
-        selected = [entry() for hint, entry in self._entries if hint in shape]
+        text = shape.decode("utf-8", "surrogatepass").strip()
+        selected = [
+            entry()
+            for hint, pattern, entry in self._entries
+            if hint in shape and (pattern is None or pattern.fullmatch(text))
+        ]
         # Logs have few shapes of lines; a text with ever new ones, or with long lines, must not fill the memory.
         if len(shape) <= _LONGEST_SHAPE:
             self._size += len(shape) + _SIZE_OF_SHAPE

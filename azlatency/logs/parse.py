@@ -21,7 +21,7 @@ from azlatency.logs.claims import Claim, find_claims
 from azlatency.logs.decode import Source, SourceError
 from azlatency.logs.documents import find_document
 from azlatency.logs.expand import LARGEST_WHOLE, expand
-from azlatency.logs.grammar import BLANK, DATA, KNOWN, UNKNOWN
+from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED
 from azlatency.logs.large import FileText
 from azlatency.logs.lines import texts_by_number, unique_pieces
 from azlatency.logs.parsers import Log, load_parsers, parser_version
@@ -112,7 +112,7 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
     if explain is None and (document := find_document(source)) is not None:
         return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
     plain = _Reading(source, find_claims(source))
-    as_it_is = _read(plain) if _weigh(plain.claims)[1] else None
+    as_it_is = _read(plain) if any(not claim.is_foreign for claim in plain.claims) else None
     if explain is None and as_it_is is not None and _is_read_whole(as_it_is):
         return _to_logs(as_it_is)
     readings = _possible_readings(plain)
@@ -170,8 +170,8 @@ def _weigh(claims: list[Claim]) -> tuple[int, int]:
 
 def _is_read_whole(recorder: Recorder) -> bool:
     """Return whether the logs account for every line, so that no wrapping can hide another log."""
-    counts = recorder.accounting.counts()
-    return not (counts["lines_unknown"] or counts["lines_prose"])
+    kinds = recorder.accounting.kinds
+    return UNKNOWN not in kinds and PROSE not in kinds and UNMARKED not in kinds
 
 
 def _cost(recorder: Recorder) -> tuple[int, int]:
@@ -279,7 +279,9 @@ def _truncate_last_run(recorder: Recorder) -> None:
 
 def _add_unknown_lines(recorder: Recorder, numbers: list[int]) -> None:
     """Add an event for each unknown line, with the text of its first piece and the run that contains it."""
-    texts = texts_by_number(recorder.source.lines, set(numbers)) if numbers else {}
+    if not numbers:
+        return
+    texts = texts_by_number(recorder.source.lines, set(numbers))
     runs = sorted(recorder.rows["runs"], key=lambda row: row["first_line"])
     starts = [run["first_line"] for run in runs]
     furthest = list(accumulate((run["last_line"] for run in runs), max))

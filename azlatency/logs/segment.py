@@ -212,7 +212,7 @@ def _remove_shared(claims: list[Claim]) -> list[Claim]:
     parsers = load_parsers()
     kept: list[Claim] = []
     for claim in claims:
-        if claim.is_foreign:
+        if claim.tool not in parsers:
             shares = FOREIGN_TOOLS[claim.tool].shares
             while kept and kept[-1].tool in shares and _is_just_above(kept[-1], claim):
                 kept.pop()
@@ -220,7 +220,7 @@ def _remove_shared(claims: list[Claim]) -> list[Claim]:
                 continue
         elif claim.weak and kept:
             owner = kept[-1].tool
-            if claim.tool in (FOREIGN_TOOLS[owner] if kept[-1].is_foreign else parsers[owner]).shares:
+            if claim.tool in (parsers[owner] if owner in parsers else FOREIGN_TOOLS[owner]).shares:
                 continue
         kept.append(claim)
     return kept
@@ -243,6 +243,8 @@ def _remove_weak(claims: list[Claim]) -> list[Claim]:
 
 def _remove_continued(claims: list[Claim], block: _Block, lines: Sequence[Line]) -> list[Claim]:
     """Remove the claims in the middle of a log, where several runs of a tool write into one text at once."""
+    if len(claims) < 2:
+        return claims
     kept: list[Claim] = []
     for tool, group in groupby(claims, key=lambda claim: claim.tool):
         same = list(group)
@@ -331,12 +333,14 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> l
 def _find_boundaries(source: Source) -> Iterator[tuple[int, str]]:
     """Yield position and text of each line that may be a fence, a heading or a prompt."""
     for text, positions in source.pieces:
+        hints = [hint for hint in _BOUNDARIES if hint in text]
         # Progress lines are full of percent signs.
-        hints = (*_BOUNDARIES, "%") if _may_be_prompt(text) or "\n%" in text else _BOUNDARIES
-        indexes = {index for hint in hints if hint in text for index in find_lines_with(hint, text)}
-        rows = text.split("\n") if indexes else []
-        for index in sorted(indexes):
-            yield positions[index], rows[index].strip()
+        if "%" in text and ("\n%" in text or _may_be_prompt(text)):
+            hints.append("%")
+        if hints:
+            rows = text.split("\n")
+            for index in sorted({index for hint in hints for index in find_lines_with(hint, text)}):
+                yield positions[index], rows[index].strip()
 
 
 def _precedes_json(index: int, lines: Sequence[Line]) -> bool:

@@ -213,9 +213,9 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
     except KeyError:
         raise UnitError(f"unknown unit {unit!r}") from None
     # Nearly every token has digits and at most one point. A ratio of integers is exact, and much faster than `Decimal`.
-    whole, point, rest = token.partition(".")
+    whole, _, rest = token.partition(".")
     plain = whole + rest
-    if plain.isdigit() and whole and (rest or not point) and plain.isascii() and len(plain) <= _MOST_DIGITS:
+    if plain.isdigit() and plain.isascii() and len(plain) <= _MOST_DIGITS:
         digits = int(plain)
         divisor, half = steps[len(rest)]
         if significant is not None and digits:
@@ -334,9 +334,9 @@ def nanoseconds(token: str, unit: str) -> int:
     canonical, times, over, _, steps = _UNITS.get(unit, _NO_UNIT)
     if canonical != "ns":
         raise UnitError(f"{unit!r} is not a unit of time")
-    whole, point, rest = token.partition(".")
+    whole, _, rest = token.partition(".")
     plain = whole + rest
-    if plain.isdigit() and whole and (rest or not point) and plain.isascii() and len(plain) <= _MOST_DIGITS:
+    if plain.isdigit() and plain.isascii() and len(plain) <= _MOST_DIGITS:
         value, remainder = divmod(int(plain) * times, steps[len(rest)][0])
         if not remainder and value < _LARGEST_INTEGER:
             return value

@@ -6,6 +6,9 @@ from helpers.places import FIXTURES, ROOT
 
 from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import Source, source_from_bytes
+from azlatency.logs.foreign import FOREIGN_TOOLS
+from azlatency.logs.lines import shape_of
+from azlatency.logs.parsers import load_parsers
 
 LATTE = ROOT / "data" / "raw" / "canadacentral-proximity-placement" / "sender.log"
 PING = FIXTURES / "ping" / "iputils-20221126-loss.log"
@@ -32,3 +35,16 @@ def test_claims_of_two_logs_in_one_file_are_in_order_of_line() -> None:
 
 def test_prose_about_a_tool_is_not_a_claim() -> None:
     assert find_claims(source_of("We ran ping and sockperf between two zones.\nThe mean was 1.2 ms.\n")) == []
+
+
+def test_the_shape_of_a_signature_rules_out_no_line_that_it_matches() -> None:
+    signatures = [signature for parser in load_parsers().values() for signature in parser.signatures]
+    signatures += [signature for tool in FOREIGN_TOOLS.values() for signature in tool.signatures]
+    texts = [path.read_text("utf-8", "replace") for path in FIXTURES.glob("*/*") if path.is_file()]
+    lines = {line.strip() for text in texts for line in text.split("\n")}
+    lines.add("1  gateway (10.0.0.1)  0.381 ms  0.362 ms 0.35 ms")
+    for signature in signatures:
+        if signature.shape is not None:
+            matched = [line for line in lines if signature.hint in line and signature.pattern.fullmatch(line)]
+            assert matched, signature.hint
+            assert all(signature.shape.fullmatch(shape_of(line).decode().strip()) for line in matched)

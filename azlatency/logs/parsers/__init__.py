@@ -51,6 +51,8 @@ class Signature:
     then : str or re.Pattern, optional
         Pattern of the next line that is not blank, for a line that several tools print. A log with the right next line
         wins over the claims of other tools.
+    shape : str, optional
+        Pattern of the line without its digits and points, if many lines of other logs contain the literal.
     """
 
     def __init__(
@@ -59,9 +61,11 @@ class Signature:
         pattern: str | re.Pattern[str],
         weak: bool = False,
         then: str | re.Pattern[str] | None = None,
+        shape: str | None = None,
     ) -> None:
         self.hint, self._pattern, self.weak = hint, pattern, weak
         self.then = None if then is None else re.compile(then)
+        self.shape = None if shape is None else re.compile(shape)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

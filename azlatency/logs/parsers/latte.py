@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.grammar import DATA, Line, LineLog, bulk, data, known
 from azlatency.logs.large import linear
 from azlatency.logs.lines import UniformBlock, iter_blocks
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -88,7 +88,7 @@ class _Latte(LineLog):
         self.last_read = log.first_line
         self.unfinished = unfinished_line(log)
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Apply the rules, and remember the last line of the block; leave out a line that may be cut."""
         text = line.text.strip()
         if (
@@ -97,16 +97,14 @@ class _Latte(LineLog):
             and not _WHOLE.search(text)
             and self.run is not None
         ):
-            accounting.mark(line.number, DATA)
             self.cut = True
             self.last_read = line.number
             text = "the log ends within this line; its number is left out"
             self.run.add_event("unfinished_line", "warning", text, line.number)
-            return True
-        if super().read(line, accounting):
+            return DATA
+        if kind := super().read(line):
             self.last_read = line.number
-            return True
-        return False
+        return kind
 
     @property
     def current(self) -> Run:

@@ -45,7 +45,7 @@ from __future__ import annotations
 import math
 import re
 
-from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.grammar import Line, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock, have_decimals
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
@@ -281,12 +281,11 @@ class _PsPing(LineLog):
 
     # --- helpers
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Apply the rules, and remember the last line that was read."""
-        if super().read(line, accounting):
+        if kind := super().read(line):
             self.last_line = line.number
-            return True
-        return False
+        return kind
 
     @property
     def _prefix(self) -> str | None:

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from itertools import takewhile
 
-from azlatency.logs.grammar import KNOWN, Line, LineAccounting, LineLog, data, known
+from azlatency.logs.grammar import KNOWN, Line, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.fio.numbers import block_bytes, percentile, scaled, share, whole
@@ -57,7 +57,7 @@ class FioText(LineLog):
         self.in_disks = False
         """The title of the disks was read, and no disk yet."""
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Remove the name of the client, if there is one, and apply the rules."""
         text, host = line.text.strip(), None
         if prefix := _HOST.match(text):
@@ -67,16 +67,15 @@ class FioText(LineLog):
             self.percentiles = None
         if line.number == self.unfinished and re.search(r"\d\.?$", text):
             # The number at the end may have been longer.
-            accounting.mark(line.number, KNOWN)
             text = "the log ends within this line; its numbers are left out"
             self.recorder.add_event("unfinished_line", "info", text, line.number)
-            return True
-        known_line = super().read(line, accounting)
+            return KNOWN
+        kind = super().read(line)
         if host and self.job is not None and self.job.host is None and self.job.line == line.number:
             self.job.host = host
-        if known_line and self.job is not None:
+        if kind and self.job is not None:
             self.job.last_line = line.number
-        return known_line
+        return kind
 
     # --- what was run
 

@@ -21,6 +21,7 @@ class FpingParser(Parser):
             " : ",
             rf"\S{{1,255}} +:(?: (?:{LISTED.pattern}))(?: (?:{LISTED.pattern}))+",
             weak=True,
+            shape=r"\S{0,255} *:[ -]*",
         ),
         Signature("for ICMP Echo sent to", r"ICMP .{1,80} from \S{1,60} for ICMP Echo sent to .{1,300}", weak=True),
         Signature(" is alive (", rf"{HOST} is alive \({TIME} ms\){FROM}", weak=True),

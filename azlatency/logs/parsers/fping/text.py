@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.grammar import DATA, Line, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
@@ -53,17 +53,16 @@ class FpingText(LineLog):
         self.echoes: tuple[int, int] | None = None
         self.elapsed: Elapsed | None = None
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Read the list of ``-C``, which may have any length, by its tokens; apply the rules to other lines."""
         host, colon, values = line.text.strip().partition(" : ")
         tokens = values.split()
         host = host.rstrip()
         if colon and len(host.split()) == 1 and tokens and all(LISTED.fullmatch(token) for token in tokens):
-            accounting.mark(line.number, DATA)
             if not (self._is_cut(line, tokens) and self._report_unfinished(line)):
                 self._end_host(line, host).record_list(line.number, host, tokens)
-            return True
-        return super().read(line, accounting)
+            return DATA
+        return super().read(line)
 
     def _is_cut(self, line: Line, tokens: list[str]) -> bool:
         """Whether the list may be cut: no other list and no option has its length, or its last token may continue."""

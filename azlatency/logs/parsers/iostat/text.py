@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, data
+from azlatency.logs.grammar import DATA, Line, LineLog, data
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iostat.columns import COLUMNS
@@ -36,17 +36,16 @@ class IostatText(LineLog):
         if self.blank_lines >= 0:
             self.blank_lines += 1
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Read a row of the table above, or apply the rules."""
         if self.cpu_columns is not None or self.table is not None:
             if line.number == self.unfinished:
                 text = "the log ends within this line; its row is left out"
                 self.recorder.add_event("unfinished_line", "info", text, line.number)
-                return super().read(line, accounting)
+                return super().read(line)
             if self._read_row(line):
-                accounting.mark(line.number, DATA)
-                return True
-        return super().read(line, accounting)
+                return DATA
+        return super().read(line)
 
     @data(BANNER, hint=" CPU)")
     def banner(self, line: Line, match: re.Match[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar import BLANK, Line, LineAccounting, LineLog, data, known
+from azlatency.logs.grammar import BLANK, Line, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iperf3.json_output import Documents
@@ -66,7 +66,7 @@ class Iperf3Text(LineLog):
 
     # --- lines and their prefixes
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Remove the prefix and apply the rules; a line that consists of the prefix only is blank."""
         text = line.text.strip()
         core = _CORE.search(text, 0, _LONGEST_PREFIX)
@@ -75,14 +75,13 @@ class Iperf3Text(LineLog):
             text = text[core.start() :]
             line = Line(line.number, text)
         elif core is None and self.prefixes and _shape(text) in self.prefixes:
-            accounting.mark(line.number, BLANK)
-            return True
+            return BLANK
         separator = text.startswith(_SEPARATOR)
-        known_line = super().read(line, accounting)
+        kind = super().read(line)
         self.after_separator = separator
-        if known_line and self.test is not None:
+        if kind and self.test is not None:
             self.test.last_line = line.number
-        return known_line
+        return kind
 
     # --- which test
 

@@ -37,6 +37,7 @@ class NetperfParser(Parser):
             rf"\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+\d{{1,10}}\s+{SECONDS}\s+{RATE}",
             weak=True,
             then=r"\d{1,10}\s+\d{1,10}",
+            shape=r"\s*",
         ),
         Signature("_LATENCY=", r"(?:MIN|MEAN|MAX|P50|P90|P99|STDDEV|RT)_LATENCY=-?[\d.]{1,20}", weak=True),
         Signature("THROUGHPUT=", r"THROUGHPUT=[\d.]{1,20}", weak=True),

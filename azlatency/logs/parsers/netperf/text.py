@@ -6,7 +6,7 @@ import csv
 import re
 from dataclasses import replace
 
-from azlatency.logs.grammar import DATA, KNOWN, Line, LineAccounting, LineLog, data, known
+from azlatency.logs.grammar import DATA, KNOWN, Line, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, unfinished_line
 from azlatency.logs.parsers.netperf.columns import KEYS, NAMES
@@ -75,29 +75,25 @@ class NetperfText(LineLog):
 
     # --- lines that no single pattern describes
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Join banners and column titles that were wrapped, then apply the rules."""
         text = line.text.strip()
         if self.banner_head is not None:
             banner, self.banner_head = f"{self.banner_head} {text}", None
-            accounting.mark(line.number, DATA)
-            return super().read(line._replace(text=banner), accounting)
+            return super().read(line._replace(text=banner)) and DATA
         if BANNER_HEAD.fullmatch(text):
             self.banner_head = text
-            accounting.mark(line.number, DATA)
-            return True
+            return DATA
         if self._read_titles(text):
-            accounting.mark(line.number, KNOWN)
-            return True
+            return KNOWN
         if (
             self.header
             and len(text) < 20_000
             and (text[:1].isdigit() or text[:1] in '-"')
             and self._read_cells(line, text)
         ):
-            accounting.mark(line.number, DATA)
-            return True
-        return super().read(line, accounting)
+            return DATA
+        return super().read(line)
 
     def _read_titles(self, text: str) -> bool:
         """Read column titles of ``-o``, alone or as the continuation of the line above; return whether they are."""

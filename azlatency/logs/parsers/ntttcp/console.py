@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import DATA, Line, LineAccounting, LineLog, data, known
+from azlatency.logs.grammar import DATA, Line, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
@@ -60,7 +60,7 @@ class ConsoleText(LineLog):
         self.sends = self.listens = self.totals = False
         self.columns: list[str] = []
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Remove the time of day, the level and Markdown emphasis, then apply the rules."""
         text = line.text.strip()
         level = _LEVEL.match(text)
@@ -70,9 +70,8 @@ class ConsoleText(LineLog):
                 text = text.removesuffix("**")
         if level and level[2] == "ERR":
             self.result.errors.append((line.number, text.strip()))
-            accounting.mark(line.number, DATA)
-            return True
-        return super().read(Line(line.number, text), accounting)
+            return DATA
+        return super().read(Line(line.number, text))
 
     def close(self, last_line: int) -> None:
         """Determine which end wrote the log, and write the run."""

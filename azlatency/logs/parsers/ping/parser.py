@@ -38,9 +38,11 @@ _INNER_LINES = {
     '"transmitted": ': r'(?:\[[\d.]{1,24}\] )?\{"host": .{1,300}"transmitted": .{1,400}\}',
     "ping": r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}",
 }
+#: Many lines of other logs contain "ing".
+_SHAPES = {"ing": r"(?=.*[Pp]ing).*(?::|--)"}
 SIGNATURES = (
-    *(Signature(literal, pattern) for literal, pattern in _FIRST_LINES.items()),
-    *(Signature(literal, pattern, weak=True) for literal, pattern in _INNER_LINES.items()),
+    *(Signature(hint, pattern, shape=_SHAPES.get(hint)) for hint, pattern in _FIRST_LINES.items()),
+    *(Signature(hint, pattern, weak=True, shape=_SHAPES.get(hint)) for hint, pattern in _INNER_LINES.items()),
 )
 _FIRST_OBJECTS = 50
 

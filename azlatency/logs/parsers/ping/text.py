@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar import Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.grammar import Line, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
@@ -56,16 +56,15 @@ class PingText(LineLog):
         self.unreachable = 0
         self.printed_loss: str | None = None
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Replace full-width and non-breaking characters by plain ones, then apply the rules."""
         if not line.text.isascii():
             line = line._replace(text=line.text.translate(_PLAIN))
         if "\a" in line.text:
             line = line._replace(text=line.text.replace("\a", ""))  # -a rings the bell at each reply
-        if super().read(line, accounting):
+        if kind := super().read(line):
             self.ping.last_line = line.number
-            return True
-        return False
+        return kind
 
     # --- replies
 

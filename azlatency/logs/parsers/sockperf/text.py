@@ -6,7 +6,7 @@ import re
 from array import array
 from typing import Any
 
-from azlatency.logs.grammar import DATA, LONGEST_LINE, Line, LineAccounting, LineLog, bulk, data, known
+from azlatency.logs.grammar import DATA, LONGEST_LINE, Line, LineLog, bulk, data, known
 from azlatency.logs.large import Column, Repeated, grown
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
@@ -67,7 +67,7 @@ class SockperfText(LineLog):
         self.sent: Column = array("q")
         self.rtt: Column = array("q")
 
-    def read(self, line: Line, accounting: LineAccounting) -> bool:
+    def read(self, line: Line) -> int:
         """Remove Markdown emphasis and shorten the longest histogram bars, then apply the rules."""
         text = line.text
         if "**" in text:
@@ -75,12 +75,11 @@ class SockperfText(LineLog):
         elif len(text) > LONGEST_LINE:
             line = line._replace(text=_LONG_BAR.sub(r"\1", text))
         if line.number == self.unfinished and text[-1:] in _UNFINISHED and not _WHOLE.search(text):
-            accounting.mark(line.number, DATA)
             text = "the log ends within this line; its last number is left out"
             self.run.add_event("unfinished_line", "warning", text, line.number)
-            return True
+            return DATA
         self._begin_at_repetition(line)
-        return super().read(line, accounting)
+        return super().read(line)
 
     def _begin_at_repetition(self, line: Line) -> None:
         """Open a run at a line that a run prints once: logs of several runs may lack all lines between them."""
