@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MICROSECOND, GIGABIT = 1e3, 1e9
 #: Most paths that a finding names, and most methods without and with an interval; the tables list all.
 _MOST_PATHS, _MOST_METHODS, _MOST_WITH_INTERVAL = 8, 4, 2
+#: Most groups of paths that the same methods measured.
+_MOST_GROUPS = 3
 
 
 def act(text: str) -> Finding:
@@ -46,14 +48,15 @@ def join(names: Iterable[str], most: int = _MOST_PATHS) -> str:
 
 
 def join_by_method(paths: Iterable[tuple[object, object]]) -> str:
-    """Join distinct pairs of a path and a method, each method named once: "a → b and c → d (ping); a → b (qperf)"."""
-    unique = list(dict.fromkeys((str(path), str(method)) for path, method in paths))
-    shown = unique if len(unique) <= _MOST_PATHS else unique[: _MOST_PATHS - 1]
+    """Join the paths of each method, equal ones once: "a → b and c → d (ping, qperf); a → c (latte)"."""
+    of_method: dict[str, dict[str, None]] = {}
+    for path, method in paths:
+        of_method.setdefault(str(method), {})[str(path)] = None
     groups: dict[str, list[str]] = {}
-    for path, method in shown:
-        groups.setdefault(method, []).append(path)
-    text = "; ".join(f"{join(names)} ({method})" for method, names in groups.items())
-    return text if len(shown) == len(unique) else f"{text}; and others"
+    for method, names in of_method.items():
+        groups.setdefault(join(names), []).append(method)
+    texts = [f"{names} ({', '.join(methods)})" for names, methods in groups.items()]
+    return "; ".join(texts if len(texts) <= _MOST_GROUPS else [*texts[:_MOST_GROUPS], "others"])
 
 
 def shares_held(differences: Iterable[EmulatedDifference]) -> list[tuple[str, list[EmulatedDifference]]]:
