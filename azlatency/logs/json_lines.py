@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Raw
+
 from azlatency.logs import json_tokens
 from azlatency.logs.documents import SourceLines
 from azlatency.logs.grammar import DATA, KNOWN
@@ -18,6 +20,8 @@ from azlatency.logs.record import Recorder
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from azlatency.logs.json_lists import Alike
 
 #: In a long text, positions so far from the last one are looked up, and else counted.
 _FAR = 2**12
@@ -42,7 +46,8 @@ class JsonLineMap:
         """The text of the log, built on first use because many logs contain no document."""
         end = "\n" if self._whole or not unfinished_line(self.log) else ""
         if isinstance(self.log.lines, SourceLines):
-            return self.log.lines.text.removesuffix("\n") + end
+            text = self.log.lines.text
+            return text if text.endswith("\n") or self.log.document is not None else text + end
         return "\n".join([line.text for line in self.log.lines]) + end
 
     @cached_property
@@ -114,6 +119,11 @@ class JsonLineMap:
         numbers = np.array([line.number for line in self.log.lines])
         return numbers[np.minimum(indexes, self._last)]
 
+    def lines_in_all(self, alike: Alike, line: int) -> range | list[int]:
+        """Return the numbers of the lines that are in each of alike elements what a line is in the first one."""
+        step = self.text.count("\n", alike.first.position, alike.second)
+        return range(line, line + step * len(alike), step) if step else [line] * len(alike)
+
     def mark_between(self, start: int, end: int, kind: int) -> None:
         """Mark every line between two positions, except lines with a kind of higher priority."""
         self.recorder.accounting.raise_range(self.line_number(start), self.line_number(max(end - 1, start)), kind)
@@ -137,7 +147,16 @@ class JsonLineMap:
             self.recorder.accounting.raise_range(first, last, DATA)
 
     def read_object(self, position: int, into: json_tokens.JsonObject, kept: json_tokens.Kept | None = None) -> int:
-        """Read the object at ``position`` and return its end; see `json_tokens.read_object`."""
+        """Read the object at ``position`` and return its end; see `json_tokens.read_object`.
+
+        In the lists of a long valid document that are kept, elements may be `json_lists.Alike`.
+        """
+        document, text = self.log.document, self.text
+        if isinstance(document, Raw) and kept is not None and len(text) >= LONG and text.isascii():
+            from azlatency.logs.json_lists import AlikeReader
+
+            reader = AlikeReader(text, document).read
+            return json_tokens.read_object(text, position, into, kept=kept, reader=reader)
         if len(self.text) - position >= LONG and self._bytes is not None:
             document = self.log.document if isinstance(self.log.document, dict) else None
             if scan_object(self.text, position, into, self._lines_of, document):

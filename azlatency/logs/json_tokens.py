@@ -32,6 +32,8 @@ _DECODER = json.JSONDecoder()
 
 #: Members whose complete parts are kept where the text ends inside them, and those inside these.
 Kept = Mapping[str, "Kept"]
+#: Reads one or several objects in a list that is kept: from their position and depth to what they are and their end.
+ElementReader = Callable[[int, int], tuple[Any, int]]
 
 
 class JsonError(ValueError):
@@ -221,7 +223,7 @@ def read_value(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
     mark = text[position : position + 1]
     if mark in ("{", "["):
         into: JsonObject | list[Any] = JsonObject() if mark == "{" else []
-        return into, _read_into(text, position, into, depth, None)
+        return into, _read_into(text, position, into, depth)
     if mark == '"':
         token, end = read_string(text, position)
         return Scalar(token, token, position), end
@@ -232,13 +234,27 @@ def read_value(text: str, position: int, depth: int = 0) -> tuple[Any, int]:
     return Scalar(_to_scalar(match[0]), match[0], position), match.end()
 
 
-def _read_into(text: str, position: int, into: JsonObject | list[Any], depth: int, kept: Kept | None) -> int:
+def _read_into(
+    text: str,
+    position: int,
+    into: JsonObject | list[Any],
+    depth: int,
+    kept: Kept | None = None,
+    reader: ElementReader | None = None,
+) -> int:
     if isinstance(into, list):
-        return _read_list(text, position, into, depth, kept)
-    return read_object(text, position, into, depth, kept)
+        return _read_list(text, position, into, depth, kept, reader)
+    return read_object(text, position, into, depth, kept, reader)
 
 
-def read_object(text: str, position: int, into: JsonObject, depth: int = 0, kept: Kept | None = None) -> int:
+def read_object(
+    text: str,
+    position: int,
+    into: JsonObject,
+    depth: int = 0,
+    kept: Kept | None = None,
+    reader: ElementReader | None = None,
+) -> int:
     """Read the object at ``position`` into ``into`` and return its end.
 
     Raises `JsonError`; ``into`` then contains the members that are complete before the error, and the complete parts of
@@ -265,7 +281,7 @@ def read_object(text: str, position: int, into: JsonObject, depth: int = 0, kept
         place = expect(text, place, ":")
         if kept is not None and key in kept and text[place : place + 1] in ("{", "["):
             pairs.append((key, JsonObject() if text[place] == "{" else []))
-            place = _read_into(text, place, pairs[-1][1], depth + 1, kept[key])
+            place = _read_into(text, place, pairs[-1][1], depth + 1, kept[key], reader)
         else:
             value, place = read_value(text, place, depth + 1)
             pairs.append((key, value))
@@ -305,7 +321,9 @@ def to_plain(value: Any) -> Any:
     return value.value
 
 
-def _read_list(text: str, position: int, into: list[Any], depth: int, kept: Kept | None) -> int:
+def _read_list(
+    text: str, position: int, into: list[Any], depth: int, kept: Kept | None, reader: ElementReader | None
+) -> int:
     """Read the list at ``position`` into ``into`` and return its end; see `read_object`."""
     if depth > DEEPEST:
         raise JsonError(text, position)
@@ -313,7 +331,10 @@ def _read_list(text: str, position: int, into: list[Any], depth: int, kept: Kept
     while text[place : place + 1] != "]":
         if kept is not None and text[place : place + 1] == "{":
             into.append(JsonObject())
-            place = read_object(text, place, into[-1], depth + 1, kept)
+            if reader is not None and not kept:
+                into[-1], place = reader(place, depth + 1)
+            else:
+                place = read_object(text, place, into[-1], depth + 1, kept, reader)
         else:
             value, place = read_value(text, place, depth + 1)
             into.append(value)

@@ -264,10 +264,36 @@ def quantities(tokens: Sequence[str], units: Sequence[str]) -> tuple[Column, Col
     decimals = np.zeros(len(tokens), dtype=np.int64)
     decimals[owners] = ends[owners] - points - 1
     digits = np.fromstring(raw.replace(b".", b"").decode(), dtype=np.int64, sep=",")
-    times, over = (
-        np.tile(np.array(column, dtype=np.float64), len(tokens) // len(units))
-        for column in zip(*(_find(unit)[1:3] for unit in units), strict=True)
-    )
+    columns = digits.reshape(-1, len(units)), decimals.reshape(-1, len(units))
+    if (converted := ratios(*columns, units)) is None:
+        return None
+    values, halves = converted
+    return values.reshape(-1), halves.reshape(-1)
+
+
+def ratios(
+    digits: NDArray[np.int64], decimals: NDArray[np.int64], units: Sequence[str]
+) -> tuple[Column, Column] | None:
+    """Convert printed numbers whose digits are known.
+
+    Parameters
+    ----------
+    digits : array of int, shape (rows, units)
+        The numbers without their points.
+    decimals : array of int, shape (rows, units) or (units,)
+        How many of the digits are behind the point.
+    units : sequence of str
+        The units.
+
+    Returns
+    -------
+    tuple of array or None
+        Values in canonical units, and half-widths of the rounding intervals in the shape of ``decimals``, exactly as
+        `quantity` returns them; None if there are too many digits for exact arithmetic in ``float64``.
+    """
+    import numpy as np
+
+    times, over = np.array([_find(unit)[1:3] for unit in units], dtype=np.float64).T
     numerators, divisors = digits * times, 10.0**decimals * over
     # Both are exact below 2**53, and so is the rounding of their ratio.
     if max(numerators.max(), 2 * divisors.max()) >= _EXACT:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.parsers.common import contradict
-from azlatency.logs.parsers.ntttcp.run import NtttcpRun
+from azlatency.logs.parsers.ntttcp.run import NtttcpRun, StreamNumbers
 from azlatency.logs.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
+
+if TYPE_CHECKING:
+    from azlatency.logs.units import Column
 
 _NUMBER = re.compile(r"-?[\d.]{1,30}")
 
@@ -31,6 +37,17 @@ _NAMES: dict[str, tuple[str, str | None, str]] = {
     "cpu": ("cpu_busy", "%", "host"),
     "tcp_average_rtt": ("tcp_rtt_mean", "us", "run"),
 }
+#: How many of their half-widths two numbers may differ if they are the same.
+_SLACK = 1.01
+
+
+class Rates(NamedTuple):
+    """A rate of several threads: their names, what returns the printed numbers, the lines, and what converts them."""
+
+    threads: list[str]
+    tokens: Callable[[], list[str]]
+    lines: list[int]
+    convert: Callable[[str], tuple[Column, float] | None]
 
 
 class ReportFields:
@@ -40,6 +57,7 @@ class ReportFields:
         self.result, self.linux = result, linux
         self.rates: dict[str, tuple[str, int]] = {}
         self.threads: dict[str, dict[str, tuple[str, int]]] = {}
+        self.thread_rates: dict[str, Rates] = {}
         self.size: tuple[str, int] | None = None
         self.udp = False
 
@@ -113,12 +131,16 @@ class ReportFields:
 
     def finish(self) -> None:
         """Record size and rates, whose units depend on the age of the tool."""
+        for metric in dict.fromkeys(chain.from_iterable(self.threads.values())):
+            rows = [(thread, *rates[metric]) for thread, rates in self.threads.items() if metric in rates]
+            threads, tokens, lines = map(list, zip(*rows, strict=True))
+            self.thread_rates[metric] = Rates(threads, partial(list, tokens), lines, lambda unit: None)
         base = self._detect_base() if self.linux else 1024
         old = self.linux and base == 1024
         if base is not None:
             self._record_size(base)
             self._record_rates("ntttcp old mbps" if old else "Mbps", base)
-        if not old or not (self.size or self.threads):
+        if not old or not (self.size or self.thread_rates):
             return
         self.result.form = self.result.form.replace("-xml", "-xml-pre2021").replace("-json", "-json-pre2021")
         text = "the tool is older than May 2021: MB are 2**20 bytes and mbps are 2**20 bit/s"
@@ -126,8 +148,8 @@ class ReportFields:
 
     def _line(self) -> int:
         """Return the line of the size, or of the first rate."""
-        rates = [*self.rates.values(), *(rate for thread in self.threads.values() for rate in thread.values())]
-        return self.size[1] if self.size is not None else min(line for _, line in rates)
+        lines = [line for rates in self.thread_rates.values() for line in rates.lines]
+        return self.size[1] if self.size is not None else min([*lines, *(line for _, line in self.rates.values())])
 
     def _detect_base(self) -> int | None:
         """Return whether K is 1000 or 1024 in a report of Linux; None, with an event, if that cannot be known.
@@ -136,7 +158,7 @@ class ReportFields:
         ``total_bytes`` or a rate in bytes per second.
         """
         new = bool(self.rates.keys() & {"Bps", "bps"}) or not (self.size is None or float(self.size[0]).is_integer())
-        bases = _proven_bases(self.threads.values())
+        bases = self._proven_bases()
         if len(bases) > 1 or (new and bases == {1024}):
             text = "some units of the report are powers of 1000, others powers of 1024; size and rates are left out"
             contradict(self.result.run, "unit_conflict", text, self._line())
@@ -159,11 +181,20 @@ class ReportFields:
             size = size.with_resolution(scale(unit))
         self.result.add("transferred", size, line)
 
+    def _proven_bases(self) -> set[int]:
+        """Return the bases that explain KB/s and MB/s of threads, without threads that both or neither explain."""
+        if not {"KB/s", "MB/s"} <= self.thread_rates.keys():
+            return set()
+        small, large = self.thread_rates["KB/s"], self.thread_rates["MB/s"]
+        decimal, binary = (
+            _are_equal(small, f"ntttcp {prefix}KB/s", large, f"ntttcp {prefix}MB/s") for prefix in ("decimal ", "")
+        )
+        proofs = set(zip(decimal, binary, strict=True))
+        return {base for base, proof in ((1000, (True, False)), (1024, (False, True))) if proof in proofs}
+
     def _record_rates(self, unit: str, base: int) -> None:
-        for thread, rates in self.threads.items():
-            if "mbps" in rates and float(rates["mbps"][0]) > 0:
-                token, line = rates["mbps"]
-                self.result.add("throughput", quantity(token, unit), line, stream=thread)
+        if (of_threads := self.thread_rates.get("mbps")) is not None:
+            self._record_threads(of_threads, unit)
         if "mbps" not in self.rates:
             return
         token, line = self.rates["mbps"]
@@ -175,24 +206,31 @@ class ReportFields:
                 text = f"the report prints {printed} {metric} and {token} mbps, which are different rates"
                 contradict(self.result.run, "rate_mismatch", text, at)
 
+    def _record_threads(self, rates: Rates, unit: str) -> None:
+        """Record the rates of the threads, without zeros."""
+        converted, tokens = rates.convert(unit), rates.tokens()
+        if converted is not None and converted[0].all():
+            numbers = StreamNumbers("throughput", unit, rates.threads, tokens, rates.lines, *converted)
+            self.result.numbers.append(numbers)
+            return
+        for thread, token, line in zip(rates.threads, tokens, rates.lines, strict=True):
+            if float(token) > 0:
+                self.result.add("throughput", quantity(token, unit), line, stream=thread)
 
-def _proven_bases(threads: Iterable[dict[str, tuple[str, int]]]) -> set[int]:
-    """Return the bases that explain KB/s and MB/s of threads, without threads that both or neither explain."""
-    pairs = [(rates["KB/s"][0], rates["MB/s"][0]) for rates in threads if {"KB/s", "MB/s"} <= rates.keys()]
-    decimal, binary = (
-        [
-            _agree(quantity(small, f"ntttcp {prefix}KB/s"), quantity(large, f"ntttcp {prefix}MB/s"))
-            for small, large in pairs
-        ]
-        for prefix in ("decimal ", "")
-    )
-    return {
-        1000 if is_decimal else 1024
-        for is_decimal, is_binary in zip(decimal, binary, strict=True)
-        if is_decimal != is_binary
-    }
+
+def _are_equal(rates: Rates, unit: str, others: Rates, other_unit: str) -> list[bool]:
+    """Return whether two rates are the same within the rounding of both, for each thread that has both."""
+    one, other = rates.convert(unit), others.convert(other_unit)
+    if one is not None and other is not None:
+        return (abs(one[0] - other[0]) <= _SLACK * (one[1] + other[1])).tolist()
+    tokens = dict(zip(others.threads, others.tokens(), strict=True))
+    return [
+        _agree(quantity(token, unit), quantity(tokens[thread], other_unit))
+        for thread, token in zip(rates.threads, rates.tokens(), strict=True)
+        if thread in tokens
+    ]
 
 
 def _agree(first: Quantity, second: Quantity) -> bool:
     """Return whether two numbers are the same within the rounding of both."""
-    return abs(first.value - second.value) <= 1.01 * ((first.resolution or 0.0) + (second.resolution or 0.0))
+    return abs(first.value - second.value) <= _SLACK * ((first.resolution or 0.0) + (second.resolution or 0.0))

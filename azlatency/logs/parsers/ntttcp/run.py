@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
-from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity
+from azlatency.logs.record import Recorder, Run
+from azlatency.logs.units import Quantity, canonical_unit, shown_unit
 
+if TYPE_CHECKING:
+    from azlatency.logs.units import Column
 _OVERRUN = 1.05
 _ADDRESS = re.compile(r"[\w.:-]{2,253}")
 
@@ -25,6 +28,36 @@ class Number:
     scope: str = "run"
 
 
+@dataclass(frozen=True, slots=True)
+class StreamNumbers:
+    """A number of many streams, read at once; ``half`` is half its last digit."""
+
+    metric: str
+    unit: str
+    streams: list[str]
+    tokens: list[str]
+    lines: list[int]
+    values: Column
+    half: float
+
+    def write(self, run: Run, side: str | None) -> None:
+        """Add the number of each stream to a run."""
+        run.add_columns(
+            "metrics",
+            len(self.streams),
+            metric=self.metric,
+            side=side,
+            stream=self.streams,
+            value=self.values,
+            unit=canonical_unit(self.unit),
+            printed=self.tokens,
+            printed_unit=shown_unit(self.unit),
+            resolution=self.half,
+            scope="stream",
+            line=self.lines,
+        )
+
+
 class NtttcpRun:
     """The run of one log: its readers collect the numbers, `finish` writes them."""
 
@@ -33,7 +66,7 @@ class NtttcpRun:
         self.run = recorder.start_run("ntttcp", first_line, last_line=log.last_line, test="stream")
         self.form = form
         self.role: str | None = None
-        self.numbers: list[Number] = []
+        self.numbers: list[Number | StreamNumbers] = []
         self.duration: Quantity | None = None
         self.errors: list[tuple[int, str]] = []
         self.interrupted: int | None = None
@@ -48,7 +81,8 @@ class NtttcpRun:
 
     def get(self, metric: str) -> Number | None:
         """Return the number of the whole run under that name, or None."""
-        return next((number for number in self.numbers if number.metric == metric and number.stream is None), None)
+        numbers = (number for number in self.numbers if isinstance(number, Number))
+        return next((number for number in numbers if number.metric == metric and number.stream is None), None)
 
     @property
     def has_totals(self) -> bool:
@@ -62,6 +96,9 @@ class NtttcpRun:
         row = self.run.row
         row["dialect"] = f"ntttcp-{self.form}" + (f"-{self.role}" if self.role else "")
         for number in self.numbers:
+            if isinstance(number, StreamNumbers):
+                number.write(self.run, self.role)
+                continue
             self.run.add_metric(
                 number.metric, number.quantity, number.line, side=self.role, stream=number.stream, scope=number.scope
             )
