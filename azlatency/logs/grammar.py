@@ -20,9 +20,10 @@ the rule matches, and returns False if it cannot read all rows; they are then re
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import repeat
 from typing import Any, ClassVar
 
 from azlatency.logs.lines import ByShape, Line, UniformBlock, iter_blocks, shape_of
@@ -295,6 +296,9 @@ class LineLog:
     _grammar: ClassVar[tuple[Rule, ...]] = ()
     _candidates: ClassVar[ByShape[_Entry]] = ByShape(())
     _bulk: ClassVar[dict[str, str]] = {}
+    #: The line that `feed` has given to `read`, and the rules that it may match if they were selected before.
+    _fed: Line | None = None
+    _possible: list[_Entry] | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -322,12 +326,19 @@ class LineLog:
         Parameters
         ----------
         lines : sequence of Line
-            The lines of a log, usually ``log.lines``.
+            The lines of a log, usually ``log.lines``. The rules for the lines of a list are selected at once.
         accounting : LineAccounting
             Receives the kind of each line, usually ``recorder.accounting``.
         """
         read, kinds = self.read, accounting.kinds
-        for line in lines if isinstance(lines, list) else self._without_blocks(lines, accounting):
+        fed: Iterable[Line] = lines
+        possible: Iterator[list[_Entry] | None] = repeat(None)
+        if isinstance(lines, list):
+            possible = map(self._candidates.__getitem__, shape_of("\n".join([text for _, text in lines])).split(b"\n"))
+        else:
+            fed = self._without_blocks(lines, accounting)
+        for line, entries in zip(fed, possible, strict=False):
+            self._fed, self._possible = line, entries
             number, text = line
             if not text or text.isspace():
                 kind = BLANK
@@ -337,6 +348,14 @@ class LineLog:
                 self.unmatched(line)
             if kind > kinds[number - 1]:
                 kinds[number - 1] = kind
+
+    def feed_until(
+        self, is_other: Callable[[str], bool], lines: Sequence[Line], start: int, accounting: LineAccounting
+    ) -> int:
+        """Read the lines from an index on, up to the first one whose text is not of this log; return its index."""
+        stop = next((index for index in range(start, len(lines)) if is_other(lines[index].text)), len(lines))
+        self.feed(lines[start:stop], accounting)
+        return stop
 
     def feed_line(self, line: Line, accounting: LineAccounting) -> None:
         """Read one line and mark it."""
@@ -388,7 +407,9 @@ class LineLog:
             text = text.removeprefix("^C")
         if not text:
             return KNOWN
-        for hint, fullmatch, handler, kind in self._candidates[shape_of(text)]:
+        # What the whole line may match, the rest of it may match.
+        entries = self._possible if line is self._fed else None
+        for hint, fullmatch, handler, kind in self._candidates[shape_of(text)] if entries is None else entries:
             if hint in text and (match := fullmatch(text)):
                 if handler is not None:
                     try:

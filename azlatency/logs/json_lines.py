@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 _FAR = 2**12
 
 
+def begins_document(text: str) -> bool:
+    """Return whether a line begins with the brace of a JSON document."""
+    return text.lstrip().startswith("{")
+
+
 class JsonLineMap:
     """The text of a log, and the line of each position in it.
 

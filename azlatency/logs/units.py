@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ def _define(name: str, canonical: str, factor: int | Decimal) -> _Unit:
 # 10**18 bytes or microseconds; a larger number is damage and would not fit the integer columns.
 _LARGEST_EXPONENT = _MOST_DIGITS = 17
 _LARGEST_INTEGER = 2**63
+_MOST_TOKENS = 4096
 _EXACT = 2.0**53
 _NANOSECONDS = {
     **dict.fromkeys(("ns", "nsec"), 1),
@@ -370,6 +372,11 @@ def nanoseconds(token: str, unit: str) -> int:
     if not -_LARGEST_INTEGER < value < _LARGEST_INTEGER:
         raise UnitError(f"{token!r} {unit} is longer than any time that a tool measures")
     return value
+
+
+if not TYPE_CHECKING:  # which would not see the types of the arguments
+    # Most tokens of the logs of one campaign were printed before.
+    quantity, nanoseconds = lru_cache(_MOST_TOKENS)(quantity), lru_cache(_MOST_TOKENS)(nanoseconds)
 
 
 def scale(unit: str) -> float:

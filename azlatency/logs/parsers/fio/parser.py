@@ -7,6 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.grammar import DATA, UNKNOWN
+from azlatency.logs.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.fio.json_output import Documents
 from azlatency.logs.parsers.fio.latency_log import HISTOGRAM_ROW, ROW, read_latency_log
@@ -23,6 +24,15 @@ _HOST = r"(?:<[\w.:-]{1,253}> ?)?"
 
 #: The reader separates the jobs itself.
 _weak = partial(Signature, weak=True)
+
+
+def _is_terse(text: str) -> bool:
+    return text.strip()[1:6] == ";fio-"
+
+
+def _is_other(text: str) -> bool:
+    """Return whether a line is not text of jobs, but JSON or terse."""
+    return begins_document(text) or _is_terse(text)
 
 
 class FioParser(Parser):
@@ -59,12 +69,14 @@ class FioParser(Parser):
         lines, index = log.lines, 0
         while index < len(lines):
             line = lines[index]
-            stripped = line.text.strip()
-            if stripped.startswith("{"):
+            if begins_document(line.text):
                 index = documents.read(index, text.take_signal(), text.take_failures())
                 continue
+            if not _is_terse(line.text):
+                index = text.feed_until(_is_other, lines, index, recorder.accounting)
+                continue
             index += 1
-            job = read_terse_line(stripped, line.number) if stripped[1:6] == ";fio-" else None
+            job = read_terse_line(line.text.strip(), line.number)
             if job is not None and line.number != text.unfinished:
                 job.failures = text.take_failures()
                 jobs.append(job)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from azlatency.logs.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iostat.columns import COLUMNS
@@ -41,16 +42,15 @@ class IostatParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read the reports of one log."""
-        is_json = log.document is not None or any(line.text.lstrip().startswith("{") for line in log.lines)
+        is_json = log.document is not None or any(begins_document(line.text) for line in log.lines)
         reports = Reports(log, recorder, "iostat-json" if is_json else "iostat-text")
         text, documents = IostatText(log, recorder, reports), IostatJson(log, recorder, reports)
         lines, index = log.lines, 0
         while index < len(lines):
-            if lines[index].text.lstrip().startswith("{"):
+            if begins_document(lines[index].text):
                 index = documents.read(index)
             else:
-                text.feed_line(lines[index], recorder.accounting)
-                index += 1
+                index = text.feed_until(begins_document, lines, index, recorder.accounting)
         reports.close()
         if not reports.count:
             reason = "the log contains no iostat report; check that it is the output of iostat"

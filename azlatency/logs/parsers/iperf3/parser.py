@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from azlatency.logs.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iperf3.json_output import Documents
@@ -47,12 +48,11 @@ class Iperf3Parser(Parser):
         reader = Iperf3Text(log, recorder, documents)
         lines, index = log.lines, 0
         while index < len(lines):
-            if lines[index].text.lstrip().startswith("{"):
+            if begins_document(lines[index].text):
                 reader.close(lines[index].number - 1)
                 index = documents.read(index)
             else:
-                reader.feed_line(lines[index], recorder.accounting)
-                index += 1
+                index = reader.feed_until(begins_document, lines, index, recorder.accounting)
         reader.close(log.last_line)
         documents.close(log.last_line)
         if not reader.tests and not documents.tests:
