@@ -279,10 +279,10 @@ def _utf16_units(char: str) -> tuple[int, ...]:
     return struct.unpack(f"<{len(raw) // 2}H", raw)
 
 
-def join_words(words: Iterable[str], last: str = "and") -> str:
+def join_words(words: Iterable[str]) -> str:
     """Join words as a sentence does: ``"a, b and c"``."""
     parts = list(words)
-    return f" {last} ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
 def decimals_for(value: float, digits: int = DIGITS) -> int:

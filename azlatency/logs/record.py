@@ -252,9 +252,9 @@ class Run:
         rows = self.recorder.rows["quantiles"][self._first_quantile :]
         return list(dict.fromkeys((row["metric"], row["stream"]) for row in rows if row["run_id"] == self.run_id))
 
-    def remove_metric(self, name: str, *, side: str | None = None, stream: str | None = None) -> None:
+    def remove_metric(self, name: str) -> None:
         """Remove a metric that a later line shows to be missing."""
-        row = self._metrics.pop((name, side, stream), None)
+        row = self._metrics.pop((name, None, None), None)
         if row is not None:
             rows = self.recorder.rows["metrics"]
             # Usually one of the last rows: searching from the end keeps the time linear for a file with many runs.

@@ -261,24 +261,22 @@ def make_plan(
 # --- rounds
 
 
-def rounds_from_spread(spread: float, precision: float, hosts: Sequence[Host], confidence: float = 0.95) -> Rounds:
+def rounds_from_spread(spread: float, precision: float, hosts: Sequence[Host]) -> Rounds:
     """Compute the rounds from an assumed run-to-run spread (standard deviation / mean)."""
-    wanted = runs_for_spread(spread, precision, confidence)
+    wanted = runs_for_spread(spread, precision)
     reason = (
         f"for ±{100 * precision:g} % with an assumed run-to-run spread of {100 * spread:g} % (no pilot); after five "
         "rounds, plan again with --pilot"
     )
-    return _at_least(Rounds(wanted, reason), hosts, confidence)
+    return _at_least(Rounds(wanted, reason), hosts)
 
 
-def rounds_from_pilot(
-    pilots: Sequence[pd.DataFrame], precision: float, hosts: Sequence[Host], confidence: float = 0.95
-) -> Rounds:
+def rounds_from_pilot(pilots: Sequence[pd.DataFrame], precision: float, hosts: Sequence[Host]) -> Rounds:
     """Compute the rounds from the runs of a pilot: the number that its most variable path needs.
 
     Raises `PlanError` if no path has five runs, because the spread cannot be estimated.
     """
-    plans = [estimate for runs in pilots for estimate in plan(runs, precision, confidence=confidence)]
+    plans = [estimate for runs in pilots for estimate in plan(runs, precision)]
     firm = [plan for plan in plans if plan.needed is not None]
     if not firm:
         ranges = [plan for plan in plans if plan.low is not None]
@@ -295,13 +293,13 @@ def rounds_from_pilot(
         f"for ±{100 * precision:g} % with a pilot of {most.done} runs: {most.labels['path']}, {most.labels['method']} "
         "varies the most; the upper bound of its spread is used"
     )
-    return _at_least(Rounds(most.needed or 0, reason), hosts, confidence)
+    return _at_least(Rounds(most.needed or 0, reason), hosts)
 
 
-def _at_least(rounds: Rounds, hosts: Sequence[Host], confidence: float) -> Rounds:
+def _at_least(rounds: Rounds, hosts: Sequence[Host]) -> Rounds:
     """Raise the number to what an exact test needs to distinguish the pairs of zones."""
     pairs = {tuple(sorted((first.zone, second.zone))) for first, second in combinations(hosts, 2)}
-    minimum = rounds_needed(max(1, len(pairs)), confidence)
+    minimum = rounds_needed(max(1, len(pairs)))
     if rounds.number >= minimum:
         return rounds
     noun = "pair" if len(pairs) == 1 else "pairs"

@@ -22,7 +22,7 @@ _PACKAGE = Path(__file__).parents[1]
 INSTALLED = _PACKAGE / "project" if (_PACKAGE / "project").is_dir() else _PACKAGE.parent
 
 
-def store(folder: Path | None = None, progress: Progress | None = None) -> list[str]:
+def store(folder: Path | None = None) -> list[str]:
     """Run the notebooks of a folder (default notebooks/) with their own parameters and store the outputs in them.
 
     A notebook that fails is left as it is; returns one line for each.
@@ -40,12 +40,7 @@ def store(folder: Path | None = None, progress: Progress | None = None) -> list[
             write_notebook(notebook, path)
         return None if error is None else f"{path}: {error}; outputs not stored"
 
-    failures = []
-    for done, failure in enumerate(run_all(paths, work, new_kernel, worker_count()), start=1):
-        failures += [failure] if failure else []
-        if progress is not None:
-            progress(done, len(paths), "")
-    return sorted(failures)
+    return sorted(failure for failure in run_all(paths, work, new_kernel, worker_count()) if failure)
 
 
 def notebooks_folder() -> Path:

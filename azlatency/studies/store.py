@@ -79,13 +79,8 @@ def data_folder(kind: str) -> Path:
     return here / "data" / kind
 
 
-def list_studies(raw: Path | None = None) -> list[str]:
+def list_studies() -> list[str]:
     """Return the names of the studies that can be imported.
-
-    Parameters
-    ----------
-    raw : pathlib.Path, optional
-        Folder of the studies. Default: ``data/raw``.
 
     Returns
     -------
@@ -98,8 +93,7 @@ def list_studies(raw: Path | None = None) -> list[str]:
     >>> "westeurope-azure-cni" in az.list_studies()
     True
     """
-    folder = raw or data_folder("raw")
-    return sorted(path.parent.name for path in folder.glob("*/study.toml"))
+    return sorted(path.parent.name for path in data_folder("raw").glob("*/study.toml"))
 
 
 class StudyInfo(TypedDict, total=False):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,8 +66,8 @@ def zone_maps(study: Study) -> dict[tuple[str | None, str, str], str]:
     return read_zone_maps([file for file in files if file.is_file()]).zones
 
 
-def read_zone_maps(files: Iterable[Path], subscriptions: Mapping[str, str] | None = None) -> ZoneMap:
-    """Read one or more zone maps, outputs of the commands above; ``subscriptions``: by file name, for files without it.
+def read_zone_maps(files: Iterable[Path]) -> ZoneMap:
+    """Read one or more zone maps, outputs of the commands above.
 
     Raises
     ------
@@ -76,18 +76,17 @@ def read_zone_maps(files: Iterable[Path], subscriptions: Mapping[str, str] | Non
     """
     merged = ZoneMap()
     for file in files:
-        subscription = (subscriptions or {}).get(file.name)
-        for key, physical in _entries(file, subscription):
+        for key, physical in _entries(file):
             if merged.zones.setdefault(key, physical) != physical:
                 region, zone = key[1:]
                 raise ZoneMapError(
                     f"{file}: zone {zone} of {region} is {physical} here and {merged.zones[key]} in another map; "
-                    "name the subscription of each file"
+                    "keep the id of each location, which names its subscription"
                 )
     return merged
 
 
-def _entries(file: Path, subscription: str | None) -> Iterable[tuple[tuple[str | None, str, str], str]]:
+def _entries(file: Path) -> Iterable[tuple[tuple[str | None, str, str], str]]:
     try:
         content = json.loads(decode(file.read_bytes(), file.name)[0])
     except OSError as error:
@@ -99,7 +98,7 @@ def _entries(file: Path, subscription: str | None) -> Iterable[tuple[tuple[str |
     except RecursionError:
         raise ZoneMapError(f"{file}:1: nested too deeply; save the command's whole output") from None
     try:
-        entries = [*_azure(content, subscription), *_amazon(content, subscription)]
+        entries = [*_azure(content), *_amazon(content)]
     except (AttributeError, KeyError, TypeError) as error:
         raise ZoneMapError(f"{file}:1: not a zone map ({error!r}); save the command's whole output") from None
     if not entries:
@@ -108,26 +107,22 @@ def _entries(file: Path, subscription: str | None) -> Iterable[tuple[tuple[str |
     return entries
 
 
-def _azure(content: Any, subscription: str | None) -> Iterable[tuple[tuple[str | None, str, str], str]]:
+def _azure(content: Any) -> Iterable[tuple[tuple[str | None, str, str], str]]:
     locations = content.get("value", []) if isinstance(content, dict) else content
     for location in locations if isinstance(locations, list) else []:
         if not isinstance(location, dict):
             continue
         match = _SUBSCRIPTION.search(str(location.get("id", "")))
         for mapping in location.get("availabilityZoneMappings") or []:
-            key = (
-                subscription or (match[1].lower() if match else None),
-                str(location["name"]),
-                str(mapping["logicalZone"]),
-            )
+            key = (match[1].lower() if match else None, str(location["name"]), str(mapping["logicalZone"]))
             yield key, str(mapping["physicalZone"])
 
 
-def _amazon(content: Any, subscription: str | None) -> Iterable[tuple[tuple[str | None, str, str], str]]:
+def _amazon(content: Any) -> Iterable[tuple[tuple[str | None, str, str], str]]:
     zones = content.get("AvailabilityZones", []) if isinstance(content, dict) else []
     for zone in zones:
         region = str(zone.get("RegionName") or str(zone["ZoneName"]).rstrip("abcdefghijklmnopqrstuvwxyz"))
-        yield (subscription, region, str(zone["ZoneName"])), str(zone["ZoneId"])
+        yield (None, region, str(zone["ZoneName"])), str(zone["ZoneId"])
 
 
 def pseudonym(subscription: str) -> str:

@@ -210,22 +210,20 @@ def show(*charts: Chart | Note, most: int = 4) -> None:
         display(chart)
 
 
-def few(items: Items, most: int = 12) -> Items:
+def few(items: Items) -> Items:
     """Return the items if they are few enough for a chart of a summary, else none of them.
 
     Parameters
     ----------
     items : DataFrame or list
         The rows to draw.
-    most : int
-        Largest number of rows.
 
     Returns
     -------
     DataFrame or list
-        ``items``, or an empty frame or list of the same type if there are more than ``most`` rows.
+        ``items``, or an empty frame or list of the same type if there are more than 12 rows.
     """
-    return items if len(items) <= most else items[:0]
+    return items if len(items) <= 12 else items[:0]
 
 
 def _save(chart: Chart, name: str) -> None:

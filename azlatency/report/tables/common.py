@@ -12,7 +12,6 @@ from azlatency.report.table import (
     GIGABITS,
     MICROSECONDS,
     NO_LOG,
-    PLAIN,
     Column,
     FileRef,
     Format,
@@ -209,19 +208,22 @@ def paths_table(
     return Table(f"{caption} (scope: across runs)", columns, estimates, explain(codes_of(estimates)), from_runs(value))
 
 
-def interval_column(header: str, spec: str, unit: Unit = PLAIN, missing: str = "") -> Column[Any]:
+def interval_column(spec: str) -> Column[Any]:
     """Return a column with the interval of a row that has ``low`` and ``high``.
 
     Equal run values have no interval: its width would be that of the tool's rounding, not that of the path.
     """
     return Column(
-        header, lambda row: (None, None) if row.low == row.high else (row.low, row.high), interval(spec, missing), unit
+        "interval",
+        lambda row: (None, None) if row.low == row.high else (row.low, row.high),
+        interval(spec),
+        MICROSECONDS,
     )
 
 
-def ratio_columns(confidence: float, spec: str = ".3f") -> list[Column[Any]]:
+def ratio_columns(confidence: float) -> list[Column[Any]]:
     """Return the columns of the estimate and the interval of ``row.ratio``."""
     return [
         Column("ratio", attrgetter("ratio.estimate"), number(".3f")),
-        Column(f"{level(confidence)} interval", lambda row: (row.ratio.low, row.ratio.high), interval(spec)),
+        Column(f"{level(confidence)} interval", lambda row: (row.ratio.low, row.ratio.high), interval(".3f")),
     ]

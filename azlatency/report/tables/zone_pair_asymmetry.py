@@ -242,7 +242,7 @@ def initiators(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
         Column("what", attrgetter("what")),
         _ROUNDS,
         Column("adds", attrgetter("estimate"), TENTHS, MICROSECONDS),
-        interval_column("interval", ",.1f", MICROSECONDS),
+        interval_column(",.1f"),
         Column("flags", lambda row: [code for code in row.codes if code != "initiator_only"], words(flags)),
     ]
     caption = "Initiator effects and cyclic residuals (scope: across runs)"
@@ -259,7 +259,7 @@ def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
         LABELLED_METHOD,
         _ROUNDS,
         Column("direct less detour", attrgetter("estimate"), TENTHS, MICROSECONDS),
-        interval_column("interval", ",.0f", MICROSECONDS),
+        interval_column(",.0f"),
         Column("direct ÷ detour", lambda row: row.diagnostics["ratio"], number(".2f")),
         Column("detour shorter?", _is_shorter),
     ]

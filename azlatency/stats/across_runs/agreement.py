@@ -120,7 +120,6 @@ def bland_altman(
     confidence: float = 0.95,
     codes: tuple[str, ...] = (),
     differs_in: tuple[str, ...] = (),
-    labels: dict[str, Any] | None = None,
     resolution: tuple[float, float] = (0.0, 0.0),
 ) -> Agreement:
     """Compare paired values of two tools: round-trip times in the same unit.
@@ -192,11 +191,10 @@ def bland_altman(
         confidence=confidence,
         method=METHOD,
         codes=all_codes,
-        labels=dict(labels or {}),
     )
     return Agreement(
         first=names[0], second=names[1], pairs=n, ratio=ratio, limits=limits, prediction=prediction, tost_p=tost_p,
-        verdict=verdict, margin=relative, codes=all_codes, labels=dict(labels or {}), differs_in=differs_in,
+        verdict=verdict, margin=relative, codes=all_codes, differs_in=differs_in,
     )  # fmt: skip
 
 
@@ -206,7 +204,6 @@ def agreement(
     value: str = "mean_ns",
     margin: float | str = "5%",
     confidence: float = 0.95,
-    same_size: int = SAME_SIZE_BYTES,
 ) -> Results[Agreement]:
     """Compare every two methods that measured common paths and rounds.
 
@@ -220,8 +217,6 @@ def agreement(
         Relative difference that is practically equivalent: ``0.05`` or ``"5%"``.
     confidence : float
         Level of the intervals, between 0 and 1.
-    same_size : int
-        Message sizes that differ by less than this many bytes count as equal.
 
     Returns
     -------
@@ -253,7 +248,7 @@ def agreement(
         common = [key for key in x if key in y]
         if not common:
             continue
-        differs = _differences(groups[first], groups[second], same_size)
+        differs = _differences(groups[first], groups[second])
         codes = _units(groups[first], groups[second]) + (("type_p_mismatch",) if differs else ())
         result = bland_altman(
             [x[key] for key in common], [y[key] for key in common], names=(first, second), margin=margin,
@@ -316,7 +311,7 @@ def _keys(group: pd.DataFrame) -> list[tuple[Hashable, Hashable]]:
     ]
 
 
-def _differences(first: pd.DataFrame, second: pd.DataFrame, same_size: int) -> tuple[str, ...]:
+def _differences(first: pd.DataFrame, second: pd.DataFrame) -> tuple[str, ...]:
     """Return the properties in which the packets differ: protocol, size, pacing. Unknown properties do not count."""
     properties = []
     for column, name in (("protocol", "protocol"), ("closed_loop", "pacing")):
@@ -328,7 +323,7 @@ def _differences(first: pd.DataFrame, second: pd.DataFrame, same_size: int) -> t
         sizes = [side["message_bytes"].dropna().astype(float) for side in (first, second)]
         if len(sizes[0]) and len(sizes[1]):
             span = max(size.max() for size in sizes) - min(size.min() for size in sizes)
-            if span >= same_size:
+            if span >= SAME_SIZE_BYTES:
                 properties.append("message size")
     return tuple(properties)
 

@@ -194,7 +194,6 @@ def asymmetry(
     metric: Metric | None = None,
     value: str | None = None,
     margin: float | str = "2%",
-    floor: float | None = None,
     confidence: float = 0.95,
 ) -> Results[Asymmetry]:
     """Compare both directions of every pair of zones.
@@ -210,8 +209,6 @@ def asymmetry(
         Column with one number per run; by default the median, else the mean, else the throughput of a method.
     margin : float or str
         Difference that is practically symmetric: ``0.02``, ``"2%"`` or ``"2 us"``.
-    floor : float, optional
-        Smallest difference that matters, in the unit of the values; by default 1 µs for latencies, else 0.
     confidence : float
         Family-wise level, between 0.5 and 1.
 
@@ -246,7 +243,7 @@ def asymmetry(
     parse_margin(margin)
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: between 0.5 and 1")
-    setting = Setting(margin=margin, confidence=confidence, floor=floor, unit="", what="", labels={})
+    setting = Setting(margin=margin, confidence=confidence, floor=None, unit="", what="", labels={})
     results = []
     for name, frame, column in _frames(data, metric, value):
         for method, group in _groups(frame, name):

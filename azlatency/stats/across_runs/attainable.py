@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from azlatency.stats import exact
@@ -121,7 +121,6 @@ class PercentileSize(NamedTuple):
 def percentile_sizes(
     sizes: Iterable[float] | pd.Series = (),
     confidence: float = 0.95,
-    levels: Sequence[float] = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999),
 ) -> list[PercentileSize]:
     """Return the fewest observations for each percentile.
 
@@ -131,8 +130,6 @@ def percentile_sizes(
         Observations of each existing run. Runs of unknown size are left out.
     confidence : float
         Level of the intervals, between 0 and 1.
-    levels : sequence of float
-        Levels of the percentiles, between 0 and 1.
 
     Returns
     -------
@@ -147,7 +144,7 @@ def percentile_sizes(
     counts = [float(number) for number in numbers if math.isfinite(number)]
     ids = [run_id for run_id, number in zip(run_ids_of(sizes), numbers, strict=False) if math.isfinite(number)]
     results = []
-    for q in levels:
+    for q in (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999):
         two, upper, span = (smallest_n(q, confidence, sides=sides) for sides in ("two", "upper", "range"))
         enough = sum(count >= two for count in counts)
         results.append(

@@ -166,7 +166,6 @@ def check_expectation(
     *,
     value: str | None = None,
     confidence: float = 0.95,
-    durations_ns: Iterable[float] | None = None,
     labels: Mapping[str, object] | None = None,
 ) -> Conformance:
     """Check run values against one expectation.
@@ -174,16 +173,14 @@ def check_expectation(
     Parameters
     ----------
     values : array_like, Series or DataFrame
-        One number per run in the unit of the expectation, or one row per run, with its resolution if known.
+        One number per run in the unit of the expectation, or one row per run, with its resolution and its
+        ``duration_ns`` if known. A throughput or disk test shorter than 60 s is flagged ``burst_test``.
     expectation : mapping
         ``name``, ``relation`` (at_least, at_most, about, between), ``low`` and ``high`` in the canonical ``unit``.
     value : str, optional
         Column of a frame; by default its median, else its mean, else its throughput.
     confidence : float
         Level of each one-sided bound, between 0.5 and 1.
-    durations_ns : iterable of float, optional
-        Durations of the tests; by default those of a frame. A throughput or disk test shorter than 60 s is flagged
-        ``burst_test``.
     labels : mapping, optional
         Columns that identify the result in a frame.
 
@@ -225,9 +222,8 @@ def check_expectation(
             runs=len(run_set.values), confidence=confidence, codes=tuple(dict.fromkeys(codes)), labels=all_labels,
             run_ids=run_set.run_ids,
         )  # fmt: skip
-    if durations_ns is None and is_frame(values) and "duration_ns" in values.columns:
-        durations_ns = [float(duration) for duration in values["duration_ns"].dropna()]
-    if unit in ("bit/s", "bytes/s", "1/s") and any(duration < BURST_NS for duration in durations_ns or ()):
+    has_rate = unit in ("bit/s", "bytes/s", "1/s")
+    if has_rate and is_frame(values) and "duration_ns" in values.columns and (values["duration_ns"] < BURST_NS).any():
         codes.append("burst_test")
     result = replace(
         _judge(run_set, low, high, what, relation, unit, confidence, codes, all_labels), run_ids=run_set.run_ids
@@ -371,32 +367,20 @@ def _decides(runs: Summary, low: float | None, high: float | None, confidence: f
     return smallest_number(decided, runs.n + 1) if runs.sd > 0 else None
 
 
-def tolerance_factor(n: int, share: float = 0.9, confidence: float = 0.95) -> float:
-    """Return k of a normal tolerance limit mean - k sd: ``share`` of VMs are above it with ``confidence``."""
+def tolerance_factor(n: int) -> float:
+    """Return k of a normal tolerance limit mean - k sd: 90 % of VMs are above it with 95 % confidence."""
     from scipy.stats import nct, norm
 
-    return float(nct.ppf(confidence, n - 1, float(norm.ppf(share)) * math.sqrt(n))) / math.sqrt(n)
+    return float(nct.ppf(0.95, n - 1, float(norm.ppf(0.9)) * math.sqrt(n))) / math.sqrt(n)
 
 
-def vms_for_tolerance(share: float = 0.95, confidence: float = 0.95) -> int:
-    """Return the number of VMs whose smallest value is kept by ``share`` of all VMs: 59 for 95 % and 95 %.
-
-    The distribution may be any (Wilks 1941).
-    """
-    return math.ceil(math.log(1 - confidence) / math.log(share))
-
-
-def vms_by_share(
-    confidence: float = 0.95, shares: Iterable[float] = (0.5, 0.8, 0.9, 0.95, 0.99)
-) -> list[tuple[float, int]]:
+def vms_by_share(confidence: float = 0.95) -> list[tuple[float, int]]:
     """Return the number of VMs for several shares of a distribution-free tolerance limit.
 
     Parameters
     ----------
     confidence : float
         Level of the limit, between 0 and 1.
-    shares : iterable of float
-        Shares of VMs that keep the limit, between 0 and 1.
 
     Returns
     -------
@@ -407,7 +391,7 @@ def vms_by_share(
     -----
     Wilks 1941.
     """
-    return [(share, vms_for_tolerance(share, confidence)) for share in shares]
+    return [(share, math.ceil(math.log(1 - confidence) / math.log(share))) for share in (0.5, 0.8, 0.9, 0.95, 0.99)]
 
 
 def baseline(

@@ -98,7 +98,6 @@ def history(
     *,
     value: str | None = None,
     confidence: float = 0.95,
-    part: int = PART,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
     unit: str | None = None,
@@ -115,8 +114,6 @@ def history(
         Column of a frame; by default its median, else its mean, else its throughput.
     confidence : float
         Level of each test, between 0 and 1.
-    part : int
-        Fewest runs between two changes.
     permutations : int
         Number of permutations of each test.
     seed : int
@@ -162,7 +159,7 @@ def history(
     p: list[float] = []
     if not codes:
         generator = np.random.Generator(np.random.PCG64(seed))
-        changes, p = e_divisive(x, part, 1 - confidence, permutations, generator)
+        changes, p = e_divisive(x, PART, 1 - confidence, permutations, generator)
     parts = np.split(x, changes)
     diagnostics: dict[str, float] = {}
     if testable:

@@ -80,11 +80,6 @@ def hodge(k: FloatArray) -> Hodge:
     return Hodge(effects, gradient, residual, 1 - unexplained / total if total > 0 else None)
 
 
-def curl(k: FloatArray, i: int, j: int, l: int) -> float:  # noqa: E741
-    """Return K_ij + K_jl + K_li, which is 0 for any initiator effects."""
-    return float(k[i, j] + k[j, l] + k[l, i])
-
-
 def triangles(s: FloatArray, within_zone: FloatArray | None = None) -> list[Triangle]:
     """Return each pair compared with the detour over each third node: excess = S_ij - (S_ik + S_kj - S_kk).
 

@@ -244,11 +244,6 @@ def widest(conditions: Sequence[Condition]) -> list[Condition]:
     return [] if best is None else members(best)
 
 
-def runs_of(levels: Sequence[Condition], runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of ``runs`` that the conditions describe."""
-    return runs.loc[[run_id for level in levels for run_id in level.run_ids]]
-
-
 def changes(
     conditions: Sequence[Condition], factor: Factor, *, margin: float = 0.05, confidence: float = 0.95
 ) -> list[Change]:

@@ -9,7 +9,7 @@ Sources: Le Boudec 2010, theorem 2.1; Hoefler & Belli, SC 2015, rule 5; Schuirma
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -392,7 +392,6 @@ def plan(
 def precision_curves(
     runs: pd.DataFrame,
     plans: Iterable[Plan],
-    relatives: Sequence[float] = PRECISIONS,
     *,
     confidence: float = 0.95,
     assurance: float = 0.8,
@@ -405,8 +404,6 @@ def precision_curves(
         The pilot that ``plan`` received.
     plans : iterable of Plan
         The result of ``plan``.
-    relatives : sequence of float
-        Relative half-widths.
     confidence : float
         Level of the intervals, between 0 and 1.
     assurance : float
@@ -434,7 +431,7 @@ def precision_curves(
             [
                 runs_needed(values, relative, confidence=confidence, assurance=assurance,
                             labels={**plan.labels, "relative": relative})
-                for relative in relatives
+                for relative in PRECISIONS
             ]
         )  # fmt: skip
     return curves

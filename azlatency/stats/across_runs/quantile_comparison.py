@@ -22,7 +22,6 @@ def compare_quantiles(
     b: Estimate,
     *,
     margin: float | str = "5%",
-    what: str | None = None,
     labels: Mapping[str, object] | None = None,
 ) -> Comparison:
     """Compare two estimates, each of one connection or of independent paths, from their intervals.
@@ -33,8 +32,6 @@ def compare_quantiles(
         Estimates in the same unit and with the same confidence, for example two results of `azlatency.quantiles`.
     margin : float or str
         Change that is practically equivalent: ``0.05``, ``"5%"`` or ``"2 us"``.
-    what : str, optional
-        Name of the result; by default "a against b".
     labels : mapping, optional
         Columns that identify the result in a frame.
 
@@ -51,7 +48,7 @@ def compare_quantiles(
     which is stricter than two one-sided tests.
     """
     scope: Scope = "within_run" if "within_run" in (a.scope, b.scope) else "across_runs"
-    name = what or f"{a.what} against {b.what}" + (", these two connections" if scope == "within_run" else "")
+    name = f"{a.what} against {b.what}" + (", these two connections" if scope == "within_run" else "")
     setting = Setting(
         margin=margin,
         confidence=min(a.confidence, b.confidence),

@@ -107,8 +107,6 @@ def typical_run(
     what: str = "typical run",
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
-    order: RunOrder | None = None,
-    spread: SharedSpread | None = None,
 ) -> Estimate:
     """Estimate the typical run of a path: the median run with its interval.
 
@@ -129,10 +127,6 @@ def typical_run(
         Columns that identify the result in a frame.
     resolution : float, optional
         Step of the printed values, in ``unit``; by default that of the frame. Half of it is added at each end.
-    order : RunOrder, optional
-        Dependence between runs in time, if it is known from more runs than these.
-    spread : SharedSpread, optional
-        How much the logarithms of runs of all paths vary that were measured in the same way.
 
     Returns
     -------
@@ -163,7 +157,7 @@ def typical_run(
     if resolution is not None:
         run_set = replace(run_set, resolution=resolution)
     codes = refusals([values], value)
-    return _typical_run(run_set, codes, confidence, what=what, labels=labels, order=order, spread=spread)
+    return _typical_run(run_set, codes, confidence, what=what, labels=labels, order=None, spread=None)
 
 
 def _typical_run(

@@ -52,7 +52,6 @@ def event_test(
     window: int = 1,
     *,
     statistic: Literal["median", "mean"] = "median",
-    alpha: float = 0.05,
     unit: str = "ns",
 ) -> EventTest:
     """Test whether the level changed before an event more than between other windows of the run.
@@ -65,8 +64,6 @@ def event_test(
         Packets per window.
     statistic : {"median", "mean"}
         Level of a window.
-    alpha : float
-        Level at which ``cannot_reach_alpha`` is judged.
     unit : str
         Unit of the values.
 
@@ -74,7 +71,7 @@ def event_test(
     -------
     EventTest
         The last change and its p-value. ``no_values``: fewer than three windows. ``loss_censored``: a window is lost.
-        ``cannot_reach_alpha``: too few windows for any p below ``alpha``.
+        ``cannot_reach_alpha``: too few windows for any p below 0.05.
 
     Notes
     -----
@@ -105,5 +102,5 @@ def event_test(
     earlier = np.abs(changes[:-1])
     p = (1 + int((earlier >= abs(changes[-1])).sum())) / (1 + len(earlier))
     attainable = 1 / (1 + len(earlier))
-    codes += ("cannot_reach_alpha",) if attainable > alpha else ()
+    codes += ("cannot_reach_alpha",) if attainable > 0.05 else ()
     return EventTest(change=float(changes[-1]), p=p, attainable_p=attainable, windows=count, unit=unit, codes=codes)

@@ -38,7 +38,6 @@ def exceedance(
     lost: int = 0,
     independent: bool = False,
     unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
     """Estimate the share of probes slower than a limit in one run.
 
@@ -57,8 +56,6 @@ def exceedance(
         Do not correct for dependence.
     unit : str
         Unit of the values and of the limit.
-    labels : mapping, optional
-        Labels of the result.
 
     Returns
     -------
@@ -115,7 +112,7 @@ def exceedance(
         what=f"share above {format_value(limit, unit)}",
         estimate=count / n if n else None, low=low, high=high, unit="1", n=n,
         scope="within_run", confidence=confidence, method=METHOD, codes=codes,
-        labels={**(labels or {}), "limit": limit}, n_effective=n / tau if n else None,
+        labels={"limit": limit}, n_effective=n / tau if n else None,
         assumptions=("independent values",) if independent else ASSUMPTIONS,
         diagnostics={"count": count, "tau": tau, "missing": missing, "lost": lost},
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,7 +34,6 @@ def fan_out(
     confidence: float = 0.95,
     independent: bool = False,
     unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
     """Estimate the p-quantile of the slowest of ``n_calls`` parallel calls from single round trips.
 
@@ -53,8 +51,6 @@ def fan_out(
         Use exact binomial ranks, for values that are independent by design.
     unit : str
         Unit of the values.
-    labels : mapping, optional
-        Labels of the result.
 
     Returns
     -------
@@ -87,5 +83,5 @@ def fan_out(
     return replace(
         single, what=f"p{100 * p:g} of the slowest of {n_calls} calls", diagnostics=diagnostics,
         assumptions=(*single.assumptions, "calls independent of each other"),
-        labels={**(labels or {}), "n_calls": n_calls, "q": p},
+        labels={"n_calls": n_calls, "q": p},
     )  # fmt: skip

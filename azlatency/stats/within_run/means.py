@@ -7,7 +7,6 @@ late packets dominate the mean of a heavy tail; then no interval of the mean is 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,8 +28,6 @@ def mean(
     *,
     confidence: float = 0.95,
     unit: str = "ns",
-    what: str = "mean",
-    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
     """Estimate the mean of one run, with an interval that accounts for the dependence of packets.
 
@@ -43,10 +40,6 @@ def mean(
         Level of the interval, between 0 and 1.
     unit : str
         Unit of the values.
-    what : str
-        Name of the result.
-    labels : mapping, optional
-        Labels of the result, for example its path.
 
     Returns
     -------
@@ -86,8 +79,8 @@ def mean(
     def result(estimate: float | None, half: float | None, n_effective: float | None = None) -> Estimate:
         low, high = (None, None) if estimate is None or half is None else (estimate - half, estimate + half)
         return Estimate(
-            what=what, estimate=estimate, low=low, high=high, unit=unit, n=n, scope="within_run", confidence=confidence,
-            method=METHOD, codes=tuple(codes), labels=dict(labels or {}), n_effective=n_effective,
+            what="mean", estimate=estimate, low=low, high=high, unit=unit, n=n, scope="within_run",
+            confidence=confidence, method=METHOD, codes=tuple(codes), n_effective=n_effective,
             assumptions=("stationary during the run", "short memory", "finite variance"), diagnostics=diagnostics,
         )  # fmt: skip
 
@@ -181,8 +174,6 @@ def mean_from_summary(
     *,
     confidence: float = 0.95,
     unit: str = "ns",
-    what: str = "mean",
-    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
     """Estimate the mean from the count, mean and standard deviation that a tool printed.
 
@@ -196,10 +187,6 @@ def mean_from_summary(
         Level of the interval, between 0 and 1.
     unit : str
         Unit of the values.
-    what : str
-        Name of the result.
-    labels : mapping, optional
-        Labels of the result, for example its path.
 
     Returns
     -------
@@ -231,7 +218,7 @@ def mean_from_summary(
         half = float(stdtrit(n - 1, (1 + confidence) / 2)) * sd / math.sqrt(n)
     low, high = (None, None) if half is None else (mean_value - half, mean_value + half)
     return Estimate(
-        what=what, estimate=mean_value if given else None, low=low, high=high, unit=unit, n=n, scope="within_run",
-        confidence=confidence, method=PRINTED_METHOD, codes=codes, labels=dict(labels or {}),
+        what="mean", estimate=mean_value if given else None, low=low, high=high, unit=unit, n=n, scope="within_run",
+        confidence=confidence, method=PRINTED_METHOD, codes=codes,
         assumptions=("independent packets",), diagnostics={} if half is None else {"standard_error": sd / math.sqrt(n)},
     )  # fmt: skip

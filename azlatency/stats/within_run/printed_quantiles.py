@@ -31,7 +31,6 @@ def bracket(
     values: Sequence[float],
     *,
     confidence: float = 0.95,
-    what: str = "",
     labels: Mapping[str, object] | None = None,
 ) -> Estimate:
     """Enclose the p-quantile of one run between printed order statistics.
@@ -48,8 +47,6 @@ def bracket(
         The printed values, in ns.
     confidence : float
         Level of the interval, between 0 and 1.
-    what : str
-        Name of the result; ``p99`` and the like if empty.
     labels : mapping, optional
         Labels of the result.
 
@@ -86,7 +83,7 @@ def bracket(
     if rank == n:
         codes.append("maximum_in_disguise")
     return Estimate(
-        what=what or f"p{100 * p:g}", estimate=estimate, low=low, high=high, unit="ns", n=n, scope="within_run",
+        what=f"p{100 * p:g}", estimate=estimate, low=low, high=high, unit="ns", n=n, scope="within_run",
         confidence=confidence, method=METHOD, codes=tuple(codes), labels=dict(labels or {}),
     )  # fmt: skip
 

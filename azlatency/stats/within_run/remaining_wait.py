@@ -10,7 +10,7 @@ Source: the equilibrium distribution of a renewal process (Cox, Renewal Theory, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,6 @@ def remaining_wait(
     confidence: float = 0.95,
     *,
     unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
 ) -> Results[Estimate]:
     """Estimate quantiles of the time until the outstanding reply, for a user who arrives at a random moment.
 
@@ -48,8 +47,6 @@ def remaining_wait(
         Level of the intervals, between 0 and 1.
     unit : str
         Unit of the values.
-    labels : mapping, optional
-        Labels of the estimates.
 
     Returns
     -------
@@ -84,7 +81,7 @@ def remaining_wait(
         method=METHOD, codes=codes,
         assumptions=("a closed loop that sends as soon as it may", "stationary during the run"),
     )  # fmt: skip
-    levels = [replace(blank, what=f"remaining wait, p{100 * p:g}", labels={**(labels or {}), "q": p}) for p in q]
+    levels = [replace(blank, what=f"remaining wait, p{100 * p:g}", labels={"q": p}) for p in q]
     if codes and codes != ("missing",):
         return Results(levels)
     ordered = np.sort(x)

@@ -55,7 +55,7 @@ def return_level(tail: TailFit | Values, m: float = 1e6, *, confidence: float = 
         codes = (*codes, "no_mean")
     refusal = Estimate(
         what=f"passed once in {m:,.0f}", estimate=None, low=None, high=None, unit=fit.unit, n=fit.n,
-        scope="within_run", confidence=confidence, method=METHOD, codes=codes, labels={**fit.labels, "m": m},
+        scope="within_run", confidence=confidence, method=METHOD, codes=codes, labels={"m": m},
     )  # fmt: skip
     refusals = {"few_clusters", "extrapolation_too_far", "loss_censored", "gpd_misfit", "no_mean"}
     if fit.refused or fit.threshold is None or fit.excesses is None or refusals & set(codes):

@@ -10,8 +10,8 @@ Sources: Bai, Review of Economics and Statistics 79:551 (1997); Hodges & Lehmann
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from azlatency.stats.arrays import to_array
@@ -111,7 +111,6 @@ class Stability(Result):
     block: float
     unit: str
     codes: tuple[str, ...] = ()
-    labels: dict[str, object] = field(default_factory=dict)
     method: str = METHOD
     scope: Literal["within_run"] = "within_run"
 
@@ -184,7 +183,6 @@ def stability(
     margin: float = 0.05,
     confidence: float = 0.95,
     unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
 ) -> Stability:
     """Find the level shifts of one run, each with size, time and confirmation.
 
@@ -204,8 +202,6 @@ def stability(
         Level of the interval of each change, between 0 and 1.
     unit : str
         Unit of the values.
-    labels : mapping, optional
-        Labels of the result.
 
     Returns
     -------
@@ -252,7 +248,7 @@ def stability(
             raise ValueError(f"{len(stamps)} times for {len(x)} values; pass one time per value")
         if len(stamps) and (np.diff(stamps) < 0).any():
             codes, stamps = (*codes, "clock_step"), None
-    result = Stability(shifts=(), n=len(x), blocks=0, block=0.0, unit=unit, codes=codes, labels=dict(labels or {}))
+    result = Stability(shifts=(), n=len(x), blocks=0, block=0.0, unit=unit, codes=codes)
     if not len(x):
         return replace(result, codes=(*codes, "no_values"))
     medians, begins = block_quantiles(x, stamps, block_ns, level)

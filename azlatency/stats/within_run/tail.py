@@ -10,7 +10,6 @@ Applied Statistics 12:310 (2018).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -82,7 +81,6 @@ class TailFit(Result):
     verdict: Literal["heavy", "light", "undetermined"]
     unit: str
     codes: tuple[str, ...] = ()
-    labels: dict[str, object] = field(default_factory=dict)
     excesses: FloatArray | None = field(default=None, repr=False, compare=False)
     scope: Literal["within_run"] = "within_run"
 
@@ -206,7 +204,6 @@ def fit_tail(
     *,
     confidence: float = 0.95,
     unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
 ) -> TailFit:
     """Fit a generalised Pareto distribution to the declustered exceedances of one run.
 
@@ -222,8 +219,6 @@ def fit_tail(
         Level of the interval of the shape, between 0 and 1.
     unit : str
         Unit of the values.
-    labels : mapping, optional
-        Labels of the result.
 
     Returns
     -------
@@ -256,19 +251,18 @@ def fit_tail(
     answered = x[np.isfinite(x)]
     lost = len(x) - len(answered)
     codes: tuple[str, ...] = ("missing",) if missing else ()
-    all_labels = dict(labels or {})
     if len(answered) < 2 or answered.min() == answered.max():
         code = "no_values" if not len(answered) else "constant" if len(answered) > 1 else "few_clusters"
-        return _refuse(None, len(x), lost, unit, confidence, (*codes, code), all_labels)
+        return _refuse(None, len(x), lost, unit, confidence, (*codes, code))
     peaks = _select_threshold(answered) if threshold is None else _fit_peaks(answered, threshold)
     codes = (*codes, *peaks.codes)
     if peaks.law is None or peaks.excesses is None:
-        return _refuse(peaks, len(x), lost, unit, confidence, codes, all_labels)
+        return _refuse(peaks, len(x), lost, unit, confidence, codes)
     if "gpd_misfit" not in codes and exceeds_observed_maximum(peaks.excesses, confidence):
         codes = (*codes, "gpd_misfit")
     if "gpd_misfit" in codes:
-        return _refuse(peaks, len(x), lost, unit, confidence, codes, all_labels)
-    shape = _shape(peaks, len(x), confidence, codes, all_labels)
+        return _refuse(peaks, len(x), lost, unit, confidence, codes)
+    shape = _shape(peaks, len(x), confidence, codes)
     shape = replace(
         shape, assumptions=("stationary during the run", "a smooth tail above the threshold"),
         diagnostics={"gof_p": peaks.p},
@@ -281,14 +275,12 @@ def fit_tail(
     return TailFit(
         threshold=peaks.threshold, shape=shape, scale=peaks.law.scale, n=len(x), lost=lost,
         exceedances=peaks.exceedances, clusters=peaks.clusters, theta=peaks.theta,
-        zeta=peaks.exceedances / len(answered), p=peaks.p, verdict=verdict, unit=unit, codes=codes, labels=all_labels,
+        zeta=peaks.exceedances / len(answered), p=peaks.p, verdict=verdict, unit=unit, codes=codes,
         excesses=peaks.excesses,
     )  # fmt: skip
 
 
-def _shape(
-    peaks: _Peaks | None, n: int, confidence: float, codes: tuple[str, ...], labels: dict[str, object]
-) -> Estimate:
+def _shape(peaks: _Peaks | None, n: int, confidence: float, codes: tuple[str, ...]) -> Estimate:
     """Return the shape with its profile-likelihood interval, or a refusal if there is no fit."""
     value = low = high = n_effective = None
     if peaks is not None and peaks.law is not None and peaks.excesses is not None:
@@ -296,7 +288,7 @@ def _shape(
         low, high = profile_shape(peaks.excesses, confidence)
     return Estimate(
         what="tail shape xi", estimate=value, low=low, high=high, unit="1", n=n, scope="within_run",
-        confidence=confidence, method=METHOD, codes=codes, labels=labels, n_effective=n_effective,
+        confidence=confidence, method=METHOD, codes=codes, n_effective=n_effective,
     )  # fmt: skip
 
 
@@ -307,13 +299,12 @@ def _refuse(
     unit: str,
     confidence: float,
     codes: tuple[str, ...],
-    labels: dict[str, object],
 ) -> TailFit:
     """Return a `TailFit` without shape that still shows the threshold and its exceedances."""
     exceedances = 0 if peaks is None else peaks.exceedances
     return TailFit(
-        threshold=None if peaks is None else peaks.threshold, shape=_shape(None, n, confidence, codes, labels),
+        threshold=None if peaks is None else peaks.threshold, shape=_shape(None, n, confidence, codes),
         scale=None, n=n, lost=lost, exceedances=exceedances, clusters=0 if peaks is None else peaks.clusters,
         theta=1.0 if peaks is None else peaks.theta, zeta=exceedances / n if n else 0.0,
-        p=None if peaks is None else peaks.p, verdict="undetermined", unit=unit, codes=codes, labels=labels,
+        p=None if peaks is None else peaks.p, verdict="undetermined", unit=unit, codes=codes,
     )  # fmt: skip

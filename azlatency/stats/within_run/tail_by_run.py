@@ -126,16 +126,16 @@ def fit_tails(
     return tails
 
 
-def exceedance_curve(rtt: FloatArray, most: int = POINTS) -> tuple[FloatArray, FloatArray]:
+def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return round-trip times, falling, and the share of all packets at least as slow.
 
-    At most ``most`` points, evenly spaced in the logarithm of the share; lost probes have no point.
+    At most `POINTS` points, evenly spaced in the logarithm of the share; lost probes have no point.
     """
     import numpy as np
 
     if not (n := len(rtt)):
         return rtt, rtt
-    ranks = np.unique(np.geomspace(1, n, most).astype("int64"))
+    ranks = np.unique(np.geomspace(1, n, POINTS).astype("int64"))
     values = np.sort(rtt)[::-1][ranks - 1]
     answered = np.isfinite(values)
     return values[answered], ranks[answered] / n

@@ -60,7 +60,7 @@ class Throttling(Result):
         )
 
 
-def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: str = "bit/s") -> Throttling:
+def throttling(data: Values, seconds: float = 1.0, *, unit: str = "bit/s") -> Throttling:
     """Find out whether a throughput run fell to a lower rate and stayed there.
 
     Parameters
@@ -69,8 +69,6 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
         Rates of the reporting intervals, in ``unit``.
     seconds : float
         Length of each interval in s.
-    drop : float
-        Smallest relative fall that counts.
     unit : str
         Unit of the rates.
 
@@ -109,11 +107,7 @@ def throttling(data: Values, seconds: float = 1.0, *, drop: float = 0.1, unit: s
     (_, before), ((at,), after) = partitions
     burst, sustained = float(np.median(x[:at])), float(np.median(x[at:]))
     variance = max(long_run_variance(remove_segment_means(x, [at])), 1e-12 * float(x.var()))
-    if (
-        sustained <= STOPPED * burst
-        or before - after <= 3 * math.log(len(x)) * variance
-        or sustained >= (1 - drop) * burst
-    ):
+    if sustained <= STOPPED * burst or before - after <= 3 * math.log(len(x)) * variance or sustained >= 0.9 * burst:
         return result
     return replace(
         result, found=True, burst_rate=burst, sustained_rate=sustained, at_s=at * seconds,

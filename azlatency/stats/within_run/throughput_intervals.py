@@ -6,7 +6,7 @@ Sources: Andrews & Monahan, Econometrica 60:953 (1992); Ljung & Box, Biometrika 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.stats.arrays import to_array
@@ -30,7 +30,6 @@ def interval_mean(
     *,
     confidence: float = 0.95,
     unit: str = "bit/s",
-    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
     """Estimate the mean rate of one run from its reporting intervals: total over total time.
 
@@ -44,8 +43,6 @@ def interval_mean(
         Level of the interval, between 0 and 1.
     unit : str
         Unit of the rates.
-    labels : mapping, optional
-        Labels of the result.
 
     Returns
     -------
@@ -98,7 +95,7 @@ def interval_mean(
     low, high = (None, None) if estimate is None or half is None else (estimate - half, estimate + half)
     return Estimate(
         what="mean rate", estimate=estimate, low=low, high=high, unit=unit, n=n, scope="within_run",
-        confidence=confidence, method=SHORT if n < DEPENDENT else LONG, codes=codes, labels=dict(labels or {}),
+        confidence=confidence, method=SHORT if n < DEPENDENT else LONG, codes=codes,
         n_effective=effective, assumptions=() if half is None else ("stationary during the run",),
         diagnostics={} if half is None else _diagnostics(x),
     )  # fmt: skip

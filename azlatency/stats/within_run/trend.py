@@ -6,7 +6,6 @@ Sources: Sen, JASA 63:1379 (1968); Hamed & Rao, Journal of Hydrology 204:182 (19
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -53,7 +52,10 @@ class Trend(Result):
 
 
 def trend(
-    data: Values, *, confidence: float = 0.95, unit: str = "ns", labels: Mapping[str, object] | None = None
+    data: Values,
+    *,
+    confidence: float = 0.95,
+    unit: str = "ns",
 ) -> Trend:
     """Estimate the drift over a series, and test it for a monotone trend.
 
@@ -65,8 +67,6 @@ def trend(
         Level of the interval, between 0 and 1.
     unit : str
         Unit of the values.
-    labels : mapping, optional
-        Labels of the estimate.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def trend(
     ) -> Estimate:
         return Estimate(
             what="drift over the run", estimate=estimate, low=low, high=high, unit=unit, n=len(x), scope="within_run",
-            confidence=confidence, method=METHOD, codes=codes, labels=dict(labels or {}),
+            confidence=confidence, method=METHOD, codes=codes,
             n_effective=None if tau is None else n / tau,
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ from azlatency.stats.across_runs.baseline import (
     check_expectation,
     limits_of,
     tolerance_factor,
-    vms_for_tolerance,
+    vms_by_share,
 )
 from azlatency.stats.result import CODES
 
@@ -128,7 +128,7 @@ def test_senseless_expectations_are_errors(wanted: dict[str, Any]) -> None:
 
 
 def test_vms_of_a_tolerance_limit_without_a_law() -> None:
-    assert vms_for_tolerance() == 59
+    assert dict(vms_by_share(0.95))[0.95] == 59
 
 
 def test_the_baseline_of_a_page_against_runs(raw: Path) -> None:
