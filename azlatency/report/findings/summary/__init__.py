@@ -1,0 +1,111 @@
+"""The answer of a study to its question, in one sentence with its numbers.
+
+The shape of the answer follows from what the study measured: an emulated network, the effect of a setting, several
+pairs of zones, placements, a falling rate, connect times, or expectations alone. Every number is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from azlatency.report.card import Card, Limit, RoundTrip, TypicalRun
+from azlatency.report.findings.summary.answer import Answer, Data
+from azlatency.report.findings.summary.connections import connect_times
+from azlatency.report.findings.summary.emulated import emulated
+from azlatency.report.findings.summary.expected import expectations
+from azlatency.report.findings.summary.placements import placements, single_level
+from azlatency.report.findings.summary.rates import falling_rates, goodputs
+from azlatency.report.findings.summary.settings import settings
+from azlatency.report.findings.summary.zones import pairs_of_zones
+from azlatency.stats.across_runs.placement import Condition, conditions, widest
+from azlatency.studies.conclusions import conclusions
+from azlatency.studies.round_trip_runs import latency
+from azlatency.studies.throughput_runs import throughput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.studies.store import Study
+
+
+_NOTHING = Answer(
+    badge="not_measured",
+    inference=("No log of this study contains a latency or a rate, and no text reports one.",),
+    next_step="Measure round trips with sockperf or ping on each path, in rounds; `azlatency plan` writes the script.",
+)
+
+
+def conclude(study: Study) -> Card:
+    """Answer the question of a study.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+
+    Returns
+    -------
+    Card
+        A study without an answer has its question and what to measure.
+    """
+    runs = latency(study)
+    measured = conditions(study, runs)
+    data = Data(study, runs, widest(measured))
+    shapes = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
+              goodputs, expectations)  # fmt: skip
+    answer = next((answer for shape in shapes if (answer := shape(data)) is not None), _NOTHING)
+    first = next(iter(conclusions(study)), None)
+    if answer.badge != "emulated":
+        answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))
+    return Card(
+        **vars(answer),
+        study=study.name,
+        title=str(study.info.get("title", study.name)),
+        question=str(study.info.get("question", "What do these logs show?")),
+        source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
+        likely_cause=str(study.info.get("likely_cause", "")),
+        likely_cause_source=str(study.info.get("likely_cause_source", "")),
+        round_trips=() if study.info.get("emulated") else tuple(_round_trips(measured)),
+        limits=tuple(
+            Limit(value=float(row["high"]), printed=str(row["printed"]), source=str(row["conditions"]))
+            for row in study.expectations
+            if row["metric"] == "rtt_mean" and row["relation"] == "at_most"
+        ),
+        paths=(*_typical_round_trips(runs), *_typical_runs(throughput(study), "throughput_bit_s", "bit/s")),
+        files=_files(study),
+    )
+
+
+def _typical_round_trips(runs: pd.DataFrame) -> Iterator[TypicalRun]:
+    """Yield the typical run of each path: of medians where all runs of its method have one, else of means."""
+    for _, group in runs.groupby("method", sort=False):
+        yield from _typical_runs(group, "median_ns" if group["median_ns"].notna().all() else "mean_ns", "ns")
+
+
+def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> Iterator[TypicalRun]:
+    for (path, method), group in runs.groupby(["path", "method"], sort=False) if len(runs) else ():
+        value, step = float(group[column].median()), float(group[f"{column}_resolution"].max())
+        yield TypicalRun(
+            path=str(path), method=str(method), value=value if math.isfinite(value) else None, unit=unit,
+            resolution=step if math.isfinite(step) else 0.0,
+        )  # fmt: skip
+
+
+def _files(study: Study) -> dict[str, tuple[str, int]]:
+    """Return the files of a study with their contents' name and the number of their runs."""
+    counts = study.runs["source_id"].value_counts()
+    pairs = zip(study.sources["path"], study.sources["source_id"], strict=True)
+    return {str(path): (str(source), int(counts.get(source, 0))) for path, source in pairs}
+
+
+def _round_trips(measured: Sequence[Condition]) -> Iterator[RoundTrip]:
+    for level in measured:
+        for value in dict.fromkeys(level.values):
+            if level.placement:
+                yield RoundTrip(
+                    placement=level.placement, path=level.path, method=level.method, value=value,
+                    reported=level.origin == "reported",
+                )  # fmt: skip

@@ -1,0 +1,137 @@
+"""The answer about placements: what each costs compared with the nearest one, or the round trip of the only one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.logs.format import count_of, format_value
+from azlatency.report.card import Linked, Sentence, listed, span
+from azlatency.report.findings.summary.answer import (
+    PLACES,
+    Answer,
+    Data,
+    axis_of,
+    badge_of,
+    both_sides,
+    conditions_of,
+    dots_of_levels,
+    inference_of,
+    label_of,
+    prefix_of,
+    values_of,
+)
+from azlatency.report.table import ReportedRef, RunsRef
+from azlatency.stats.across_runs.attainable import rounds_needed
+from azlatency.stats.across_runs.placement import Change, Condition, changes
+from azlatency.stats.within_run.time_series import reported_connection_ends
+from azlatency.studies.runs import of_whole_runs
+
+if TYPE_CHECKING:
+    from azlatency.studies.store import Study
+
+_STEPS = {
+    "availability_set": "An availability set", "proximity_placement_group": "A placement group",
+    "same_zone": "Another host of the zone", "cross_zone": "Crossing zones", "cross_region": "Crossing regions",
+}  # fmt: skip
+
+
+def placements(data: Data) -> Answer | None:
+    """Say what each placement costs compared with the nearest one."""
+    steps = changes(data.levels, "placement")
+    if not steps:
+        return None
+    text: Sentence = ()
+    order, levels = dict.fromkeys(step.other.placement for step in steps), conditions_of(steps)
+    like = prefix_of(levels)
+    for placement in order:
+        text += _cost([step for step in steps if step.other.placement == placement], like, first=not text)
+    return Answer(
+        badge=badge_of(levels),
+        reported=levels[0].origin == "reported",
+        answer=text + _separated(data, steps) + _broken(data.study),
+        inference=inference_of(levels),
+        dots=dots_of_levels(levels, label_of),
+        axis=axis_of(levels),
+        next_step=(
+            "Record every packet, and start the connections at different times"
+            if levels[0].origin == "reported"
+            else "Repeat each placement on the same machines"
+        )
+        + f", in at least {rounds_needed(len(order))} rounds.",
+    )
+
+
+def _cost(steps: Sequence[Change], like: float, *, first: bool) -> Sentence:
+    """Return the sentence about one placement: difference, ratio and values by message size."""
+    digits = 2 if steps[0].base.origin == "reported" else 3
+    ratios = [ratio for step in steps for ratio in (step.ratio_low, step.ratio_high)]
+    gaps = [_middle(step.other) - _middle(step.base) for step in steps]
+    ends = dict.fromkeys(format_value(ratio, digits=digits) for ratio in (min(ratios), max(ratios)))
+    sized = len({step.other.message_bytes for step in steps}) > 1
+    values: list[Sentence] = [
+        (
+            values_of(step.other, like=like),
+            *((" against ", values_of(step.base, like=like)) if first else ()),
+            f" at {step.other.message_bytes:,} B" if sized else "",
+        )
+        for step in sorted(steps, key=lambda step: step.other.message_bytes or 0)
+    ]
+    verb = "costs" if min(gaps) > 0 else "changes the round trip by"
+    name, refs = _STEPS.get(steps[0].other.placement or "", steps[0].other.path), both_sides(steps)
+    return (
+        f"{'' if first else ' '}{name} {verb} ",
+        *(Linked(span(gaps, "ns", digits=2, like=like), *refs), " (", Linked(f"{'–'.join(ends)}×", *refs), "): "),
+        *(*listed(values), "."),
+    )
+
+
+def _middle(level: Condition) -> float:
+    estimate = level.typical.estimate if level.typical is not None else None
+    return (min(level.values) + max(level.values)) / 2 if estimate is None else estimate
+
+
+def _separated(data: Data, steps: Sequence[Change]) -> Sentence:
+    """Say that the slow packets of the nearer placement are faster than the fastest of the farther one."""
+    if steps[0].base.origin != "log":
+        return ()
+    minima = of_whole_runs(data.study.metrics, "rtt_min")["value"]
+    comparisons: list[Sentence] = []
+    for step in sorted(steps, key=lambda step: step.other.message_bytes or 0):
+        slow = data.runs.loc[list(step.base.run_ids), "p99_ns"].max()
+        fast = minima.reindex(list(step.other.run_ids)).min()
+        if not slow < fast:
+            return ()
+        tail = Linked(format_value(slow, "ns"), RunsRef(step.base.run_ids, q=0.99), bold=False)
+        least = Linked(format_value(fast, "ns"), RunsRef(step.other.run_ids, "rtt_min"), bold=False)
+        size = f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
+        comparisons.append((tail, " against ", least, size))
+    near, far = (PLACES.get(level.placement or "", level.path) for level in (steps[0].base, steps[0].other))
+    return f" The p99 {near} is below the minimum {far} (", *listed(comparisons), ")."
+
+
+def _broken(study: Study) -> Sentence:
+    """Say how many connections broke, if a text reports when."""
+    ends = reported_connection_ends(study.reported)
+    if ends is None:
+        return ()
+    refs = [ReportedRef(path, "failed_at") for path in ends.paths]
+    text: Sentence = (" ", Linked(count_of(len(ends.paths), "connection"), *refs, bold=False), " broke")
+    return (*text, f", {ends.together + 1} of them within a minute." if ends.together else ".")
+
+
+def single_level(data: Data) -> Answer | None:
+    """Say the round trip of each path, where nothing can be compared."""
+    if not data.levels:
+        return None
+    like = prefix_of(data.levels)
+    parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level.path}") for level in data.levels]
+    return Answer(
+        badge=badge_of(data.levels),
+        reported=data.levels[0].origin == "reported",
+        answer=(f"The {data.levels[0].statistic} round trip takes ", *listed(parts), "."),
+        inference=inference_of(data.levels),
+        dots=dots_of_levels(data.levels, label_of),
+        axis=axis_of(data.levels),
+        next_step="Measure a second path or setting with the same tool and message size, in rounds.",
+    )

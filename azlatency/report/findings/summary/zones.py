@@ -1,0 +1,94 @@
+"""The answer about several pairs of zones: which are far, and whether both directions agree."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from azlatency.report.card import Linked, Sentence, dot, listed, span
+from azlatency.report.findings.summary.answer import Answer, Data, axis_of, badge_of, inference_of, prefix_of
+from azlatency.report.table import RunsRef
+from azlatency.report.tables.common import condition_ref
+from azlatency.stats.across_runs.attainable import rounds_needed
+from azlatency.stats.across_runs.zone_pairs import zone_pairs
+
+if TYPE_CHECKING:
+    pass
+
+#: A pair of zones is far if it takes this many times as long as the next nearer one.
+_FAR = 2.0
+
+
+def pairs_of_zones(data: Data) -> Answer | None:
+    """Say which pairs of zones are far, and how well the two directions of a pair agree."""
+    if not data.levels or data.levels[0].origin == "reported":
+        return None
+    pairs = zone_pairs(data.study, data.runs, data.levels)
+    across = {(pair.first, pair.second): pair.values for pair in pairs if not pair.inside}
+    inside = {(pair.first, pair.second): pair.values for pair in pairs if pair.inside}
+    if len(across) < 2:
+        return None
+    origins = {(pair.first, pair.second): RunsRef(pair.run_ids, f"{data.levels[0].statistic}_ns") for pair in pairs}
+    like = prefix_of(data.levels)
+
+    def between(*chosen: tuple[str, str]) -> Linked:
+        values = [value for pair in chosen for value in (across | inside)[pair]]
+        return Linked(span(values, "ns", like=like), *(origins[pair] for pair in chosen))
+
+    ordered = sorted(across, key=lambda pair: max(across[pair]))
+    far = _far_zone(across)
+    if far is not None:
+        zone, others, rest = far
+        near: list[Sentence] = [(between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]
+        near += [(between(pair), f" inside zone {pair[0]}") for pair in inside]
+        text: Sentence = (
+            f"Zone {zone} is far: ",
+            between(*others),
+            " to the other zones, against ",
+            *listed(near),
+            ".",
+        )
+    else:
+        ends = ordered[-1], ordered[0]
+        factor = max(across[ends[0]]) / min(across[ends[1]])
+        text = ("The pairs differ up to ", Linked(f"{factor:.1f}×", *(origins[pair] for pair in ends)), ": ")
+        text += (*listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered), ".")
+        if (worst := max((max(values) / min(values) - 1 for values in across.values()), default=0)) > 0:
+            within = Linked(f"{math.ceil(100 * worst)} %", *(origins[pair] for pair in across), bold=False)
+            text += (" Both directions agree within ", within, ".")
+        text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
+    local = [level for level in data.levels if level.placement == "same_host"]
+    dots = [
+        dot("one host (never on the network)", level.values, "ns", condition_ref(level), near=True, like=like)
+        for level in local
+    ]
+    dots += [
+        dot(f"inside zone {pair[0]}", values, "ns", origins[pair], near=True, like=like)
+        for pair, values in inside.items()
+    ]
+    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair], like=like) for pair in ordered]
+    return Answer(
+        badge=badge_of(data.levels),
+        answer=text,
+        inference=inference_of(data.levels),
+        dots=tuple(dots),
+        axis=axis_of(data.levels),
+        next_step=(
+            f"Repeat every pair in at least {rounds_needed(len(across))} rounds, both directions next to each other."
+        ),
+    )
+
+
+def _far_zone(
+    across: dict[tuple[str, str], tuple[float, ...]],
+) -> tuple[str, list[tuple[str, str]], list[tuple[str, str]]] | None:
+    """Return the zone that all far pairs share, these pairs, and the near pairs; None if no zone is far."""
+    ordered = sorted(across, key=lambda pair: max(across[pair]))
+    for cut in range(1, len(ordered)):
+        near, far = ordered[:cut], ordered[cut:]
+        if min(across[far[0]]) < _FAR * max(across[near[-1]]):
+            continue
+        shared = set(far[0]).intersection(*map(set, far)) - {zone for pair in near for zone in pair}
+        if len(shared) == 1:
+            return shared.pop(), far, near
+    return None
