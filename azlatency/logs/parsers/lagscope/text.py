@@ -1,54 +1,13 @@
-"""lagscope 0.1.1 to 1.0.1: statistics, percentiles and histogram of the sender, and the files of ``-R`` and ``-P``.
-
-::
-
-    lagscope 1.0.1
-    ---------------------------------------------------------
-    02:24:19 INFO: New connection: local:38622 [socket:3] --> 10.2.2.4:6001
-    10.2.2.4: 99% completed.                                  (carriage returns only)
-    02:24:22 DBG : Reply from 10.2.2.4: bytes=4 time=860.750us                    (-V)
-    02:24:20 INFO: TEST COMPLETED.
-    02:24:20 INFO: Ping statistics for 10.2.2.4:
-    02:24:20 INFO:    Number of successful Pings: 5000
-    02:24:20 INFO:    Minimum = 188.000us, Maximum = 5066.500us, Average = 247.632us
-
-    Percentile   Latency(us)                                                      (-P)
-         50%     231
-    Interval(usec)   Frequency                                                    (-H)
-          0          0
-    Index, Latency(us)                                                            (-R file.csv)
-    0, 239
-    {"latencies":[ {"latency": 188, "frequency": 2}, ... ]}                       (-P file.json)
-
-The formats are those of main.c and latencies_stats.c. Every time is a **round-trip time** over one TCP connection in a
-closed loop. The first one includes the warm-up of the connection and is counted by the tool.
-
-*Resolution.* Percentiles, histogram, CSV and JSON contain times **truncated** to whole microseconds: a printed 17 is
-between 17 and 18 µs, so a median may be below the minimum. Values are stored as printed with a resolution of 1 µs;
-samples have both bounds. Single times are multiples of 0.25 µs, the step of the clock, despite their three decimals.
-
-*Percentiles.* A percentile is the order statistic floor(p (n+1) / 100). Due to a bug of the tool single percentiles are
-far too low: those that break the order of the table are left out. The last row of the histogram has no upper bound.
-
-*Not used.* The exit status is the number of pings modulo 256, and 0 for a refused connection, so it says nothing. Times
-of day have no date and whole seconds, so the duration is known to a second. A histogram without a line of lagscope
-above it is not recognised, because latte prints the same titles.
-"""
+"""The log of the sender: statistics, percentiles, histogram and replies."""
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
-from typing import Annotated, Any, ClassVar, NamedTuple
 
-from msgspec import Meta, Struct
-
-from azlatency.logs.grammar import BLANK, DATA, Line, LineLog, bulk, data, known
-from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.large import linear
-from azlatency.logs.lines import UniformBlock, find_line
-from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import complete_quantile, end_run, unfinished_line
 from azlatency.logs.record import Recorder
 from azlatency.logs.samples import SampleColumns
@@ -57,21 +16,18 @@ from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 # The clock is microseconds since 1970 in a double: steps of 0.25 us at each end of a round trip (lin_utils.c).
 _LATTICE_NS = 250
 _CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d) ")
-_LABEL = r"\d\d:\d\d:\d\d (?:INFO|DBG ): ?"
+LABEL = r"\d\d:\d\d:\d\d (?:INFO|DBG ): ?"
 _US = r"(\d{1,12}\.\d{3})us"
-_SECOND, _MICROSECOND = nanoseconds("1", "sec"), nanoseconds("1", "us")
+_SECOND, MICROSECOND = nanoseconds("1", "sec"), nanoseconds("1", "us")
 _DAY = 24 * 3600
 _SECOND_LAST_PERCENTILE = 0.99991
 _DEFAULT_BYTES = 4
-_CSV_HEADER = "Index, Latency(us)"
-_PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,12})\s{0,40}\}')
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_RUN = {"protocol": "tcp", "printed_as": "round_trip", "closed_loop": True, "test": "ping-pong", "connections": 1}
+RUN = {"protocol": "tcp", "printed_as": "round_trip", "closed_loop": True, "test": "ping-pong", "connections": 1}
 
 
 def _whole_microseconds(token: str) -> Quantity:
     """Read a time truncated to whole microseconds: the printed value, with a resolution of 1 µs."""
-    return Quantity(float(nanoseconds(token, "us")), "ns", token, float(_MICROSECOND), "us")
+    return Quantity(float(nanoseconds(token, "us")), "ns", token, float(MICROSECOND), "us")
 
 
 def _time_of_day(line: Line) -> int | None:
@@ -80,13 +36,15 @@ def _time_of_day(line: Line) -> int | None:
     return 3600 * int(clock[1]) + 60 * int(clock[2]) + int(clock[3]) if clock else None
 
 
-class _Lagscope(LineLog):
-    prefix = re.compile(_LABEL)
+class LagscopeText(LineLog):
+    """Reads one log of a sender."""
+
+    prefix = re.compile(LABEL)
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
         self.unfinished = unfinished_line(log)
-        self.run = recorder.start_run("lagscope", log.first_line, **_RUN)
+        self.run = recorder.start_run("lagscope", log.first_line, **RUN)
         self.began: int | None = None
         self.completed: int | None = None
         self.ended = self.cut = False
@@ -260,7 +218,7 @@ class _Lagscope(LineLog):
         low, high = run.value("rtt_min"), run.value("rtt_max")
         kept = _longest_rising([value.value for _, value, _ in self.percentiles])
         for index, (q, value, number) in enumerate(self.percentiles):
-            outside = (low is not None and value.value <= low - _MICROSECOND) or (
+            outside = (low is not None and value.value <= low - MICROSECOND) or (
                 high is not None and value.value > high
             )
             if index not in kept or outside:
@@ -292,7 +250,7 @@ class _Lagscope(LineLog):
             high = following[0] if following else None
             if high is None and index and index + 1 < len(self.rows) and width:
                 high = low + width
-            bounds = {"low_ns": low * _MICROSECOND, "high_ns": None if high is None else high * _MICROSECOND}
+            bounds = {"low_ns": low * MICROSECOND, "high_ns": None if high is None else high * MICROSECOND}
             run.add_bucket(metric="rtt", stream=None, count=number, line=line, **bounds)
         total, observations = sum(row[1] for row in present), run.value("observations")
         if present and (None in self.rows or (observations is not None and total != observations)):
@@ -329,7 +287,7 @@ class _Lagscope(LineLog):
         observations = run.value("observations")
         if mean is not None and observations and observations * mean > elapsed.value + _SECOND:
             needed = observations * mean / _SECOND
-            pings = f"{observations:.0f} pings of {mean / _MICROSECOND:g} us"
+            pings = f"{observations:.0f} pings of {mean / MICROSECOND:g} us"
             text = f"{pings} take {needed:.0f} s, but the test lasted {seconds} s; the log is edited"
             run.add_event("impossible_duration", "error", text, self.extremes_line)
 
@@ -349,173 +307,3 @@ def _longest_rising(values: list[float]) -> set[int]:
             kept.add(index)
             length, bound = length - 1, values[index]
     return kept
-
-
-class _Csv(LineLog):
-    """Reads the samples of ``-R``, truncated to whole microseconds."""
-
-    def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.unfinished = log, unfinished_line(log)
-        self.run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-csv", **_RUN)
-        self.samples = SampleColumns()
-        self.in_order = True
-
-    @data(r"(?P<index>\d{1,10}), (?P<time>\d{1,12})", hint=", ")
-    def row(self, line: Line, match: re.Match[str]) -> None:
-        if line.number == self.unfinished:
-            text = "the log ends within this line; its sample is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
-            return
-        self.in_order &= int(match["index"]) == len(self.samples)
-        self.samples.add(int(match["index"]), int(match["time"]) * _MICROSECOND)
-
-    @bulk(row)
-    def rows(self, rows: UniformBlock, match: re.Match[str]) -> bool:
-        import numpy as np
-
-        columns = rows.columns(match, index=0, time=0)
-        if columns is None or columns["index"].max() >= 10**10 or columns["time"].max() >= 10**12:
-            return False
-        begin = len(self.samples)
-        self.in_order &= bool((columns["index"] == np.arange(begin, begin + len(rows))).all())
-        self.samples.extend(columns["index"], columns["time"] * _MICROSECOND)
-        return True
-
-    def finish(self) -> None:
-        run, first = self.run, self.log.first_line
-        run.set(last_line=self.log.last_line)
-        if not self.samples:
-            run.set(status="no_data")
-            run.add_event("no_data", "warning", "the file has a header but no rows", first)
-            return
-        if not self.in_order:
-            text = "the row numbers have gaps or do not start at 0; rows are missing or belong to two runs"
-            run.add_event("lines_missing", "warning", text, first)
-        high = linear(self.samples.rtt, -_MICROSECOND, 1)
-        run.add_samples(**self.samples.columns(), low_ns=self.samples.rtt, high_ns=high)
-        text = "times are truncated to whole microseconds; each may be up to 1 us higher"
-        run.add_event("floored", "info", text, first)
-        text = "this file and the log of lagscope describe the same run; count only one of them"
-        run.add_event("same_run_as_log", "info", text, first)
-
-
-_Whole = Annotated[int, Meta(ge=0, lt=10**12)]
-
-
-class _Pair(Struct, gc=False, forbid_unknown_fields=True):
-    latency: _Whole
-    frequency: _Whole
-
-
-class _Table(Struct, forbid_unknown_fields=True):
-    latencies: list[_Pair]
-
-
-def _read_json(log: Log, recorder: Recorder) -> None:
-    """Read the frequency table of ``-P file``: a histogram with buckets of 1 µs."""
-    run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-json", last_line=log.last_line, **_RUN)
-    pairs = _read_table(log, recorder)
-    complete = pairs is not None
-    if pairs is None:
-        try:
-            document: Any = json.loads(log.text)
-        except ValueError:
-            document = None
-        pairs = _find_pairs(log)
-        complete = document is not None
-        if complete and not (isinstance(document, dict) and len(document.get("latencies", [])) == len(pairs.lines)):
-            run.set(status="failed")
-            run.add_event("malformed", "error", "the file is not a frequency table of lagscope", log.first_line)
-            return
-    recorder.accounting.mark_range(log.first_line, log.last_line, DATA)
-    if _BLANK_LINE.search(f"\n{log.text}") or log.text[-1:] in (" ", "\t"):
-        for number, line in enumerate(log.text.split("\n")[: log.last_line + 1 - log.first_line], start=log.first_line):
-            if not line or line.isspace():
-                recorder.accounting.mark_range(number, number, BLANK)
-    latencies, frequencies, lines = pairs
-    run.add_columns(
-        "histograms",
-        len(latencies),
-        metric="rtt",
-        low_ns=[latency * _MICROSECOND for latency in latencies],
-        high_ns=[(latency + 1) * _MICROSECOND for latency in latencies],
-        count=frequencies,
-        line=lines,
-    )
-    if lines and complete:
-        total = Quantity(float(sum(frequencies)), "count", None, None)
-        run.add_metric("observations", total, log.first_line)
-        text = "times are truncated to whole microseconds; each may be up to 1 us higher"
-        run.add_event("floored", "info", text, log.first_line)
-        text = "this file and the log of lagscope describe the same run; count only one of them"
-        run.add_event("same_run_as_log", "info", text, log.first_line)
-    end_run(run, has_numbers=bool(lines), ended=complete, last_line=log.last_line)
-
-
-class _Pairs(NamedTuple):
-    """Latency (µs), frequency and last line of each pair."""
-
-    latencies: list[int]
-    frequencies: list[int]
-    lines: list[int]
-
-
-def _read_table(log: Log, recorder: Recorder) -> _Pairs | None:
-    """Return the pairs of a valid document; None for any other text."""
-    table: _Table | None = log.document
-    if table is None:
-        return None
-    line_map = JsonLineMap(log, recorder)
-    ends = line_map.find_all("}", 0, len(line_map.text))[:-1]
-    pairs = table.latencies
-    # Neither may a member occur twice.
-    if not len(ends) == len(pairs) == log.text.count('"latency"') == log.text.count('"frequency"'):
-        return None
-    return _Pairs([pair.latency for pair in pairs], [pair.frequency for pair in pairs], line_map.line_numbers(ends))
-
-
-def _find_pairs(log: Log) -> _Pairs:
-    """Return the pairs of any other text."""
-    text, number, counted = log.text, log.first_line, 0
-    pairs = _Pairs([], [], [])
-    for match in _PAIR.finditer(text):
-        number += text.count("\n", counted, match.end())
-        counted = match.end()
-        for column, value in zip(pairs, (int(match[1]), int(match[2]), number), strict=True):
-            column.append(value)
-    return pairs
-
-
-class LagscopeParser(Parser):
-    """Reads lagscope; see `azlatency.logs.parsers.lagscope`."""
-
-    tool = "lagscope"
-    commands = ("lagscope",)
-    document_keys: ClassVar = {"latencies": "["}
-    document_type = _Table
-    signatures = (
-        Signature("lagscope ", r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}"),
-        Signature(_CSV_HEADER, re.escape(_CSV_HEADER)),
-        Signature('"latencies":[', r'(?:\{\s{0,20})?"latencies":\[.{0,100}'),
-        Signature("Ping statistics for", rf"{_LABEL}Ping statistics for \S{{1,100}}:", weak=True),
-        Signature("successful Pings:", rf"{_LABEL}\s*Number of successful Pings: \d+", weak=True),
-        Signature("Latency(us)", r"Percentile\s{1,20}Latency\(us\)", weak=True),
-    )
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log: the text, the CSV or the JSON."""
-        header = find_line(log.lines, _CSV_HEADER) if log.document is None else None
-        if header is not None:
-            rows = _Csv(log, recorder)
-            recorder.accounting.mark(log.lines[header].number, DATA)
-            rows.feed(log.lines[header + 1 :], recorder.accounting)
-            rows.finish()
-        elif log.document is not None or any('"latencies":[' in line.text for line in log.lines[:3]):
-            _read_json(log, recorder)
-        else:
-            reader = _Lagscope(log, recorder)
-            reader.feed(log.lines, recorder.accounting)
-            reader.finish()
-
-
-PARSER = LagscopeParser()

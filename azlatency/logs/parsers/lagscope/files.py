@@ -1,0 +1,163 @@
+"""The files of ``-R`` and ``-P``: the samples as CSV, and the frequency table as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta, Struct
+
+from azlatency.logs.grammar import BLANK, DATA, Line, LineLog, bulk, data
+from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.large import linear
+from azlatency.logs.lines import UniformBlock
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.parsers.lagscope.text import MICROSECOND, RUN
+from azlatency.logs.record import Recorder
+from azlatency.logs.samples import SampleColumns
+from azlatency.logs.units import Quantity
+
+CSV_HEADER = "Index, Latency(us)"
+_PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,12})\s{0,40}\}')
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
+
+class Samples(LineLog):
+    """Reads the samples of ``-R``, truncated to whole microseconds."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.unfinished = log, unfinished_line(log)
+        self.run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-csv", **RUN)
+        self.samples = SampleColumns()
+        self.in_order = True
+
+    @data(r"(?P<index>\d{1,10}), (?P<time>\d{1,12})", hint=", ")
+    def row(self, line: Line, match: re.Match[str]) -> None:
+        if line.number == self.unfinished:
+            text = "the log ends within this line; its sample is left out"
+            self.run.add_event("unfinished_line", "warning", text, line.number)
+            return
+        self.in_order &= int(match["index"]) == len(self.samples)
+        self.samples.add(int(match["index"]), int(match["time"]) * MICROSECOND)
+
+    @bulk(row)
+    def rows(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        """Read rows with indexes and times of the same length."""
+        import numpy as np
+
+        columns = rows.columns(match, index=0, time=0)
+        if columns is None or columns["index"].max() >= 10**10 or columns["time"].max() >= 10**12:
+            return False
+        begin = len(self.samples)
+        self.in_order &= bool((columns["index"] == np.arange(begin, begin + len(rows))).all())
+        self.samples.extend(columns["index"], columns["time"] * MICROSECOND)
+        return True
+
+    def finish(self) -> None:
+        """Complete the run."""
+        run, first = self.run, self.log.first_line
+        run.set(last_line=self.log.last_line)
+        if not self.samples:
+            run.set(status="no_data")
+            run.add_event("no_data", "warning", "the file has a header but no rows", first)
+            return
+        if not self.in_order:
+            text = "the row numbers have gaps or do not start at 0; rows are missing or belong to two runs"
+            run.add_event("lines_missing", "warning", text, first)
+        high = linear(self.samples.rtt, -MICROSECOND, 1)
+        run.add_samples(**self.samples.columns(), low_ns=self.samples.rtt, high_ns=high)
+        text = "times are truncated to whole microseconds; each may be up to 1 us higher"
+        run.add_event("floored", "info", text, first)
+        text = "this file and the log of lagscope describe the same run; count only one of them"
+        run.add_event("same_run_as_log", "info", text, first)
+
+
+_Whole = Annotated[int, Meta(ge=0, lt=10**12)]
+
+
+class _Pair(Struct, gc=False, forbid_unknown_fields=True):
+    latency: _Whole
+    frequency: _Whole
+
+
+class Table(Struct, forbid_unknown_fields=True):
+    """The document of ``-P``."""
+
+    latencies: list[_Pair]
+
+
+def read_json(log: Log, recorder: Recorder) -> None:
+    """Read the frequency table of ``-P file``: a histogram with buckets of 1 µs."""
+    run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-json", last_line=log.last_line, **RUN)
+    pairs = _read_table(log, recorder)
+    complete = pairs is not None
+    if pairs is None:
+        try:
+            document: Any = json.loads(log.text)
+        except ValueError:
+            document = None
+        pairs = _find_pairs(log)
+        complete = document is not None
+        if complete and not (isinstance(document, dict) and len(document.get("latencies", [])) == len(pairs.lines)):
+            run.set(status="failed")
+            run.add_event("malformed", "error", "the file is not a frequency table of lagscope", log.first_line)
+            return
+    recorder.accounting.mark_range(log.first_line, log.last_line, DATA)
+    if _BLANK_LINE.search(f"\n{log.text}") or log.text[-1:] in (" ", "\t"):
+        for number, line in enumerate(log.text.split("\n")[: log.last_line + 1 - log.first_line], start=log.first_line):
+            if not line or line.isspace():
+                recorder.accounting.mark_range(number, number, BLANK)
+    latencies, frequencies, lines = pairs
+    run.add_columns(
+        "histograms",
+        len(latencies),
+        metric="rtt",
+        low_ns=[latency * MICROSECOND for latency in latencies],
+        high_ns=[(latency + 1) * MICROSECOND for latency in latencies],
+        count=frequencies,
+        line=lines,
+    )
+    if lines and complete:
+        total = Quantity(float(sum(frequencies)), "count", None, None)
+        run.add_metric("observations", total, log.first_line)
+        text = "times are truncated to whole microseconds; each may be up to 1 us higher"
+        run.add_event("floored", "info", text, log.first_line)
+        text = "this file and the log of lagscope describe the same run; count only one of them"
+        run.add_event("same_run_as_log", "info", text, log.first_line)
+    end_run(run, has_numbers=bool(lines), ended=complete, last_line=log.last_line)
+
+
+class _Pairs(NamedTuple):
+    """Latency (µs), frequency and last line of each pair."""
+
+    latencies: list[int]
+    frequencies: list[int]
+    lines: list[int]
+
+
+def _read_table(log: Log, recorder: Recorder) -> _Pairs | None:
+    """Return the pairs of a valid document; None for any other text."""
+    table: Table | None = log.document
+    if table is None:
+        return None
+    line_map = JsonLineMap(log, recorder)
+    ends = line_map.find_all("}", 0, len(line_map.text))[:-1]
+    pairs = table.latencies
+    # Neither may a member occur twice.
+    if not len(ends) == len(pairs) == log.text.count('"latency"') == log.text.count('"frequency"'):
+        return None
+    return _Pairs([pair.latency for pair in pairs], [pair.frequency for pair in pairs], line_map.line_numbers(ends))
+
+
+def _find_pairs(log: Log) -> _Pairs:
+    """Return the pairs of any other text."""
+    text, number, counted = log.text, log.first_line, 0
+    pairs = _Pairs([], [], [])
+    for match in _PAIR.finditer(text):
+        number += text.count("\n", counted, match.end())
+        counted = match.end()
+        for column, value in zip(pairs, (int(match[1]), int(match[2]), number), strict=True):
+            column.append(value)
+    return pairs
