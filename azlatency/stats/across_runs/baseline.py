@@ -213,34 +213,31 @@ def check_expectation(
         codes.append("unit_conflict")
     if not codes and not len(run_set.values):
         codes.append("no_values")
-    what, relation = str(expectation.get("name", "expectation")), str(expectation["relation"])
-    all_labels = {"metric": expectation.get("metric"), "printed": expectation.get("printed"), **dict(labels or {})}
+    blank = Conformance(
+        what=str(expectation.get("name", "expectation")), status="inconclusive", relation=str(expectation["relation"]),
+        limit_low=low, limit_high=high, mean=None, low=None, high=None, p_meets=None, p_fails=None, every=(None, None),
+        ratio=None, decides=None, unit=unit, runs=len(run_set.values), confidence=confidence,
+        codes=tuple(dict.fromkeys(codes)), run_ids=run_set.run_ids,
+        labels={"metric": expectation.get("metric"), "printed": expectation.get("printed"), **(labels or {})},
+    )  # fmt: skip
     if codes:
-        return Conformance(
-            what=what, status="inconclusive", relation=relation, limit_low=low, limit_high=high, mean=None, low=None,
-            high=None, p_meets=None, p_fails=None, every=(None, None), ratio=None, decides=None, unit=unit,
-            runs=len(run_set.values), confidence=confidence, codes=tuple(dict.fromkeys(codes)), labels=all_labels,
-            run_ids=run_set.run_ids,
-        )  # fmt: skip
+        return blank
     has_rate = unit in ("bit/s", "bytes/s", "1/s")
     if has_rate and is_frame(values) and "duration_ns" in values.columns and (values["duration_ns"] < BURST_NS).any():
-        codes.append("burst_test")
-    result = replace(
-        _judge(run_set, low, high, what, relation, unit, confidence, codes, all_labels), run_ids=run_set.run_ids
-    )
+        blank = replace(blank, codes=("burst_test",))
+    result = _judge(run_set, blank)
     if unit != "ns" or expectation.get("printed_as") != "unknown":
         return result
     # The log may print RTT or RTT/2: the verdict must be the same for both readings.
     twice_low, twice_high = (None if limit is None else 2 * limit for limit in (low, high))
-    doubled = _judge(run_set, twice_low, twice_high, what, relation, unit, confidence, codes, all_labels)
+    doubled = _judge(run_set, replace(blank, limit_low=twice_low, limit_high=twice_high))
     status: Status = result.status if result.status == doubled.status else "inconclusive"
     return replace(result, status=status, codes=(*result.codes, "unit_unknown"))
 
 
-def _judge(
-    run_set: RunValues, low: float | None, high: float | None, what: str, relation: str, unit: str, confidence: float,
-    codes: list[str], labels: dict[str, Any],
-) -> Conformance:  # fmt: skip
+def _judge(run_set: RunValues, blank: Conformance) -> Conformance:
+    """Complete the result for run values that may be pooled."""
+    low, high, confidence, codes = blank.limit_low, blank.limit_high, blank.confidence, list(blank.codes)
     n, mean, sd = summary(run_set.values)
     step = run_set.resolution
     # Equal values vary by less than their resolution.
@@ -253,26 +250,7 @@ def _judge(
     if slipped:
         codes.append("unit_slip")
     if n < 2:
-        return Conformance(
-            what=what,
-            status="inconclusive",
-            relation=relation,
-            limit_low=low,
-            limit_high=high,
-            mean=mean,
-            low=None,
-            high=None,
-            p_meets=None,
-            p_fails=None,
-            every=(None, None),
-            ratio=ratio,
-            decides=None,
-            unit=unit,
-            runs=n,
-            confidence=confidence,
-            codes=(*codes, "no_replication"),
-            labels=labels,
-        )
+        return replace(blank, mean=mean, ratio=ratio, codes=(*codes, "no_replication"))
     if n == 2:
         codes.append("two_runs")
     bounds: tuple[float | None, float | None] = (None, None)
@@ -294,11 +272,9 @@ def _judge(
     decides = None if slipped or status != "inconclusive" else _decides(runs, low, high, confidence)
     k = tolerance_factor(n)
     every = (None if low is None else runs.mean - k * sd, None if high is None else runs.mean + k * sd)
-    return Conformance(
-        what=what, status=status, relation=relation, limit_low=low, limit_high=high, mean=mean, low=bounds[0],
-        high=bounds[1], p_meets=p_meets, p_fails=p_fails, every=every, ratio=ratio, decides=decides, unit=unit,
-        runs=n, confidence=confidence, codes=tuple(dict.fromkeys(codes)), labels=labels,
-        method=RANK_METHOD if ranked else METHOD,
+    return replace(
+        blank, status=status, mean=mean, low=bounds[0], high=bounds[1], p_meets=p_meets, p_fails=p_fails, every=every,
+        ratio=ratio, decides=decides, codes=tuple(dict.fromkeys(codes)), method=RANK_METHOD if ranked else METHOD,
     )  # fmt: skip
 
 
