@@ -86,6 +86,14 @@ class LineAccounting:
         """Mark lines ``first`` to ``last`` inclusive, except those with a kind of higher priority."""
         self.kinds[first - 1 : last] = self.kinds[first - 1 : last].translate(_AT_LEAST[kind])
 
+    def raise_each(self, first: int, kinds: bytes) -> None:
+        """Mark the lines from ``first`` on with a kind each, except those with a kind of higher priority."""
+        import numpy as np
+
+        lines = slice(first - 1, first - 1 + len(kinds))
+        present, new = np.frombuffer(self.kinds[lines], np.uint8), np.frombuffer(kinds, np.uint8)
+        self.kinds[lines] = np.maximum(present, new).tobytes()
+
     def mark_as_prose(self, number: int) -> None:
         """Turn an unknown line into prose because it turned out to be around the log, not inside it."""
         self.kinds[number - 1] = PROSE

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING
 
 from msgspec import Raw
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     from azlatency.logs.json_lists import Alike
 
-#: In a long text, positions so far from the last one are looked up, and else counted.
-_FAR = 2**12
+#: In a long text, positions so far from the last one are looked up after so many of them, and else counted.
+_FAR, _FEW = 2**12, 8
 
 
 def begins_document(text: str) -> bool:
@@ -44,6 +45,7 @@ class JsonLineMap:
         # The last answers of `line_index` and `line_start`, from which the next ones are counted.
         self._place, self._index = 0, 0
         self._start = 0, 0
+        self._jumps = count()
         self._last, self._plain = len(log.lines) - 1, isinstance(log.lines, SourceLines)
 
     @cached_property
@@ -92,7 +94,7 @@ class JsonLineMap:
         distance = position - before
         if 0 <= distance <= _FAR:
             self._index += self.text.count("\n", before, position)
-        elif self._bytes is not None:
+        elif next(self._jumps) > _FEW and self._bytes is not None:
             self._index = int(self._line_feeds.searchsorted(position))
         elif position < -distance:
             self._index = self.text.count("\n", 0, position)
@@ -124,10 +126,24 @@ class JsonLineMap:
         numbers = np.array([line.number for line in self.log.lines])
         return numbers[np.minimum(indexes, self._last)]
 
-    def lines_in_all(self, alike: Alike, line: int) -> range | list[int]:
+    def lines_between(self, alike: Alike) -> int:
+        """Return how many lines below one of alike elements the next one begins."""
+        return self.text.count("\n", alike.first.position, alike.second)
+
+    def lines_in_all(self, alike: Alike, line: int) -> list[int]:
         """Return the numbers of the lines that are in each of alike elements what a line is in the first one."""
-        step = self.text.count("\n", alike.first.position, alike.second)
-        return range(line, line + step * len(alike), step) if step else [line] * len(alike)
+        step = self.lines_between(alike)
+        return list(range(line, line + step * len(alike), step)) if step else [line] * len(alike)
+
+    def mark_in_all(self, alike: Alike, lines: Collection[int]) -> None:
+        """Mark lines of the first of alike elements, and those lines of the others, as data."""
+        import numpy as np
+
+        step, first, last = self.lines_between(alike), min(lines), max(lines)
+        kinds = np.zeros(last - first + 1 + step * (len(alike) - 1), np.uint8)
+        for line in set(lines):
+            kinds[line - first :: step or len(kinds)][: len(alike)] = DATA
+        self.recorder.accounting.raise_each(first, kinds.tobytes())
 
     def mark_between(self, start: int, end: int, kind: int) -> None:
         """Mark every line between two positions, except lines with a kind of higher priority."""

@@ -27,7 +27,10 @@ _ELEMENTS, _WINDOW = 16, 2**15
 #: So many alike elements, and at most so many bytes, are returned at once.
 _FEWEST, _LARGEST = 3, 2**20
 _MOST_DIGITS = 17
+_POWERS = 10 ** np.arange(_MOST_DIGITS + 1)
 _DIGITS = b"0123456789"
+#: So many characters of tokens are read at once.
+_CHARACTERS, _BLANK = 2**13, ord(" ")
 #: Digits are read eight at a time.
 _WORD, _DIGIT_BITS, _ALL_BITS = 8, np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(2**64 - 1)
 _NEXT = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
@@ -90,14 +93,29 @@ class Alike:
             return None
         return Number(first, first + len(point))
 
-    def tokens(self, number: Number) -> list[str]:
-        """Return a number of all elements as printed."""
-        starts = self._starts[:, number.first, None]
-        sizes = self._ends[:, number.last, None] - starts
-        offsets = np.arange(sizes.max())
-        characters = np.where(offsets < sizes, self._data[np.minimum(starts + offsets, len(self._data) - 1)], 0)
-        tokens: list[str] = characters.astype(np.uint32).view(f"U{len(offsets)}")[:, 0].tolist()
-        return tokens
+    def tokens(self, numbers: Sequence[Number]) -> list[str]:
+        """Return numbers of all elements as printed, element by element."""
+        firsts, lasts = np.array(numbers).T
+        starts = self._starts[:, firsts, None]
+        sizes = self._ends[:, lasts, None] - starts
+        offsets, parts = np.arange(sizes.max() + 1), []
+        rows = max(_CHARACTERS // (len(numbers) * len(offsets)), 1)
+        for start in range(0, len(self), rows):
+            part = slice(start, start + rows)
+            characters = self._data.take(starts[part] + offsets, mode="clip")
+            characters[offsets >= sizes[part]] = _BLANK
+            parts.append(characters.tobytes())
+        return b"".join(parts).decode().split()
+
+    def texts(self, scalar: Scalar, text: str) -> list[str]:
+        """Return a string of all elements."""
+        begin, end = scalar.position + 1, scalar.position + 1 + len(scalar.token)
+        runs = [run for start, run in self._runs.items() if begin <= start < end]
+        if not runs:
+            return [scalar.token] * len(self)
+        begins = self._starts[:, runs[0]] - (self._starts[0, runs[0]] - begin)
+        ends = self._ends[:, runs[-1]] + (end - self._ends[0, runs[-1]])
+        return [text[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 
     def digits(self, numbers: Sequence[Number]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Return numbers of all elements for `azlatency.logs.units.ratios`.
@@ -110,22 +128,18 @@ class Alike:
         Returns
         -------
         tuple of array or None
-            The digits, shape (elements, numbers), and how many of them are decimals, shape (numbers,). None if there
-            are more than 17 digits, or if elements print different numbers of decimals.
+            The digits, and how many of them are decimals, shape (elements, numbers). None if there are more than 17.
         """
         ends, sizes = self._ends, self._ends - self._starts
         firsts, lasts = np.array(numbers).T
         pointed = (firsts < lasts).nonzero()[0]
-        decimals = np.where(firsts < lasts, sizes[0, lasts], 0)
-        if (sizes[:, firsts].max(axis=0) + decimals).max() > _MOST_DIGITS:
+        decimals = np.where(firsts < lasts, sizes[:, lasts], 0)
+        if (sizes[:, firsts] + decimals).max() > _MOST_DIGITS:
             return None
         digits = self._read(ends[:, firsts], sizes[:, firsts])
         if len(pointed):
-            places = sizes[:, lasts[pointed]]
-            if (places != places[0]).any():
-                return None
-            digits[:, pointed] *= 10 ** decimals[pointed]
-            digits[:, pointed] += self._read(ends[:, lasts[pointed]], places)
+            digits[:, pointed] *= _POWERS[decimals[:, pointed]]
+            digits[:, pointed] += self._read(ends[:, lasts[pointed]], decimals[:, pointed])
         return digits, decimals
 
     def _read(self, ends: Positions, sizes: Positions) -> NDArray[np.int64]:

@@ -282,7 +282,7 @@ def ratios(
     ----------
     digits : array of int, shape (rows, units)
         The numbers without their points.
-    decimals : array of int, shape (rows, units) or (units,)
+    decimals : array of int, shape (rows, units)
         How many of the digits are behind the point.
     units : sequence of str
         The units.
@@ -290,13 +290,14 @@ def ratios(
     Returns
     -------
     tuple of array or None
-        Values in canonical units, and half-widths of the rounding intervals in the shape of ``decimals``, exactly as
-        `quantity` returns them; None if there are too many digits for exact arithmetic in ``float64``.
+        Values in canonical units, and half-widths of the rounding intervals, exactly as `quantity` returns them; None
+        if there are too many digits for exact arithmetic in ``float64``.
     """
     import numpy as np
 
     times, over = np.array([_find(unit)[1:3] for unit in units], dtype=np.float64).T
-    numerators, divisors = digits * times, 10.0**decimals * over
+    powers = 10.0 ** np.arange(_MOST_DIGITS + 1)
+    numerators, divisors = digits * times, powers[decimals] * over
     # Both are exact below 2**53, and so is the rounding of their ratio.
     if max(numerators.max(), 2 * divisors.max()) >= _EXACT:
         return None

@@ -1,4 +1,4 @@
-"""Reports of one form in a long JSON document, whose numbers become columns of the table ``metrics``.
+"""Alike reports of a long JSON document, whose numbers become columns of the table ``metrics``.
 
 Reports that need an event, and numbers that are not plain decimals, are left to `reports.Reports`, which reads one
 number at a time.
@@ -6,156 +6,143 @@ number at a time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.grammar import DATA
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonObject
+from azlatency.logs.json_tokens import JsonObject, Scalar
 from azlatency.logs.parsers.iostat.columns import COLUMNS, CPU_METRICS
 from azlatency.logs.parsers.iostat.reports import CPU_SLACK, FEWEST_CPU_SHARES, PRODUCTS
-from azlatency.logs.units import canonical_unit, quantities, shown_unit
+from azlatency.logs.units import canonical_unit, ratios, shown_unit
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from azlatency.logs.json_lists import Alike, Number
+
     Column = NDArray[np.float64]
 
-#: The keys of the CPU shares, then of each device, with its name in front.
-Shape = tuple[tuple[str, ...], ...]
 
-
-def shape_of(node: JsonObject) -> Shape | None:
-    """Return the form of a report; None if it has to be read number by number."""
-    cpu, disks = node.content.get("avg-cpu"), node.content.get("disk")
-    if not isinstance(cpu, JsonObject) or not isinstance(disks, list):
-        return None
-    objects = [cpu, *disks]
-    if not all(isinstance(each, JsonObject) and isinstance(each.ordinals, range) for each in objects):
-        return None
-    devices = [(disk.content.get("disk_device"), *disk.content) for disk in disks]
-    return (tuple(cpu.content), *devices)
+_SHARES = {name: (metric, "%") for name, metric in CPU_METRICS.items()}
 
 
 class _Cell(NamedTuple):
-    """What a member of a report becomes; ``metric`` is empty if it is not stored."""
+    """A number of a report, and what it becomes; ``metric`` is empty if it is not stored."""
 
-    metric: str = ""
-    unit: str = "1"
-    side: str | None = None
-    stream: str | None = None
-    scope: str = ""
-    column: str = ""
+    column: str
+    number: Number
+    line: int
+    metric: str
+    unit: str
+    side: str | None
+    stream: str | None
+    scope: str
 
 
 class _Plan(NamedTuple):
-    """The members of a report in their order, which of them are names, and the stored ones that must agree."""
+    """The stored numbers of a report, which of them must agree, and the lines of all numbers."""
 
     cells: list[_Cell]
-    names: list[int]
     shares: list[int]
     products: list[tuple[int, int, int]]
+    lines: set[int]
 
 
-@lru_cache(maxsize=64)
-def _plan(shape: Shape) -> _Plan | None:
-    """Return how reports of a form are read; None if the form itself needs an event."""
-    shares, *devices = shape
-    cells = [_Cell(CPU_METRICS[key], "%", None, None, "host", key) if key in CPU_METRICS else _Cell() for key in shares]
-    names = []
-    for device, *keys in devices:
-        if not isinstance(device, str) or ("r/s" in keys and not {"util", "%util"} & set(keys)):
+def _plan(reports: Alike, line_map: JsonLineMap) -> _Plan | None:
+    """Return how reports are read; None if they have to be read number by number."""
+    shares, devices = reports.first.object("avg-cpu"), reports.first.get("disk")
+    keys = [key for key, _ in reports.first.pairs]
+    if not isinstance(devices, list) or len(set(keys)) < len(keys):
+        return None
+    cells: list[_Cell] = []
+    for node in (shares, *devices):
+        found = _read_cells(node, reports, line_map, is_device=node is not shares)
+        if found is None:
             return None
-        names.append(len(cells) + keys.index("disk_device"))
-        fields = "device", device.strip(), "run" if device.startswith(" ") else "stream"
-        cells += [_Cell(*COLUMNS[key], *fields, key) if key in COLUMNS else _Cell() for key in keys]
+        cells += found
     stored = [cell for cell in cells if cell.metric]
     places = {(cell.metric, cell.side, cell.stream): index for index, cell in enumerate(stored)}
     if len(places) < len(stored) or {cell.side for cell in stored} != {None, "device"}:
         return None
     order = [places[metric, None, None] for metric in CPU_METRICS.values() if (metric, None, None) in places]
     at = {(cell.stream, cell.column): index for index, cell in enumerate(stored) if cell.side}
-    streams = dict.fromkeys(stream for stream, _ in at)
     products = [
         (at[stream, rate], at[stream, size], at[stream, product])
-        for stream in streams
+        for stream in dict.fromkeys(stream for stream, _ in at)
         for rate, size, product in PRODUCTS
         if {(stream, rate), (stream, size), (stream, product)} <= at.keys()
     ]
-    return _Plan(cells, names, order if len(order) >= FEWEST_CPU_SHARES else [], products)
+    lines = {cell.line for cell in cells}
+    return _Plan(stored, order if len(order) >= FEWEST_CPU_SHARES else [], products, lines)
 
 
-@dataclass
-class ReportColumns:
-    """The numbers of several reports, one report after the other."""
+def _read_cells(node: object, reports: Alike, line_map: JsonLineMap, *, is_device: bool) -> list[_Cell] | None:
+    """Return the numbers of the CPU shares or of a device of the first report."""
+    if not isinstance(node, JsonObject) or not all(isinstance(value, Scalar) for _, value in node.pairs):
+        return None
+    metrics, side, stream, scope = _SHARES, None, None, "host"
+    texts = [value for _, value in node.pairs if isinstance(value.value, str)]
+    if is_device:
+        keys, name = {key for key, _ in node.pairs}, node.leaf("disk_device")
+        if name is None or texts != [name] or ("r/s" in keys and not {"util", "%util"} & keys):
+            return None
+        if len(set(reports.texts(name, line_map.text))) > 1:
+            return None
+        metrics, side, stream = COLUMNS, "device", name.token.strip()
+        scope = "run" if name.token.startswith(" ") else "stream"
+    elif texts:
+        return None
+    cells = []
+    for key, value in node.pairs:
+        if value not in texts:
+            if (number := reports.find(value)) is None:
+                return None
+            line = line_map.line_number(value.position)
+            cells.append(_Cell(key, number, line, *metrics.get(key, ("", "")), side, stream, scope))
+    return cells
 
-    cells: list[_Cell]
-    printed: list[str]
+
+class ReportColumns(NamedTuple):
+    """The numbers of alike reports, a row for each report, and half of their last digits."""
+
+    reports: Alike
+    plan: _Plan
     values: Column
     halves: Column
-    lines: NDArray[np.int64]
-    marked: list[tuple[int, int]]
-    run_ids: list[str] = field(default_factory=list)
 
-    def write(self, line_map: JsonLineMap) -> None:
+    def write(self, line_map: JsonLineMap, run_ids: list[str]) -> None:
         """Write the rows, and mark the lines."""
-        count, width = len(self.run_ids), len(self.cells)
-        for first, last in self.marked:
-            line_map.recorder.accounting.raise_range(first, last, DATA)
+        import numpy as np
+
+        cells, count = self.plan.cells, len(self.reports)
+        line_map.mark_in_all(self.reports, self.plan.lines)
+        steps = np.arange(count)[:, None] * line_map.lines_between(self.reports)
         line_map.recorder.add_columns(
             "metrics",
-            len(self.printed),
-            run_id=[run_id for run_id in self.run_ids for _ in range(width)],
-            metric=[cell.metric for cell in self.cells] * count,
-            side=[cell.side for cell in self.cells] * count,
-            stream=[cell.stream for cell in self.cells] * count,
-            value=self.values,
-            unit=[canonical_unit(cell.unit) for cell in self.cells] * count,
-            printed=self.printed,
-            printed_unit=[shown_unit(cell.unit) for cell in self.cells] * count,
-            resolution=self.halves,
-            scope=[cell.scope for cell in self.cells] * count,
-            line=self.lines,
+            self.values.size,
+            run_id=[run_id for run_id in run_ids for _ in cells],
+            metric=[cell.metric for cell in cells] * count,
+            side=[cell.side for cell in cells] * count,
+            stream=[cell.stream for cell in cells] * count,
+            value=self.values.reshape(-1),
+            unit=[canonical_unit(cell.unit) for cell in cells] * count,
+            printed=self.reports.tokens([cell.number for cell in cells]),
+            printed_unit=[shown_unit(cell.unit) for cell in cells] * count,
+            resolution=self.halves.reshape(-1),
+            scope=[cell.scope for cell in cells] * count,
+            line=(np.array([cell.line for cell in cells]) + steps).reshape(-1),
         )
 
 
-def read_columns(shape: Shape, nodes: Sequence[JsonObject]) -> ReportColumns | None:
-    """Return the numbers of reports of one form; None if they have to be read number by number."""
-    import numpy as np
-
-    if (plan := _plan(shape)) is None or (places := nodes[0].places) is None:
+def read_columns(reports: Alike, line_map: JsonLineMap) -> ReportColumns | None:
+    """Return the numbers of alike reports; None if they have to be read number by number."""
+    if (plan := _plan(reports, line_map)) is None:
         return None
-    objects = [each for node in nodes for each in (node.content["avg-cpu"], *node.content["disk"])]
-    members = list(chain.from_iterable([each.content.values() for each in objects]))
-    if not set(map(type, members)) <= {str, int}:
+    digits = reports.digits([cell.number for cell in plan.cells])
+    converted = None if digits is None else ratios(*digits, [cell.unit for cell in plan.cells])
+    if converted is None or not _agree(plan, *(column.T for column in converted)):
         return None
-    ordinals = np.fromiter(chain.from_iterable([each.ordinals for each in objects]), dtype=np.int64, count=len(members))
-    width = len(plan.cells)
-    is_text = np.frombuffer(places.is_text, dtype=bool)[ordinals].reshape(-1, width)
-    is_name = np.isin(np.arange(width), plan.names)
-    if (is_text != is_name).any():
-        return None
-    all_lines = np.frombuffer(places.lines, dtype=np.int64)[ordinals].reshape(-1, width)
-    for index in reversed(range(width)):
-        if not plan.cells[index].metric:
-            del members[index :: len(members) // len(nodes)]
-    printed = members if str in (kinds := set(map(type, members))) and len(kinds) == 1 else list(map(str, members))
-    stored = [cell for cell in plan.cells if cell.metric]
-    converted = quantities(printed, [cell.unit for cell in stored])
-    if converted is None:
-        return None
-    values, halves = converted
-    if not _agree(plan, values.reshape(-1, len(stored)).T, halves.reshape(-1, len(stored)).T):
-        return None
-    lines = all_lines[:, [bool(cell.metric) for cell in plan.cells]].reshape(-1)
-    marked = np.sort(all_lines[:, ~is_name], axis=None)
-    edges = (np.diff(marked) > 1).nonzero()[0]
-    ranges = list(zip(marked[np.append(0, edges + 1)].tolist(), marked[np.append(edges, -1)].tolist(), strict=True))
-    return ReportColumns(stored, printed, values, halves, lines, ranges)
+    return ReportColumns(reports, plan, *converted)
 
 
 def _agree(plan: _Plan, values: Column, halves: Column) -> bool:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from itertools import repeat
+from typing import TYPE_CHECKING
 
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.iostat.json_columns import Shape, read_columns, shape_of
-from azlatency.logs.parsers.iostat.reports import TIME, Reports, read_stamp
+from azlatency.logs.parsers.iostat.json_columns import ReportColumns, read_columns
+from azlatency.logs.parsers.iostat.reports import TIME, Reports, Stamp, read_stamp
 from azlatency.logs.parsers.iostat.reports import Report as OpenReport
 from azlatency.logs.record import Recorder
 
+if TYPE_CHECKING:
+    from azlatency.logs.json_lists import Alike
+
 _TIME = re.compile(TIME)
-#: So many reports of the same form are read at once; then their memory is free again.
-_TOGETHER = 512
 #: A report in which a document is cut keeps its complete members.
 _KEPT: Kept = {"sysstat": {"hosts": {"statistics": {}}}}
 
@@ -58,37 +60,53 @@ class IostatJson:
             if key == "nodename" and isinstance(value, Scalar):
                 self.reports.begin_invocation(str(value.value))
                 self.line_map.mark_data(value)
-            reports = [item for item in value if isinstance(item, JsonObject)] if isinstance(value, list) else []
-            if key == "statistics":
-                for shape, alike in groupby(reports, shape_of):
-                    self._read_alike(shape, list(alike))
+            if key == "statistics" and isinstance(value, list):
+                for part in value:
+                    self._read_reports(part)
 
-    def _read_alike(self, shape: Shape | None, nodes: list[JsonObject]) -> None:
-        """Read reports of the same form as columns, or one by one."""
-        for start in range(0, len(nodes), _TOGETHER):
-            part = nodes[start : start + _TOGETHER]
-            columns = None if shape is None else read_columns(shape, part)
-            firsts = self.line_map.line_numbers([node.position for node in part])
-            lasts = self.line_map.line_numbers([max(node.end - 1, 0) for node in part])
-            for node, first, last in zip(part, firsts, lasts, strict=True):
-                report = self._report(node, first) if columns is None else self._open(node, first)
-                if report is not None and node.end:
-                    report.run.set(last_line=last)
-                if report is not None and columns is not None:
-                    report.is_checked = True
-                    columns.run_ids.append(report.run.run_id)
-                node.forget()
-            if columns is not None:
-                columns.write(self.line_map)
+    def _read_reports(self, part: Alike | JsonObject | Scalar | list[object]) -> None:
+        """Read a report, or those that are alike as columns or one by one."""
+        if isinstance(part, JsonObject):
+            self._read_report(part)
+        elif isinstance(part, Scalar | list):
+            return
+        elif (columns := read_columns(part, self.line_map)) is not None:
+            self._read_alike(columns)
+        else:
+            for node in part.objects(self.line_map.text):
+                self._read_report(node)
+
+    def _read_report(self, node: JsonObject) -> None:
+        report = self._report(node, self.line_map.line_number(node.position))
+        if report is not None and node.end:
+            report.run.set(last_line=self.line_map.line_number(node.end - 1))
+        node.forget()
+
+    def _read_alike(self, columns: ReportColumns) -> None:
+        """Open alike reports, and write their numbers."""
+        node, line_map, run_ids = columns.reports.first, self.line_map, []
+        leaf, count = node.leaf("timestamp"), len(columns.reports)
+        texts: list[str] | repeat[None] = repeat(None, count)
+        if leaf is not None and isinstance(leaf.value, str):
+            line_map.mark_in_all(columns.reports, [line_map.line_number(leaf.position)])
+            texts = columns.reports.texts(leaf, line_map.text)
+        firsts, lasts = (
+            line_map.lines_in_all(columns.reports, line_map.line_number(position))
+            for position in (node.position, node.end - 1)
+        )
+        for text, first, last in zip(texts, firsts, lasts, strict=True):
+            report = self.reports.open(first, _stamp(text))
+            report.run.set(last_line=last)
+            report.is_checked = True
+            run_ids.append(report.run.run_id)
+        columns.write(line_map, run_ids)
 
     def _open(self, node: JsonObject, line: int) -> OpenReport:
-        stamp = None
         leaf = node.leaf("timestamp")
-        if leaf is not None and isinstance(leaf.value, str):
+        text = leaf.value if leaf is not None else None
+        if leaf is not None and isinstance(text, str):
             self.line_map.mark_data(leaf)
-            match = _TIME.fullmatch(leaf.value)
-            stamp = read_stamp(match) if match else None
-        return self.reports.open(line, stamp)
+        return self.reports.open(line, _stamp(text))
 
     def _report(self, node: JsonObject, line: int) -> OpenReport | None:
         """Read one report; return the open one."""
@@ -105,3 +123,8 @@ class IostatJson:
         numbers = self.line_map.numbers(node)
         self.line_map.mark_lines([line for _, _, line in numbers])
         return numbers
+
+
+def _stamp(text: object) -> Stamp | None:
+    match = _TIME.fullmatch(text) if isinstance(text, str) else None
+    return read_stamp(match) if match else None

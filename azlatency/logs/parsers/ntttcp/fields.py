@@ -47,7 +47,7 @@ class Rates(NamedTuple):
     threads: list[str]
     tokens: Callable[[], list[str]]
     lines: list[int]
-    convert: Callable[[str], tuple[Column, float] | None]
+    convert: Callable[[str], tuple[Column, Column] | None]
 
 
 class ReportFields:

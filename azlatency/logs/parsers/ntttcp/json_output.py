@@ -91,7 +91,7 @@ def _read_alike(threads: Alike, fields: ReportFields, line_map: JsonLineMap) -> 
     """Read the rates of threads as columns; return False if they have to be read thread by thread."""
     index, nodes = threads.first.leaf("index"), threads.first.get("throughputs")
     name = threads.find(index) if index is not None and isinstance(index.value, str) else None
-    names = [] if name is None else threads.tokens(name)
+    names = [] if name is None else threads.tokens([name])
     if not isinstance(nodes, list) or len(set(names)) < len(threads):
         return False
     numbers: dict[str, tuple[Number, int]] = {}
@@ -107,22 +107,19 @@ def _read_alike(threads: Alike, fields: ReportFields, line_map: JsonLineMap) -> 
     if read is None:
         return False
     for column, (rate, (number, line)) in enumerate(numbers.items()):
-        lines = list(line_map.lines_in_all(threads, line))
+        lines = line_map.lines_in_all(threads, line)
         fields.thread_rates[rate] = Rates(
-            names, partial(threads.tokens, number), lines, partial(_convert, *read, column)
+            names, partial(threads.tokens, [number]), lines, partial(_convert, *read, column)
         )
-        if rate == "mbps":
-            for marked in lines:
-                line_map.recorder.accounting.mark(marked, DATA)
+    if "mbps" in numbers:
+        line_map.mark_in_all(threads, [numbers["mbps"][1]])
     return True
 
 
-def _convert(digits: Digits, decimals: Digits, column: int, unit: str) -> tuple[Column, float] | None:
+def _convert(digits: Digits, decimals: Digits, column: int, unit: str) -> tuple[Column, Column] | None:
     """Return a number of all threads with half its last digit."""
-    if (converted := ratios(digits[:, [column]], decimals[[column]], [unit])) is None:
-        return None
-    values, halves = converted
-    return values[:, 0], float(halves[0])
+    converted = ratios(digits[:, [column]], decimals[:, [column]], [unit])
+    return None if converted is None else (converted[0][:, 0], converted[1][:, 0])
 
 
 def _read_thread(thread: json_tokens.JsonObject, fields: ReportFields, line_map: JsonLineMap) -> None:

@@ -30,7 +30,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class StreamNumbers:
-    """A number of many streams, read at once; ``half`` is half its last digit."""
+    """A number of many streams, read at once, with half of its last digit."""
 
     metric: str
     unit: str
@@ -38,7 +38,7 @@ class StreamNumbers:
     tokens: list[str]
     lines: list[int]
     values: Column
-    half: float
+    halves: Column
 
     def write(self, run: Run, side: str | None) -> None:
         """Add the number of each stream to a run."""
@@ -52,7 +52,7 @@ class StreamNumbers:
             unit=canonical_unit(self.unit),
             printed=self.tokens,
             printed_unit=shown_unit(self.unit),
-            resolution=self.half,
+            resolution=self.halves,
             scope="stream",
             line=self.lines,
         )
