@@ -261,7 +261,7 @@ def test_columns_give_the_same_tables_as_single_numbers(
     raw = json.dumps(document, indent=indent).encode()
     assert len(raw) > LONG
     tables = []
-    for columns in (json_output.read_columns, lambda shape, nodes: None):
+    for columns in (json_output.read_columns, lambda reports, line_map: None):
         monkeypatch.setattr(json_output, "read_columns", columns)
         read = parse_source(source_from_bytes(raw, "a.json"))
         tables.append({table: read.records(table) for table in ("runs", "metrics", "events")})
