@@ -7,7 +7,7 @@ intervals, samples and events. Rows are plain dictionaries with the column names
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Iterable, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -224,17 +224,9 @@ class Run:
         """Return the rows of several metrics added before; None for each that was not."""
         return [self._metrics.get((name, side, stream)) for name in names]
 
-    def metric_names(self) -> frozenset[str]:
-        """Return the names of the metrics added before."""
-        return frozenset([metric for metric, _, _ in self._metrics])
-
-    def metric_rows(self, name: str) -> list[Row]:
-        """Return the rows of a metric added before, for every side and stream."""
-        return [row for (metric, _, _), row in self._metrics.items() if metric == name]
-
-    def places(self, ending: str) -> list[tuple[str, str | None, str | None]]:
-        """Return name, side and stream of the metrics added before whose names have an ending."""
-        return [place for place in self._metrics if place[0].endswith(ending)]
+    def metric_rows(self) -> Iterable[Row]:
+        """Return the rows of the metrics added before, for every side and stream."""
+        return self._metrics.values()
 
     def quantile_rows(self, metric: str, stream: str | None = None) -> list[Row]:
         """Return the quantiles of a metric added before."""
@@ -249,6 +241,8 @@ class Run:
 
     def quantile_places(self) -> list[tuple[str, str | None]]:
         """Return metric and stream of the quantiles added before."""
+        if len(self.recorder.rows["quantiles"]) == self._first_quantile:
+            return []
         rows = self.recorder.rows["quantiles"][self._first_quantile :]
         return list(dict.fromkeys((row["metric"], row["stream"]) for row in rows if row["run_id"] == self.run_id))
 

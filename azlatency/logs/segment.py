@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from azlatency.logs.claims import Claim
 from azlatency.logs.decode import Source
@@ -61,8 +62,7 @@ _WORD = re.compile(r"[A-Za-zÀ-ÿ][a-zà-ÿ'’-]*[,.:;?!]?")
 _NUMBER = re.compile(r"\s{0,200}[\d.,]{1,60}\s{0,200}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """Lines ``start`` to ``stop`` (exclusive) between two boundaries, with the context above them."""
 
     start: int

@@ -265,10 +265,8 @@ class _Qperf(LineLog):
         counters = ["throughput", *_CPU.values()]
         if self.run.value("throughput", side="receiver") != 0:
             counters += ["sent", "received", "sent_bytes", "received_bytes"]
-        first, second = (
-            sum(self.run.row_of(name, side=side) is not None for name in counters for side in sides)
-            for sides in (("local", "sender"), ("remote", "receiver"))
-        )
+        printed = [row["side"] for row in self.run.metric_rows() if row["stream"] is None and row["metric"] in counters]
+        first, second = (sum(map(printed.count, sides)) for sides in (("local", "sender"), ("remote", "receiver")))
         return last_line >= self.log.last_line and second < first
 
     def _read_options(self) -> None:
@@ -288,8 +286,8 @@ class _Qperf(LineLog):
     def _message_bytes(self) -> int | None:
         """Return bytes / messages if the rounding of the bytes allows only one integer."""
         for volume in ("sent_bytes", "transferred"):
-            for row in self.run.metric_rows(volume):
-                if number := self.run.value("sent", side=row["side"]):
+            for row in self.run.metric_rows():
+                if row["metric"] == volume and (number := self.run.value("sent", side=row["side"])):
                     half = row["resolution"] or 0.0
                     low, high = (row["value"] - half) / number, (row["value"] + half) / number
                     if math.ceil(low) == math.floor(high):
