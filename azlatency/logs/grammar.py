@@ -20,10 +20,10 @@ the rule matches, and returns False if it cannot read all rows; they are then re
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import repeat
+from itertools import islice
 from typing import Any, ClassVar
 
 from azlatency.logs.lines import ByShape, Line, UniformBlock, iter_blocks, shape_of
@@ -50,6 +50,8 @@ LONGEST_LINE = 4096
 _PARSERS = f"{__package__}.parsers"
 #: The kinds of more lines are kept as pages.
 _MOST_LISTED = 2**20
+#: The rules for so many lines are selected at once.
+_BATCH = 2**10
 _PAGE = 2**16
 
 #: The kinds of line, in ascending priority: if pieces of one physical line differ, the highest kind counts.
@@ -304,9 +306,9 @@ class LineLog:
     _grammar: ClassVar[tuple[Rule, ...]] = ()
     _candidates: ClassVar[ByShape[_Entry]] = ByShape(())
     _bulk: ClassVar[dict[str, str]] = {}
-    #: The line that `feed` has given to `read`, and the rules that it may match if they were selected before.
+    #: The line that `feed` gives to `read`, and the rules that it may match.
     _fed: Line | None = None
-    _possible: list[_Entry] | None = None
+    _possible: Sequence[_Entry] = ()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -334,28 +336,24 @@ class LineLog:
         Parameters
         ----------
         lines : sequence of Line
-            The lines of a log, usually ``log.lines``. The rules for the lines of a list are selected at once.
+            The lines of a log, usually ``log.lines``.
         accounting : LineAccounting
             Receives the kind of each line, usually ``recorder.accounting``.
         """
         read, kinds = self.read, accounting.kinds
-        fed: Iterable[Line] = lines
-        possible: Iterator[list[_Entry] | None] = repeat(None)
-        if isinstance(lines, list):
-            possible = map(self._candidates.__getitem__, shape_of("\n".join([text for _, text in lines])).split(b"\n"))
-        else:
-            fed = self._without_blocks(lines, accounting)
-        for line, entries in zip(fed, possible, strict=False):
-            self._fed, self._possible = line, entries
-            number, text = line
-            if not text or text.isspace():
-                kind = BLANK
-                self.blank(line)
-            elif not (kind := read(line)):
-                kind = UNKNOWN
-                self.unmatched(line)
-            if kind > kinds[number - 1]:
-                kinds[number - 1] = kind
+        for batch in self._batches(lines, accounting):
+            shapes = shape_of("\n".join([text for _, text in batch])).split(b"\n")
+            for line, entries in zip(batch, map(self._candidates.__getitem__, shapes), strict=False):
+                self._fed, self._possible = line, entries
+                number, text = line
+                if not text or text.isspace():
+                    kind = BLANK
+                    self.blank(line)
+                elif not (kind := read(line)):
+                    kind = UNKNOWN
+                    self.unmatched(line)
+                if kind > kinds[number - 1]:
+                    kinds[number - 1] = kind
 
     def feed_until(
         self, is_other: Callable[[str], bool], lines: Sequence[Line], start: int, accounting: LineAccounting
@@ -369,15 +367,29 @@ class LineLog:
         """Read one line and mark it."""
         self.feed([line], accounting)
 
-    def _without_blocks(self, lines: Sequence[Line], accounting: LineAccounting) -> Iterator[Line]:
+    def _batches(self, lines: Sequence[Line], accounting: LineAccounting) -> Iterator[list[Line]]:
         """Yield the lines that no bulk reader reads."""
+        if isinstance(lines, list):
+            yield lines
+            return
+        batch: list[Line] = []
         for item in iter_blocks(lines):
             if isinstance(item, Line):
-                yield item
+                batch.append(item)
+                if len(batch) < _BATCH:
+                    continue
+            if batch:
+                yield batch
+                batch = []
+            if isinstance(item, Line):
                 continue
             if not self._read_block(item, accounting):
-                yield from item
+                rows = iter(item)
+                while some := list(islice(rows, _BATCH)):
+                    yield some
             item.forget()
+        if batch:
+            yield batch
 
     def _read_block(self, block: UniformBlock, accounting: LineAccounting) -> bool:
         """Read a block with the bulk reader of the rule that matches its first row; False if there is none."""
@@ -415,9 +427,9 @@ class LineLog:
             text = text.removeprefix("^C")
         if not text:
             return KNOWN
-        # What the whole line may match, the rest of it may match.
-        entries = self._possible if line is self._fed else None
-        for hint, fullmatch, handler, kind in self._candidates[shape_of(text)] if entries is None else entries:
+        # What a part of the line matches, the whole line may match.
+        entries = self._possible if line is self._fed else self._candidates[shape_of(text)]
+        for hint, fullmatch, handler, kind in entries:
             if hint in text and (match := fullmatch(text)):
                 if handler is not None:
                     try:

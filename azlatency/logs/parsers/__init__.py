@@ -122,7 +122,7 @@ class Log:
             return text
         return "\n".join(text.split("\n")[self.first_line - 1 : self.last_line]) + "\n"
 
-    @property
+    @cached_property
     def arguments(self) -> list[str]:
         """The words of the command line, split as a shell does; empty without a command line."""
         if self.command is None:

@@ -14,6 +14,7 @@ from azlatency.logs.parsers.mtr.report import TIMES, TITLES, UNKNOWN_HOST, Cell,
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, quantity
 
+_AS_NUMBER = re.compile(r"AS(?:\d{1,10}|\?\?\?)")
 _TITLE = rf"(?:{'|'.join(TITLES)})"
 START = r"Start: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})"
 HEADER = rf"(?:HOST:(?: {{1,4}}(?!Loss%)(\S{{1,253}}))?|Host) {{1,200}}({_TITLE}(?: {{1,20}}{_TITLE}){{1,20}})"
@@ -84,7 +85,7 @@ class MtrText(LineLog):
         report = self.report
         if report is None or not self.columns or line.number == self.unfinished:
             raise ValueError("a row without its header, or a row that is cut")
-        if re.fullmatch(r"AS(?:\d{1,10}|\?\?\?)", words[0]):
+        if _AS_NUMBER.fullmatch(words[0]):
             del words[0]
         if words[-1] in (UNKNOWN_HOST, "reply)"):
             report.hops[int(match[1])] = UNKNOWN_HOST  # the screen shows no numbers for a hop without a reply

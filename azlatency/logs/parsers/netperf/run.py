@@ -10,6 +10,7 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
+_PLAIN_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?")
 STREAMS = ("stream", "maerts", "sendfile")
 SECOND, MILLISECOND, MICROSECOND = (nanoseconds("1", unit) for unit in ("sec", "ms", "us"))
 _PREFIX = {"rr": "rtt", "crr": "transaction", "cc": "transaction", **dict.fromkeys(STREAMS, "send_call")}
@@ -94,7 +95,7 @@ class NetperfRun:
     def number(self, name: str) -> Value | None:
         """Return a number of the omni output; None if it is absent or -1, which means "not measured"."""
         value = self.values.get(name)
-        if value is None or not re.fullmatch(r"\d{1,18}(?:\.\d{1,9})?", value.token):
+        if value is None or not _PLAIN_NUMBER.fullmatch(value.token):
             return None
         return value
 

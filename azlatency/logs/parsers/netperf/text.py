@@ -17,6 +17,8 @@ from azlatency.logs.parsers.netperf.run import MICROSECOND, MILLISECOND, STREAMS
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
+_HALF_WIDTH = re.compile(r"\+/-(\d{1,3}\.\d{3})% @ +(\d{1,2})% conf\..{0,30}")
+_BURST = re.compile(r"first burst (\d{1,9})")
 _TESTS = {
     "REQUEST/RESPONSE": "rr",
     "Non-Blocking REQUEST/RESPONSE": "rr",
@@ -138,9 +140,9 @@ class NetperfText(LineLog):
         self.run.set(server=match["server"])
         for note in (part.strip() for part in match["notes"].split(":")):
             self.has_histogram = self.has_histogram or note == "histogram"
-            if burst := re.fullmatch(r"first burst (\d{1,9})", note):
+            if burst := _BURST.fullmatch(note):
                 self.test.burst = int(burst[1])
-            elif half_width := re.fullmatch(r"\+/-(\d{1,3}\.\d{3})% @ +(\d{1,2})% conf\..{0,30}", note):
+            elif half_width := _HALF_WIDTH.fullmatch(note):
                 self.test.requested_ci_width = 2 * quantity(half_width[1], "%").value
 
     @data(r"(?:[#$%>] ?)?((?:\S{1,200}/)?netperf(?:\.exe)? -.{1,1000})", hint="netperf")

@@ -33,6 +33,7 @@ from azlatency.logs.parsers.ping.summary import (
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import nanoseconds, quantity
 
+_TITLE = re.compile(r"(\S+) ping6? statistics")
 DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
 STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{6})\] )?"
 # Full-width and non-breaking characters of translations, and their plain forms.
@@ -216,7 +217,7 @@ class PingText(LineLog):
     def statistics(self, line: Line, match: re.Match[str]) -> None:
         """Read the line above the summary."""
         self._summary_begins(line)
-        name = re.fullmatch(r"(\S+) ping6? statistics", match[1])
+        name = _TITLE.fullmatch(match[1])
         if name and self.run.row.get("server") is None:
             self.run.set(server=name[1])
 
