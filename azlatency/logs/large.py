@@ -114,7 +114,7 @@ class Integers(Sequence[Any]):
         self._file: IO[bytes] | None = None
         # Missing values at the start, and values in the file. The others are in the tail.
         self._missing = self._stored = 0
-        self.frombytes(bytes(values))
+        self.frombytes(memoryview(values).cast("B") if values else b"")
 
     def __len__(self) -> int:
         return self._missing + self._stored + len(self._tail)
@@ -130,13 +130,20 @@ class Integers(Sequence[Any]):
 
     def frombytes(self, raw: bytes | memoryview) -> None:
         """Add the values in the bytes of an array of the same type."""
-        if not self._stored and not self._tail and self._code == "q":
+        null = NULL.to_bytes(8, "little", signed=True)
+        if not self._stored and not self._tail and self._code == "q" and raw[:8] == null:
             count = len(raw) // self._width
-            if bytes(raw) == NULL.to_bytes(8, "little", signed=True) * count:
+            if bytes(raw) == null * count:
                 self._missing += count
                 return
-        self._tail.frombytes(raw)
-        self._spill()
+        room = MOST_IN_MEMORY - len(self._tail) if self._file is None else 0
+        if len(raw) < max(_WINDOW, room * self._width):
+            self._tail.frombytes(raw)
+            self._spill()
+        else:
+            self._write(self._tail)
+            self._write(raw)
+            self._tail = array(self._code)
 
     def extend(self, values: bytes | array[int]) -> None:
         """Add many values."""
@@ -145,14 +152,17 @@ class Integers(Sequence[Any]):
     def _spill(self) -> None:
         if len(self._tail) < MOST_IN_MEMORY:
             return
+        self._write(self._tail)
+        self._tail = array(self._code)
+
+    def _write(self, values: array[int] | bytes | memoryview) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="azlatency-", buffering=0)  # noqa: SIM115  # closed with the column
+        raw = memoryview(values).cast("B") if values else memoryview(b"")
         self._file.seek(0, os.SEEK_END)
-        written = self._file.write(self._tail)
-        if written != len(self._tail) * self._width:
+        if self._file.write(raw) != len(raw):
             raise OSError("the disk with the temporary files is full")
-        self._stored += len(self._tail)
-        self._tail = array(self._code)
+        self._stored += len(raw) // self._width
 
     def __getitem__(self, index: int | slice) -> Any:
         """Return one value, or several as an array with `NULL` for missing values."""

@@ -33,7 +33,7 @@ _JOINS = (
     (32, 10_000 * 2**32 + 1, _ALL),
 )
 #: Rows that are compared with a layout in one step, and bytes that are read at once: they fit into a processor's cache.
-_STEP, _PIECE = 64, 2**18
+_STEP, _PIECE = 64, 2**19
 #: Before lines are left to be read one by one, each is compared with so many layouts on average.
 _MOST_COMPARISONS = 32
 
