@@ -96,7 +96,7 @@ test-matrix: setup ## run make test with every installed Python of 3.11 to 3.14
 
 .PHONY: test-slow
 test-slow: data ## run the tests that take long (installs more: a Dask cluster and an object store of this machine)
-	@$(MAKE) setup EXTRAS=test,dask,aws,azure,slow
+	@$(MAKE) setup EXTRAS=test,dask,aws,azure,google,slow
 	@$(PY) -m pytest -q -n $(JOBS) -m slow tests
 
 .PHONY: bench

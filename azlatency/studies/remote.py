@@ -9,6 +9,7 @@ old tables or the new ones.
 from __future__ import annotations
 
 import errno
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,11 +23,13 @@ from azlatency.logs.parse import LogError
 from azlatency.studies.own_files import LARGEST_FILE, read_own_toml
 
 #: The extra that installs the package for a protocol.
-_EXTRAS = {"s3": "aws", "s3a": "aws", "abfs": "azure", "abfss": "azure", "az": "azure"}
+_EXTRAS = {"s3": "aws", "s3a": "aws", "abfs": "azure", "abfss": "azure", "az": "azure", "gs": "google", "gcs": "google"}
 #: What a store states about the version of an object, best first.
 _VERSION_KEYS = ("ETag", "etag", "generation", "LastModified", "last_modified", "mtime", "updated", "created")
 _LATEST = "latest"
 _VERSION = re.compile(r"[0-9a-f]{16}")
+#: Keeps what the package of a store logs from the terminal if nobody asks for it: `_one_line` says what went wrong.
+_NO_LOG = logging.NullHandler()
 #: Errors of this machine and not of the store.
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT)
 
@@ -172,6 +175,7 @@ def _open(url: str) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
     system, path = url_to_fs(url, use_listings_cache=False)
+    logging.getLogger(type(system).__module__.partition(".")[0]).addHandler(_NO_LOG)
     return system, str(path)
 
 

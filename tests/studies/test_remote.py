@@ -7,10 +7,12 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import fsspec
@@ -248,6 +250,52 @@ def test_from_and_to_azure(study: Path, out: Path, tmp_path: Path, monkeypatch: 
             import_study("cni", [f"abfs://{BUCKET}/dump"], out=f"abfs://{BUCKET}/tables")
         assert system.find(f"{BUCKET}/tables") == before
     azure.clear_instance_cache()
+
+
+@pytest.fixture
+def google(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    # Neither the type of a bucket nor credentials are asked for outside of this machine.
+    monkeypatch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "none"))
+    system = pytest.importorskip("gcsfs").GCSFileSystem
+    system.clear_instance_cache()
+    yield monkeypatch
+    system.clear_instance_cache()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which("fake-gcs-server") is None, reason="needs go install github.com/fsouza/fake-gcs-server@latest"
+)
+def test_from_and_to_google(study: Path, out: Path, tmp_path: Path, google: pytest.MonkeyPatch) -> None:
+    command = ["fake-gcs-server", "-scheme", "http", "-host", "127.0.0.1", "-backend", "memory"]
+    with serving(command, "-port", tmp_path / "server.log") as address:
+        google.setenv("STORAGE_EMULATOR_HOST", address)
+        system = fsspec.filesystem("gs", project="tests")
+        system.mkdir(BUCKET)
+        check_store(system, "gs", study, out)
+
+
+@pytest.mark.slow
+def test_a_google_store_that_refuses_is_named_in_one_line(tmp_path: Path, google: pytest.MonkeyPatch) -> None:
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(403)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        google.setenv("STORAGE_EMULATOR_HOST", f"http://127.0.0.1:{server.server_port}")
+        # gcsfs logs the type of the bucket that it cannot find out.
+        google.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "true")
+        done = subprocess.run(
+            [sys.executable, "-m", "azlatency", "import", f"gs://{BUCKET}/dump", "--study", "x", "--out", tmp_path],
+            env={**os.environ, "AZLATENCY_DATA": str(tmp_path)}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        server.shutdown()
+    assert done.returncode == 1
+    assert done.stderr == f"gs://{BUCKET}/dump: Forbidden: b/{BUCKET}/o; check the URL and the credentials\n"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
