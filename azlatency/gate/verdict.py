@@ -381,7 +381,6 @@ def _frames(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.
 
 
 def _column(metric: str) -> str | None:
-    """Return the column of a metric."""
     columns = {"latency": None, "median": "median_ns", "mean": "mean_ns", "throughput": "throughput_bit_s"}
     if metric in columns:
         return columns[metric]

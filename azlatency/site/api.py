@@ -52,7 +52,7 @@ def modules(homes: Mapping[str, str]) -> list[Module]:
 
     def add(module: str, name: str) -> None:
         home = _home(module, name)
-        if _is_module(f"{home}.{name}"):
+        if _file(f"{home}.{name}").is_file():
             for member in _public(f"{home}.{name}"):
                 add(f"{home}.{name}", member)
         else:
@@ -72,10 +72,6 @@ def modules(homes: Mapping[str, str]) -> list[Module]:
 def _file(module: str) -> Path:
     path = _PACKAGE.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
-def _is_module(name: str) -> bool:
-    return _file(name).is_file()
 
 
 @lru_cache(maxsize=256)

@@ -411,7 +411,8 @@ class Comparison(Result):
             margin = f"{VERDICTS[self.verdict]} at a margin of {100 * self.margin:g} %"
             return f"{self.what}: {margin}, ratio {interval}, {size}{self.flag_note}"
         number, _, rest = interval.partition(",")
-        words = ("slower", "faster") if self._is_time() else ("higher", "lower")
+        is_time = self.difference is not None and self.difference.unit == "ns"
+        words = ("slower", "faster") if is_time else ("higher", "lower")
         within = f", within the margin of {100 * self.margin:g} %" if self.verdict != "different" else ""
         if ratio.estimate >= 1 or ratio.low <= 0:
             return f"{self.what}: {number}× {words[0]},{rest}{within}, {size}{self.flag_note}"
@@ -419,9 +420,6 @@ class Comparison(Result):
         inverse = format_estimate(1 / ratio.estimate, 1 / ratio.high, 1 / ratio.low, confidence=ratio.confidence)
         number, _, rest = inverse.partition(",")
         return f"{self.what}: {number}× {words[1]},{rest}{within}, {size}{self.flag_note}"
-
-    def _is_time(self) -> bool:
-        return self.difference is not None and self.difference.unit == "ns"
 
     def _size(self) -> str:
         """Return the amount of data in words."""

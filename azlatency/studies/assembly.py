@@ -107,7 +107,6 @@ def assemble(
 
 
 def _stored(folder: Path, name: str) -> list[pa.Table]:
-    """Return the parts of a stored table."""
     return [read_part(file, stored_schema(name)) for file in part_files(folder, name)]
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def _both(directions: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return both directions of pairs."""
     return [*directions, *((j, i) for i, j in directions)]
 
 

@@ -305,7 +305,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         codes.append("logical_zone")
     if sum(_runs_of_unknown_path(part) for part in parts) > 1:
         codes.append("path_unknown")
-    elif len(parts) == 1 and sum(map(_has_unknown_end, parts[0].get("path", ()))) > 1:
+    elif len(parts) == 1 and sum(Path.parse(path).is_unknown for path in parts[0].get("path", ())) > 1:
+        # Two such runs may be of different paths.
         codes.append("end_unknown")
     return (*codes, *endless)
 
@@ -315,13 +316,7 @@ def _runs_of_unknown_path(part: pd.DataFrame) -> int:
     return int((part["path"] == str(Path())).sum()) if "path" in part.columns else 0
 
 
-def _has_unknown_end(path: Path | str) -> bool:
-    """Return whether an end of a path is unknown, so that two such runs may be of different paths."""
-    return Path.parse(path).is_unknown
-
-
 def _has_infinite(data: Any, value: str | None) -> bool:
-    """Return whether a run value is infinite."""
     import numpy as np
 
     return bool(np.isinf(floats(data[value_column(data, value)] if is_frame(data) else data)).any())

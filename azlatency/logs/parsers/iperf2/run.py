@@ -272,7 +272,6 @@ class Test:
     # --- names
 
     def _count_streams(self) -> int:
-        """Count the streams in one direction."""
         named = [row.stream.split("-")[1] for row in self.rows if row.is_sum and "-" in row.stream]
         if named:
             return int(named[0])
