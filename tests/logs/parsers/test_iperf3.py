@@ -14,7 +14,7 @@ from helpers.places import FIXTURES, SHARED
 import azlatency as az
 from azlatency.logs import json_lines, json_tokens
 from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.parsers.iperf3 import json_output
+from azlatency.logs.parsers.iperf3 import json_intervals
 
 FIXTURES = FIXTURES / "iperf3"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -573,11 +573,11 @@ def test_columns_give_the_same_tables_as_rows(monkeypatch: pytest.MonkeyPatch, n
     _edit(document, edit)
     tables = []
     for fewest, long in ((10**9, 10**9), (1, 1), (1, 10**9)):
-        monkeypatch.setattr(json_output, "_FEWEST_COLUMNS", fewest)
+        monkeypatch.setattr(json_intervals, "_FEWEST_COLUMNS", fewest)
         monkeypatch.setattr(json_lines, "LONG", long)
         read = read_text(json.dumps(document, indent="\t") + "\n")
         tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
-    monkeypatch.setattr(json_output, "decode_intervals", lambda line_map, place: None)
+    monkeypatch.setattr(json_intervals, "decode_intervals", lambda line_map, place: None)
     read = read_text(json.dumps(document, indent="\t") + "\n")
     tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
     assert tables[0] == tables[1] == tables[2] == tables[3]

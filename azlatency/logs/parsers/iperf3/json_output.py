@@ -28,14 +28,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import UNSET
-
 from azlatency.logs import json_tokens
-from azlatency.logs.grammar import DATA, KNOWN
+from azlatency.logs.grammar import KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import utc
-from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, Series, decode_intervals, to_row
+from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
@@ -45,8 +43,6 @@ _SIGNIFICANT = 6  # iperf3 3.0 prints six digits and strips zeros
 _FORWARD, _REVERSE = 0, 1
 #: Objects and arrays of other programs that a document may stand in, one inside the other.
 _DEEPEST = 6
-#: Fewer rows are faster to check one by one.
-_FEWEST_COLUMNS = 64
 #: The members of a total, and the metric of each.
 _METRICS = {
     "bytes": "transferred",
@@ -71,6 +67,7 @@ class Documents:
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
         self.line_map = JsonLineMap(log, recorder, whole=True)
+        self.intervals = JsonIntervals(self.line_map, recorder)
         self.tests: list[Test] = []
         self.test: Test | None = None
 
@@ -131,7 +128,7 @@ class Documents:
     def _event(self, begin: int) -> int:
         if '"interval"' in self.line_map.text[begin : begin + 40] and self.test is not None:
             event, end = json_tokens.read_plain(self.line_map.text, begin)
-            self._interval(event.get("data"), begin, end, self.test)
+            self.intervals.read_one(event.get("data"), begin, end, self.test)
         else:
             node, end = json_tokens.read_value(self.line_map.text, begin)
             self._other_event(node, begin)
@@ -169,7 +166,7 @@ class Documents:
             key, place = json_tokens.read_string(text, place)
             place = json_tokens.expect(text, place, ":")
             if key == "intervals" and text[place : place + 1] == "[" and test is not None:
-                place = self._intervals(place, test)
+                place = self.intervals.read(place, test)
             elif key in ("start", "end") and text[place : place + 1] == "{":
                 test = test or self._open(begin)
                 node = json_tokens.JsonObject()
@@ -281,96 +278,6 @@ class Documents:
         if (target := node.leaf("target_bitrate")) is not None and isinstance(target.value, int) and target.value > 0:
             test.report_target(target.token, self.line_map.line_number(target.position))
 
-    # --- intervals
-
-    def _intervals(self, place: int, test: Test) -> int:
-        decoded = decode_intervals(self.line_map, place)
-        if decoded is not None:
-            lines, last_lines = map(self.line_map.line_numbers, (decoded.begins, decoded.lasts))
-            for first, last in zip(lines, last_lines, strict=True):
-                self.recorder.accounting.mark_range(first, last, DATA)
-            test.series = self._find_series(decoded.elements, lines, test)
-            for interval, line in zip(decoded.elements[: None if test.series is None else 1], lines, strict=False):
-                self._decoded_interval(interval, line, test)
-            return decoded.stop
-        end = place
-        for value, begin, end in json_tokens.iter_elements(self.line_map.text, place):
-            if value is None:
-                break
-            self._interval(value, begin, end, test)
-        return end
-
-    def _find_series(self, intervals: list[Interval], numbers: list[int], test: Test) -> Series | None:
-        """Return the rows as a series if all intervals have the same streams and the test has one direction."""
-        sockets = [row.socket for row in intervals[0].streams or []] if intervals else []
-        names = [str(socket) for socket in sockets] + [SUM] * (len(sockets) > 1)
-        unusual = test.bidir or test.intervals or test.run.row.get("protocol") is None
-        if unusual or not names or len(set(names)) < len(names):
-            return None
-        rows: list[JsonRow] = []
-        lines: list[int] = []
-        for interval, number in zip(intervals, numbers, strict=True):
-            streams, total = interval.streams or [], interval.sum
-            if [row.socket for row in streams] != sockets:
-                return None
-            rows += streams
-            if len(streams) > 1:
-                if total is None or interval.sum_bidir_reverse is not None:
-                    return None
-                rows.append(total)
-            lines += [number] * len(names)
-        if len(rows) < _FEWEST_COLUMNS or len({row.sender for row in rows}) > 1 or any([row.omitted for row in rows]):
-            return None
-        _, side = self._ends(rows[0], test)
-        return None if side is None else Series(rows, lines, names, side)
-
-    def _decoded_interval(self, interval: Interval, number: int, test: Test) -> None:
-        streams = interval.streams or []
-        test.bidir = test.bidir or len({bool(row.sender) for row in streams if row.sender is not UNSET}) > 1
-        ends = {row.sender: self._ends(row, test) for row in streams}
-        for row in streams:
-            role, side = ends[row.sender]
-            if row.place(number, str(row.socket), role, side):
-                test.intervals.append(row)
-        if len(streams) > (2 if test.bidir else 1):
-            for direction, total in enumerate((interval.sum, interval.sum_bidir_reverse)):
-                if total is not None:
-                    role = self._direction_role(direction, test)
-                    sender = None if total.sender is UNSET else bool(total.sender)
-                    if total.place(number, SUM, role, self._side_of(sender, role, test)):
-                        test.intervals.append(total)
-
-    def _ends(self, row: JsonRow, test: Test) -> tuple[str | None, str | None]:
-        """Return role and side of a stream."""
-        role = test.role_of(bool(row.sender))
-        return role, self._side_of(None if row.sender is UNSET else bool(row.sender), role, test)
-
-    def _interval(self, value: Any, begin: int, end: int, test: Test) -> None:
-        if isinstance(value, dict):
-            number = self.line_map.line_number(begin)
-            self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
-            streams = [to_row(stream) for stream in value.get("streams") or [] if isinstance(stream, dict)]
-            self._decoded_interval(Interval(streams, *self._sums(value, begin, end)), number, test)
-
-    def _sums(self, value: dict[str, Any], begin: int, end: int) -> list[JsonRow | None]:
-        """Return the totals of an interval, forward and reverse, also where a key occurs twice."""
-        if self.line_map.text.count('"sum"', begin, end) > 1:
-            node, _ = json_tokens.read_value(self.line_map.text, begin)
-            interval = node if node.get("sum") is not None else node.object("data")
-            totals = [json_tokens.to_plain(total) for total in interval.all("sum")]
-        else:
-            totals = [value.get("sum"), value.get("sum_bidir_reverse")]
-        return [to_row(total) if isinstance(total, dict) else None for total in totals[:2]]
-
-    def _direction_role(self, direction: int, test: Test) -> str | None:
-        """Return the role of this end in a direction; forward is from client to server."""
-        return test.role_of((direction == _FORWARD) != bool(test.server))
-
-    def _side_of(self, sender: bool | None, role: str | None, test: Test) -> str | None:
-        if role is not None or sender is None:
-            return test.local_side(role)
-        return "sender" if sender else "receiver"
-
     # --- end
 
     def _end(self, node: json_tokens.JsonObject, test: Test) -> None:
@@ -416,7 +323,7 @@ class Documents:
     def _totals(self, node: json_tokens.JsonObject, direction: int, test: Test) -> None:
         if direction == _REVERSE and not test.bidir:
             return
-        role = self._direction_role(direction, test)
+        role = test.role_in_direction(direction)
         sent, received, mixed = (
             self._of_direction(node, name, direction) for name in ("sum_sent", "sum_received", "sum")
         )

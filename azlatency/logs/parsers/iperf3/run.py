@@ -128,6 +128,16 @@ class Test:
             return None
         return "sender" if self.server == self.reverse else "receiver"
 
+    def role_in_direction(self, direction: int) -> str | None:
+        """Return the role of this end in a direction: 0 from client to server, 1 back."""
+        return self.role_of((direction == 0) != bool(self.server))
+
+    def side_of(self, sender: bool | None, role: str | None) -> str | None:
+        """Return which end counted a row, whose flag ``sender`` may be missing."""
+        if role is not None or sender is None:
+            return self.local_side(role)
+        return "sender" if sender else "receiver"
+
     # --- at the end
 
     def finish(self, last_line: int) -> None:
