@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import count
+from operator import sub
 from typing import TYPE_CHECKING
 
 from msgspec import Raw
@@ -157,6 +158,9 @@ class JsonLineMap:
 
     def mark_lines(self, numbers: Sequence[int]) -> None:
         """Mark lines in ascending order as data."""
+        if numbers and {0, 1}.issuperset(map(sub, numbers[1:], numbers)):
+            self.recorder.accounting.raise_range(numbers[0], numbers[-1], DATA)
+            return
         first = last = 0
         for number in numbers:
             if number > last + 1:

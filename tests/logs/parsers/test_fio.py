@@ -23,7 +23,7 @@ import azlatency as az
 from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parsers.fio.latency_log import bucket_at
-from azlatency.logs.parsers.fio.numbers import bucket_of
+from azlatency.logs.parsers.fio.numbers import bucket_bounds, bucket_of
 
 FIXTURES = FIXTURES / "fio"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -226,6 +226,12 @@ def test_buckets_by_value_and_by_index_are_the_same() -> None:
         bucket = bucket_at(index)
         assert bucket_of(bucket.low) == bucket == bucket_of(bucket.high - 1)
     assert bucket_at(127).half == 0 and bucket_at(128).half == 1
+
+
+def test_buckets_of_many_values_are_those_of_each() -> None:
+    values = sorted({(1 << bits) + more for bits in range(59) for more in (-1, 0, 1, 3 << bits >> 2)} | {10**18 - 1})
+    lows, highs = bucket_bounds(list(map(str, values)))
+    assert list(zip(lows, highs, strict=True)) == list(map(bucket_of, values))
 
 
 def test_unused_percentiles_are_not_stored() -> None:

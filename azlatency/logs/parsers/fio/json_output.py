@@ -26,12 +26,11 @@ import re
 from array import array
 from collections.abc import Callable
 from datetime import UTC, datetime
-from itertools import chain
 
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonError, JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.fio.numbers import bucket_of, cut, percentile, share
+from azlatency.logs.parsers.fio.numbers import bucket_bounds, cut, percentile, share
 from azlatency.logs.parsers.fio.run import LATENCIES, Buckets, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
@@ -248,7 +247,7 @@ class Documents:
 
     def _bins(self, direction: Direction, node: JsonObject, metric: str, job: Job) -> None:
         keys, counts, lines = node.whole_numbers(self.line_map.line_number)
-        if not "".join(keys).isdigit() or max(map(len, keys)) > _MOST_DIGITS:
+        if not all(keys) or not "".join(keys).isdigit() or max(map(len, keys)) > _MOST_DIGITS:
             bins = [
                 bin for bin in zip(keys, counts, lines, strict=True) if bin[0].isdigit() and len(bin[0]) <= _MOST_DIGITS
             ]
@@ -256,8 +255,7 @@ class Documents:
         self.line_map.mark_lines(lines)
         if not lines:
             return
-        bounds = array("q", chain.from_iterable(map(bucket_of, keys)))
-        direction.buckets.append(Buckets(metric, bounds[::2], bounds[1::2], array("q", counts), array("q", lines)))
+        direction.buckets.append(Buckets(metric, *bucket_bounds(keys), array("q", counts), array("q", lines)))
         total = sum(counts)
         if not total:
             return
