@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -23,14 +24,16 @@ if TYPE_CHECKING:
     Positions = NDArray[np.intp]
 
 #: So many elements, and at most so many bytes, are searched for alike ones at once: new memory costs more than passes.
-_ELEMENTS, _WINDOW = 16, 2**15
+_ELEMENTS, _WINDOW = 16, 2**16
 #: So many alike elements, and at most so many bytes, are returned at once.
 _FEWEST, _LARGEST = 3, 2**20
 _MOST_DIGITS = 17
 _POWERS = 10 ** np.arange(_MOST_DIGITS + 1)
 _DIGITS = b"0123456789"
-#: So many characters of tokens are read at once.
-_CHARACTERS, _BLANK = 2**13, ord(" ")
+#: So many numbers of an element are cut out of the text at once: other characters become blanks or are left out.
+_MANY = 8
+_BLANKS = bytes(byte if byte in b"0123456789." else ord(" ") for byte in range(256))
+_LEFT_OUT = b' "{}\n\t' + bytes(range(ord("a"), ord("z") + 1))
 #: Digits are read eight at a time.
 _WORD, _DIGIT_BITS, _ALL_BITS = 8, np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(2**64 - 1)
 _NEXT = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
@@ -50,14 +53,18 @@ class Alike:
     ----------
     first : JsonObject
         The first of the elements.
-    data : array of uint8
+    text : str
         A text in ASCII.
+    data : array of uint8
+        Its bytes.
     starts, ends : array of int, shape (elements, runs)
         Where each run of digits starts and ends in it.
     """
 
-    def __init__(self, first: JsonObject, data: NDArray[np.uint8], starts: Positions, ends: Positions) -> None:
-        self.first, self._data, self._starts, self._ends = first, data, starts, ends
+    def __init__(
+        self, first: JsonObject, text: str, data: NDArray[np.uint8], starts: Positions, ends: Positions
+    ) -> None:
+        self.first, self._text, self._data, self._starts, self._ends = first, text, data, starts, ends
         self._runs = {start: index for index, start in enumerate(starts[0].tolist())}
 
     def __len__(self) -> int:
@@ -74,11 +81,11 @@ class Alike:
         """The position of the second element."""
         return int(self._starts[1, 0] - self._starts[0, 0]) + self.first.position
 
-    def objects(self, text: str) -> list[JsonObject]:
+    def objects(self) -> list[JsonObject]:
         """Return the elements one by one."""
         objects = []
         for begin in self.begins:
-            read_object(text, begin, element := JsonObject())
+            read_object(self._text, begin, element := JsonObject())
             objects.append(element)
         return objects
 
@@ -96,18 +103,32 @@ class Alike:
     def tokens(self, numbers: Sequence[Number]) -> list[str]:
         """Return numbers of all elements as printed, element by element."""
         firsts, lasts = np.array(numbers).T
-        starts = self._starts[:, firsts, None]
-        sizes = self._ends[:, lasts, None] - starts
-        offsets, parts = np.arange(sizes.max() + 1), []
-        rows = max(_CHARACTERS // (len(numbers) * len(offsets)), 1)
-        for start in range(0, len(self), rows):
-            part = slice(start, start + rows)
-            characters = self._data.take(starts[part] + offsets, mode="clip")
-            characters[offsets >= sizes[part]] = _BLANK
-            parts.append(characters.tobytes())
-        return b"".join(parts).decode().split()
+        begin, places = self.first.position, self._places_of_tokens(numbers)
+        if places is None:
+            starts, ends = self._starts[:, firsts].reshape(-1), self._ends[:, lasts].reshape(-1)
+            return [self._text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        indexes, width = places
+        tokens = _numbers_only(self._data[begin : int(self._ends[-1, -1])].tobytes()).decode().split()
+        columns = [tokens[index::width] for index in indexes]
+        return tokens if indexes == list(range(width)) else list(chain.from_iterable(zip(*columns, strict=True)))
 
-    def texts(self, scalar: Scalar, text: str) -> list[str]:
+    def _places_of_tokens(self, numbers: Sequence[Number]) -> tuple[list[int], int] | None:
+        """Return which tokens of an element numbers are, and how many it has; None if they are read one by one."""
+        if len(numbers) < _MANY:
+            return None
+        element, indexes = self._data[self.first.position : self.second].tobytes(), []
+        for number in numbers:
+            start, end = int(self._starts[0, number.first]), int(self._ends[0, number.last])
+            before, after = (
+                _numbers_only(element[part])
+                for part in (slice(start - self.first.position), slice(end - self.first.position, None))
+            )
+            if before[-1:].strip() or after[:1].strip():
+                return None
+            indexes.append(len(before.split()))
+        return indexes, len(_numbers_only(element).split())
+
+    def texts(self, scalar: Scalar) -> list[str]:
         """Return a string of all elements."""
         begin, end = scalar.position + 1, scalar.position + 1 + len(scalar.token)
         runs = [run for start, run in self._runs.items() if begin <= start < end]
@@ -115,7 +136,7 @@ class Alike:
             return [scalar.token] * len(self)
         begins = self._starts[:, runs[0]] - (self._starts[0, runs[0]] - begin)
         ends = self._ends[:, runs[-1]] + (end - self._ends[0, runs[-1]])
-        return [text[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return [self._text[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 
     def digits(self, numbers: Sequence[Number]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Return numbers of all elements for `azlatency.logs.units.ratios`.
@@ -191,7 +212,9 @@ class AlikeReader:
                 break
             begin, window = end + len(between), max(window, _WINDOW)
         starts, ends = (np.concatenate(sides) for sides in zip(*parts, strict=True))
-        return (Alike(first, self._data, starts, ends), end) if len(starts) >= _FEWEST else (first, first.end)
+        return (
+            (Alike(first, self._text, self._data, starts, ends), end) if len(starts) >= _FEWEST else (first, first.end)
+        )
 
     def _is_repeated(self, position: int, end: int, following: int) -> bool:
         """Return whether the next element has the same text without digits."""
@@ -236,6 +259,10 @@ class _Template:
             differs = np.frombuffer(text, np.uint8) != np.frombuffer(same, np.uint8, count=size)
             size = int(differs.argmax())
         return max((size - len(self._element)) // len(self._unit) + 1, 0)
+
+
+def _numbers_only(text: bytes) -> bytes:
+    return text.translate(_BLANKS, _LEFT_OUT)
 
 
 def _edges(data: NDArray[np.uint8], begin: int, end: int) -> Positions:

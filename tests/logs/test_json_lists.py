@@ -48,7 +48,7 @@ def test_numbers_are_those_of_the_text(numbers: list[tuple[Any, Any]]) -> None:
     text = document(tokens)
     (alike,) = read(text)
     assert isinstance(alike, Alike) and len(alike) == len(tokens)
-    assert [tuple(leaf.token for leaf in leaves(each)) for each in alike.objects(text)] == [
+    assert [tuple(leaf.token for leaf in leaves(each)) for each in alike.objects()] == [
         (first, f"{second} bps") for first, second in tokens
     ]
     places = [alike.find(leaf, ending) for leaf, ending in zip(leaves(alike.first), ("", " bps"), strict=True)]
@@ -69,7 +69,7 @@ def test_groups_of_other_elements_are_separate_and_long_lists_are_read_in_parts(
     text = document(rows)
     elements = read(text)
     assert [len(each) if isinstance(each, Alike) else 1 for each in elements] == [5000, 1, 1, 3, 4]
-    objects = [each for part in elements for each in (part.objects(text) if isinstance(part, Alike) else [part])]
+    objects = [each for part in elements for each in (part.objects() if isinstance(part, Alike) else [part])]
     assert [leaves(each)[0].token for each in objects] == [first for first, _ in rows]
 
 

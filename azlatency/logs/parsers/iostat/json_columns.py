@@ -86,7 +86,7 @@ def _read_cells(node: object, reports: Alike, line_map: JsonLineMap, *, is_devic
         keys, name = {key for key, _ in node.pairs}, node.leaf("disk_device")
         if name is None or texts != [name] or ("r/s" in keys and not {"util", "%util"} & keys):
             return None
-        if len(set(reports.texts(name, line_map.text))) > 1:
+        if len(set(reports.texts(name))) > 1:
             return None
         metrics, side, stream = COLUMNS, "device", name.token.strip()
         scope = "run" if name.token.startswith(" ") else "stream"

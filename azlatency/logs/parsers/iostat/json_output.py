@@ -73,7 +73,7 @@ class IostatJson:
         elif (columns := read_columns(part, self.line_map)) is not None:
             self._read_alike(columns)
         else:
-            for node in part.objects(self.line_map.text):
+            for node in part.objects():
                 self._read_report(node)
 
     def _read_report(self, node: JsonObject) -> None:
@@ -89,7 +89,7 @@ class IostatJson:
         texts: list[str] | repeat[None] = repeat(None, count)
         if leaf is not None and isinstance(leaf.value, str):
             line_map.mark_in_all(columns.reports, [line_map.line_number(leaf.position)])
-            texts = columns.reports.texts(leaf, line_map.text)
+            texts = columns.reports.texts(leaf)
         firsts, lasts = (
             line_map.lines_in_all(columns.reports, line_map.line_number(position))
             for position in (node.position, node.end - 1)

@@ -76,13 +76,12 @@ class Reports:
         """Open a report, as a run."""
         self.close()
         since_boot = self.first and not self.skips_boot
-        run = self.recorder.start_run("iostat", line, dialect=self.dialect, client=self.host or self.log.host)
-        run.set(test="since_boot" if since_boot else "report")
+        host, requested = self.host or self.log.host, {} if since_boot else {"requested_duration_ns": self.interval}
+        test = "since_boot" if since_boot else "report"
+        run = self.recorder.start_run("iostat", line, dialect=self.dialect, client=host, test=test, **requested)
         if since_boot:
             text = "the first report covers the time since the host started, not the test (iostat -y omits it)"
             run.add_event("since_boot", "info", text, line)
-        else:
-            run.set(requested_duration_ns=self.interval)
         self.report = Report(run, stamp)
         if stamp is not None and self.previous_stamp is not None and not since_boot:
             _set_duration(run, self.previous_stamp, stamp)

@@ -83,7 +83,7 @@ def _read_threads(threads: object, fields: ReportFields, line_map: JsonLineMap) 
         if isinstance(part, json_tokens.JsonObject):
             _read_thread(part, fields, line_map)
         elif not (threads == [part] and _read_alike(part, fields, line_map)):
-            for thread in part.objects(line_map.text):
+            for thread in part.objects():
                 _read_thread(thread, fields, line_map)
 
 
