@@ -104,14 +104,9 @@ class LineAccounting:
         """Return the kind of line ``number``."""
         return self.kinds[number - 1]
 
-    def numbers(self, kind: int) -> list[int]:
-        """Return the 1-based numbers of all lines of a kind."""
-        numbers = []
-        index = self.kinds.find(kind)
-        while index >= 0:
-            numbers.append(index + 1)
-            index = self.kinds.find(kind, index + 1)
-        return numbers
+    def find(self, kind: int, above: int = 0) -> int:
+        """Return the number of the first line of a kind after line ``above``; 0 if there is none."""
+        return int(self.kinds.find(kind, above)) + 1
 
     def counts(self) -> dict[str, int]:
         """Return the number of lines, in total and by kind. Unmarked lines count as unknown, so the kinds add up."""

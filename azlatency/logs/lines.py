@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import accumulate, groupby
@@ -344,18 +344,30 @@ def find_lines_with(hint: str, text: str) -> list[int]:
     return indexes
 
 
-def texts_by_number(lines: Sequence[Line], numbers: set[int]) -> Mapping[int, str]:
-    """Return the texts of the lines with these numbers."""
-    texts: dict[int, str] = {}
-    if not numbers:
-        return texts
-    for item in iter_blocks(lines):
+def find_texts(lines: Sequence[Line], find: Callable[[int], int]) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line for whose number ``find`` asks; that of a line in pieces is the last one.
+
+    ``find(number)`` returns the next such number above another one, or 0. A line of which nothing is shown is left out.
+    """
+    wanted, text = find(0), None
+    for item in iter_blocks(lines) if wanted else ():
+        first, last = (item.number, item.number) if isinstance(item, Line) else (item.first, item.last)
+        while 0 < wanted < first:
+            if text is not None:
+                yield wanted, text
+            wanted, text = find(wanted), None
+        if not wanted:
+            return
         if isinstance(item, Line):
-            if item.number in numbers:
-                texts[item.number] = item.text
-        elif inside := numbers.intersection(range(item.first, item.last + 1)):
-            texts.update((number, item[number - item.first].text) for number in inside)
-    return texts
+            text = item.text if first == wanted else text
+            continue
+        if wanted <= last:
+            for line in item:
+                if line.number == wanted:
+                    yield wanted, line.text
+                    wanted = find(wanted)
+    if text is not None:
+        yield wanted, text
 
 
 def find_line(lines: Sequence[Line], shown: str) -> int | None:

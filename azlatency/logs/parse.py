@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,10 +24,12 @@ from azlatency.logs.documents import find_document
 from azlatency.logs.expand import LARGEST_WHOLE, expand
 from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED
 from azlatency.logs.large import FileText
-from azlatency.logs.lines import texts_by_number, unique_pieces
+from azlatency.logs.lines import find_texts, unique_pieces
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
+from azlatency.logs.rows import Rows
 from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, may_begin_line, segment
+from azlatency.logs.spool import edit
 from azlatency.logs.tables import Logs
 from azlatency.logs.unwrap import Unwrapped, propose_unwrapped, take_head
 
@@ -206,7 +209,8 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     _fail_contradicted_runs(recorder)
     # An event for each line of a text of any size does not fit into memory; without a log, one event says it all.
     skip = not segments.logs and source.size_bytes > LARGEST_WHOLE
-    unknown = [] if skip else classify_remaining_lines(source, recorder.accounting, segments)
+    if not skip:
+        classify_remaining_lines(source, recorder.accounting, segments)
     for line, owner in find_lost_lines(source, recorder.accounting, segments):
         text = (
             f"{line.text.strip()[:120]!r} looks like a result of {owner}, but stands outside a log; copy the whole log"
@@ -218,7 +222,8 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         recorder.add_event("no_final_line_feed", "info", text, source.line_count)
     if unfinished:
         _truncate_last_run(recorder)
-    _add_unknown_lines(recorder, unknown)
+    if not skip:
+        _add_unknown_lines(recorder)
     if not recorder.rows["runs"] and not segments.conflicts:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
         if segments.foreign:
@@ -236,17 +241,27 @@ def _parse_log(recorder: Recorder, log: Log) -> None:
     except Exception as error:  # a defect of the parser or plug-in
         text = f"the {log.tool} parser failed ({error!r}); please report it"
         recorder.add_event("parser_failed", "error", text, log.first_line)
-    for row in recorder.rows["runs"][earlier:]:
+
+    def describe(row: Row) -> bool:
         row["heading"] = " / ".join(log.headings) or None
         row["command"] = row.get("command") or log.command
+        return True
+
+    edit(recorder.rows["runs"], describe, earlier)
 
 
 def _fail_contradicted_runs(recorder: Recorder) -> None:
     """Mark the complete runs with an error event as failed: their numbers exclude each other."""
     wrong = {event["run_id"] for event in recorder.rows["events"] if event["severity"] == "error"}
-    for run in recorder.rows["runs"]:
-        if run["status"] == "complete" and run["run_id"] in wrong:
+
+    def fail(run: Row) -> bool:
+        contradicted = run["status"] == "complete" and run["run_id"] in wrong
+        if contradicted:
             run["status"] = "failed"
+        return contradicted
+
+    if wrong:
+        edit(recorder.rows["runs"], fail)
 
 
 def _truncate_last_run(recorder: Recorder) -> None:
@@ -272,26 +287,28 @@ def _truncate_last_run(recorder: Recorder) -> None:
     # Below a blank line, any other text may be a note.
     is_below_blank = recorder.accounting.kind_of(number - 1) == BLANK
     if kind == KNOWN or not is_below_blank or may_begin_line(run["tool"], text):
-        run["status"] = "truncated"
+        run_id = run["run_id"]
+        edit(recorder.rows["runs"], lambda row: row["run_id"] == run_id and not row.update(status="truncated"))
         text = "the log ends within this line; the results above it are kept"
         recorder.add_event("truncated", "warning", text, number, run["run_id"])
 
 
-def _add_unknown_lines(recorder: Recorder, numbers: list[int]) -> None:
-    """Add an event for each unknown line, with the text of its first piece and the run that contains it."""
-    if not numbers:
+def _add_unknown_lines(recorder: Recorder) -> None:
+    """Add an event for each unknown line, with the text of its last piece and the run that contains it."""
+    find = partial(recorder.accounting.find, UNKNOWN)
+    if not find(0):
         return
-    texts = texts_by_number(recorder.source.lines, set(numbers))
-    runs = sorted(recorder.rows["runs"], key=lambda row: row["first_line"])
-    starts = [run["first_line"] for run in runs]
-    furthest = list(accumulate((run["last_line"] for run in runs), max))
-    for number in numbers:
+    runs = [(row["first_line"], row["last_line"], row["run_id"]) for row in recorder.rows["runs"]]
+    runs.sort(key=itemgetter(0))
+    starts = [first for first, _, _ in runs]
+    furthest = list(accumulate((last for _, last, _ in runs), max))
+    for number, text in find_texts(recorder.source.lines, find):
         index = bisect_right(starts, number) - 1
-        while index >= 0 and runs[index]["last_line"] < number <= furthest[index]:
+        while index >= 0 and runs[index][1] < number <= furthest[index]:
             index -= 1
-        run_id = runs[index]["run_id"] if index >= 0 and number <= furthest[index] else None
-        text = texts.get(number, "").strip()
-        recorder.add_event("unknown_line", "warning", f"no rule matches {text[:120]!r}", number, run_id)
+        run_id = runs[index][2] if index >= 0 and number <= furthest[index] else None
+        shown = text.strip()[:120]
+        recorder.add_event("unknown_line", "warning", f"no rule matches {shown!r}", number, run_id)
 
 
 def _to_logs(recorder: Recorder) -> Logs:
@@ -306,7 +323,8 @@ def _to_logs(recorder: Recorder) -> Logs:
         "imported_at": datetime.now(UTC).replace(microsecond=0),
         "parser_version": parser_version(),
     }
-    events = sorted(recorder.rows["events"], key=lambda event: event["line"])
+    events = recorder.rows["events"]
+    events = events.sorted_by("line") if isinstance(events, Rows) else sorted(events, key=itemgetter("line"))
     return Logs({"sources": [row], **recorder.rows, "events": events}, recorder.samples)
 
 

@@ -7,18 +7,23 @@ intervals, samples and events. Rows are plain dictionaries with the column names
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterable, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.grammar import LineAccounting
-from azlatency.logs.rows import Columns, joined
+from azlatency.logs.large import FileText
+from azlatency.logs.rows import Columns, Rows, joined
+from azlatency.logs.spool import BLOCK, remove
 from azlatency.logs.units import Quantity
 
 if TYPE_CHECKING:
     from azlatency.logs.decode import Source
 
 Row = dict[str, Any]
+#: Tables whose rows are changed until their run ends.
+_CHANGING = ("runs", "metrics", "quantiles")
 
 
 @dataclass
@@ -53,10 +58,14 @@ class Recorder:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.accounting = LineAccounting(source.line_count)
+        self._is_large = isinstance(source.text, FileText)
         self.rows: dict[str, MutableSequence[Row]] = {
-            name: [] for name in ("runs", "metrics", "quantiles", "intervals", "histograms", "events")
+            name: Rows(settles=name not in _CHANGING) if self._is_large else []
+            for name in (*_CHANGING, "intervals", "histograms", "events")
         }
         self.samples: list[SampleBlock] = []
+        self._open: list[weakref.ref[Run]] = []
+        self._most_open = BLOCK
 
     def start_run(self, tool: str, first_line: int, **fields: Any) -> Run:
         """Add a run.
@@ -86,7 +95,22 @@ class Recorder:
             **fields,
         }
         self.rows["runs"].append(row)
-        return Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
+        run = Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
+        if self._is_large:
+            self._open.append(weakref.ref(run))
+            if len(self._open) > self._most_open:
+                self._settle_ended()
+        return run
+
+    def _settle_ended(self) -> None:
+        """Let the rows of the first runs move into a file, up to a run to which the parser still refers."""
+        self._open = [of_run for of_run in self._open if of_run() is not None]
+        self._most_open = 2 * len(self._open) + BLOCK // 8
+        in_use = {run.run_id for of_run in self._open if (run := of_run()) is not None}
+        for name in _CHANGING:
+            if isinstance(rows := self.rows[name], Rows):
+                tail = rows.tail()
+                rows.settle(next((at for at, row in enumerate(tail) if row["run_id"] in in_use), len(tail)))
 
     def add_columns(self, table: str, length: int, **columns: Any) -> None:
         """Add many rows of a table as columns; see `azlatency.logs.rows.Columns`.
@@ -250,9 +274,7 @@ class Run:
         """Remove a metric that a later line shows to be missing."""
         row = self._metrics.pop((name, None, None), None)
         if row is not None:
-            rows = self.recorder.rows["metrics"]
-            # Usually one of the last rows: searching from the end keeps the time linear for a file with many runs.
-            del rows[next(index for index in reversed(range(len(rows))) if rows[index] is row)]
+            remove(self.recorder.rows["metrics"], row)
 
     def add_quantile(self, q: float, quantity: Quantity, line: int, **fields: Any) -> Row | None:
         """Add a printed quantile.

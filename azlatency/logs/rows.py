@@ -1,14 +1,19 @@
 """The rows of a table, of which some are kept as columns until somebody asks for one of them.
 
-A document with thousands of numbers of the same kind needs neither a dictionary nor a Python number for each.
+A document with thousands of numbers of the same kind needs neither a dictionary nor a Python number for each. The rows
+of a large log move into a temporary file.
 """
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, MutableSequence
-from itertools import chain, repeat
+from functools import lru_cache
+from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any
+
+from azlatency.logs.spool import Spool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     Column = list[Any] | array[int] | NDArray[np.generic] | str | int | float | bool | None
 
 Row = dict[str, Any]
+_PARTS_READ = 16
 
 
 class Columns:
@@ -70,74 +76,52 @@ def _is_one_value(column: Column) -> bool:
     return column is None or isinstance(column, str | int | float)
 
 
-class Rows(MutableSequence[Row]):
-    """Rows in the order of the log; iterating does not keep those that are built from columns.
-
-    Parameters
-    ----------
-    rows : list of dict
-        The first rows.
-    """
-
-    def __init__(self, rows: list[Row]) -> None:
-        self._parts: list[list[Row] | Columns] = [rows]
-
-    def _built(self) -> list[Row]:
-        """Return all rows, which stay built."""
-        (*others, last) = self._parts
-        if others or isinstance(last, Columns):
-            last = list(self)
-            self._parts = [last]
-        return last
-
-    def __len__(self) -> int:
-        return sum(map(len, self._parts))
-
-    def __iter__(self) -> Iterator[Row]:
-        return chain.from_iterable(self._parts)
-
-    def __eq__(self, other: object) -> bool:
-        return list(self) == list(other) if isinstance(other, Rows | list) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._built()[index]
-
-    def __setitem__(self, index: Any, row: Any) -> None:
-        self._built()[index] = row
-
-    def __delitem__(self, index: int | slice) -> None:
-        del self._built()[index]
-
-    def insert(self, index: int, value: Row) -> None:
-        """Add a row before the one with this index."""
-        if index < len(self):
-            self._built().insert(index, value)
-        elif isinstance(last := self._parts[-1], list):
-            last.append(value)
-        else:
-            self._parts.append([value])
+class Rows(Spool[Row]):
+    """Rows in the order of the log; iterating does not keep those that are built from columns or read from a file."""
 
     def extend(self, values: Iterable[Row]) -> None:
         """Add rows; those of other `Columns` and `Rows` are not built."""
         if isinstance(values, Rows):
-            for part in list(values._parts):
-                self.extend(part)
+            parts = list(values._parts)
+        elif isinstance(values, Columns):
+            parts = [values]
         else:
-            self._parts.append(values if isinstance(values, Columns) else list(values))
+            super().extend(values)
+            return
+        for part in parts:
+            self._add_part(list(part) if isinstance(part, list) else part)
+
+    def sorted_by(self, column: str) -> Rows:
+        """Return the rows in ascending order of a column of integers; equal ones keep their order."""
+        import numpy as np
+
+        values = np.fromiter((row[column] for row in self), np.int64, len(self))
+        if (np.diff(values) >= 0).all():
+            return self
+        starts = [0, *accumulate(map(len, self._parts))]
+        # Most rows are in order, so that few parts are needed at a time.
+        read = lru_cache(_PARTS_READ)(lambda number: list(self._parts[number]))
+        rows = Rows()
+        for at in map(int, np.argsort(values, kind="stable")):
+            number = bisect_right(starts, at) - 1
+            rows.append(read(number)[at - starts[number]])
+        return rows
+
+    def tables(self, arrow_schema: pa.Schema) -> Iterator[pa.Table]:
+        """Yield the rows as tables with a schema, one for each part."""
+        return (rows_to_arrow(part, arrow_schema) for part in self._parts)
 
     def to_arrow(self, arrow_schema: pa.Schema) -> pa.Table:
         """Return the rows as a table with a schema."""
         import pyarrow as pa
 
-        return pa.concat_tables([rows_to_arrow(part, arrow_schema) for part in self._parts])
+        return pa.concat_tables(self.tables(arrow_schema))
 
 
 def joined(rows: MutableSequence[Row], more: Iterable[Row]) -> MutableSequence[Row]:
     """Return ``rows`` with more rows at the end, as `Rows` if some of them are columns."""
     if isinstance(rows, list) and isinstance(more, Rows | Columns):
-        rows = Rows(rows)
+        rows = Rows(rows, settles=False)
     rows.extend(more)
     return rows
 

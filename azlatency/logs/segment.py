@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ from azlatency.logs.grammar import (
     LineLog,
     Rule,
 )
-from azlatency.logs.lines import find_lines_with, texts_by_number
+from azlatency.logs.lines import find_lines_with, find_texts
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
 
@@ -74,11 +74,32 @@ class _Block(NamedTuple):
     """Whether the block is running text of a Markdown file, in which a line that no rule matches is prose."""
 
 
+class _Logs(Sequence[Log]):
+    """Logs of which only the place is kept: a text may have very many."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._places: list[tuple[str, int, int, _Block]] = []
+
+    def add(self, tool: str, start: int, stop: int, block: _Block) -> None:
+        """Add the log of a tool in lines ``start`` to ``stop`` (exclusive)."""
+        self._places.append((tool, start, stop, block))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, index: int) -> Log:  # type: ignore[override]
+        tool, start, stop, block = self._places[index]
+        command = block.command if _runs_tool(load_parsers()[tool], block.command) else None
+        host = block.host if command else None
+        return Log(self._source, tool, self._source.lines[start:stop], block.headings, command, host)
+
+
 @dataclass
 class Segments:
     """The logs of a source, the lines that are boundaries between them, and the lines that two tools claim."""
 
-    logs: list[Log] = field(default_factory=list)
+    logs: Sequence[Log] = ()
     loose: list[bool] = field(default_factory=list)
     prose_lines: list[int] = field(default_factory=list)
     conflicts: list[list[Claim]] = field(default_factory=list)
@@ -89,7 +110,7 @@ class Segments:
 def segment(source: Source, claims: Sequence[Claim]) -> Segments:
     """Split a source into logs at its claims. Lines that two tools claim become conflicts, not logs."""
     lines = source.lines
-    segments = Segments()
+    segments = Segments(logs := _Logs(source))
     claims = _remove_conflicts(claims, segments)
     for block in _find_blocks(source, lines, segments):
         inside = [claim for claim in claims if block.start <= claim.position < block.stop]
@@ -102,50 +123,43 @@ def segment(source: Source, claims: Sequence[Claim]) -> Segments:
             if claim.is_foreign:
                 segments.foreign.append(claim)
                 continue
-            command = block.command if _runs_tool(load_parsers()[claim.tool], block.command) else None
-            host = block.host if command else None
-            log = Log(source, claim.tool, lines[start:stop], block.headings, command, host)
-            segments.logs.append(log)
+            logs.add(claim.tool, start, stop, block)
             segments.loose.append(block.loose)
     return segments
 
 
-def classify_remaining_lines(source: Source, accounting: LineAccounting, segments: Segments) -> list[int]:
-    """Mark every line that no parser marked, and return the numbers of the unknown lines.
+def classify_remaining_lines(source: Source, accounting: LineAccounting, segments: Segments) -> None:
+    """Mark every line that no parser marked.
 
     Boundaries are prose. In a notes file, so are the lines outside the logs and the unmatched lines after a blank line
     at the end of a log. In a plain log file such lines are unknown, so that a new version of a tool is noticed.
     """
     for number in segments.prose_lines:
         accounting.mark(number, PROSE)
-    outside = set(accounting.numbers(UNMARKED))
-    for number, text in texts_by_number(source.lines, outside).items() if outside else ():
-        accounting.mark(number, UNKNOWN if text.strip() else BLANK)
-    unknown = accounting.numbers(UNKNOWN)
-    if not unknown or not _is_notes(source, segments):
-        return unknown
-    prose = {number for number in outside if accounting.kind_of(number) == UNKNOWN}
-    for log, loose in zip(segments.logs, segments.loose, strict=True):
-        prose.update(_find_prose(log, loose, accounting))
-    for number in prose:
-        accounting.mark_as_prose(number)
-    return [number for number in unknown if number not in prose]
+    notes = None
+    for number, text in find_texts(source.lines, partial(accounting.find, UNMARKED)):
+        shows_text = bool(text.strip())
+        if shows_text and notes is None:
+            notes = _is_notes(source, segments)
+        accounting.mark(number, BLANK if not shows_text else PROSE if notes else UNKNOWN)
+    if accounting.find(UNKNOWN) and (_is_notes(source, segments) if notes is None else notes):
+        for log, loose in zip(segments.logs, segments.loose, strict=True):
+            for number in _find_prose(log, loose, accounting):
+                accounting.mark_as_prose(number)
 
 
-def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segments) -> list[tuple[Line, str]]:
-    """Return the lines of prose that a data rule of a parser would read, with the name of its tool.
+def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segments) -> Iterator[tuple[Line, str]]:
+    """Yield the lines of prose that a data rule of a parser would read, with the name of its tool.
 
     In running text, a line that belongs to no log is prose; a number of a tool in it must not be lost unnoticed.
     """
-    prose = set(accounting.numbers(PROSE)).difference(segments.prose_lines)
-    lost: list[tuple[Line, str]] = []
-    for number, text in texts_by_number(source.lines, prose).items() if prose else ():
+    boundaries = set(segments.prose_lines)
+    for number, text in find_texts(source.lines, partial(accounting.find, PROSE)):
         # Nothing shows which tool printed a number that stands alone on its line.
-        if not any(map(str.isdigit, text)) or _NUMBER.fullmatch(text) or _is_command(text):
+        if number in boundaries or not any(map(str.isdigit, text)) or _NUMBER.fullmatch(text) or _is_command(text):
             continue
         if (tool := _tool_of(text.strip())) is not None:
-            lost.append((Line(number, text), tool))
-    return lost
+            yield Line(number, text), tool
 
 
 def _is_command(text: str) -> bool:

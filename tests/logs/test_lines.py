@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from azlatency.logs import decode, lines
 from azlatency.logs.decode import Source, source_from_bytes
 from azlatency.logs.expand import expand
-from azlatency.logs.lines import Line, Lines, UniformBlock, iter_blocks, texts_by_number, unique_pieces
+from azlatency.logs.lines import Line, Lines, UniformBlock, find_texts, iter_blocks, unique_pieces
 from azlatency.logs.parse import parse_source
 from azlatency.logs.tables import Logs
 
@@ -123,9 +123,9 @@ def test_grouping_does_not_change_the_lines(text: str) -> None:
         assert [grouped[index] for index in range(len(grouped))] == eager
         for start, stop in ((0, 3), (1, 5), (2, 100)):
             assert list(grouped[start:stop]) == eager[start:stop]
-        assert texts_by_number(grouped, {2}).get(2) == next(
-            (line.text for line in reversed(eager) if line.number == 2), None
-        )
+        for wanted in ({2}, {1, 2, 4}, {line.number for line in eager}):
+            found = find_texts(grouped, lambda above, of=wanted: min((n for n in of if n > above), default=0))
+            assert list(found) == sorted({line.number: line.text for line in eager if line.number in wanted}.items())
         assert all(grouped[position] in eager for _, positions in unique_pieces(grouped) for position in positions)
     finally:
         lines._FEWEST, lines._PIECE = kept

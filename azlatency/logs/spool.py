@@ -1,0 +1,187 @@
+"""A list of any length, of which all but the last items move into a temporary file."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from itertools import chain, islice
+from typing import IO, Any, Generic, TypeVar, overload
+
+#: So many items move into the file together, and are in memory together when they are read.
+BLOCK = 2**12
+Item = TypeVar("Item")
+
+
+class Stored(Generic[Item]):
+    """Items in a file, which are built anew whenever they are read, so that a change of one is lost.
+
+    Parameters
+    ----------
+    items : list
+        The items.
+    file : binary file
+        Where they are written, at the end; it is closed with the last reference to it.
+    """
+
+    def __init__(self, items: list[Item], file: IO[bytes]) -> None:
+        content = pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
+        self.file, self._count, self._size = file, len(items), len(content)
+        self._start = file.seek(0, 2)
+        if file.write(content) != self._size:
+            raise OSError("the disk with the temporary files is full")
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.load())
+
+    def load(self) -> list[Item]:
+        """Return the items."""
+        self.file.seek(self._start)
+        items: list[Item] = pickle.loads(self.file.read(self._size))  # a file without a name, of this process
+        return items
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (self.load(),)  # for another process
+
+
+class Spool(MutableSequence[Item]):
+    """A list whose items move into a temporary file, in blocks, except for those that were added last.
+
+    Iterating builds the items of one block at a time. Only `edit` changes an item in the file.
+
+    Parameters
+    ----------
+    items : list
+        The first items.
+    settles : bool
+        Whether items move once there are many. Otherwise those may be changed for which `settle` was not called.
+    """
+
+    def __init__(self, items: list[Item] | None = None, *, settles: bool = True) -> None:
+        self._parts: list[Any] = [[] if items is None else items]
+        self._earlier = 0  # items before the last part
+        self._settles = settles
+
+    def _add_part(self, part: Any) -> None:
+        self._earlier += len(self._parts[-1])
+        self._parts.append(part)
+
+    def __len__(self) -> int:
+        return self._earlier + len(self._parts[-1])
+
+    def __iter__(self) -> Iterator[Item]:
+        return chain.from_iterable(self._parts)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Spool | list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def append(self, value: Item) -> None:
+        """Add an item; it may be changed until the next one is added."""
+        if not isinstance(last := self._parts[-1], list):
+            self._add_part([value])
+            return
+        if self._settles and len(last) >= BLOCK:
+            self.settle(len(last))
+            last = self._parts[-1]
+        last.append(value)
+
+    def tail(self) -> list[Item]:
+        """Return the items at the end that are in memory and may be changed."""
+        last = self._parts[-1]
+        return last if isinstance(last, list) else []
+
+    def settle(self, count: int) -> None:
+        """Move the first ``count`` items of `tail`, which nobody changes any more, into the file, in whole blocks."""
+        last = self.tail()
+        whole = count - count % BLOCK
+        if whole:
+            file = next((part.file for part in self._parts if isinstance(part, Stored)), None)
+            file = file or tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the last block
+            blocks = [Stored(last[start : start + BLOCK], file) for start in range(0, whole, BLOCK)]
+            self._parts[-1:] = [*blocks, last[whole:]]
+            self._earlier += whole
+
+    def edit(self, function: Callable[[Item], bool], start: int = 0) -> None:
+        """Apply a function to the items from ``start`` on; it changes the item and returns whether it did."""
+        first = self._earlier if start >= self._earlier else 0
+        for number in [len(self._parts) - 1] if first else range(len(self._parts)):
+            part, count = self._parts[number], len(self._parts[number])
+            if first + count > start:
+                items = part if isinstance(part, list) else list(part)
+                changes = [function(item) for item in items[max(start - first, 0) :]]
+                if any(changes) and items is not part:
+                    self._parts[number] = Stored(items, part.file) if isinstance(part, Stored) else items
+            first += count
+
+    def _built(self) -> list[Item]:
+        """Return all items, which stay in memory."""
+        if len(self._parts) > 1 or not isinstance(self._parts[0], list):
+            self._parts, self._earlier = [list(self)], 0
+        built: list[Item] = self._parts[0]
+        return built
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+        else:
+            start, step = range(len(self))[index], 1
+            stop = start + 1
+        if start >= self._earlier and isinstance(self._parts[-1], list):
+            found: list[Item] = self._parts[-1][start - self._earlier : max(stop - self._earlier, 0) : step]
+        elif any(isinstance(part, Stored) for part in self._parts):
+            found = list(islice(self, start, stop, step))
+        else:
+            found = self._built()[start:stop:step]
+        return found if isinstance(index, slice) else found[0]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._built()[index] = value
+
+    def __delitem__(self, index: int | slice) -> None:
+        del self._built()[index]
+
+    def pop_last(self) -> Item:
+        """Remove the item that was added last, and return it."""
+        return self._parts[-1].pop() if self.tail() else self._built().pop()
+
+    def insert(self, index: int, value: Item) -> None:
+        """Add an item before the one with this index."""
+        if index < len(self):
+            self._built().insert(index, value)
+        else:
+            self.append(value)
+
+    def extend(self, values: Iterable[Item]) -> None:
+        """Add items."""
+        for value in list(values) if values is self else values:
+            self.append(value)
+
+
+def edit(items: Sequence[Item], function: Callable[[Item], bool], start: int = 0) -> None:
+    """Apply a function that changes items, and returns whether it did, to a list or a `Spool`."""
+    if isinstance(items, Spool):
+        items.edit(function, start)
+    else:
+        for item in items[start:]:
+            function(item)
+
+
+def remove(items: MutableSequence[Item], item: Item) -> None:
+    """Remove an item that is in memory, and that usually is one of the last, from a list or a `Spool`."""
+    for part in reversed(items._parts) if isinstance(items, Spool) else [items]:
+        if isinstance(part, list):
+            for index in reversed(range(len(part))):
+                if part[index] is item:
+                    del part[index]
+                    if isinstance(items, Spool):
+                        items._earlier -= part is not items._parts[-1]
+                    return
