@@ -132,6 +132,16 @@ class Row(RowArithmetic):
     lines: dict[str, int] | None = None
     """The line of each metric, where JSON prints them on lines of their own; ``line`` is that of the others."""
 
+    @property
+    def counts_datagrams(self) -> bool:
+        """Whether the row has what only UDP prints."""
+        return self.datagrams is not None or self.jitter is not None
+
+    @property
+    def counts_segments(self) -> bool:
+        """Whether the row has what only senders of TCP print."""
+        return self.retransmits is not None or self.cwnd is not None
+
     def line_of(self, metric: str) -> int:
         """Return the line on which the value of a metric is printed."""
         return self.line if self.lines is None else self.lines.get(metric, self.line)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +16,7 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Run
 from azlatency.logs.samples import SampleColumns
+from azlatency.logs.spool import Spool
 from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
 if TYPE_CHECKING:
@@ -50,7 +54,7 @@ class Host:
 
     run: Run
     samples: SampleColumns = field(default_factory=SampleColumns)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: Spool[Block] = field(default_factory=Spool)
     running_mean: tuple[Quantity, int] | None = None
     listed: list[str] | None = None
     """The values of the ``-C`` list."""
@@ -161,13 +165,13 @@ class Host:
             if not self.final:
                 _record_totals(run, blocks[-1:])
             return
-        earlier = sum(block.sent for block in blocks[:-1])
-        if not self.final and len(blocks) > _FEWEST_BLOCKS and blocks[-1].sent >= earlier:
+        sent = sum(block.sent for block in blocks)
+        if not self.final and len(blocks) > _FEWEST_BLOCKS and 2 * blocks[-1].sent >= sent:
             text = "the last summary counts as many probes as all blocks above: it is the total, not a block"
             run.add_event("total_without_block", "info", text, blocks[-1].line)
-            _record_totals(run, [blocks.pop()])
+            _record_totals(run, [blocks.pop_last()])
             self.final = self.whole = True
-        elif self.final and (run.value("sent") or 0) < sum(block.sent for block in blocks):
+        elif self.final and (run.value("sent") or 0) < sent:
             text = "the summary counts fewer probes than its blocks; a line with the time of a block is missing"
             contradict(run, "count_mismatch", text, self.last_line)
         step = _block_seconds(blocks, log)
@@ -175,7 +179,7 @@ class Host:
             text = "the times of day above the blocks go back; the lines are not in order"
             contradict(run, "clock_step", text, self.last_line)
             step = 0
-        for index, block in enumerate(blocks if step else []):
+        for index, block in enumerate(blocks if step else ()):
             run.add_interval(
                 side=None,
                 stream=None,
@@ -196,7 +200,7 @@ class Host:
             _record_totals(run, blocks)
 
 
-def _are_cumulative(blocks: list[Block], log: Log) -> bool:
+def _are_cumulative(blocks: Sequence[Block], log: Log) -> bool:
     """Whether each block counts from the start; without the option, the second one then counts twice the probes."""
     option = log.option("-Q", "--squiet")
     if option is not None:
@@ -204,30 +208,35 @@ def _are_cumulative(blocks: list[Block], log: Log) -> bool:
     return len(blocks) > 1 and blocks[1].sent >= _CUMULATIVE_GROWTH * blocks[0].sent
 
 
-def _block_seconds(blocks: list[Block], log: Log) -> int:
+def _block_seconds(blocks: Sequence[Block], log: Log) -> int:
     """Return the length of a block: the option, or the most frequent distance of the clock times; 0 if unknown."""
     option = (log.option("-Q", "--squiet") or "").split(",")[0]
     if option.isdigit():
         return int(option)
-    steps = [(block.clock - previous.clock) % _DAY for previous, block in pairwise(blocks)]
-    return max(set(steps), key=steps.count) if steps else 0
+    steps = Counter((block.clock - previous.clock) % _DAY for previous, block in pairwise(blocks))
+    return max(set(steps), key=steps.__getitem__) if steps else 0
 
 
-def _record_totals(run: Run, blocks: list[Block]) -> None:
+def _record_totals(run: Run, blocks: Sequence[Block]) -> None:
     """Record counts, extremes and mean over the blocks; the log prints only the extremes, in their blocks."""
     line = blocks[-1].line
-    record_counts(run, sum(block.sent for block in blocks), sum(block.received for block in blocks), line)
-    lows = [(block.low, block.line) for block in blocks if block.low is not None]
-    highs = [(block.high, block.line) for block in blocks if block.high is not None]
-    means = [(block.mean, block.received) for block in blocks if block.mean is not None]
-    if not means:
+    sent = received = weight = 0
+    half, sums = 0.0, array("d")
+    low: Block | None = None
+    high: Block | None = None
+    for block in blocks:
+        sent, received = sent + block.sent, received + block.received
+        if block.mean is not None and block.low is not None and block.high is not None:
+            low = block if low is None or low.low is None or block.low.value < low.low.value else low
+            high = block if high is None or high.high is None or block.high.value > high.high.value else high
+            sums.append(block.mean.value * block.received)
+            weight, half = weight + block.received, max(half, block.mean.resolution or 0.0)
+    record_counts(run, sent, received, line)
+    if low is None or low.low is None or high is None or high.high is None:
         return
-    run.add_metric("rtt_min", *min(lows, key=lambda low: low[0].value))
-    run.add_metric("rtt_max", *max(highs, key=lambda high: high[0].value))
-    weight = sum(received for _, received in means)
-    value = math.fsum(mean.value * received for mean, received in means) / weight
-    half = max(mean.resolution or 0.0 for mean, _ in means)
-    run.add_metric("rtt_mean", Quantity(value, "ns", None, half), line)
+    run.add_metric("rtt_min", low.low, low.line)
+    run.add_metric("rtt_max", high.high, high.line)
+    run.add_metric("rtt_mean", Quantity(math.fsum(sums) / weight, "ns", None, half), line)
 
 
 def record_counts(run: Run, sent: int, received: int, line: int, printed: re.Match[str] | None = None) -> None:

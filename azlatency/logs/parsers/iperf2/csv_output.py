@@ -57,8 +57,10 @@ class CsvRows(LineLog):
         self.test: Test | None = None
         self.fields = 0
         self.names: list[str] = []
-        self.seen: dict[int, int] = {}
-        """The line of each row that moved data, by the hash of its text."""
+        self.latest: dict[tuple[str, ...], tuple[str, float, float]] = {}
+        """Time, end and minus the start of the last row of each stream."""
+        self.seen: dict[int, int] | None = None
+        """The first line of each text by its hash, once the rows are not in the order of time."""
 
     @data(HEADER, hint="time,")
     def header(self, line: Line, match: re.Match[str]) -> None:
@@ -134,10 +136,25 @@ class CsvRows(LineLog):
         if len(fields) == _UDP:
             self._add_loss(test, row, fields)
         test.add(row)
-        if int(fields[7]) and (above := self.seen.setdefault(hash(line.text), line.number)) != line.number:
+        if int(fields[7]) and (above := self._same_above(line, fields)) != line.number:
             text = f"the row is that of line {above} again: the log is in the file twice; keep one copy"
             contradict(test.run, "repeated_row", text, line.number)
         return row
+
+    def _same_above(self, line: Line, fields: list[str]) -> int:
+        """Return the number of the first line with the text of this one."""
+        start, end = fields[6].split("-")
+        ends, place = (*fields[1:6],), (fields[0], float(end), -float(start))
+        if self.seen is None and place > self.latest.get(ends, ("",)):
+            self.latest[ends] = place
+            return line.number
+        if self.seen is None:
+            self.seen = {}
+            for earlier in self.log.lines:
+                if earlier.number >= line.number:
+                    break
+                self.seen.setdefault(hash(earlier.text), earlier.number)
+        return self.seen.setdefault(hash(line.text), line.number)
 
     def _add_loss(self, test: Test, row: Row, fields: list[str]) -> None:
         if float(fields[9]) >= 0 and int(fields[10]) >= 0 and int(fields[11]) > 0:

@@ -13,6 +13,7 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.parsers import iperf_rows as rows
 from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Run
+from azlatency.logs.spool import Spool
 from azlatency.logs.units import Quantity, nanoseconds, quantity
 
 _SECOND_NS = nanoseconds("1", "s")
@@ -25,6 +26,8 @@ _HISTOGRAMS = {"BB": "rtt", "T": "one_way_latency", "F": "frame_latency", "W": "
 class Row(rows.Row):
     """One printed row, interval or total."""
 
+    number: int = 0
+    """Position of the row in its test."""
     report: bool = False
     """The count that the server of a UDP test sends back to the client."""
     receives: bool | None = None
@@ -38,6 +41,33 @@ class Row(rows.Row):
     def is_sum(self) -> bool:
         """Whether the row adds up streams."""
         return self.stream.lstrip("*").startswith(rows.SUM)
+
+
+@dataclass
+class _Overview:
+    """What a test needs to know of all its rows before it writes them."""
+
+    series: dict[tuple[str, str | None], tuple[Row, Row, int]] = field(default_factory=dict)
+    """The first and the last row of each stream, and of a sum at each side, and how many there are; no reports."""
+    reports: list[Row] = field(default_factory=list)
+    firsts: dict[str, Row] = field(default_factory=dict)
+    """The first row of each stream, which may be a report."""
+    sides: set[str | None] = field(default_factory=set)
+    bounces: bool = False
+    jitter: bool = False
+
+    def add(self, row: Row) -> None:
+        """Add the next row."""
+        self.firsts.setdefault(row.stream, row)
+        self.bounces = self.bounces or row.bounces is not None
+        self.jitter = self.jitter or row.jitter is not None
+        if row.report:
+            self.reports.append(row)
+            return
+        self.sides.add(row.side)
+        key = row.stream, row.side if row.is_sum else None
+        first, _, count = self.series.get(key, (row, row, 0))
+        self.series[key] = first, row, count + 1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,7 +108,7 @@ class Test:
     cut: bool = False
     """The log ends within the last row."""
     connections: dict[str, rows.Connection] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    rows: Spool[Row] = field(default_factory=Spool)
     sent: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     out_of_order: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     histograms: list[Histogram] = field(default_factory=list)
@@ -87,11 +117,14 @@ class Test:
     _last: dict[str, Row] = field(default_factory=dict)
     """The last row of each stream, apart from server reports."""
     _counts: Counter[str] = field(default_factory=Counter)
+    _overview: _Overview = field(default_factory=_Overview)
+    """Known at the end."""
 
     # --- while reading
 
     def add(self, row: Row) -> None:
-        """Add a row."""
+        """Add a row, which may be completed until the next one is added."""
+        row.number = len(self.rows)
         self.rows.append(row)
         if not row.report:
             self._last[row.stream] = row
@@ -135,26 +168,31 @@ class Test:
     def finish(self) -> None:
         """Write the run: its columns, metrics, intervals, histograms and status."""
         self.run.set(last_line=max(self.last_line, self.run.row["first_line"]))
-        self.bounce = any(row.bounces is not None for row in self.rows)
-        for row in self.rows:
-            self._set_side(row)
+        self.rows.edit(self._set_side)
         if self._has_both_directions():
             self._set_sides_of_sums()
+        self._look_over()
+        self.bounce = self._overview.bounces
         totals = self._totals()
         self._drop_wrong_sums(totals)
-        self.bidir = len({row.side for row in self.rows if row.side and not row.report}) > 1
+        self.bidir = len(self._overview.sides - {None}) > 1
         self.has_streams = self._count_streams() > 1
         self._describe(totals)
         for row in totals:
             self._write_total(row)
-        written = {id(row) for row in totals}
+        written = {row.number for row in totals}
         for row in self.rows:
-            if id(row) not in written:
+            if row.number not in written:
                 self._write_interval(row)
         for histogram in self.histograms:
             self._write_histogram(histogram)
         self._write_counts()
         self._set_status(totals)
+
+    def _look_over(self) -> None:
+        self._overview = _Overview()
+        for row in self.rows:
+            self._overview.add(row)
 
     @property
     def server(self) -> bool | None:
@@ -185,8 +223,8 @@ class Test:
         ends = {(connection.local_port == _PORT, connection.remote_port == _PORT) for connection in connections}
         return _PORT if {(True, False), (False, True)} <= ends else None
 
-    def _set_side(self, row: Row) -> None:
-        """Set whether the end that wrote the row sends or receives."""
+    def _set_side(self, row: Row) -> bool:
+        """Set whether the end that wrote the row sends or receives; return whether this is known."""
         client = self._is_client(row.stream.lstrip("*") if row.stream not in self.connections else row.stream)
         if row.is_sum and self._has_both_directions():
             client = None
@@ -196,21 +234,29 @@ class Test:
             row.side = "sender" if client != row.stream.startswith("*") else "receiver"
         elif row.receives is not None:
             row.side = "receiver" if row.receives else "sender"
+        return row.side is not None
 
     def _set_sides_of_sums(self) -> None:
         """Set the side of each sum in a dual test to that of the rows above that it adds up; drop other sums."""
         parts: list[Row] = []
         wrong: list[Row] = []
+        found: dict[int, str] = {}
         for row in self.rows:
             if not row.is_sum:
                 parts.append(row)
                 continue
             sides = [side for side in ("sender", "receiver") if row.side is None and _adds_up(row, parts, side)]
             if len(sides) == 1:
-                row.side = sides[0]
+                found[row.number] = sides[0]
             elif row.side is None:
                 wrong.append(row)
             parts = []
+
+        def set_found(row: Row) -> bool:
+            row.side = found.get(row.number, row.side)
+            return row.number in found
+
+        self.rows.edit(set_found)
         self._drop_sums(wrong, "is not the sum of the streams of one direction")
 
     def _drop_sums(self, wrong: list[Row], problem: str) -> None:
@@ -218,8 +264,11 @@ class Test:
             printed = f"{row.bytes.printed} {row.bytes.printed_unit}" if row.bytes is not None else ""
             text = f"[{row.stream}] {printed} {problem}; it is left out"
             self.run.add_event("sum_mismatch", "warning", text, row.line)
-        dropped = {id(row) for row in wrong}
-        self.rows = [row for row in self.rows if id(row) not in dropped]
+        if wrong:
+            dropped, rows = {row.number for row in wrong}, self.rows
+            self.rows = Spool()
+            self.rows.extend(row for row in rows if row.number not in dropped)
+            self._look_over()
 
     def _has_both_directions(self) -> bool:
         """Whether the connections go in both directions."""
@@ -227,18 +276,14 @@ class Test:
 
     def _totals(self) -> list[Row]:
         """Return the totals: the last row of each stream, if it covers the whole time, and the server reports."""
-        totals = [row for row in self.rows if row.report]
-        by_stream: dict[tuple[str, str | None], list[Row]] = {}
-        for row in sorted(self.rows, key=lambda row: row.is_sum):
-            if not row.report:
-                by_stream.setdefault((row.stream, row.side if row.is_sum else None), []).append(row)
-        for series in by_stream.values():
-            if series[-1].start_ns != 0:
+        totals = [*self._overview.reports]
+        for first, last, count in sorted(self._overview.series.values(), key=lambda series: series[0].is_sum):
+            if last.start_ns != 0:
                 continue
-            proven = series[0].is_sum and any(row.side == series[0].side for row in totals)
-            if len(series) == 1 and not proven and not self._is_total(series[0]):
+            proven = first.is_sum and any(row.side == first.side for row in totals)
+            if count == 1 and not proven and not self._is_total(first):
                 continue
-            totals.append(series[-1])
+            totals.append(last)
         return totals
 
     def _is_total(self, row: Row) -> bool:
@@ -272,11 +317,12 @@ class Test:
     # --- names
 
     def _count_streams(self) -> int:
-        named = [row.stream.split("-")[1] for row in self.rows if row.is_sum and "-" in row.stream]
+        firsts = self._overview.firsts
+        named = [stream.split("-")[1] for stream, row in firsts.items() if row.is_sum and "-" in stream]
         if named:
             return int(named[0])
         streams = {stream.lstrip("*") for stream in self.connections} | {
-            row.stream.lstrip("*") for row in self.rows if not row.is_sum
+            stream.lstrip("*") for stream, row in firsts.items() if not row.is_sum
         }
         if self._has_both_directions():
             return max(1, len(streams) // 2)
@@ -314,7 +360,7 @@ class Test:
             row["server"] = self.connect[0]
         row["connections"] = self._count_streams() if self.rows or self.connections else None
         row["message_bytes"] = row.get("message_bytes") or self.block
-        if row.get("protocol") is None and any(printed.jitter is not None for printed in self.rows):
+        if row.get("protocol") is None and self._overview.jitter:
             row["protocol"] = "udp"
         self._read_command()
         durations = [total.length_ns for total in totals if self._stream_name(total) == self._role(total)]
@@ -402,7 +448,7 @@ class Test:
         counts = [("datagrams", "sender", *sent) for sent in self.sent.items()]
         counts += [("out_of_order", "receiver", *late) for late in self.out_of_order.items()]
         for metric, side, stream, (line, value) in counts:
-            row = next((row for row in self.rows if row.stream == stream), None)
+            row = self._overview.firsts.get(stream)
             name = None if row is None else self._stream_name(row)
             self.run.add_metric(
                 metric, value, line, side=side, stream=name, scope="stream" if self.has_streams else "run"
@@ -410,7 +456,7 @@ class Test:
 
     def _write_histogram(self, histogram: Histogram) -> None:
         metric = _HISTOGRAMS.get(histogram.kind)
-        row = next((row for row in self.rows if row.stream == histogram.stream), None)
+        row = self._overview.firsts.get(histogram.stream)
         name = None if row is None else self._stream_name(row)
         total = sum(number for _, number in histogram.bins)
         if metric is None:
@@ -451,11 +497,11 @@ class Test:
             line, text = self.interrupted
             run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", line)
         finished = {row.stream for row in totals}
-        only_sums = bool(self.rows) and all(row.is_sum for row in self.rows)
-        begun = {row.stream for row in self.rows}
+        begun = self._overview.firsts
+        only_sums = bool(begun) and all(row.is_sum for row in begun.values())
         # A connection that only sends back has rows with an asterisk.
         idle = set([] if only_sums else self.connections) - {stream.lstrip("*") for stream in finished}
-        ended = begun <= finished and not idle and bool(finished) and not self.cut
+        ended = begun.keys() <= finished and not idle and bool(finished) and not self.cut
         end_run(run, has_numbers=bool(self.rows), ended=ended, last_line=run.row["last_line"])
 
 

@@ -75,6 +75,16 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
         return True
 
     @property
+    def counts_datagrams(self) -> bool:
+        """Whether the row has what only UDP prints."""
+        return self.packets is not None or self.jitter_ms is not None
+
+    @property
+    def counts_segments(self) -> bool:
+        """Whether the row has what only senders of TCP print."""
+        return self.resent is not None or self.window is not None
+
+    @property
     def slack_ns(self) -> float:
         """Sum of the half-widths of the two printed times."""
         return _MICROSECOND + _FIVE_DIGITS * max(self.end or 0.0, 0.0)

@@ -15,8 +15,9 @@ the first interval after omitted seconds, and ``duration_overrun`` a duration of
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice
 from statistics import median
 from typing import Any
 
@@ -33,13 +34,87 @@ from azlatency.logs.parsers.iperf_rows import (
     percent_agrees,
 )
 from azlatency.logs.record import Run
+from azlatency.logs.spool import Spool
 from azlatency.logs.units import Quantity, quantity
 
 IntervalRow = Row | JsonRow
+#: Side and role: a direction of a test.
+_Direction = tuple[str, str]
 _LONGEST_OVERRUN = 1.05
 _DEFAULT_NS = 10 * 10**9
 _DEFAULT_PORT = "5201"
 _BOUNDARY_NS = 20_000_000
+
+
+class Intervals:
+    """The intervals of a test in the order of the log, and what the test needs to know of all before it reads them.
+
+    Attributes
+    ----------
+    sides : set of str or None
+        Which ends the rows name.
+    streams : set of (str or None, str)
+        Role and number of each stream.
+    omitted, counts_datagrams, counts_segments : bool
+        Whether a row is omitted (``-O``), has what only UDP prints, or what only senders of TCP print.
+    """
+
+    def __init__(self, rows: Iterable[IntervalRow] = ()) -> None:
+        self._rows: Spool[IntervalRow] = Spool()
+        self.sides: set[str | None] = set()
+        self.streams: set[tuple[str | None, str]] = set()
+        self.omitted = self.counts_datagrams = self.counts_segments = False
+        for row in rows:
+            self.append(row)
+
+    def append(self, row: IntervalRow) -> None:
+        """Add a row that is complete, but for its side."""
+        self._rows.append(row)
+        self.sides.add(row.side)
+        self.streams.add((row.role, row.stream))
+        self.omitted |= row.omitted
+        self.counts_datagrams |= row.counts_datagrams
+        self.counts_segments |= row.counts_segments
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[IntervalRow]:
+        """Yield the rows; of many, new ones each time."""
+        return iter(self._rows)
+
+
+class _Gaps:
+    """The intervals of one direction: what is missing between them, if they come in their order."""
+
+    def __init__(self) -> None:
+        self._lengths: Counter[int] = Counter()
+        self._gaps: list[tuple[int, int, int]] = []
+        self._last: tuple[int, int, int] | None = None
+        self.in_order = True
+
+    def add(self, row: IntervalRow) -> None:
+        """Add the next interval."""
+        start_ns, end_ns, line = row.start_ns, row.end_ns, row.line
+        if self._last is not None:
+            self.in_order = self.in_order and (self._last[0], self._last[2]) <= (start_ns, line)
+            if start_ns > self._last[1]:
+                self._gaps.append((self._last[1], start_ns, line))
+        self._last = start_ns, end_ns, line
+        self._lengths[end_ns - start_ns] += 1
+
+    def report(self, run: Run) -> None:
+        """Report a last interval that is shorter than the others, and gaps."""
+        if self._last is None or self._lengths.total() < 2:
+            return
+        usual, (start_ns, end_ns, line) = median(self._lengths.elements()), self._last
+        if end_ns - start_ns < SHORT_TAIL * usual:
+            text = f"the last interval is only {(end_ns - start_ns) / 1e9:g} s long; weight intervals by their length"
+            run.add_event("tail_interval", "info", text, line)
+        for begin_ns, stop_ns, line in self._gaps:
+            if stop_ns - begin_ns > SHORT_TAIL * usual:
+                text = f"no interval from {begin_ns / 1e9:g} s to {stop_ns / 1e9:g} s; rows are missing"
+                run.add_event("interval_gap", "warning", text, line)
 
 
 @dataclass
@@ -56,7 +131,7 @@ class Test:
     interleaved: bool = False
     streams: int | None = None
     connections: list[Connection] = field(default_factory=list)
-    intervals: list[IntervalRow] = field(default_factory=list)
+    intervals: Intervals = field(default_factory=Intervals)
     series: Series | None = None
     """All intervals of JSON, of which the first one is in ``intervals`` too."""
     summary: list[Row] = field(default_factory=list)
@@ -144,8 +219,8 @@ class Test:
         """Write the run: its columns, metrics, intervals, checks and status."""
         self.last_line = max(last_line, self.last_line)
         self._detect_server()
-        self._set_sides()
-        self.bidir = self.bidir or any(row.role for row in (*self.intervals, *self.summary))
+        self._detect_direction()
+        self.bidir = self.bidir or any(role for role, _ in self._streams())
         self._describe()
         self._write_summary()
         self._write_counts()
@@ -160,16 +235,16 @@ class Test:
             if (first.local_port == _DEFAULT_PORT) != (first.remote_port == _DEFAULT_PORT):
                 self.server = first.local_port == _DEFAULT_PORT
 
-    def _set_sides(self) -> None:
-        """Set the side of TCP rows without retransmits from the direction of the test."""
+    def _streams(self) -> set[tuple[str | None, str]]:
+        """Return role and number of each stream."""
+        return self.intervals.streams.union((row.role, row.stream) for row in self.summary)
+
+    def _detect_direction(self) -> None:
+        """Take the direction of a server's test from its rows."""
         if self.server and not self.reverse:
             total_sides = {row.side for row in self.summary if row.side and not row.silent}
-            interval_sides = {row.side for row in self.intervals if row.side}
             sends = total_sides == {"sender"} and not (self.legacy and self.intervals)
-            self.reverse = not self.bidir and (sends or interval_sides == {"sender"})
-        for row in self.intervals:
-            if row.side is None:
-                row.side = "receiver" if self.interleaved else self.local_side(row.role)
+            self.reverse = not self.bidir and (sends or self.intervals.sides - {None} == {"sender"})
 
     def _describe(self) -> None:
         row = self.run.row
@@ -190,16 +265,16 @@ class Test:
         if row.get("protocol") is None:
             row["protocol"] = self._detect_protocol()
         if self.streams is None and not self.empty:
-            streams = {(total.role, total.stream) for total in (*self.intervals, *self.summary) if total.stream != SUM}
-            self.streams = max(Counter(role for role, _ in streams).values(), default=0) or None
+            roles = Counter(role for role, stream in self._streams() if stream != SUM)
+            self.streams = max(roles.values(), default=0) or None
         row["connections"] = self.streams
 
     def _detect_protocol(self) -> str | None:
-        rows = (*self.intervals, *self.summary)
-        if any(row.datagrams is not None or row.jitter is not None for row in rows):
+        totals = Intervals(self.summary)
+        if self.intervals.counts_datagrams or totals.counts_datagrams:
             return "udp"
-        if any(row.retransmits is not None or row.cwnd is not None for row in rows) or self.server is not None:
-            return "tcp" if rows else None
+        if self.intervals.counts_segments or totals.counts_segments or self.server is not None:
+            return "tcp" if self.intervals or self.summary else None
         return None
 
     def _read_command(self) -> None:
@@ -236,9 +311,12 @@ class Test:
 
     def _stream_name(self, row: IntervalRow) -> str | None:
         """Return the name of the row's stream in the tables."""
-        if row.stream == SUM or not self._has_streams():
-            return row.role
-        return row.stream if row.role is None else f"{row.role} {row.stream}"
+        return self._name(row.role, row.stream)
+
+    def _name(self, role: str | None, stream: str) -> str | None:
+        if stream == SUM or not self._has_streams():
+            return role
+        return stream if role is None else f"{role} {stream}"
 
     def _write_summary(self) -> None:
         by_name: dict[str | None, list[Row]] = {}
@@ -317,7 +395,7 @@ class Test:
             return
         slack = (sender.bytes.resolution or 0.0) + (receiver.bytes.resolution or 0.0)
         if receiver.bytes.value - sender.bytes.value > slack * 1.000001:
-            omit = bool(self.run.row.get("warmup_ns")) or any(row.omitted for row in self.intervals)
+            omit = bool(self.run.row.get("warmup_ns")) or self.intervals.omitted
             reason = "; with -O the two ends omit different intervals" if omit else ""
             text = f"received {receiver.bytes.printed}, more than {sender.bytes.printed} sent{reason}"
             self.run.add_event("receiver_gt_sender", "info" if omit else "warning", text, receiver.line)
@@ -346,7 +424,7 @@ class Test:
             expected = sent if row.datagrams is None else row.datagrams.value
             if not expected:
                 continue
-            omitted = bool(run.row.get("warmup_ns")) or any(interval.omitted for interval in self.intervals)
+            omitted = bool(run.row.get("warmup_ns")) or self.intervals.omitted
             received = expected - row.lost.value
             if sent and sent >= expected and not omitted and not row.mixed:
                 loss = 1 - received / sent
@@ -364,33 +442,56 @@ class Test:
             run.add_metric("loss", value, row.line_of("loss"), stream=name, scope=scope)
 
     def _write_intervals(self) -> None:
-        seen: dict[tuple[object, ...], IntervalRow] = {}
-        names: dict[tuple[str | None, str], str | None] = {}
         table = self.run.recorder.rows["intervals"]
         if self.series is not None:
-            interval_names = {row.stream: self._stream_name(row) for row in self.intervals}
-            rows = self.series.to_intervals(self.run.run_id, interval_names)
+            names = {stream: self._name(role, stream) for role, stream in self.intervals.streams}
+            rows = self.series.to_intervals(self.run.run_id, names)
             if rows is not None:
                 table += rows
                 return
-            self.intervals = [*self.series.place()]
-        for row in self.intervals:
-            stream = row.role, row.stream
-            if stream not in names:
-                names[stream] = self._stream_name(row)
-            name = names[stream]
-            key = (row.side, name, row.omitted, row.start_ns, row.end_ns)
-            if key in seen and row.bytes == seen[key].bytes:
-                text = f"the interval of line {seen[key].line} is printed again; it is counted once"
-                self.run.add_event("duplicate_interval", "info", text, row.line)
-                continue
-            seen[key] = row
+            self.intervals = Intervals(self.series.place())
+        gaps: dict[_Direction, _Gaps] = {}
+        for row, name in self._distinct_intervals():
             throughput = row.agreed_throughput()
             if throughput is None:
                 self._check_interval(row)
                 throughput = row.throughput()
             table.append(_to_interval(row, self.run.run_id, name, throughput))
-        self._check_series(list(seen.values()))
+            if not row.omitted:
+                gaps.setdefault((row.side or "", row.role or ""), _Gaps()).add(row)
+        if not all(of_direction.in_order for of_direction in gaps.values()):
+            gaps = self._sorted_gaps()
+        for direction in sorted(gaps):
+            gaps[direction].report(self.run)
+
+    def _named_intervals(self) -> Iterator[tuple[IntervalRow, str | None]]:
+        """Yield each interval with the name of its stream. TCP rows without retransmits get the side of the test."""
+        names = {of_stream: self._name(*of_stream) for of_stream in self.intervals.streams}
+        for row in self.intervals:
+            if row.side is None:
+                row.side = "receiver" if self.interleaved else self.local_side(row.role)
+            yield row, names[row.role, row.stream]
+
+    def _distinct_intervals(self, *, report: bool = True) -> Iterator[tuple[IntervalRow, str | None]]:
+        """Yield each interval with the name of its stream, and report those that are printed again."""
+        highest: dict[tuple[object, ...], int] = {}
+        seen: dict[tuple[object, ...], IntervalRow] | None = None
+        for index, (row, name) in enumerate(self._named_intervals()):
+            series = (row.side, name, row.omitted)
+            if seen is None and row.start_ns <= highest.get(series, -1):
+                # Only an interval that does not begin after the others can be one of them.
+                earlier = islice(self._named_intervals(), index)
+                seen = {(other.side, of, other.omitted, other.start_ns, other.end_ns): other for other, of in earlier}
+            if seen is not None:
+                key = (*series, row.start_ns, row.end_ns)
+                if key in seen and row.bytes == seen[key].bytes:
+                    if report:
+                        text = f"the interval of line {seen[key].line} is printed again; it is counted once"
+                        self.run.add_event("duplicate_interval", "info", text, row.line)
+                    continue
+                seen[key] = row
+            highest[series] = row.start_ns
+            yield row, name
 
     def _check_interval(self, row: IntervalRow) -> None:
         if row.rate is None or row.bytes is None or not row.rate.value:
@@ -402,28 +503,18 @@ class Test:
         shift = abs(implied - row.length_ns)
         if row.agrees() and shift <= row.slack_ns + 1e-3 * implied + row.relative_resolution() * implied:
             return
-        first = row.start_ns < _BOUNDARY_NS and not row.omitted and any(interval.omitted for interval in self.intervals)
+        first = row.start_ns < _BOUNDARY_NS and not row.omitted and self.intervals.omitted
         boundary = first or row.length_ns + row.slack_ns < _BOUNDARY_NS < implied
         text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
         severity = "info" if boundary and shift <= LONGEST_SHIFT * implied else "warning"
         self.run.add_event("omit_boundary" if boundary else "rate_mismatch", severity, text, row.line)
 
-    def _check_series(self, rows: list[IntervalRow]) -> None:
-        """Report gaps between the intervals of a direction, and a last interval that is shorter than the others."""
-        for side, role in sorted({(row.side or "", row.role or "") for row in rows}):
-            series = [row for row in rows if (row.side or "", row.role or "") == (side, role) and not row.omitted]
-            if len(series) < 2:
-                continue
-            series.sort(key=lambda row: (row.start_ns, row.line))
-            usual, last = median(row.length_ns for row in series), series[-1]
-            if last.length_ns < SHORT_TAIL * usual:
-                text = f"the last interval is only {last.length_ns / 1e9:g} s long; weight intervals by their length"
-                self.run.add_event("tail_interval", "info", text, last.line)
-            for previous, following in pairwise(series):
-                if following.start_ns - previous.end_ns > SHORT_TAIL * usual:
-                    gap = f"{previous.end_ns / 1e9:g} s to {following.start_ns / 1e9:g} s"
-                    text = f"no interval from {gap}; rows are missing"
-                    self.run.add_event("interval_gap", "warning", text, following.line)
+    def _sorted_gaps(self) -> dict[_Direction, _Gaps]:
+        gaps: dict[_Direction, _Gaps] = {}
+        rows = [row for row, _ in self._distinct_intervals(report=False) if not row.omitted]
+        for row in sorted(rows, key=lambda row: (row.start_ns, row.line)):
+            gaps.setdefault((row.side or "", row.role or ""), _Gaps()).add(row)
+        return gaps
 
     def _set_status(self) -> None:
         run = self.run
@@ -453,7 +544,7 @@ class Test:
         rows = [row for row in self.summary if row.stream == SUM or not self._has_streams()]
         # Up to 3.1 the only row of UDP is the total of both ends.
         totals = {(row.role, side) for row in rows for side in (("sender", "receiver") if row.mixed else (row.side,))}
-        roles = {row.role for row in (*self.summary, *self.intervals)}
+        roles = {role for role, _ in self._streams()}
         labelled = any(row.jitter is None for row in self.summary)
         if self.server and not (self.legacy and labelled):
             return all((role, self.local_side(role)) in totals for role in roles) and bool(roles)

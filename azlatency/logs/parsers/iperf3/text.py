@@ -51,7 +51,9 @@ class Iperf3Text(LineLog):
         self.log, self.recorder, self.documents = log, recorder, documents
         self.unfinished = unfinished_line(log)
         self.test: Test | None = None
-        self.tests: list[Test] = []
+        self.begun = 0
+        self.last: Test | None = None
+        """The test that was begun last; the runs of others must be free to leave the memory."""
         self.version: str | None = None
         self.started_at: datetime | None = None
         self.command: str | None = None
@@ -90,7 +92,7 @@ class Iperf3Text(LineLog):
         self.close(line.number - 1)
         run = self.recorder.start_run("iperf3", line.number, tool_version=self.version, started_at=self.started_at)
         self.test = Test(self.log, run, "text", line.number, server=server, command=self.command)
-        self.tests.append(self.test)
+        self.begun, self.last = self.begun + 1, self.test
         self.started_at = self.command = None
         self.columns, self.in_summary, self.server_output = "", False, False
         return self.test
@@ -109,7 +111,7 @@ class Iperf3Text(LineLog):
         test, self.test = self.test, None
         if test is None:
             return
-        if self.stopped is not None and test is self.tests[0]:
+        if self.stopped is not None and self.begun == 1:
             # The message on standard error is often the first line of the file.
             number, text, normal = self.stopped
             self.stopped = None
@@ -336,8 +338,8 @@ class Iperf3Text(LineLog):
             test.run.add_event("message", "info", f"iperf3 reported: {match[1]}", line.number)
             return
         if test is None:
-            if self.tests and not self.listening:
-                self.tests[-1].run.add_event("message", "info", f"iperf3 reported: {match[1]}", line.number)
+            if self.last is not None and not self.listening:
+                self.last.run.add_event("message", "info", f"iperf3 reported: {match[1]}", line.number)
                 return
             test = self._begin(line, server=None)
         test.failure, test.ended = (line.number, match[1].strip()), True
