@@ -5,8 +5,12 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from functools import cache
 from itertools import chain, islice
-from typing import IO, Any, Generic, TypeVar, overload
+from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+if TYPE_CHECKING:
+    import msgspec
 
 #: So many items move into the file together, and are in memory together when they are read.
 BLOCK = 2**12
@@ -22,11 +26,13 @@ class Stored(Generic[Item]):
         The items.
     file : binary file
         Where they are written, at the end; it is closed with the last reference to it.
+    item_type : type
+        The dataclass or named tuple of the items, which is read faster if it is known; for dictionaries None.
     """
 
-    def __init__(self, items: list[Item], file: IO[bytes]) -> None:
-        content = pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
-        self.file, self._count, self._size = file, len(items), len(content)
+    def __init__(self, items: list[Item], file: IO[bytes], item_type: type[Item] | None = None) -> None:
+        content = _encode(items) if item_type is not None else pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
+        self._type, self.file, self._count, self._size = item_type, file, len(items), len(content)
         self._start = file.seek(0, 2)
         if file.write(content) != self._size:
             raise OSError("the disk with the temporary files is full")
@@ -40,11 +46,27 @@ class Stored(Generic[Item]):
     def load(self) -> list[Item]:
         """Return the items."""
         self.file.seek(self._start)
-        items: list[Item] = pickle.loads(self.file.read(self._size))  # a file without a name, of this process
+        content = self.file.read(self._size)
+        if self._type is not None:
+            return _decoder(self._type).decode(content)  # type: ignore[arg-type]
+        items: list[Item] = pickle.loads(content)  # a file without a name, of this process
         return items
 
     def __reduce__(self) -> tuple[Any, ...]:
         return list, (self.load(),)  # for another process
+
+
+def _encode(items: list[Any]) -> bytes:
+    import msgspec
+
+    return msgspec.msgpack.encode(items)
+
+
+@cache
+def _decoder(item_type: type[Item]) -> msgspec.msgpack.Decoder[list[Item]]:
+    import msgspec
+
+    return msgspec.msgpack.Decoder(list[item_type])  # type: ignore[valid-type]
 
 
 class Spool(MutableSequence[Item]):
@@ -56,14 +78,18 @@ class Spool(MutableSequence[Item]):
     ----------
     items : list
         The first items.
+    item_type : type
+        See `Stored`.
     settles : bool
         Whether items move once there are many. Otherwise those may be changed for which `settle` was not called.
     """
 
-    def __init__(self, items: list[Item] | None = None, *, settles: bool = True) -> None:
+    def __init__(
+        self, items: list[Item] | None = None, item_type: type[Item] | None = None, *, settles: bool = True
+    ) -> None:
         self._parts: list[Any] = [[] if items is None else items]
         self._earlier = 0  # items before the last part
-        self._settles = settles
+        self._type, self._settles = item_type, settles
 
     def _add_part(self, part: Any) -> None:
         self._earlier += len(self._parts[-1])
@@ -102,7 +128,7 @@ class Spool(MutableSequence[Item]):
         if whole:
             file = next((part.file for part in self._parts if isinstance(part, Stored)), None)
             file = file or tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the last block
-            blocks = [Stored(last[start : start + BLOCK], file) for start in range(0, whole, BLOCK)]
+            blocks = [Stored(last[start : start + BLOCK], file, self._type) for start in range(0, whole, BLOCK)]
             self._parts[-1:] = [*blocks, last[whole:]]
             self._earlier += whole
 
@@ -115,7 +141,7 @@ class Spool(MutableSequence[Item]):
                 items = part if isinstance(part, list) else list(part)
                 changes = [function(item) for item in items[max(start - first, 0) :]]
                 if any(changes) and items is not part:
-                    self._parts[number] = Stored(items, part.file) if isinstance(part, Stored) else items
+                    self._parts[number] = Stored(items, part.file, self._type) if isinstance(part, Stored) else items
             first += count
 
     def _built(self) -> list[Item]:

@@ -54,7 +54,7 @@ class Host:
 
     run: Run
     samples: SampleColumns = field(default_factory=SampleColumns)
-    blocks: Spool[Block] = field(default_factory=Spool)
+    blocks: Spool[Block] = field(default_factory=lambda: Spool(item_type=Block))
     running_mean: tuple[Quantity, int] | None = None
     listed: list[str] | None = None
     """The values of the ``-C`` list."""

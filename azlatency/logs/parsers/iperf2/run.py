@@ -6,7 +6,7 @@ Text and CSV readers collect rows, connections and histograms in a `Test`; `Test
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from azlatency.logs.parsers import Log
@@ -108,7 +108,7 @@ class Test:
     cut: bool = False
     """The log ends within the last row."""
     connections: dict[str, rows.Connection] = field(default_factory=dict)
-    rows: Spool[Row] = field(default_factory=Spool)
+    rows: Spool[Row] = field(default_factory=lambda: Spool(item_type=Row))
     sent: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     out_of_order: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     histograms: list[Histogram] = field(default_factory=list)
@@ -117,6 +117,8 @@ class Test:
     _last: dict[str, Row] = field(default_factory=dict)
     """The last row of each stream, apart from server reports."""
     _counts: Counter[str] = field(default_factory=Counter)
+    _sides: dict[int, str] = field(default_factory=dict)
+    """The sides of sums by number of their row."""
     _overview: _Overview = field(default_factory=_Overview)
     """Known at the end."""
 
@@ -168,7 +170,6 @@ class Test:
     def finish(self) -> None:
         """Write the run: its columns, metrics, intervals, histograms and status."""
         self.run.set(last_line=max(self.last_line, self.run.row["first_line"]))
-        self.rows.edit(self._set_side)
         if self._has_both_directions():
             self._set_sides_of_sums()
         self._look_over()
@@ -181,7 +182,7 @@ class Test:
         for row in totals:
             self._write_total(row)
         written = {row.number for row in totals}
-        for row in self.rows:
+        for row in self._sided_rows():
             if row.number not in written:
                 self._write_interval(row)
         for histogram in self.histograms:
@@ -191,8 +192,15 @@ class Test:
 
     def _look_over(self) -> None:
         self._overview = _Overview()
-        for row in self.rows:
+        for row in self._sided_rows():
             self._overview.add(row)
+
+    def _sided_rows(self) -> Iterator[Row]:
+        """Yield the rows with their sides; of many, new ones each time."""
+        both = self._has_both_directions()
+        for row in self.rows:
+            self._set_side(row, both=both)
+            yield row
 
     @property
     def server(self) -> bool | None:
@@ -223,10 +231,10 @@ class Test:
         ends = {(connection.local_port == _PORT, connection.remote_port == _PORT) for connection in connections}
         return _PORT if {(True, False), (False, True)} <= ends else None
 
-    def _set_side(self, row: Row) -> bool:
-        """Set whether the end that wrote the row sends or receives; return whether this is known."""
+    def _set_side(self, row: Row, *, both: bool) -> None:
+        """Set whether the end that wrote the row sends or receives; ``both``: the connections go in both directions."""
         client = self._is_client(row.stream.lstrip("*") if row.stream not in self.connections else row.stream)
-        if row.is_sum and self._has_both_directions():
+        if row.is_sum and both:
             client = None
         if row.report:
             row.side = "receiver"
@@ -234,29 +242,22 @@ class Test:
             row.side = "sender" if client != row.stream.startswith("*") else "receiver"
         elif row.receives is not None:
             row.side = "receiver" if row.receives else "sender"
-        return row.side is not None
+        row.side = self._sides.get(row.number, row.side)
 
     def _set_sides_of_sums(self) -> None:
         """Set the side of each sum in a dual test to that of the rows above that it adds up; drop other sums."""
         parts: list[Row] = []
         wrong: list[Row] = []
-        found: dict[int, str] = {}
-        for row in self.rows:
+        for row in self._sided_rows():
             if not row.is_sum:
                 parts.append(row)
                 continue
             sides = [side for side in ("sender", "receiver") if row.side is None and _adds_up(row, parts, side)]
             if len(sides) == 1:
-                found[row.number] = sides[0]
+                self._sides[row.number] = sides[0]
             elif row.side is None:
                 wrong.append(row)
             parts = []
-
-        def set_found(row: Row) -> bool:
-            row.side = found.get(row.number, row.side)
-            return row.number in found
-
-        self.rows.edit(set_found)
         self._drop_sums(wrong, "is not the sum of the streams of one direction")
 
     def _drop_sums(self, wrong: list[Row], problem: str) -> None:
@@ -266,7 +267,7 @@ class Test:
             self.run.add_event("sum_mismatch", "warning", text, row.line)
         if wrong:
             dropped, rows = {row.number for row in wrong}, self.rows
-            self.rows = Spool()
+            self.rows = Spool(item_type=Row)
             self.rows.extend(row for row in rows if row.number not in dropped)
             self._look_over()
 

@@ -34,7 +34,7 @@ from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import utc
 from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
-from azlatency.logs.parsers.iperf3.run import Test
+from azlatency.logs.parsers.iperf3.run import Intervals, Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
@@ -111,7 +111,7 @@ class Documents:
         self.close(self.log.last_line)
         number = self.line_map.line_number(position)
         run = self.recorder.start_run("iperf3", number)
-        self.test = Test(self.log, run, form, number)
+        self.test = Test(self.log, run, form, number, intervals=Intervals(()))
         self.tests.append(self.test)
         return self.test
 

@@ -15,7 +15,7 @@ the first interval after omitted seconds, and ``duration_overrun`` a duration of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableSequence
 from dataclasses import dataclass, field
 from itertools import islice
 from statistics import median
@@ -59,12 +59,13 @@ class Intervals:
         Whether a row is omitted (``-O``), has what only UDP prints, or what only senders of TCP print.
     """
 
-    def __init__(self, rows: Iterable[IntervalRow] = ()) -> None:
-        self._rows: Spool[IntervalRow] = Spool()
+    def __init__(self, rows: Iterable[IntervalRow] | None = None) -> None:
+        # Those of JSON are in memory with their document.
+        self._rows: MutableSequence[Any] = Spool(item_type=Row) if rows is None else []
         self.sides: set[str | None] = set()
         self.streams: set[tuple[str | None, str]] = set()
         self.omitted = self.counts_datagrams = self.counts_segments = False
-        for row in rows:
+        for row in rows or ():
             self.append(row)
 
     def append(self, row: IntervalRow) -> None:

@@ -10,6 +10,7 @@ from azlatency.logs.grammar import Line, LineLog, data, known
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line, unfinished_line
 from azlatency.logs.record import Recorder
+from azlatency.logs.spool import Spool
 from azlatency.logs.units import Quantity, count, prefixed, quantity
 
 _START = (
@@ -49,9 +50,10 @@ class _Uperf(LineLog):
         self.unfinished, self.log, self.recorder = unfinished_line(log), log, recorder
         self.section = ""
         self.total: _Moved | None = None
-        self.moved: dict[str, list[_Moved]] = {}
+        self.moved: dict[str, Spool[_Moved]] = {}
         self.times: dict[str, tuple[int, list[Quantity], int]] = {}
-        self.raw: dict[str, list[tuple[int, int, int, int]]] = {}
+        self.raw: dict[str, tuple[int, int, int]] = {}
+        """Time (ns), bytes and operations of the first raw row of each step."""
         self.slaves: list[str] = []
         self.is_open = self.has_row = False
         """Whether a table below the total has begun and not ended, and whether it has a row."""
@@ -83,22 +85,25 @@ class _Uperf(LineLog):
         if line.number == self.unfinished:
             raise ValueError("the number of operations may be cut")
         name, size, operations = match[3], int(match[4]), int(match[5])
-        rows = self.raw.setdefault(name, [])
-        rows.append((int(match[1] + match[2]) * _RAW_TICK_NS, size, operations, line.number))
+        now = int(match[1] + match[2]) * _RAW_TICK_NS
+        begin, first_size, first_operations = self.raw.setdefault(name, (now, size, operations))
         if not name.startswith("Txn"):
             self.run.add_metric("operations", count(match[5]), line.number, stream=name, scope="stream")
             self._add(name, _Moved(count(match[4])._replace(unit="bytes"), None, count(match[5]), 0, line.number))
             return
-        time_ns = min(rows[-1][0] - rows[0][0], _LONGEST_NS)
-        rate = Quantity((size - rows[0][1]) * 8e9 / time_ns, "bit/s", None, None) if time_ns > 0 else None
-        per_second = Quantity(1e9 * (operations - rows[0][2]) / time_ns if time_ns > 0 else 0.0, "1/s", None, None)
+        time_ns = min(now - begin, _LONGEST_NS)
+        rate = Quantity((size - first_size) * 8e9 / time_ns, "bit/s", None, None) if time_ns > 0 else None
+        done = operations - first_operations
+        per_second = Quantity(1e9 * done / time_ns if time_ns > 0 else 0.0, "1/s", None, None)
         self._add(name, _Moved(count(match[4])._replace(unit="bytes"), rate, per_second, time_ns, line.number))
 
     def _add(self, name: str, row: _Moved) -> None:
         if name == "Total":
             self.total = row
             self.run.set(duration_ns=row.time_ns or None)
-        self.moved.setdefault(name, []).append(row)
+        if name not in self.moved:
+            self.moved[name] = Spool(item_type=_Moved)
+        self.moved[name].append(row)
 
     def _size(self, token: str, unit: str, line: Line) -> Quantity | None:
         """Read bytes; a number without its unit has lost the prefix too, unless it is 0."""
@@ -239,7 +244,7 @@ class _Uperf(LineLog):
         ended = self.total is not None and not self.is_open and not ends_in_unknown_line(self.log, self.recorder)
         end_run(run, has_numbers=bool(self.moved), ended=ended, last_line=last_line)
 
-    def _store_step(self, name: str, rows: list[_Moved]) -> None:
+    def _store_step(self, name: str, rows: Spool[_Moved]) -> None:
         run, last = self.run, rows[-1]
         stream = None if name == "Total" else name
         if last.size is not None and (last.size.value or stream is None):
