@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from azlatency.logs import number_columns
 from azlatency.logs.number_columns import Rows
 
 NUMBERS = st.from_regex(r"[0-9]{1,9}(\.[0-9]{1,9})?", fullmatch=True)
@@ -31,6 +32,25 @@ def test_numbers_are_exact(numbers: list[tuple[str, str, int]], negative: bool) 
     assert first == [int(Decimal(sign + text).scaleb(9)) for text, _, _ in numbers]
     assert last == [number for _, _, number in numbers]
     assert widths == [len(other) for _, other, _ in numbers]
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_pieces_and_steps_change_nothing(monkeypatch: pytest.MonkeyPatch, equal: bool) -> None:
+    numbers = [f"{(7919 * index) % 9973:04}" if equal else f"{(7919 * index) % 9973}" for index in range(1000)]
+    rows = [f"v1.2 <{text[:-2] or 0}.{text[-2:]}>, 5 é{text}" for text in numbers]
+    whole = read(rows, first=2, other=None, last=0)
+    assert whole is not None and whole[1] == [int(text) for text in numbers]
+    assert all(first % 100 == last % 100 for first, last in zip(*whole, strict=True))
+    monkeypatch.setattr(number_columns, "_PIECE", 100)
+    monkeypatch.setattr(number_columns, "_STEP", 3)
+    assert read(rows, first=2, other=None, last=0) == whole
+
+
+def test_lines_of_too_many_layouts_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [f"v1.2 <{'1' * place}.{'1' * (9 - place)}>, 5 é5" for place in range(1, 9)]
+    assert read(rows, first=9, other=None, last=0) is not None
+    monkeypatch.setattr(number_columns, "_MOST_COMPARISONS", 4)
+    assert read(rows, first=9, other=None, last=0) is None
 
 
 @pytest.mark.parametrize(
