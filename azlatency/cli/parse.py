@@ -90,11 +90,13 @@ def _print_json(logs: Logs, table: str | None, samples: bool) -> None:
     names = [table] if table else [name for name in schema.TABLES if samples or name != "samples"]
     separator = "{"
     for name in names:
-        records = [
-            escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False)) for record in logs.records(name)
-        ]
-        rows = "\n" + ",\n".join(f"  {record}" for record in records) + "\n " if records else ""
-        sys.stdout.write(f'{separator}\n "{name}": [{rows}]')
+        sys.stdout.write(f'{separator}\n "{name}": [')
+        end = ""
+        for record in logs.iter_records(name):
+            text = escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False))
+            sys.stdout.write(f"{',' if end else ''}\n  {text}")
+            end = "\n "
+        sys.stdout.write(f"{end}]")
         separator = ","
     sys.stdout.write("\n}\n")
 
@@ -102,7 +104,7 @@ def _print_json(logs: Logs, table: str | None, samples: bool) -> None:
 def _print_csv(logs: Logs, table: str) -> None:
     writer = csv.DictWriter(sys.stdout, schema.names(table), lineterminator="\n")
     writer.writeheader()
-    for record in logs.records(table):
+    for record in logs.iter_records(table):
         writer.writerow({name: printable(value) if isinstance(value, str) else value for name, value in record.items()})
 
 

@@ -290,10 +290,14 @@ def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[Fil
     return (FileText(text, kept, line_feeds), size) if line_feeds else None
 
 
+#: The beginning of a JSON document. Lines of many tools begin with a bracket, too: "[  5]", "[12:00:00]".
+_JSON_START = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|$))")
+
+
 def _may_be_large(head: bytes) -> bool:
     """Return whether a text with this beginning can be read in pieces: no archive, no mark, no document."""
     marked = any(head.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
-    return not (marked or _is_tar(head) or b"\x00" in head[:4096] or head.lstrip()[:1] in (b"{", b"["))
+    return not (marked or _is_tar(head) or b"\x00" in head[:4096] or _JSON_START.match(head))
 
 
 def _is_hidden(entry: Path, root: Path) -> bool:

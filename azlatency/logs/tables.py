@@ -92,16 +92,31 @@ class TableSet(ABC):
         list of dict
             One dictionary per row. Missing values are None, times of day are ISO 8601 text.
         """
-        return [
-            {name: _to_json_value(value) for name, value in row.items()} for row in self.to_arrow(table).to_pylist()
-        ]
+        return list(self.iter_records(table))
+
+    def iter_records(self, table: str) -> Iterator[Row]:
+        """Yield the dictionaries of `records`, without building the list.
+
+        Parameters
+        ----------
+        table : str
+            A table of `azlatency.schema.TABLES`.
+
+        Yields
+        ------
+        dict
+            One row.
+        """
+        for batch in self.to_arrow(table).to_batches(_PART):
+            for row in batch.to_pylist():
+                yield {name: _to_json_value(value) for name, value in row.items()}
 
     def errors(self) -> list[str]:
         """Return the error events as ``path:line: text``."""
         paths = {row["source_id"]: row["path"] for row in self.records("sources")}
         return [
             f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
-            for event in self.records("events")
+            for event in self.iter_records("events")
             if event["severity"] == "error"
         ]
 
@@ -186,11 +201,11 @@ class Logs(TableSet):
             return pa.concat_tables([*sample_tables(self.sample_blocks)] or [arrow_schema.empty_table()])
         return rows_to_arrow(self.rows[table], arrow_schema)
 
-    def records(self, table: str) -> list[Row]:
-        """Return one table as a list of dictionaries; see `TableSet.records`."""
+    def iter_records(self, table: str) -> Iterator[Row]:
+        """Yield one table as dictionaries; see `TableSet.records`."""
         names = schema.names(table)
         rows = _iter_sample_rows(self.sample_blocks) if table == "samples" else self.rows[table]
-        return [{name: _to_json_value(row.get(name)) for name in names} for row in rows]
+        return ({name: _to_json_value(row.get(name)) for name in names} for row in rows)
 
     def __repr__(self) -> str:
         title, tools = self._summary()

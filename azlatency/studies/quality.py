@@ -68,16 +68,19 @@ class Check:
 
 def check(tables: Logs) -> list[Check]:
     """Check each source of parsed logs; return one result per source, in their order."""
-    by_source = {table: _grouped(tables.rows[table], "source_id") for table in ("runs", "events")}
-    by_run = {table: _grouped(tables.rows[table], "run_id") for table in ("metrics", "quantiles")}
+    runs_of, events_of = _grouped(tables.rows["runs"], "source_id"), _events_by_source(tables.rows["events"])
+    metrics: dict[str, set[str]] = {}
+    for row in tables.rows["metrics"]:
+        metrics.setdefault(row["run_id"], set()).add(row["metric"])
+    quantiles = _grouped(tables.rows["quantiles"], "run_id")
     sampled = {block.run_id for block in tables.sample_blocks}
     checks = []
     for source in tables.rows["sources"]:
-        runs, events = (by_source[table].get(source["source_id"], []) for table in ("runs", "events"))
+        runs, events = runs_of.get(source["source_id"], []), events_of.get(source["source_id"], {})
         measured = [
             _uses(
-                {row["metric"] for row in by_run["metrics"].get(run["run_id"], [])},
-                by_run["quantiles"].get(run["run_id"], []),
+                metrics.get(run["run_id"], set()),
+                quantiles.get(run["run_id"], []),
                 has_samples=run["run_id"] in sampled,
             )
             for run in runs
@@ -93,11 +96,29 @@ def _grouped(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
     return groups
 
 
-def _check_source(source: Row, uses: tuple[str, ...], events: list[Row]) -> Check:
+@dataclass
+class _Events:
+    """The events with one code: the first one, their number, and whether one of them is a caveat."""
+
+    first: Row
+    count: int = 0
+    is_caveat: bool = False
+
+
+def _events_by_source(events: Iterable[Row]) -> dict[str, dict[str, _Events]]:
+    by_source: dict[str, dict[str, _Events]] = {}
+    for event in events:
+        alike = by_source.setdefault(event["source_id"], {}).setdefault(event["code"], _Events(event))
+        alike.count += 1
+        alike.is_caveat = alike.is_caveat or event["severity"] != "info" or event["code"] in _LIMITS
+    return by_source
+
+
+def _check_source(source: Row, uses: tuple[str, ...], events: dict[str, _Events]) -> Check:
     remarks = tuple(_remarks(events))
     if not uses:
         return Check(source["path"], "useless", (), remarks)
-    has_caveats = any(event["severity"] != "info" or event["code"] in _LIMITS for event in events)
+    has_caveats = any(alike.is_caveat for alike in events.values())
     return Check(source["path"], "limited" if has_caveats else "good", uses, remarks)
 
 
@@ -122,15 +143,14 @@ def _uses(names: set[str], quantiles: list[Row], *, has_samples: bool) -> list[s
     return uses
 
 
-def _remarks(events: list[Row]) -> list[str]:
+def _remarks(events: dict[str, _Events]) -> list[str]:
     """Return one line per event code: its first line number, how often it occurs, and what it means."""
     remarks = []
-    for code in dict.fromkeys(event["code"] for event in events):
-        with_code = [event for event in events if event["code"] == code]
-        first = with_code[0]
+    for code, alike in events.items():
+        first = alike.first
         if first["severity"] == "info" and code not in _LIMITS:
             continue
-        count = f" ({len(with_code)} times)" if len(with_code) > 1 else ""
+        count = f" ({alike.count} times)" if alike.count > 1 else ""
         meaning = f"{_LIMITS[code]}: " if code in _LIMITS else ""
         remarks.append(f"line {first['line']}{count}: {meaning}{first['text']}")
     return remarks
