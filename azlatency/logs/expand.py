@@ -76,14 +76,16 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
     Source or SourceError
         An error takes the place of a file that cannot be read, so that it does not hide the others.
     """
-    path = Path(path)
+    path = path if isinstance(path, Path) else Path(path)
     shown = shown_name(name or path.as_posix())
     try:
         status = path.stat()
         if S_ISDIR(status.st_mode):
             yield from _expand_folder(path, shown)
         elif status.st_size < _LARGE // 8:
-            yield from expand_bytes(path.read_bytes(), shown)
+            with path.open("rb", buffering=0) as file:
+                raw = file.read()
+            yield from expand_bytes(raw, shown)
         else:
             yield from _expand_opened(path.open("rb"), shown)
     except SourceError as error:
@@ -114,7 +116,7 @@ def shown_name(name: str) -> str:
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
     """Yield every log in bytes that are already read; see `expand`."""
     try:
-        if _is_zip(io.BytesIO(raw)) or _find_reader(raw) or _is_tar(raw):
+        if (b"PK" in raw and _is_zip(io.BytesIO(raw))) or _find_reader(raw) or _is_tar(raw):
             yield from _expand_opened(io.BytesIO(raw), shown)
             return
         source = source_from_bytes(raw, shown)

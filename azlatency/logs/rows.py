@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, MutableSequence
 from functools import lru_cache
 from itertools import accumulate, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.spool import Spool
@@ -132,4 +133,12 @@ def rows_to_arrow(rows: Iterable[Row], arrow_schema: pa.Schema) -> pa.Table:
 
     if isinstance(rows, Rows | Columns):
         return rows.to_arrow(arrow_schema)
-    return pa.table({name: [row.get(name) for row in rows] for name in arrow_schema.names}, schema=arrow_schema)
+    rows = rows if isinstance(rows, list) else list(rows)  # those in a file are read once
+    return pa.table({name: _column(rows, name) for name in arrow_schema.names}, schema=arrow_schema)
+
+
+def _column(rows: list[Row], name: str) -> list[Any]:
+    try:
+        return list(map(itemgetter(name), rows))
+    except KeyError:
+        return [row.get(name) for row in rows]

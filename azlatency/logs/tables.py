@@ -186,7 +186,8 @@ class Logs(TableSet):
     def extend(self, other: Logs) -> None:
         """Append the tables of other logs."""
         for name, rows in other.rows.items():
-            self.rows[name] = joined(self.rows[name], rows)
+            if rows:
+                self.rows[name] = joined(self.rows[name], rows)
         self.sample_blocks.extend(other.sample_blocks)
         for name in (*schema.TABLES, "computed"):
             self.__dict__.pop(name, None)  # frames built before

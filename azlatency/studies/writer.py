@@ -125,6 +125,8 @@ def _escape_formulas(table: pa.Table) -> pa.Table:
         if not pa.types.is_string(column.type):
             continue
         formula = pc.match_substring_regex(column, r"^[=+@\t\r-]")
+        if not pc.any(formula).as_py():
+            continue
         number = pc.match_substring_regex(column, r"^[+-]?[0-9.,]+$")
         escaped = pc.binary_join_element_wise("'", column, "")
         text = pc.if_else(pc.and_(formula, pc.invert(number)), escaped, column)
