@@ -81,7 +81,7 @@ def read_zone_maps(files: Iterable[Path]) -> ZoneMap:
                 region, zone = key[1:]
                 raise ZoneMapError(
                     f"{file}: zone {zone} of {region} is {physical} here and {merged.zones[key]} in another map; "
-                    "keep the id of each location, which names its subscription"
+                    "give only the map of the account that measured, or Azure maps with the id of each location"
                 )
     return merged
 
