@@ -108,9 +108,18 @@ class Rows(Spool[Row]):
             rows.append(read(number)[at - starts[number]])
         return rows
 
-    def tables(self, arrow_schema: pa.Schema) -> Iterator[pa.Table]:
-        """Yield the rows as tables with a schema, one for each part."""
-        return (rows_to_arrow(part, arrow_schema) for part in self._parts)
+    def tables(self, arrow_schema: pa.Schema, fewest: int = 0) -> Iterator[pa.Table]:
+        """Yield the rows as tables with a schema, each of at least ``fewest`` rows but the last."""
+        import pyarrow as pa
+
+        waiting: list[pa.Table] = []
+        for part in self._parts:
+            waiting.append(rows_to_arrow(part, arrow_schema))
+            if sum(table.num_rows for table in waiting) >= fewest:
+                yield pa.concat_tables(waiting)
+                waiting.clear()
+        if waiting:
+            yield pa.concat_tables(waiting)
 
     def to_arrow(self, arrow_schema: pa.Schema) -> pa.Table:
         """Return the rows as a table with a schema."""

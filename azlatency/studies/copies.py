@@ -41,6 +41,9 @@ _SMALL = {
     "quantiles": ["metric", "stream", "q", "printed", "printed_unit"],
 }
 _LARGE = {"intervals": ["side", "stream", "start_ns", "throughput_printed"], "samples": ["seq", "rtt_ns"]}
+COLUMNS = _SMALL | _LARGE
+#: So many values are not equal by chance. A long table of a large log is not read again to count the different ones.
+MANY = 2**17
 #: The column of each table that holds printed values.
 PRINTED = {"metrics": "printed", "quantiles": "printed", "intervals": "throughput_printed", "samples": "rtt_ns"}
 
@@ -74,7 +77,8 @@ def find_copies(
     of_runs = of_runs[of_runs.duplicated(keep=False).to_numpy()]
     first_of_each = of_runs.drop_duplicates()
     different = _different_values(first_of_each.index, table)
-    values = {mark: different.get(run_id, 0) for run_id, mark in first_of_each.items()}
+    many = {run_id: int(count) for run_id, count in zip(chosen.index, counts[alike], strict=True) if count > MANY}
+    values = {mark: max(different.get(run_id, 0), many.get(run_id, 0)) for run_id, mark in first_of_each.items()}
     of_runs = of_runs[[values[mark] >= fewest for mark in of_runs]]
     rows = chosen.loc[of_runs.index, list(_TELLS_APART)].astype(object)
     rows = rows.where(rows.notna(), None).assign(
@@ -106,7 +110,7 @@ def _marks(run_ids: pd.Series, table: Callable[[str], pa.Table]) -> tuple[NDArra
 
 
 def value_marks(
-    run_ids: pa.Array | pd.Series, table: Callable[[str], pa.Table], columns: dict[str, list[str]] = _SMALL | _LARGE
+    run_ids: pa.Array | pd.Series, table: Callable[[str], pa.Table], columns: dict[str, list[str]] = COLUMNS
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return a number for each run that is equal for equal printed values in any order, and how many values it has."""
     import numpy as np

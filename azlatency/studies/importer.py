@@ -23,10 +23,11 @@ from azlatency.logs.expand import expand, path_of
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
+from azlatency.logs.rows import Rows
 from azlatency.logs.tables import Logs
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.copies import value_marks
+from azlatency.studies.copies import COLUMNS, MANY, value_marks
 from azlatency.studies.machine_names import parse_maps
 from azlatency.studies.manifest import Manifest
 from azlatency.studies.parts import of_sources
@@ -57,7 +58,7 @@ from azlatency.studies.store import (
     read_stamp,
     recover,
 )
-from azlatency.studies.writer import LargeSamples, write_study
+from azlatency.studies.writer import LargeTables, write_study
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,6 +71,8 @@ _TOLD = ("not_recognised", "manifest_missing")
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
 #: The samples of a log with more of them have a file of their own and never are in memory together.
 _MOST_SAMPLES = 2**18
+#: So do these tables of a log with `MANY` rows, which are written in row groups of this size.
+_LONG, _ROW_GROUP = ("metrics", "quantiles", "intervals", "histograms"), 2**16
 #: A worker parses this many files, or this many bytes, at a time: its answer costs some milliseconds to send. An import
 #: has enough batches for several workers.
 _MOST_FILES, _FEWEST_FILES, _BATCH_BYTES = 256, 16, 4 * 1024**2
@@ -230,7 +233,7 @@ def _import(
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
     if summary.usable:
-        large: dict[str, LargeSamples | None] = dict.fromkeys(sorted(large_sources(folder) & stored_ids))
+        large: dict[str, LargeTables | None] = dict.fromkeys(sorted(large_sources(folder) & stored_ids))
         for batch in parsed:
             large |= {source_id: samples for source_id, samples in batch.large.items() if source_id in paths}
         write_study(folder, tables.files, stamp, manifest, large)
@@ -305,7 +308,7 @@ class ParsedBatch(NamedTuple):
     parser_version: str
     files: list[ParsedFile]
     tables: dict[str, pa.Table]
-    large: dict[str, LargeSamples]
+    large: dict[str, LargeTables]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Between processes, the streams of Arrow cost a tenth of pickling each of a hundred columns.
@@ -323,7 +326,7 @@ def _to_stream(table: pa.Table) -> bytes:
 
 
 def _unpack_batch(
-    version: str, files: list[ParsedFile], packed: dict[str, bytes], large: dict[str, LargeSamples]
+    version: str, files: list[ParsedFile], packed: dict[str, bytes], large: dict[str, LargeTables]
 ) -> ParsedBatch:
     import pyarrow as pa
 
@@ -411,14 +414,42 @@ def _parse_batch(batch: Sequence[tuple[str, Path | RemoteFile, str | None]]) -> 
             sources.append([row["source_id"], row["path"]])
             if row["source_id"] not in seen:
                 seen.add(row["source_id"])
-                if sum(len(block.seq) for block in part.sample_blocks) > _MOST_SAMPLES:
-                    large[row["source_id"]] = LargeSamples.write(part.sample_blocks)
-                    part.sample_blocks.clear()
+                if (of_log := _take_large(part)) is not None:
+                    large[row["source_id"]] = of_log
                 logs.extend(part)
         files.append(ParsedFile(sha256, sources, [part for part in parts if isinstance(part, str)]))
     # One chunk, and not one per run.
     tables = {name: logs.to_arrow(name).combine_chunks() for name in schema.TABLES}
     return ParsedBatch(parser_version(), files, tables, large)
+
+
+def _take_large(logs: Logs) -> LargeTables | None:
+    """Take the samples of a log, and its other long tables, if they have files of their own; None if it has none."""
+    large = LargeTables()
+    found = sum(len(block.seq) for block in logs.sample_blocks) > _MOST_SAMPLES
+    if found:
+        large.write_samples(logs.sample_blocks)
+        logs.sample_blocks.clear()
+    for name in _LONG:
+        rows = logs.rows[name]
+        if isinstance(rows, Rows) and len(rows) > MANY:
+            found, logs.rows[name] = True, []
+            run_ids = [row["run_id"] for row in logs.rows["runs"]]
+            large.write_table(name, _with_marks(name, rows, run_ids, large.marks))
+    return large if found else None
+
+
+def _with_marks(name: str, rows: Rows, run_ids: list[str], marks: list[tuple[str, int, int]]) -> Iterator[pa.Table]:
+    """Yield a table in parts; at the end, add to ``marks`` what it contributes to the marks of the runs."""
+    import numpy as np
+
+    sums, counts = np.zeros(len(run_ids), np.uint64), np.zeros(len(run_ids), np.int64)
+    for table in rows.tables(schema.arrow_schema(name), _ROW_GROUP):
+        if name in COLUMNS:
+            more, others = value_marks(run_ids, {name: table}.__getitem__, {name: COLUMNS[name]})
+            sums, counts = sums + more, counts + others
+        yield table
+    marks += [mark for mark in zip(run_ids, sums.tolist(), counts.tolist(), strict=True) if mark[2]]
 
 
 def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
@@ -470,7 +501,14 @@ def _added(parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set
     tables = {name: pa.concat_tables(tables) for name, tables in parts.items()}
     tables["sources"] = tables["sources"].drop_columns(["imported_at"])
     runs = tables.pop("runs")
-    for name, values in zip(VALUE_MARKS, value_marks(runs["run_id"], tables.__getitem__), strict=True):
+    marks = value_marks(runs["run_id"], tables.__getitem__)
+    large = [found for batch in parsed for of_log in batch.large.values() for found in of_log.marks]
+    places = {run_id: at for at, run_id in enumerate(runs["run_id"].to_pylist())} if large else {}
+    for run_id, *found in large:
+        for values, value in zip(marks, found, strict=True):
+            if run_id in places:
+                values[places[run_id] : places[run_id] + 1] += values.dtype.type(value)
+    for name, values in zip(VALUE_MARKS, marks, strict=True):
         runs = runs.append_column(name, pa.array(values))
     return tables | {PARSED_RUNS: runs}
 

@@ -271,9 +271,19 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
 
 
+def large_file(source_id: str) -> str:
+    """Return the name of the files with the samples, or another long table, of one large log."""
+    return f"source-{source_id}.parquet"
+
+
+def large_files(folder: Path, table: str = "*") -> list[Path]:
+    """Return the files of single large logs, those of one table or all."""
+    return sorted(file for place in (table, f"{table}/tool=*") for file in folder.glob(f"{place}/{large_file('*')}"))
+
+
 def large_sources(folder: Path) -> set[str]:
-    """Return the sources of an imported study whose samples have files of their own."""
-    return {path.stem.removeprefix("source-") for path in (folder / "samples").glob("tool=*/source-*.parquet")}
+    """Return the sources of an imported study that have files of their own."""
+    return {path.stem.removeprefix("source-") for path in large_files(folder)}
 
 
 def missing_files(folder: Path, stamp: Stamp) -> list[str]:
@@ -312,9 +322,12 @@ def read_table(folder: Path, name: str) -> pa.Table:
 
 
 def _read_whole(folder: Path, stem: str, file_schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
+
     parts = [None] * len(part_files(folder, stem))
-    table = rows_of(folder, stem, parts, file_schema)
-    if len(parts) == 1:
+    large = [read_part(file, file_schema) for file in large_files(folder, stem)]
+    table = pa.concat_tables([rows_of(folder, stem, parts, file_schema), *large])
+    if len(parts) == 1 and not large:
         return table
     order = rows_of(folder, "sources", [None], stored_schema("sources"), columns=["source_id"])
     return in_order(table, order["source_id"].to_pylist())

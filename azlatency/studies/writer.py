@@ -20,7 +20,7 @@ from azlatency.logs.record import SampleBlock
 from azlatency.logs.tables import sample_tables
 from azlatency.studies.manifest import Manifest, read_baseline, read_reported
 from azlatency.studies.parts import part_names
-from azlatency.studies.store import PARSED_RUNS, STAMP_FILE, Stamp
+from azlatency.studies.store import PARSED_RUNS, STAMP_FILE, Stamp, large_file, large_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,12 +34,12 @@ def write_study(
     files: Mapping[str, Sequence[pa.Table | None]],
     stamp: Stamp,
     manifest: Manifest,
-    large: Mapping[str, LargeSamples | None] | None = None,
+    large: Mapping[str, LargeTables | None] | None = None,
 ) -> None:
     """Write all files of a study, then replace its folder.
 
     ``files`` has the parts of each table by its stem; None stands for a file of the old folder. ``large`` are the
-    samples of large logs by source; None if they are in the old folder.
+    samples and other long tables of large logs by source; None if they are in the old folder.
     """
     staging = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(staging, ignore_errors=True)
@@ -52,19 +52,20 @@ def write_study(
             "conclusions": manifest.conclusions,
             "unquantified": read_baseline(manifest, "unquantified"),
         }
+        for source_id, tables in (large or {}).items():
+            if tables is None:
+                _link(folder, staging, (file for file in large_files(folder) if file.name == large_file(source_id)))
+            else:
+                tables.save(staging, large_file(source_id))
         for stem, parts in files.items():
+            whole = len(parts) == 1 and not (staging / stem).is_dir()
             for name, part in zip(part_names(stem, len(parts)), parts, strict=True):
                 if part is None:
                     _link(folder, staging, folder.glob(f"{name.removesuffix('.parquet')}.*"))
                 elif stem in schema.TABLES:
-                    _write_table(staging / name, part, with_csv=len(parts) == 1)
+                    _write_table(staging / name, part, with_csv=whole)
                 else:
                     _write_part(staging / name, part, **({} if stem == PARSED_RUNS else _SAMPLES))
-        for source_id, samples in (large or {}).items():
-            if samples is None:
-                _link(folder, staging, (folder / "samples").glob(f"tool=*/{_large_file(source_id)}"))
-            else:
-                samples.save(staging / "samples", _large_file(source_id))
         _write_json(staging / "study.json", description)
         _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
         _write_json(staging / "reported.json", read_reported(manifest))
@@ -142,51 +143,57 @@ _SAMPLES: dict[str, Any] = {
 }
 
 
-def _large_file(source_id: str) -> str:
-    return f"source-{source_id}.parquet"
+class LargeTables:
+    """The samples of one large log by tool, and its other long tables, which travel between processes as their bytes.
 
+    Attributes
+    ----------
+    marks : list of tuple
+        Of each run with rows in these tables: its id, mark and number of values (`copies.value_marks`).
+    """
 
-class LargeSamples:
-    """The samples of one large log in temporary files, one per tool, which travel between processes as their bytes."""
-
-    def __init__(self, content: Mapping[str, bytes] | None = None) -> None:
+    def __init__(self, content: Mapping[str, bytes] | None = None, marks: Iterable[tuple[str, int, int]] = ()) -> None:
         self._files: dict[str, IO[bytes]] = {}
-        for tool, raw in (content or {}).items():
-            self._open(tool).write(raw)
+        self.marks = list(marks)
+        for place, raw in (content or {}).items():
+            self._open(place).write(raw)
 
-    def _open(self, tool: str) -> IO[bytes]:
-        return self._files.setdefault(tool, tempfile.TemporaryFile(prefix="azlatency-"))
+    def _open(self, place: str) -> IO[bytes]:
+        return self._files.setdefault(place, tempfile.TemporaryFile(prefix="azlatency-"))
 
-    @classmethod
-    def write(cls, blocks: Iterable[SampleBlock]) -> LargeSamples:
+    def write_samples(self, blocks: Iterable[SampleBlock]) -> None:
         """Write the samples of a log, part by part."""
+        parts = ((f"samples/tool={table['tool'][0]}", table.drop_columns(["tool"])) for table in sample_tables(blocks))
+        self._write(parts, **_SAMPLES)
+
+    def write_table(self, name: str, tables: Iterable[pa.Table]) -> None:
+        """Write another table of a log, part by part."""
+        self._write(((name, table) for table in tables), compression="zstd")
+
+    def _write(self, parts: Iterable[tuple[str, pa.Table]], **options: Any) -> None:
         import pyarrow.parquet as pq
 
-        samples = cls()
         with ExitStack() as stack:
             writers: dict[str, Any] = {}
-            for table in sample_tables(blocks):
-                tool = table["tool"][0].as_py()
-                part = table.drop_columns(["tool"])
-                if tool not in writers:
-                    writers[tool] = stack.enter_context(pq.ParquetWriter(samples._open(tool), part.schema, **_SAMPLES))
-                writers[tool].write_table(part)
-        return samples
+            for place, part in parts:
+                if place not in writers:
+                    writers[place] = stack.enter_context(pq.ParquetWriter(self._open(place), part.schema, **options))
+                writers[place].write_table(part.combine_chunks())
 
     def save(self, folder: Path, name: str) -> None:
-        """Copy the files to the folders of their tools."""
-        for tool, file in self._files.items():
-            (folder / f"tool={tool}").mkdir(exist_ok=True)
+        """Copy the files to the folders of their tables."""
+        for place, file in self._files.items():
+            (folder / place).mkdir(exist_ok=True)
             file.seek(0)
-            with (folder / f"tool={tool}" / name).open("wb") as target:
+            with (folder / place / name).open("wb") as target:
                 shutil.copyfileobj(file, target)
 
     def __reduce__(self) -> tuple[Any, ...]:
         content = {}
-        for tool, file in self._files.items():
+        for place, file in self._files.items():
             file.seek(0)
-            content[tool] = file.read()
-        return LargeSamples, (content,)
+            content[place] = file.read()
+        return LargeTables, (content, self.marks)
 
 
 def _write_json(path: Path, content: Any, indent: int | None = 1) -> None:

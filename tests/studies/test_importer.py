@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 import azlatency as az
-from azlatency.logs import schema
+from azlatency.logs import expand, schema
 from azlatency.studies import importer
 from azlatency.studies.importer import import_study
 from azlatency.studies.manifest import ManifestError
-from azlatency.studies.store import load
+from azlatency.studies.parts import read_part
+from azlatency.studies.store import large_files, load, stored_schema
 
 
 def tables_of(folder: Path) -> dict[Path, bytes]:
@@ -88,6 +89,36 @@ def test_samples_of_large_logs_have_files_of_their_own(
     (study / "az1-az3" / "ping.log").unlink()
     import_study("cni", [study], out=out)
     assert len(list((out / "cni" / "samples").glob("tool=ping/source-*.parquet"))) == 1
+
+
+def test_long_tables_of_large_logs_have_files_of_their_own(
+    study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_study("cni", [study], out=tmp_path / "together")
+    monkeypatch.setattr(expand, "_LARGE", 0)
+    monkeypatch.setattr(importer, "MANY", 3)
+    monkeypatch.setattr(importer, "_ROW_GROUP", 4)
+    parse_batch = importer._parse_batch  # its answer travels between processes
+    monkeypatch.setattr(importer, "_parse_batch", lambda batch: pickle.loads(pickle.dumps(parse_batch(batch))))
+    summary = import_study("cni", [study], out=out)
+    assert large_files(out / "cni", "intervals") and large_files(out / "cni", "metrics")
+    assert not (out / "cni" / "intervals.csv").exists()
+    apart, together = load("cni", processed=out), load("cni", processed=tmp_path / "together")
+    for name in schema.TABLES:
+        assert (
+            apart.to_arrow(name)
+            .drop_columns(["imported_at"] if name == "sources" else [])
+            .equals(together.to_arrow(name).drop_columns(["imported_at"] if name == "sources" else []))
+        ), name
+    parsed = [read_part(folder / "cni" / "parsed_runs.parquet", stored_schema("parsed_runs")) for folder in
+              (out, tmp_path / "together")]  # fmt: skip
+    assert parsed[0].equals(parsed[1]), "the marks of runs do not depend on the files"
+    first = next(path for path in sorted(study.rglob("*.log")))
+    first.write_text(first.read_text("utf-8") + "\n", "utf-8")
+    assert import_study("cni", [study], out=out).parsed == 1
+    import_study("cni", [study], out=tmp_path / "fresh")
+    assert tables_of(out / "cni") == tables_of(tmp_path / "fresh" / "cni")
+    assert summary.usable
 
 
 def test_a_changed_manifest_is_applied(study: Path, out: Path) -> None:
