@@ -129,7 +129,7 @@ class JsonLineMap:
 
     def lines_between(self, alike: Alike) -> int:
         """Return how many lines below one of alike elements the next one begins."""
-        return self.text.count("\n", alike.first.position, alike.second)
+        return self.text.count("\n", *alike.begins[:2])
 
     def lines_in_all(self, alike: Alike, line: int) -> list[int]:
         """Return the numbers of the lines that are in each of alike elements what a line is in the first one."""
@@ -174,7 +174,7 @@ class JsonLineMap:
     def read_object(self, position: int, into: json_tokens.JsonObject, kept: json_tokens.Kept | None = None) -> int:
         """Read the object at ``position`` and return its end; see `json_tokens.read_object`.
 
-        In the lists of a long valid document that are kept, elements may be `json_lists.Alike`.
+        In the lists of a long valid document that are kept, elements are `json_lists.Element`.
         """
         document, text = self.log.document, self.text
         if isinstance(document, Raw) and kept is not None and len(text) >= LONG and text.isascii():

@@ -8,7 +8,7 @@ is in the same place in all of them. The numbers are found, compared and convert
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: So many elements, and at most so many bytes, are searched for alike ones at once: new memory costs more than passes.
 _ELEMENTS, _WINDOW = 16, 2**16
 #: So many alike elements, and at most so many bytes, are returned at once.
-_FEWEST, _LARGEST = 3, 2**20
+_FEWEST, _LARGEST = 3, 2**23
 _MOST_DIGITS = 17
 _POWERS = 10 ** np.arange(_MOST_DIGITS + 1)
 _DIGITS = b"0123456789"
@@ -46,7 +46,31 @@ class Number(NamedTuple):
     last: int
 
 
-class Alike:
+class Element:
+    """An element of a list that is read when it is needed, because many of them would need much memory.
+
+    Parameters
+    ----------
+    text : str
+        A text in ASCII.
+    begins : list of int
+        Where the element begins.
+    """
+
+    def __init__(self, text: str, begins: list[int]) -> None:
+        self._text, self.begins = text, begins
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+    def objects(self) -> Iterator[JsonObject]:
+        """Read the elements one by one."""
+        for begin in self.begins:
+            read_object(self._text, begin, element := JsonObject())
+            yield element
+
+
+class Alike(Element):
     """Elements of a list that follow each other and have the same text but for their digits.
 
     Parameters
@@ -64,30 +88,9 @@ class Alike:
     def __init__(
         self, first: JsonObject, text: str, data: NDArray[np.uint8], starts: Positions, ends: Positions
     ) -> None:
-        self.first, self._text, self._data, self._starts, self._ends = first, text, data, starts, ends
+        super().__init__(text, (starts[:, 0] - (starts[0, 0] - first.position)).tolist())
+        self.first, self._data, self._starts, self._ends = first, data, starts, ends
         self._runs = {start: index for index, start in enumerate(starts[0].tolist())}
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    @property
-    def begins(self) -> list[int]:
-        """The positions of the elements."""
-        begins: list[int] = (self._starts[:, 0] - (self._starts[0, 0] - self.first.position)).tolist()
-        return begins
-
-    @property
-    def second(self) -> int:
-        """The position of the second element."""
-        return int(self._starts[1, 0] - self._starts[0, 0]) + self.first.position
-
-    def objects(self) -> list[JsonObject]:
-        """Return the elements one by one."""
-        objects = []
-        for begin in self.begins:
-            read_object(self._text, begin, element := JsonObject())
-            objects.append(element)
-        return objects
 
     def find(self, scalar: Scalar, ending: str = "") -> Number | None:
         """Find a value of the first element that is a decimal number; None if it is not one.
@@ -116,7 +119,7 @@ class Alike:
         """Return which tokens of an element numbers are, and how many it has; None if they are read one by one."""
         if len(numbers) < _MANY:
             return None
-        element, indexes = self._data[self.first.position : self.second].tobytes(), []
+        element, indexes = self._data[self.first.position : self.begins[1]].tobytes(), []
         for number in numbers:
             start, end = int(self._starts[0, number.first]), int(self._ends[0, number.last])
             before, after = (
@@ -190,18 +193,18 @@ class AlikeReader:
         # Without a copy if the document begins with the text.
         self._text, self._data = text, np.frombuffer(document if text[0] == "{" else text.encode(), dtype=np.uint8)
 
-    def read(self, position: int, depth: int) -> tuple[Alike | JsonObject, int]:
+    def read(self, position: int, depth: int) -> tuple[Element, int]:
         """Read the element at ``position``, an object inside of ``depth`` others, and those after it that are alike.
 
         Returns
         -------
         tuple
-            The elements, or the first one if the next ones differ, and the position after them.
+            The elements (`Alike`), or the first one if the next ones differ, and the position after them.
         """
         end = read_object(self._text, position, first := JsonObject(), depth)
         comma = _NEXT.match(self._text, end)
         if comma is None or not self._is_repeated(position, end, comma.end()):
-            return first, end
+            return Element(self._text, [position]), end
         template = _Template(self._data, position, end, comma.end())
         between, parts, begin = comma[0], [], position
         window = max(min(_ELEMENTS * (end - position), _WINDOW), 4 * (end - position))
@@ -212,9 +215,9 @@ class AlikeReader:
                 break
             begin, window = end + len(between), max(window, _WINDOW)
         starts, ends = (np.concatenate(sides) for sides in zip(*parts, strict=True))
-        return (
-            (Alike(first, self._text, self._data, starts, ends), end) if len(starts) >= _FEWEST else (first, first.end)
-        )
+        if len(starts) < _FEWEST:
+            return Element(self._text, [position]), first.end
+        return Alike(first, self._text, self._data, starts, ends), end
 
     def _is_repeated(self, position: int, end: int, following: int) -> bool:
         """Return whether the next element has the same text without digits."""

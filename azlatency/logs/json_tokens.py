@@ -146,13 +146,6 @@ class JsonObject(msgspec.Struct, gc=False):
             if not is_text and value.__class__ in (str, int)
         ]
 
-    def texts(self) -> tuple[dict[str, str], array[int]] | None:
-        """Return the members and their lines if `json_scan` read the object and all members are strings, else None."""
-        if self.places is None or not isinstance(self.ordinals, range):
-            return None
-        part = slice(self.ordinals.start, self.ordinals.stop)
-        return None if 0 in self.places.is_text[part] else (self.content, self.places.lines[part])
-
     def whole_numbers(self, line_of: Callable[[int], int]) -> tuple[list[str], list[int], list[int]]:
         """Return keys, values and lines of the members that are whole numbers, without those that are too large."""
         if self.places is not None and isinstance(self.ordinals, range):

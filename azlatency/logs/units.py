@@ -232,47 +232,6 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
     return Quantity(float(exact * scale), canonical, token, float(half_last_digit), shown)
 
 
-def quantities(tokens: Sequence[str], units: Sequence[str]) -> tuple[Column, Column] | None:
-    """Convert many printed numbers at once.
-
-    Parameters
-    ----------
-    tokens : sequence of str
-        The numbers as printed.
-    units : sequence of str
-        Their units; with fewer units than numbers, the units repeat.
-
-    Returns
-    -------
-    tuple of array or None
-        Values and half-widths of the rounding intervals in canonical units, exactly as `quantity` returns them. None if
-        a token has other characters than digits and a point, or too many digits for exact arithmetic in ``float64``.
-    """
-    import numpy as np
-
-    raw = ",".join(tokens).encode("ascii", "replace")
-    if raw.translate(None, b"0123456789.,") or not tokens:
-        return None
-    marks = np.frombuffer(raw, dtype=np.uint8)
-    ends = np.append((marks == ord(",")).nonzero()[0], len(raw))
-    points = (marks == ord(".")).nonzero()[0]
-    owners = ends.searchsorted(points)
-    if len(ends) != len(tokens) or (np.diff(owners) == 0).any():
-        return None
-    sizes = np.diff(ends, prepend=-1) - 1
-    sizes[owners] -= 1
-    if sizes.min() < 1 or sizes.max() > _MOST_DIGITS:
-        return None
-    decimals = np.zeros(len(tokens), dtype=np.int64)
-    decimals[owners] = ends[owners] - points - 1
-    digits = np.fromstring(raw.replace(b".", b"").decode(), dtype=np.int64, sep=",")
-    columns = digits.reshape(-1, len(units)), decimals.reshape(-1, len(units))
-    if (converted := ratios(*columns, units)) is None:
-        return None
-    values, halves = converted
-    return values.reshape(-1), halves.reshape(-1)
-
-
 def ratios(
     digits: NDArray[np.int64], decimals: NDArray[np.int64], units: Sequence[str]
 ) -> tuple[Column, Column] | None:

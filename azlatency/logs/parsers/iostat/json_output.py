@@ -70,7 +70,7 @@ class IostatJson:
             self._read_report(part)
         elif isinstance(part, Scalar | list):
             return
-        elif (columns := read_columns(part, self.line_map)) is not None:
+        elif len(part) > 1 and (columns := read_columns(part, self.line_map)) is not None:
             self._read_alike(columns)
         else:
             for node in part.objects():

@@ -82,7 +82,7 @@ def _read_threads(threads: object, fields: ReportFields, line_map: JsonLineMap) 
     for part in threads if isinstance(threads, list) else []:
         if isinstance(part, json_tokens.JsonObject):
             _read_thread(part, fields, line_map)
-        elif not (threads == [part] and _read_alike(part, fields, line_map)):
+        elif not (threads == [part] and len(part) > 1 and _read_alike(part, fields, line_map)):
             for thread in part.objects():
                 _read_thread(thread, fields, line_map)
 
@@ -134,11 +134,6 @@ def _read_thread(thread: json_tokens.JsonObject, fields: ReportFields, line_map:
 def _values(node: object, line_map: JsonLineMap) -> list[tuple[str | None, object, int]]:
     """Return metric, value and line of a member: a string, an object of metric and value, or a list of these."""
     if isinstance(node, json_tokens.JsonObject):
-        if (texts := node.texts()) is not None:
-            members, lines = texts
-            if "value" not in members:
-                return []
-            return [(members.get("metric"), members["value"], lines[list(members).index("value")])]
         scalar = node.leaf("value")
         return [] if scalar is None else [(node.value("metric"), scalar.value, line_map.line_number(scalar.position))]
     if isinstance(node, json_tokens.Scalar):
