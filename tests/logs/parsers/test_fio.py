@@ -244,6 +244,14 @@ def test_bins_that_do_not_add_up_are_reported() -> None:
     assert "value_conflict" in event_code_set(read_log(text))
 
 
+def test_a_bin_without_a_latency_is_left_out() -> None:
+    whole = fixture("3.33-randread-bins.json")
+    tables, usual = read_log(whole.replace('"346112" : 1,', '"" : 1,')), read_log(whole)
+    assert event_code_set(tables) - event_code_set(usual) == {"value_conflict"}
+    lows, usual_lows = ([row["low_ns"] for row in each.records("histograms")] for each in (tables, usual))
+    assert lows == usual_lows[1:]
+
+
 # --- documents
 
 
