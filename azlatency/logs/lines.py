@@ -273,6 +273,7 @@ class Lines(Sequence[Line]):
     def __init__(self, parts: list[list[Line] | Passage | UniformBlock]) -> None:
         self.parts = parts
         self._starts = [0, *accumulate(len(part) for part in parts)]
+        self._read: UniformBlock | None = None
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -289,8 +290,13 @@ class Lines(Sequence[Line]):
             cut = [part[max(start - at, 0) : max(stop - at, 0)] for part, at in places]
             return Lines([part for part in cut if len(part)])
         index = range(len(self))[index]
-        part = bisect_right(self._starts, index) - 1
-        return self.parts[part][index - self._starts[part]]
+        number = bisect_right(self._starts, index) - 1
+        part = self.parts[number]
+        if part is not self._read and isinstance(part, UniformBlock):
+            if self._read is not None:
+                self._read.forget()  # readers go forward
+            self._read = part
+        return part[index - self._starts[number]]
 
     def __iter__(self) -> Iterator[Line]:
         for part in self.parts:
