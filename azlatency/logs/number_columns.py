@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 _NUMBER = re.compile(rb"(-?)([0-9]+)(\.[0-9]+)?")
-_ZERO, _LINE_FEED = ord("0"), ord("\n")
+_LINE_FEED = ord("\n")
 #: More digits do not fit into 64 bits.
 _MOST_DIGITS = 19
 #: Bytes in front of the digits, so that the words of the first number do not begin before them.
@@ -174,11 +174,11 @@ class _Layout:
         self._widths = [numbers[name].stop - numbers[name].start for name in widths]
         self.columns = len(self._numbers) + len(widths)
         # A row differs from the text in its digits only, and there by at most nine.
-        text, most = np.frombuffer(row, dtype=np.uint8).copy(), np.zeros(len(row), np.uint8)
+        text, most = bytearray(row), bytearray(len(row))
         for number in numbers.values():
-            for part in (slice(number.start, number.point), slice(number.point + 1, number.stop)):
-                text[part], most[part] = _ZERO, 9
-        self._text, self._most = np.tile(text, _STEP), np.tile(most, _STEP)
+            for start, stop in ((number.start, number.point), (number.point + 1, number.stop)):
+                text[start:stop], most[start:stop] = b"0" * (stop - start), b"\x09" * (stop - start)
+        self._text, self._most = (np.frombuffer(part * _STEP, np.uint8) for part in (text, most))
 
     def read(self, rows: Bytes) -> tuple[NDArray[np.bool_] | None, list[Integers | int] | None]:
         """Return which rows have this layout, None if all have, and their columns, None if a number is too long."""
