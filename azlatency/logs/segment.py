@@ -114,8 +114,8 @@ def segment(source: Source, claims: Sequence[Claim]) -> Segments:
     claims = _remove_conflicts(claims, segments)
     for block in _find_blocks(source, lines, segments):
         inside = [claim for claim in claims if block.start <= claim.position < block.stop]
-        inside = _remove_weak(_remove_shared(inside))
-        inside = _remove_continued(inside, block, lines)
+        if len(inside) > 1:
+            inside = _remove_continued(_remove_weak(_remove_shared(inside)), block, lines)
         starts = [_include_opening_brace(claim.position, block, lines) for claim in inside]
         if starts:
             starts[0] = _find_start(starts[0], inside[0].tool, lines, block) if block.loose else block.start

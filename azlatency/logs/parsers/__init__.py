@@ -122,11 +122,14 @@ class Log:
             return text
         return "\n".join(text.split("\n")[self.first_line - 1 : self.last_line]) + "\n"
 
-    @cached_property
+    @property
     def arguments(self) -> list[str]:
         """The words of the command line, split as a shell does; empty without a command line."""
-        if self.command is None:
-            return []
+        return [] if self.command is None else self._words
+
+    @cached_property
+    def _words(self) -> list[str]:
+        assert self.command is not None
         try:
             return shlex.split(self.command)
         except ValueError:  # unbalanced quotes

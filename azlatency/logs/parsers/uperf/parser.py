@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -288,8 +289,9 @@ class _Uperf(LineLog):
             text = f"{size.printed}{size.printed_unit or ''} in {seconds:g} s is not {rate.printed}{rate.printed_unit}"
             contradict(self.run, "rate_mismatch", f"{name}: {text}", row.line)
 
+    @cached_property
     def _data_step(self) -> tuple[str, _Moved] | None:
-        """Return the only transaction that may have moved data."""
+        """The only transaction that may have moved data, once all lines were read."""
         steps = [
             (name, rows[-1])
             for name, rows in self.moved.items()
@@ -300,7 +302,7 @@ class _Uperf(LineLog):
     def _is_repeated(self, name: str) -> bool:
         """Return whether an operation is repeated (``count=16``): uperf divides only its mean by the repetitions."""
         number, (mean, _, _, shortest), _ = self.times[name]
-        step = self._data_step()
+        step = self._data_step
         iterations = self.times.get(step[0]) if step is not None else None
         if name.startswith("Txn") or name in _WITHOUT_DATA:
             return False
@@ -308,7 +310,7 @@ class _Uperf(LineLog):
 
     def _store_throughput(self) -> None:
         """Store the rate of the only transaction with data as that of the run, with its direction."""
-        run, step = self.run, self._data_step()
+        run, step = self.run, self._data_step
         if step is None or "clock_step" in run.codes:
             return
         name, row = step
@@ -331,7 +333,7 @@ class _Uperf(LineLog):
 
     def _store_round_trip(self) -> None:
         """Store the time of the iterations of the only transaction with data if each is one write and one read."""
-        run, step = self.run, self._data_step()
+        run, step = self.run, self._data_step
         if step is None or step[0] not in self.times:
             return
         number, (mean, _, longest, shortest), line = self.times[step[0]]
