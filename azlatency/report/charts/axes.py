@@ -69,7 +69,8 @@ def times_axis(axis: Axes, ends: Sequence[float], *, room: float = 1.15, upright
     """Make a logarithmic axis for ratios that spans ``ends`` and a factor ``room`` beyond them."""
     from matplotlib.ticker import FixedLocator
 
-    which, low, high = axis.yaxis if upright else axis.xaxis, min(ends) / room, max(ends) * room
+    drawn = [end for end in ends if end > 0] or [1.0]  # a ratio of 0 has no place on such an axis
+    which, low, high = axis.yaxis if upright else axis.xaxis, min(drawn) / room, max(drawn) * room
     axis.set(**{f"{which.axis_name}scale": "log", f"{which.axis_name}lim": (low, high)})
     width = math.log(high / low)
     plain_log_ticks(which)

@@ -103,7 +103,7 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
               for value in c.values]  # fmt: skip
     everything = [value / MICROSECOND for condition in rows for value in condition.values]
     everything += [truth / MICROSECOND for row in rows if (truth := configured().rtt.get(row.path))]
-    if max(everything) > 4 * min(everything):
+    if max(everything) > 4 * min(everything) > 0:
         axis.set_xscale("log")
         axis.set_xlim(min(everything) / 1.3, max(everything) * (max(everything) / min(everything)) ** 0.25)
         plain_log_ticks(axis.xaxis)

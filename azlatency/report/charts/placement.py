@@ -67,7 +67,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     values = [
         value for condition in conditions for value in (*condition.values, *(draw.ends_of(condition.typical) or ()))
     ]
-    logarithmic = max(values) > _FAR_APART * min(values)
+    logarithmic = max(values) > _FAR_APART * min(values) > 0
     room = 0.3 if narrow() else 0.16
     for axis in axes:
         if logarithmic:

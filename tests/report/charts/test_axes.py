@@ -31,5 +31,13 @@ def test_a_short_logarithmic_axis_has_more_than_one_tick() -> None:
     assert len([tick for tick in axis.get_yticks() if 60 <= tick <= 160]) >= 3
 
 
+def test_a_logarithmic_axis_ignores_a_ratio_of_zero() -> None:
+    _, (axis,) = base.grid(1, 1, 2.0)
+    axes.times_axis(axis, (0.0, 0.5, 2.0), room=1.0)
+    assert axis.get_xlim() == (0.5, 2.0)
+    axes.times_axis(axis, (0.0,), room=2.0)
+    assert axis.get_xlim() == (0.5, 2.0)
+
+
 def test_a_quantile_has_as_many_nines_as_its_tail_is_rare() -> None:
     assert axes.nines(0.99) == pytest.approx(2) and axes.nines(0.9) == pytest.approx(1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.objects import Chart
@@ -20,3 +22,9 @@ def test_single_runs_have_a_ratio_without_an_interval(zones: Study) -> None:
     chart = charts.single_changes(az.stats.placement.changes(conditions, "placement"))
     # 93.556 / 53.433 us
     assert isinstance(chart, Chart) and "sockperf TCP 1400 B: measured ratio 1.75" in chart.alt
+
+
+def test_a_round_trip_that_was_printed_as_zero_is_drawn(zones: Study) -> None:
+    first, *others = az.stats.placement.conditions(zones, az.latency(zones))
+    conditions = [replace(first, values=(0.0,), typical=None), *others]
+    assert isinstance(charts.placement_values(conditions), Chart)
