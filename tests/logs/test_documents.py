@@ -10,7 +10,7 @@ from helpers.places import FIXTURES
 from azlatency.logs import parse
 from azlatency.logs.decode import Source, source_from_bytes
 from azlatency.logs.documents import SourceLines, find_document
-from azlatency.logs.parsers.iperf3 import json_output
+from azlatency.logs.parsers.iperf3 import json_intervals
 from azlatency.logs.tables import Logs
 
 DOCUMENTS = sorted(path for path in FIXTURES.glob("*/*.json") if not path.name.endswith(".expected.json"))
@@ -31,7 +31,7 @@ def test_tables_are_those_of_the_search(path: Path, monkeypatch: pytest.MonkeyPa
     raw = path.read_bytes()
     quick = tables(parse.parse_source(source_from_bytes(raw, "a.json")))
     monkeypatch.setattr(parse, "find_document", lambda source: None)
-    monkeypatch.setattr(json_output, "decode_intervals", lambda text, place: None)
+    monkeypatch.setattr(json_intervals, "decode_intervals", lambda text, place: None)
     assert quick == tables(parse.parse_source(source_from_bytes(raw, "a.json")))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -68,7 +69,7 @@ def _panel(axis: Axes, one: History) -> None:
     axis.plot(numbers, values, color=RUN, linewidth=0.5, alpha=0.5)
     (marks,) = axis.plot(numbers, values, "o", color=RUN, markersize=3.5, markerfacecolor=axis.get_facecolor())
     tip(marks, *(f"run {number}: {plain(value, 5)} {unit}" for number, value in zip(numbers, values, strict=True)))
-    levels = one.levels or (sorted(one.values)[len(values) // 2],)
+    levels = one.levels or (statistics.median(one.values),)
     for (begin, end), level in zip(pairwise([0, *one.changes, len(values)]), levels, strict=True):
         axis.plot([begin + 0.5, end + 0.5], [level / scale] * 2, color=ESTIMATE, linewidth=1.4)
     if truth := _truth(one):

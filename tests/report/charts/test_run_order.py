@@ -31,7 +31,7 @@ def test_runs_that_resemble_their_neighbours_are_drawn_first_and_named() -> None
     text = str(tables.latency.runs_in_order(ordered))
     assert "dependent in time" in text and "not tested below 20 runs" in text
     sentences = str(findings.latency.conclude(runs, az.summarize(runs), [], [], ordered))
-    assert "1 of 2 paths and methods: b → c, ping 56 B" in sentences
+    assert "1 of 2 paths and methods: b → c (ping 56 B)" in sentences
 
 
 def test_a_change_of_the_level_is_found_from_twenty_runs() -> None:
