@@ -12,12 +12,12 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 from azlatency.logs.large import FileText
-from azlatency.logs.lines import Line, group_lines, unique_pieces
+from azlatency.logs.lines import Line, find_texts, group_lines, unique_pieces
 from azlatency.logs.parsers import code_page_phrases
 
 #: Replaces a line end that a program spelled out as two characters; the pieces of such a line keep its number.
@@ -88,6 +88,10 @@ class Source:
         if not has_control(text):
             return list(map(_NEW_LINE, enumerate(raws, start=1)))
         return [line for number, raw in enumerate(raws, start=1) for line in _clean_line(number, raw)]
+
+    def find_texts(self, find: Callable[[int], int]) -> Iterator[tuple[int, str]]:
+        """Yield what `azlatency.logs.lines.find_texts` does, and build no lines if none is wanted."""
+        return find_texts(self.lines, find) if find(0) else iter(())
 
     @property
     def pieces(self) -> Iterable[tuple[str, Sequence[int]]]:

@@ -24,7 +24,7 @@ from azlatency.logs.documents import find_document
 from azlatency.logs.expand import LARGEST_WHOLE, expand
 from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED
 from azlatency.logs.large import FileText
-from azlatency.logs.lines import find_texts, unique_pieces
+from azlatency.logs.lines import unique_pieces
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
 from azlatency.logs.rows import Rows
@@ -302,7 +302,7 @@ def _add_unknown_lines(recorder: Recorder) -> None:
     runs.sort(key=itemgetter(0))
     starts = [first for first, _, _ in runs]
     furthest = list(accumulate((last for _, last, _ in runs), max))
-    for number, text in find_texts(recorder.source.lines, find):
+    for number, text in recorder.source.find_texts(find):
         index = bisect_right(starts, number) - 1
         while index >= 0 and runs[index][1] < number <= furthest[index]:
             index -= 1

@@ -30,7 +30,7 @@ from azlatency.logs.grammar import (
     LineLog,
     Rule,
 )
-from azlatency.logs.lines import find_lines_with, find_texts
+from azlatency.logs.lines import find_lines_with
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
 
@@ -137,7 +137,7 @@ def classify_remaining_lines(source: Source, accounting: LineAccounting, segment
     for number in segments.prose_lines:
         accounting.mark(number, PROSE)
     notes = None
-    for number, text in find_texts(source.lines, partial(accounting.find, UNMARKED)):
+    for number, text in source.find_texts(partial(accounting.find, UNMARKED)):
         shows_text = bool(text.strip())
         if shows_text and notes is None:
             notes = _is_notes(source, segments)
@@ -154,7 +154,7 @@ def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segmen
     In running text, a line that belongs to no log is prose; a number of a tool in it must not be lost unnoticed.
     """
     boundaries = set(segments.prose_lines)
-    for number, text in find_texts(source.lines, partial(accounting.find, PROSE)):
+    for number, text in source.find_texts(partial(accounting.find, PROSE)):
         # Nothing shows which tool printed a number that stands alone on its line.
         if number in boundaries or not any(map(str.isdigit, text)) or _NUMBER.fullmatch(text) or _is_command(text):
             continue

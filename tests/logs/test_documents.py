@@ -57,6 +57,12 @@ def test_other_texts_are_searched(text: str) -> None:
     assert find_document(source(text)) is None
 
 
+def test_the_lines_of_a_document_are_not_built() -> None:
+    whole = source((FIXTURES / "iperf3" / "3.12-tcp.json").read_text("utf-8"))
+    parse.parse_source(whole)
+    assert "lines" not in vars(whole)
+
+
 def test_lines_are_those_of_the_source() -> None:
     text = source('{"start": {\n"version": "iperf 3.12"}\n}\n')
     lines = SourceLines(text)
