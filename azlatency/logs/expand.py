@@ -46,6 +46,7 @@ MOST_EXPANDED = 250
 LONGEST_EXPANDED_LINE = 64 * 1024**2
 _EXPANDED_FREELY = 256 * 1024**2
 _PIECE = 1024**2
+_LONGEST_ZIP_END = 22 + 2**16
 #: The text of larger logs, and of compressed ones from an eighth of it, stays in a file.
 _LARGE = 16 * 1024**2
 #: Beyond `LARGEST_SOURCE`, only what shrinks like a log is decompressed.
@@ -116,7 +117,7 @@ def shown_name(name: str) -> str:
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
     """Yield every log in bytes that are already read; see `expand`."""
     try:
-        if (b"PK" in raw and _is_zip(io.BytesIO(raw))) or _find_reader(raw) or _is_tar(raw):
+        if (_may_be_zip(raw) and _is_zip(io.BytesIO(raw))) or _find_reader(raw) or _is_tar(raw):
             yield from _expand_opened(io.BytesIO(raw), shown)
             return
         source = source_from_bytes(raw, shown)
@@ -211,6 +212,11 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
             file.seek(0)
             raw = file.read()
         yield source_from_bytes(_decompress(raw, shown, room), shown, sha256=hashlib.sha256(raw).hexdigest())
+
+
+def _may_be_zip(raw: bytes) -> bool:
+    """Return whether bytes begin as a zip archive, or contain the end of one, which only a comment follows."""
+    return raw.startswith(_ZIP) or raw.find(b"PK\5\6", max(len(raw) - _LONGEST_ZIP_END, 0)) >= 0
 
 
 def _is_zip(file: IO[bytes]) -> bool:
