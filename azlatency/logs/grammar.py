@@ -338,7 +338,7 @@ class LineLog:
         read, kinds = self.read, accounting.kinds
         for batch in self._batches(lines, accounting):
             shapes = shape_of("\n".join([text for _, text in batch])).split(b"\n")
-            for line, entries in zip(batch, map(self._candidates.__getitem__, shapes), strict=False):
+            for line, entries in zip(batch, map(self._candidates.__getitem__, shapes), strict=True):
                 self._fed, self._possible = line, entries
                 number, text = line
                 if not text or text.isspace():
@@ -365,7 +365,8 @@ class LineLog:
     def _batches(self, lines: Sequence[Line], accounting: LineAccounting) -> Iterator[list[Line]]:
         """Yield the lines that no bulk reader reads."""
         if isinstance(lines, list):
-            yield lines
+            if lines:
+                yield lines
             return
         batch: list[Line] = []
         for item in iter_blocks(lines):

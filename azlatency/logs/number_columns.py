@@ -99,7 +99,7 @@ class Rows:
         ends = np.flatnonzero(text == _LINE_FEED) + 1
         begins = np.concatenate(([0], ends[:-1]))
         lengths = ends - begins
-        columns = [np.empty(len(ends), np.int64) for _ in ()]
+        columns: list[Integers] = []
         waiting = [np.flatnonzero(lengths == length) for length in np.flatnonzero(np.bincount(lengths))]
         comparisons = 0
         while waiting:
