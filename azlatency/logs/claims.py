@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.lines import ByShape, Line, shape_of
+from azlatency.logs.lines import ByShape, shape_of
 from azlatency.logs.parsers import Signature, load_parsers
 
 _BLANKS_BETWEEN = 4
@@ -17,14 +19,13 @@ _Entry = tuple[tuple[str, str], Signature, Callable[[str], object]]
 
 
 class Claim(NamedTuple):
-    """A tool's claim that one of its logs starts at ``lines[position]``; ``line`` is the evidence.
+    """A tool's claim that one of its logs starts at ``lines[position]``, which is the evidence.
 
     The tool may be one of `azlatency.logs.foreign`, which no parser reads.
     """
 
     position: int
     tool: str
-    line: Line
     weak: bool = False
 
     @property
@@ -33,14 +34,66 @@ class Claim(NamedTuple):
         return self.tool not in load_parsers()
 
 
-def find_claims(source: Source) -> list[Claim]:
+class Claims(Sequence[Claim]):
+    """Claims in ascending order of position, at 11 bytes each: a text may have millions of lines that begin a log."""
+
+    def __init__(self, claims: Iterable[Claim] = ()) -> None:
+        self._tools: list[str] = []
+        self._positions, self._codes, self._weak = array("q"), array("H"), bytearray()
+        for claim in claims:
+            self.append(claim)
+
+    def append(self, claim: Claim) -> None:
+        """Add a claim at the end."""
+        if claim.tool not in self._tools:
+            self._tools.append(claim.tool)
+        self._positions.append(claim.position)
+        self._codes.append(self._tools.index(claim.tool))
+        self._weak.append(claim.weak)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Claims | list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def __getitem__(self, index: int) -> Claim: ...
+    @overload
+    def __getitem__(self, index: slice) -> Claims: ...
+    def __getitem__(self, index: int | slice) -> Claim | Claims:
+        if isinstance(index, int):
+            return Claim(self._positions[index], self._tools[self._codes[index]], bool(self._weak[index]))
+        part = Claims()
+        part._tools = self._tools
+        part._positions, part._codes, part._weak = self._positions[index], self._codes[index], self._weak[index]
+        return part
+
+    def __delitem__(self, index: slice) -> None:
+        del self._positions[index], self._codes[index], self._weak[index]
+
+    def between(self, start: int, stop: int) -> Claims:
+        """Return the claims on the lines ``start`` to ``stop`` (exclusive)."""
+        return self[bisect_left(self._positions, start) : bisect_left(self._positions, stop)]
+
+    def weigh(self) -> tuple[int, int]:
+        """Return the number of claims of known tools that start a log, and of all of them."""
+        known = load_parsers().keys()
+        codes = {code for code, tool in enumerate(self._tools) if tool in known}
+        weak = sum(weak for code, weak in zip(self._codes, self._weak, strict=True) if code in codes)
+        total = sum(map(self._codes.count, codes))
+        return total - weak, total
+
+
+def find_claims(source: Source) -> Claims:
     """Return every claim of every parser and every recognised line of a foreign tool, in order of line.
 
     Lines with the same start have one weak claim of a tool, even if there are a million.
     """
-    claims: list[Claim] = []
-    proven: dict[int, str] = {}
-    tentative: set[Claim] = set()
+    claims = Claims()
+    tentative: list[Claim] = []
     last: dict[tuple[str, str], int] = {}  # position of the last claim of each hint and tool
     newest, start, begin = -1, "", 0
     for text, positions in source.pieces:
@@ -50,7 +103,8 @@ def find_claims(source: Source) -> list[Claim]:
                 start, begin = shown[:3], position
             if not entries:
                 continue
-            stripped, since, before = shown.strip(), max(begin, newest), len(claims)
+            stripped, since, proven = shown.strip(), max(begin, newest), ""
+            of_line: list[Claim] = []
             for key, signature, fullmatch in entries:
                 if key[0] not in shown:
                     continue
@@ -63,16 +117,20 @@ def find_claims(source: Source) -> list[Claim]:
                 if follows is False:
                     continue
                 last[key] = newest = position
-                claim = Claim(position, key[1], source.lines[position], signature.weak)
+                claim = Claim(position, key[1], signature.weak)
                 if follows is None:
-                    tentative.add(claim)
+                    tentative.append(claim)
                     continue
-                claims.append(claim)
+                of_line.append(claim)
                 if signature.then is not None:
-                    proven[position] = claim.tool
-            if len(claims) > before + 1:
-                claims[before:] = sorted(set(claims[before:]))
-    return _resolve(claims, tentative, proven) if tentative or proven else claims
+                    proven = claim.tool
+            if len(of_line) > 1:  # the next line proves which tool it is
+                of_line = sorted({claim for claim in of_line if proven in ("", claim.tool)})
+            for claim in of_line:
+                claims.append(claim)
+    if tentative:
+        _resolve(claims, tentative)
+    return claims
 
 
 def _entry(tool: str, signature: Signature) -> _Entry:
@@ -103,16 +161,20 @@ def _follows(source: Source, index: int, signature: Signature) -> bool | None:
     return None if truncated or (below is None and index + _BLANKS_BETWEEN >= len(lines)) else False
 
 
-def _resolve(claims: list[Claim], tentative: set[Claim], proven: dict[int, str]) -> list[Claim]:
-    """Drop the claims on a line whose next line proves another tool.
+def _resolve(claims: Claims, tentative: list[Claim]) -> None:
+    """Add the claims of lines whose next line the text does not show, if the log above is of the same tool.
 
-    If the text ends before the next line, the line goes to the tool whose log continues from above.
+    Other tools then lose their claims on such a line.
     """
-    owner = dict(proven)
-    kept = list(claims)
+    at = len(claims.between(0, tentative[0].position))
+    last = list(claims[at:])
+    owner: dict[int, str] = {}
     for claim in tentative:
-        above = [earlier for earlier in claims if earlier.position < claim.position]
+        above = [*claims[max(at - 1, 0) : at], *(earlier for earlier in last if earlier.position < claim.position)]
         if above and above[-1].tool == claim.tool:
             owner[claim.position] = claim.tool
-            kept.append(claim)
-    return sorted(claim for claim in set(kept) if owner.get(claim.position, claim.tool) == claim.tool)
+    del claims[at:]
+    kept = {claim for claim in (*last, *tentative) if owner.get(claim.position, "") == claim.tool}
+    kept |= {claim for claim in last if claim.position not in owner}
+    for claim in sorted(kept):
+        claims.append(claim)

@@ -31,6 +31,8 @@ _PIECE = 2**18
 _LARGEST_BLOCK = 2**22
 #: Lines of one piece of `unique_pieces`.
 _UNIQUE = 2**14
+#: Readers go back and forth between the ends of a few passages, whose lines stay in memory.
+_MOST_BUILT = 4
 #: Shorter blocks are faster to read line by line.
 _FEWEST = 100
 _CONTROL = (b"\r", b"\x1b", b"\x08")
@@ -173,7 +175,7 @@ class Passage(Sequence[Line]):
     """Consecutive lines of a text in a file that differ in more than their digits, built from the file when read.
 
     They are the lines ``begin`` to ``end`` of ``whole[start:stop]``, which starts with the physical line ``first``.
-    ``built`` contains the lines of the passage of the text that was read last.
+    ``built`` contains the lines of the passages of the text that were built last.
     """
 
     first: int
@@ -191,7 +193,8 @@ class Passage(Sequence[Line]):
         if lines is None:
             texts = self.whole[self.start : self.stop].removesuffix("\n").split("\n")
             lines = [line for at, raw in enumerate(texts, start=self.first) for line in self.clean(at, raw)]
-            self.built.clear()
+            while len(self.built) >= _MOST_BUILT:
+                del self.built[next(iter(self.built))]
             self.built[self.start] = lines
         return lines
 

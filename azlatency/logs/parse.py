@@ -18,7 +18,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from azlatency.logs.claims import Claim, find_claims
+from azlatency.logs.claims import Claim, Claims, find_claims
 from azlatency.logs.decode import Source, SourceError
 from azlatency.logs.documents import find_document
 from azlatency.logs.expand import LARGEST_WHOLE, expand
@@ -115,12 +115,12 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
     if explain is None and (document := find_document(source)) is not None:
         return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
     plain = _Reading(source, find_claims(source))
-    as_it_is = _read(plain) if any(not claim.is_foreign for claim in plain.claims) else None
+    as_it_is = _read(plain) if plain.claims.weigh()[1] else None
     if explain is None and as_it_is is not None and _is_read_whole(as_it_is):
         return _to_logs(as_it_is)
     readings = _possible_readings(plain)
-    if tool in load_parsers() and not any(_weigh(reading.claims)[1] for reading in readings) and len(source.lines):
-        readings = [_Reading(source, [Claim(0, tool, source.lines[0])])]
+    if tool in load_parsers() and not any(reading.claims.weigh()[1] for reading in readings) and len(source.lines):
+        readings = [_Reading(source, Claims([Claim(0, tool)]))]
     chosen = readings[0]
     best = as_it_is if as_it_is is not None and chosen is plain else _read(chosen)
     for reading in readings[1:]:
@@ -136,7 +136,7 @@ class _Reading(NamedTuple):
     """A text with the claims on it, and the wrapping that was removed from it."""
 
     source: Source
-    claims: list[Claim]
+    claims: Claims
     wrapping: Unwrapped | None = None
 
 
@@ -146,7 +146,7 @@ def _possible_readings(plain: _Reading) -> list[_Reading]:
     If more logs are recognised without the wrapping, only those readings are returned. Otherwise the caller chooses
     the reading with the fewest unknown lines.
     """
-    source, most = plain.source, _weigh(plain.claims)
+    source, most = plain.source, plain.claims.weigh()
     propose = partial(propose_unwrapped, claimed=most[1] > 0, surely=most[0] > 0)
     if isinstance(source.text, FileText):
         # Lines that differ only in their digits are wrapped in the same way.
@@ -157,18 +157,12 @@ def _possible_readings(plain: _Reading) -> list[_Reading]:
     best: list[_Reading] = []
     for proposal in propose(source):
         claims = find_claims(take_head(proposal.source))
-        if _weigh(claims) > most:
-            most, best = _weigh(claims), []
-        if _weigh(claims)[1] and _weigh(claims) == most:
+        if claims.weigh() > most:
+            most, best = claims.weigh(), []
+        if claims.weigh()[1] and claims.weigh() == most:
             best = [*best, _Reading(proposal.source, claims, proposal)][-_MOST_READINGS:]
     best = [reading._replace(claims=find_claims(reading.source)) for reading in best]
-    return best if best and most[0] > _weigh(plain.claims)[0] else [plain, *best]
-
-
-def _weigh(claims: list[Claim]) -> tuple[int, int]:
-    """Return the number of claims that start a log, and of all claims."""
-    known = [claim for claim in claims if not claim.is_foreign]
-    return sum(not claim.weak for claim in known), len(known)
+    return best if best and most[0] > plain.claims.weigh()[0] else [plain, *best]
 
 
 def _is_read_whole(recorder: Recorder) -> bool:
@@ -200,12 +194,12 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         _parse_log(recorder, log)
     for conflict in segments.conflicts:
         tools = " and ".join(claim.tool for claim in conflict)
-        line = conflict[0].line
+        line = source.lines[conflict[0].position]
         text = f"both {tools} claim {line.text.strip()!r}; put each tool's output in its own file"
         recorder.add_event("ambiguous_format", "error", text, line.number)
     for claim in segments.foreign:
         text = f"this is output of {claim.tool}, which azlatency does not read"
-        recorder.add_event("foreign_tool", "warning", text, claim.line.number)
+        recorder.add_event("foreign_tool", "warning", text, source.lines[claim.position].number)
     _fail_contradicted_runs(recorder)
     # An event for each line of a text of any size does not fit into memory; without a log, one event says it all.
     skip = not segments.logs and source.size_bytes > LARGEST_WHOLE
@@ -328,10 +322,11 @@ def _to_logs(recorder: Recorder) -> Logs:
     return Logs({"sources": [row], **recorder.rows, "events": events}, recorder.samples)
 
 
-def _explain(source: Source, claims: list[Claim], write: Callable[[str], None]) -> None:
+def _explain(source: Source, claims: Claims, write: Callable[[str], None]) -> None:
     """Write which parser claims which line."""
     if not claims:
         write(f"{source.path}: no parser claims a line")
     for claim in claims:
         strength = "weak claim" if claim.weak else "claim"
-        write(f"{source.path}:{claim.line.number}: {strength} of {claim.tool}: {claim.line.text.strip()[:120]!r}")
+        line = source.lines[claim.position]
+        write(f"{source.path}:{line.number}: {strength} of {claim.tool}: {line.text.strip()[:120]!r}")

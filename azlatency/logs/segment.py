@@ -8,13 +8,16 @@ in a plain log file.
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
-from azlatency.logs.claims import Claim
+from azlatency.logs.claims import Claim, Claims
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
 from azlatency.logs.grammar import (
@@ -75,21 +78,30 @@ class _Block(NamedTuple):
 
 
 class _Logs(Sequence[Log]):
-    """Logs of which only the place is kept: a text may have very many."""
+    """Logs of which only the places and the different contexts are kept: a text may have very many."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._places: list[tuple[str, int, int, _Block]] = []
+        self._edges = array("q")
+        self._numbers = array("l")
+        self._contexts: dict[tuple[str, _Block], int] = {}
 
     def add(self, tool: str, start: int, stop: int, block: _Block) -> None:
         """Add the log of a tool in lines ``start`` to ``stop`` (exclusive)."""
-        self._places.append((tool, start, stop, block))
+        context = tool, block._replace(start=0, stop=0)
+        self._edges.extend((start, stop))
+        self._numbers.append(self._contexts.setdefault(context, len(self._contexts)))
+
+    @cached_property
+    def _by_number(self) -> list[tuple[str, _Block]]:
+        return list(self._contexts)  # once all are added
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._numbers)
 
     def __getitem__(self, index: int) -> Log:  # type: ignore[override]
-        tool, start, stop, block = self._places[index]
+        tool, block = self._by_number[self._numbers[index]]
+        start, stop = self._edges[2 * index : 2 * index + 2]
         command = block.command if _runs_tool(load_parsers()[tool], block.command) else None
         host = block.host if command else None
         return Log(self._source, tool, self._source.lines[start:stop], block.headings, command, host)
@@ -101,25 +113,26 @@ class Segments:
 
     logs: Sequence[Log] = ()
     loose: list[bool] = field(default_factory=list)
-    prose_lines: list[int] = field(default_factory=list)
+    prose_lines: array[int] = field(default_factory=partial(array, "q"))
     conflicts: list[list[Claim]] = field(default_factory=list)
     foreign: list[Claim] = field(default_factory=list)
     """The start of each output of a tool that no parser reads."""
 
 
-def segment(source: Source, claims: Sequence[Claim]) -> Segments:
+def segment(source: Source, claims: Claims) -> Segments:
     """Split a source into logs at its claims. Lines that two tools claim become conflicts, not logs."""
     lines = source.lines
     segments = Segments(logs := _Logs(source))
     claims = _remove_conflicts(claims, segments)
     for block in _find_blocks(source, lines, segments):
-        inside = [claim for claim in claims if block.start <= claim.position < block.stop]
+        inside = claims.between(block.start, block.stop)
         if len(inside) > 1:
-            inside = _remove_continued(_remove_weak(_remove_shared(inside)), block, lines)
-        starts = [_include_opening_brace(claim.position, block, lines) for claim in inside]
+            inside = _remove_continued(_remove_weak(_remove_shared(inside, lines)), block, lines)
+        starts = array("q", (_include_opening_brace(claim.position, block, lines) for claim in inside))
         if starts:
             starts[0] = _find_start(starts[0], inside[0].tool, lines, block) if block.loose else block.start
-        for claim, (start, stop) in zip(inside, pairwise([*starts, block.stop]), strict=True):
+        starts.append(block.stop)
+        for claim, (start, stop) in zip(inside, pairwise(starts), strict=True):
             if claim.is_foreign:
                 segments.foreign.append(claim)
                 continue
@@ -153,13 +166,22 @@ def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segmen
 
     In running text, a line that belongs to no log is prose; a number of a tool in it must not be lost unnoticed.
     """
-    boundaries = set(segments.prose_lines)
     for number, text in source.find_texts(partial(accounting.find, PROSE)):
         # Nothing shows which tool printed a number that stands alone on its line.
-        if number in boundaries or not any(map(str.isdigit, text)) or _NUMBER.fullmatch(text) or _is_command(text):
+        if (
+            _is_boundary(number, segments)
+            or not any(map(str.isdigit, text))
+            or _NUMBER.fullmatch(text)
+            or _is_command(text)
+        ):
             continue
         if (tool := _tool_of(text.strip())) is not None:
             yield Line(number, text), tool
+
+
+def _is_boundary(number: int, segments: Segments) -> bool:
+    at = bisect_left(segments.prose_lines, number)
+    return segments.prose_lines[at : at + 1] == array("q", [number])
 
 
 def _is_command(text: str) -> bool:
@@ -204,14 +226,10 @@ def _rules() -> list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]]:
     return rules
 
 
-def _remove_conflicts(claims: Sequence[Claim], segments: Segments) -> list[Claim]:
-    if len({claim.tool for claim in claims}) == 1:  # in ascending order, so that a strong claim on a line is the first
-        return list({claim.position: claim for claim in reversed(claims)}.values())[::-1]
-    by_line: dict[int, list[Claim]] = {}
-    for claim in claims:
-        by_line.setdefault(claim.position, []).append(claim)
-    kept = []
-    for same_line in by_line.values():
+def _remove_conflicts(claims: Claims, segments: Segments) -> Claims:
+    kept = Claims()
+    for _, group in groupby(claims, key=attrgetter("position")):
+        same_line = list(group)
         strongest = [claim for claim in same_line if not claim.weak] or same_line
         strongest = [claim for claim in strongest if not claim.is_foreign] or strongest[:1]
         if len({claim.tool for claim in strongest}) > 1:
@@ -221,15 +239,15 @@ def _remove_conflicts(claims: Sequence[Claim], segments: Segments) -> list[Claim
     return kept
 
 
-def _remove_shared(claims: list[Claim]) -> list[Claim]:
+def _remove_shared(claims: Claims, lines: Sequence[Line]) -> Claims:
     """Remove the claims on lines that belong to the output of another tool, foreign or known, that prints them too."""
     parsers = load_parsers()
-    kept: list[Claim] = []
+    kept = Claims()
     for claim in claims:
         if claim.tool not in parsers:
             shares = FOREIGN_TOOLS[claim.tool].shares
-            while kept and kept[-1].tool in shares and _is_just_above(kept[-1], claim):
-                kept.pop()
+            while kept and kept[-1].tool in shares and _is_just_above(kept[-1], claim, lines):
+                del kept[-1:]
             if kept and kept[-1].tool == claim.tool:
                 continue
         elif claim.weak and kept:
@@ -240,35 +258,51 @@ def _remove_shared(claims: list[Claim]) -> list[Claim]:
     return kept
 
 
-def _is_just_above(claim: Claim, foreign: Claim) -> bool:
+def _is_just_above(claim: Claim, foreign: Claim, lines: Sequence[Line]) -> bool:
     """Return whether the line of a claim can be the banner of the foreign output."""
-    is_json = claim.line.text.lstrip().startswith(("{", '"'))
+    is_json = lines[claim.position].text.lstrip().startswith(("{", '"'))
     return foreign.position - claim.position <= (_JSON_LINES_ABOVE_FOREIGN if is_json else _LINES_ABOVE_FOREIGN)
 
 
-def _remove_weak(claims: list[Claim]) -> list[Claim]:
+def _remove_weak(claims: Claims) -> Claims:
     """Remove weak claims inside a log of the same tool."""
-    kept: list[Claim] = []
+    kept, tool = Claims(), ""
     for claim in claims:
-        if not (claim.weak and kept and kept[-1].tool == claim.tool):
+        if not (claim.weak and claim.tool == tool):
             kept.append(claim)
+            tool = claim.tool
     return kept
 
 
-def _remove_continued(claims: list[Claim], block: _Block, lines: Sequence[Line]) -> list[Claim]:
+def _remove_continued(claims: Claims, block: _Block, lines: Sequence[Line]) -> Claims:
     """Remove the claims in the middle of a log, where several runs of a tool write into one text at once."""
     if len(claims) < 2:
         return claims
-    kept: list[Claim] = []
-    for tool, group in groupby(claims, key=lambda claim: claim.tool):
-        same = list(group)
+    kept = Claims()
+    for tool, group in groupby(claims, key=attrgetter("tool")):
+        same = Claims(group)
+        continued: set[int] = set()
         if len(same) > 1 and (parser := load_parsers().get(tool)) is not None:
-            ends = [*(claim.position for claim in same[1:]), block.stop]
-            logs = [lines[claim.position : end] for claim, end in zip(same, ends, strict=True)]
-            continued = set(parser.find_continued(logs))
-            same = [claim for index, claim in enumerate(same) if index not in continued]
-        kept += same
+            continued.update(parser.find_continued(_Parts(lines, same, block.stop)))
+        for index, claim in enumerate(same):
+            if index not in continued:
+                kept.append(claim)
     return kept
+
+
+class _Parts(Sequence[Sequence[Line]]):
+    """The lines from each claim to the next one, or to the end of the block, which are cut out when they are read."""
+
+    def __init__(self, lines: Sequence[Line], claims: Claims, stop: int) -> None:
+        self._lines = lines
+        self._edges = array("q", (claim.position for claim in claims))
+        self._edges.append(stop)
+
+    def __len__(self) -> int:
+        return len(self._edges) - 1
+
+    def __getitem__(self, index: int) -> Sequence[Line]:  # type: ignore[override]
+        return self._lines[self._edges[index] : self._edges[range(len(self))[index] + 1]]
 
 
 def _find_start(start: int, tool: str, lines: Sequence[Line], block: _Block) -> int:
@@ -298,50 +332,48 @@ def _runs_tool(parser: Parser, command: str | None) -> bool:
     return not words.isdisjoint(parser.commands)
 
 
-def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> list[_Block]:
-    """Return the blocks between fences, headings and prompt lines, with their context."""
+def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> Iterator[_Block]:
+    """Yield the blocks between fences, headings and prompt lines, with their context."""
     markdown = source.path.lower().endswith(_MARKDOWN_ENDINGS) or any(
         "```" in text or "~~~" in text for text, _ in source.pieces
     )
     commands = _commands()
-    blocks: list[_Block] = []
     headings: list[tuple[int, str]] = []
     fenced = False
     start, command, host = 0, None, None
 
-    def close(stop: int) -> None:
+    def above(stop: int) -> Iterator[_Block]:
         if stop > start:
             titles = tuple(title for _, title in headings)
-            blocks.append(_Block(start, stop, titles, command, host, loose=markdown and not fenced))
+            yield _Block(start, stop, titles, command, host, loose=markdown and not fenced)
 
     for index, line in _find_boundaries(source):
         if markdown and _FENCE.fullmatch(line):
-            close(index)
+            yield from above(index)
             fenced = not fenced
             command = host = None
         elif markdown and not fenced and (tag := _PREFORMATTED.fullmatch(line)):
-            close(index)
+            yield from above(index)
             if tag[1]:
                 command = host = None
         elif markdown and not fenced and (heading := _HEADING.fullmatch(line)):
-            close(index)
+            yield from above(index)
             level = len(heading[1])
             headings = [(depth, title) for depth, title in headings if depth < level] + [(level, heading[2])]
             command = host = None
         elif (prompt := _parse_prompt(line, commands)) is not None:
-            close(index)
+            yield from above(index)
             command, host = prompt
         elif session := _SESSION.fullmatch(line):
-            close(index)
+            yield from above(index)
             command, host = session["command"], None
         elif line == "^C" and _precedes_json(index, lines):
-            close(index)
+            yield from above(index)
         else:
             continue
         segments.prose_lines.append(lines[index].number)
         start = index + 1
-    close(len(lines))
-    return blocks
+    yield from above(len(lines))
 
 
 def _find_boundaries(source: Source) -> Iterator[tuple[int, str]]:

@@ -86,7 +86,7 @@ def opening(path: Path) -> bool:
     source = next(iter(expand(path)))
     assert isinstance(source, Source)
     claims = find_claims(source)
-    return bool(claims) and not claims[0].weak and claims[0].line.number <= 2
+    return bool(claims) and not claims[0].weak and claims[0].position <= 1
 
 
 @pytest.mark.parametrize("tool", TOOLS)

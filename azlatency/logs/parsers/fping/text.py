@@ -39,6 +39,7 @@ class FpingText(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
+        self.runs_before = len(recorder.rows["runs"])
         self.failures: list[tuple[str, int]] = []
         self._open_session()
 
@@ -327,14 +328,10 @@ class FpingText(LineLog):
     def finish(self) -> None:
         """Complete the last session; a log of error messages only becomes a failed run."""
         self._close_session(self.log.last_line)
-        runs = [
-            row
-            for row in self.recorder.rows["runs"]
-            if row["tool"] == "fping" and row["first_line"] >= self.log.first_line
-        ]
-        if runs:
+        rows = self.recorder.rows["runs"]
+        if len(rows) > self.runs_before:
             for text, line in self.failures:
-                self.recorder.add_event("tool_error", "warning", text, line, runs[-1]["run_id"])
+                self.recorder.add_event("tool_error", "warning", text, line, rows[-1]["run_id"])
         elif self.failures:
             text, line = self.failures[0]
             run = self.recorder.start_run("fping", self.log.first_line, test="echo", protocol="icmp", status="failed")
