@@ -7,13 +7,19 @@
 
 The script of Uta et al. (NSDI 2020) runs iperf3 and prints what the card has sent in the last second, in Gbit/s, until
 the rate has fallen. The rate includes all headers and all traffic of the machine, so it is about 1 % above the goodput
-that iperf3 prints. Nothing says where a log begins or ends: a log is complete if its last line is, and two logs in one
-file are one test.
+that iperf3 prints. No line says where a test ends, but the rates do: the script stops as soon as they have fallen far
+enough, or after one or two hours. All published logs end in exactly this second.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from azlatency.logs.grammar import Line, LineLog, bulk, data
 from azlatency.logs.lines import UniformBlock, have_decimals
@@ -22,48 +28,101 @@ from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import quantity
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rates = NDArray[np.float64]
+
 _RATE = r"crnt bw = (?P<rate>\d{1,4}\.\d{3})"
 _SECOND, _THOUSANDTH = 10**9, 10**6
+#: The script compares the first and the last rates, so many of each.
+_COMPARED = 10
+#: A version of the script stops when the highest of the last rates is below this part of the lowest of the first ones,
+#: another one when the median of the last ones is below that part of the median of the first ones.
+_OF_LOWEST, _OF_MEDIAN = 0.75, 1 / 3
+#: Or after so many rates: an hour or two, and one.
+_MOST_RATES = (3601, 7201)
+#: So many rates are searched at once, and then twice as many.
+_SEARCHED = 256
 
 
 class _Rates(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.run = recorder.start_run(
-            "empty_bucket", log.first_line, test="stream", protocol="tcp", connections=1, closed_loop=False
-        )
+        self.log, self.recorder = log, recorder
         self.unfinished = unfinished_line(log)
-        self.throughput: list[float] = []
-        self.numbers: list[int] = []
+        self.rates, self.lines = array("d"), array("q")
 
     @data(_RATE, hint="crnt bw =")
     def rate(self, line: Line, match: re.Match[str]) -> None:
         if line.number == self.unfinished:
             return
-        self.throughput.append(quantity(match[1], "Gbps").value)
-        self.numbers.append(line.number)
+        self.rates.append(quantity(match[1], "Gbps").value)
+        self.lines.append(line.number)
 
     @bulk(rate)
-    def rates(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+    def many_rates(self, rows: UniformBlock, match: re.Match[str]) -> bool:
         """Read many rates at once; the last line may be cut."""
         if rows.last == self.unfinished or (columns := rows.columns(match, widths=("rate",), rate=3)) is None:
             return False
         if not have_decimals(columns["rate"], columns["rate width"], 3, 3):
             return False
-        self.throughput += (columns["rate"] * float(_THOUSANDTH)).tolist()
-        self.numbers += range(rows.first, rows.last + 1)
+        self.rates.extend((columns["rate"] * float(_THOUSANDTH)).tolist())
+        self.lines.extend(range(rows.first, rows.last + 1))
         return True
 
     def finish(self, last_line: int) -> None:
-        """Write the intervals and end the run."""
-        count = len(self.throughput)
+        """Write a run for each test."""
+        begin, first_line = 0, self.log.first_line
+        is_cut = self.unfinished == last_line
+        for end in _ends_of_tests(np.asarray(self.rates)):
+            line = self.lines[end - 1] if end < len(self.rates) or is_cut else last_line
+            self._add_run(begin, end, first_line, line, ended=True)
+            begin, first_line = end, line + 1
+        if first_line <= last_line:
+            count = len(self.rates) - begin
+            self._add_run(begin, len(self.rates), first_line, last_line, ended=count in _MOST_RATES and not is_cut)
+
+    def _add_run(self, begin: int, end: int, first_line: int, last_line: int, *, ended: bool) -> None:
+        run = self.recorder.start_run(
+            "empty_bucket", first_line, test="stream", protocol="tcp", connections=1, closed_loop=False
+        )
+        count, rates = end - begin, self.rates[begin:end].tolist()
         if count:
-            self.run.add_columns(
+            run.add_columns(
                 "intervals", count, side="sender", start_ns=list(range(0, count * _SECOND, _SECOND)),
-                end_ns=list(range(_SECOND, (count + 1) * _SECOND, _SECOND)), throughput=self.throughput,
-                throughput_printed=self.throughput, omitted=False, line=self.numbers,
+                end_ns=list(range(_SECOND, (count + 1) * _SECOND, _SECOND)), throughput=rates,
+                throughput_printed=rates, omitted=False, line=self.lines[begin:end].tolist(),
             )  # fmt: skip
-        self.run.set(duration_ns=count * _SECOND)
-        end_run(self.run, has_numbers=count > 0, ended=not self.unfinished, last_line=last_line)
+        run.set(duration_ns=count * _SECOND)
+        end_run(run, has_numbers=count > 0, ended=ended, last_line=last_line)
+
+
+def _ends_of_tests(rates: Rates) -> Iterator[int]:
+    """Yield behind which rates the script has stopped."""
+    begin = 0
+    while end := _end_of_test(rates, begin):
+        yield end
+        begin = end
+
+
+def _end_of_test(rates: Rates, begin: int) -> int:
+    """Return behind which rate the test that begins at a rate has stopped; 0 if it has not."""
+    first = rates[begin : begin + _COMPARED]
+    at, size, waits = begin, _SEARCHED, False
+    while at < len(rates) - _COMPARED:
+        lowest, median = _OF_LOWEST * first.min(), _OF_MEDIAN * np.median(first)
+        part = rates[at : at + size + _COMPARED - 1]
+        if part.min() < max(lowest, median):
+            last = sliding_window_view(part, _COMPARED)
+            low = last.max(axis=1) < lowest
+            for index in (low | (np.median(last, axis=1) < median)).nonzero()[0].tolist():
+                end = at + index + _COMPARED
+                if low[index] or (not waits and (end == len(rates) or rates[end] >= lowest)):
+                    return end
+                # The rate stays low behind the first low median: this version waits for the highest of the last rates.
+                waits = True
+        at, size = at + size, 2 * size
+    return 0
 
 
 class EmptyBucketParser(Parser):
