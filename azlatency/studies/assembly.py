@@ -6,12 +6,15 @@ that are copies of others. Where nothing of this changed, the stored files stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.format import count_of
+from azlatency.logs.rows import Rows
 from azlatency.logs.tables import Logs
+from azlatency.studies import many_runs
 from azlatency.studies.copies import (
     COMPARED,
     COPIED_RUN,
@@ -20,7 +23,8 @@ from azlatency.studies.copies import (
     PRINTED,
     SUSPICIOUS,
     SUSPICIOUS_IN_REPORT,
-    find_copies,
+    are_alike,
+    copies_among,
 )
 from azlatency.studies.manifest import DESCRIBED, FILE_NAME, Manifest
 from azlatency.studies.parts import (
@@ -33,10 +37,12 @@ from azlatency.studies.parts import (
     rows_of,
     sample_stem,
     sample_stems,
+    source_ids,
     split,
     updated,
 )
 from azlatency.studies.store import PARSED_RUNS, VALUE_MARKS, stored_schema
+from azlatency.studies.writer import LargeTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +51,6 @@ if TYPE_CHECKING:
 _PARSED = ("metrics", "quantiles", "intervals", "histograms", PARSED_RUNS)
 #: Tables that are read as a whole: the first has the order of the logs, the other depends on all runs.
 _WHOLE = ("sources", "events")
-_FROM_MANIFEST = "manifest_"
 _CONFLICT = "manifest_conflict"
 _CONSEQUENCE = {
     COPIED_RUN: "counted once",
@@ -60,21 +65,25 @@ class Assembled(NamedTuple):
     ----------
     files : dict of str to list of pyarrow.Table or None
         The parts of each table by its stem, with None for those whose stored file is still right.
-    runs, events : pyarrow.Table
-        The whole tables.
+    kinds_of_runs : pyarrow.Table
+        The columns `KINDS` of the runs, and the ``count`` of runs that have these values.
+    told, untold : pyarrow.Table, dict of str to int
+        The events that a summary tells, and how many more of them each log has, by path.
     notes : list of str
         A line for each file with copies of other runs.
     """
 
     files: dict[str, Sequence[pa.Table | None]]
-    runs: pa.Table
-    events: pa.Table
+    kinds_of_runs: pa.Table
+    told: pa.Table
+    untold: dict[str, int]
     notes: list[str]
 
 
 def assemble(
     folder: Path,
     added: Mapping[str, pa.Table],
+    large: Mapping[str, LargeTables],
     paths: Mapping[str, str],
     kept: Set[str],
     manifest: Manifest,
@@ -83,9 +92,13 @@ def assemble(
 ) -> Assembled:
     """Return the tables of a study from the stored rows in ``folder`` that are ``kept`` and those that are ``added``.
 
-    ``added`` has the rows by name of the table, ``paths`` the path of each log by its id, in the order of the files;
-    ``same_manifest``: whether the stored rows of ``runs`` are of this manifest.
+    ``added`` has the rows by name of the table, ``large`` the long tables of large logs, to which the tables ``runs``
+    and ``events`` are added, ``paths`` the path of each log by its id, in the order of the files; ``same_manifest``:
+    whether the stored rows of ``runs`` are of this manifest.
     """
+    import pyarrow as pa
+
+    many = {source_id: tables for source_id, tables in large.items() if PARSED_RUNS in tables}
     stored, stored_events = (_stored(folder, name) if kept else [] for name in _WHOLE)
     before = {
         row["source_id"]: row["path"] for part in stored for row in part.select(["source_id", "path"]).to_pylist()
@@ -95,15 +108,37 @@ def assemble(
     files |= _samples(folder, added["samples"], change)
     files["sources"] = _changed(stored, [_sources(stored, added["sources"], paths, kept)])
     joined = {source_id for source_id in kept if before[source_id] == paths[source_id]} if same_manifest else set()
-    if any(_CONFLICT in part["code"].to_pylist() for part in stored_events):
+    if _have_conflict(
+        [*stored_events, *(part for tables in many.values() for part in tables.pieces("events", ["code"]))]
+    ):
         joined.clear()  # a message counts all runs with a contradiction
-    described, of_manifest = _describe(_undescribed(folder, files, added, paths, joined), paths, manifest)
+    undescribed = _undescribed(folder, files, added, list(paths), paths.keys() - joined - many.keys())
+    described, of_manifest = _describe(undescribed, paths, manifest)
     files["runs"] = updated(folder, "runs", described, Change(change.order, change.before, joined))
     runs = in_order(rows_of(folder, "runs", files["runs"], stored_schema("runs")), change.order)
-    of_copies, notes = _copies(folder, files, runs, paths)
+    describe = partial(_describe, paths=paths, manifest=manifest)
+    of_manifest_many = {
+        source_id: many_runs.describe(tables, describe) for source_id, tables in many.items() if source_id not in joined
+    }
+    of_copies, of_copies_many, notes = _copies(folder, files, large, runs, paths)
     events = _events(stored_events, added["events"], of_manifest, of_copies, change, joined)
     files["events"] = _changed(stored_events, split(events, count_parts(events.num_rows, len(paths))))
-    return Assembled(files, runs, events, notes)
+    kinds, told, untold = [many_runs.kinds(runs)], [many_runs.told(events)], {}
+    for source_id, tables in many.items():
+        many_runs.add_events(tables, of_manifest_many.get(source_id), of_copies_many[source_id])
+        kinds += map(many_runs.kinds, tables.pieces("runs", many_runs.KINDS))
+        first, more = many_runs.first_told(tables)
+        told.append(first)
+        if more:
+            untold[paths[source_id]] = more
+    of_runs, of_events = (in_order(pa.concat_tables(parts), change.order) for parts in (kinds, told))
+    return Assembled(files, of_runs, of_events, untold, notes)
+
+
+def _have_conflict(events: Iterable[pa.Table]) -> bool:
+    import pyarrow.compute as pc
+
+    return any(pc.any(pc.equal(part["code"], _CONFLICT)).as_py() for part in events)
 
 
 def _stored(folder: Path, name: str) -> list[pa.Table]:
@@ -149,15 +184,14 @@ def _undescribed(
     folder: Path,
     files: Mapping[str, Sequence[pa.Table | None]],
     added: Mapping[str, pa.Table],
-    paths: Mapping[str, str],
-    joined: Set[str],
+    order: Sequence[str],
+    ids: Set[str],
 ) -> pa.Table:
-    """Return the parsed runs of the logs whose stored rows are not of this manifest and path, in order."""
-    ids = paths.keys() - joined
+    """Return the parsed runs of some logs, in order: those whose stored rows are not of this manifest and path."""
     runs = added[PARSED_RUNS]
-    if joined | set(runs["source_id"].to_pylist()) < paths.keys():
+    if not ids <= set(runs["source_id"].to_pylist()):
         runs = rows_of(folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), ids=ids)
-    return in_order(runs.drop_columns(list(VALUE_MARKS)), list(paths))
+    return in_order(runs.drop_columns(list(VALUE_MARKS)), order)
 
 
 def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> tuple[pa.Table, pa.Table]:
@@ -190,7 +224,7 @@ def _events(
 
     before = pa.concat_tables([added.slice(0, 0), *stored])
     before = before.filter(pc.invert(pc.is_in(before["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))))
-    from_manifest = pc.starts_with(before["code"], _FROM_MANIFEST)
+    from_manifest = pc.starts_with(before["code"], many_runs.FROM_MANIFEST)
     parts = [
         of_sources(before.filter(pc.invert(from_manifest)), change.kept), added,
         of_sources(before.filter(from_manifest), joined), of_manifest, of_copies,
@@ -199,30 +233,53 @@ def _events(
 
 
 def _copies(
-    folder: Path, files: Mapping[str, Sequence[pa.Table | None]], runs: pa.Table, paths: Mapping[str, str]
-) -> tuple[pa.Table, list[str]]:
-    """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
+    folder: Path,
+    files: Mapping[str, Sequence[pa.Table | None]],
+    large: Mapping[str, LargeTables],
+    runs: pa.Table,
+    paths: Mapping[str, str],
+) -> tuple[pa.Table, dict[str, Rows], list[str]]:
+    """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs.
+
+    The events of large logs with many runs are apart, by source.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    def table(name: str) -> pa.Table:
+    many = {source_id: tables for source_id, tables in large.items() if PARSED_RUNS in tables}
+
+    def tables(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
+        ids = {run_id[:16] for run_id in run_ids}
         stems = [stem for stem in files if "/" in stem] if name == "samples" else [name]
         columns = ["run_id", PRINTED[name]]
-        tables = [rows_of(folder, stem, files[stem], stored_schema(name), columns=columns) for stem in stems]
-        return pa.concat_tables([stored_schema(name).empty_table().select(columns), *tables])
+        yield stored_schema(name).empty_table().select(columns)
+        for stem in stems:
+            yield rows_of(folder, stem, files[stem], stored_schema(name), columns=columns, ids=ids)
+        for source_id in sorted(ids & large.keys()):
+            for place in large[source_id].places(name):
+                yield from large[source_id].pieces(place, columns)
 
     columns = ["run_id", *VALUE_MARKS]
     parsed = rows_of(folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), columns=columns)
+    parsed = pa.concat_tables([parsed, *(part for log in many.values() for part in log.pieces(PARSED_RUNS, columns))])
     parsed = in_order(parsed, list(paths))
-    marks = parsed[columns[1]].to_numpy(), parsed[columns[2]].to_numpy()
-    frame = runs.select(["run_id", "source_id", *COMPARED]).to_pandas()
+    marks = parsed[columns[1]].to_numpy()
+    alike = are_alike(marks, parsed[columns[2]].to_numpy(), SUSPICIOUS_IN_REPORT)
+    run_ids = parsed["run_id"].filter(pa.array(alike))
+    sizes = {row["values"]: row["counts"] for row in source_ids(parsed).value_counts().to_pylist()}
+    columns = ["run_id", "source_id", "first_line", *COMPARED]
+    parts = [runs, *(part for log in many.values() for part in log.pieces("runs", columns))] if len(run_ids) else [runs]
+    parts = [
+        part.select(columns).filter(pc.is_in(part["run_id"], value_set=run_ids.combine_chunks())) for part in parts
+    ]
+    frame = in_order(pa.concat_tables(parts), list(paths)).to_pandas()
+    places = dict(zip(frame["run_id"], zip(frame["source_id"], frame["first_line"], strict=True), strict=True))
     sources = rows_of(folder, "sources", files["sources"], stored_schema("sources"))
     reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
-    logs = Logs()
+    logs, of_many = Logs(), {source_id: Rows() for source_id in many}
     originals: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    run_ids, *of_run = (runs[name].to_pylist() for name in ("run_id", "source_id", "first_line"))
-    places = dict(zip(run_ids, zip(*of_run, strict=True), strict=True))
-    for run_id, (original, values) in find_copies(frame, table, SUSPICIOUS_IN_REPORT, marks).items():
+    found = copies_among(frame, marks[alike], sizes, tables, SUSPICIOUS_IN_REPORT)
+    for run_id, (original, values) in found.items():
         (source_id, line), (of_source, of_line) = places[run_id], places[original]
         if values < SUSPICIOUS and not reports & {source_id, of_source}:
             continue
@@ -230,14 +287,15 @@ def _copies(
         code = COPIED_RUN if values >= ENOUGH else POSSIBLE_COPY
         text = f"prints the same {values} values as {place}; {_CONSEQUENCE[code]}"
         event = {"source_id": source_id, "run_id": run_id, "line": line}
-        logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
+        rows = of_many.get(source_id, logs.rows["events"])
+        rows.append({**event, "code": code, "severity": "warning", "text": text})
         originals.setdefault((paths[source_id], code), []).append((line, place))
     notes = [
         f"{file}:{pairs[0][0]}: {count_of(len(pairs), 'run')} with the printed values of "
         f"{shortened([place for _, place in pairs])}; {_CONSEQUENCE[code]}"
         for (file, code), pairs in originals.items()
     ]
-    return logs.to_arrow("events"), notes
+    return logs.to_arrow("events"), of_many, notes
 
 
 def shortened(names: Sequence[str]) -> str:

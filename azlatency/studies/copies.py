@@ -8,7 +8,7 @@ them. So do runs whose logs or manifest name different places, rounds, repeats o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,22 +42,44 @@ _SMALL = {
 }
 _LARGE = {"intervals": ["side", "stream", "start_ns", "throughput_printed"], "samples": ["seq", "rtt_ns"]}
 COLUMNS = _SMALL | _LARGE
-#: So many values are not equal by chance. A long table of a large log is not read again to count the different ones.
-MANY = 2**17
+#: So many values are collected before those that occur twice are removed.
+_MOST_VALUES = 2**18
 #: The column of each table that holds printed values.
 PRINTED = {"metrics": "printed", "quantiles": "printed", "intervals": "throughput_printed", "samples": "rtt_ns"}
 
 
 def find_copies(
-    runs: pd.DataFrame,
-    table: Callable[[str], pa.Table],
-    fewest: int = ENOUGH,
-    marks: tuple[NDArray[np.uint64], NDArray[np.int64]] | None = None,
+    runs: pd.DataFrame, table: Callable[[str], pa.Table], fewest: int = ENOUGH
 ) -> dict[str, tuple[str, int]]:
-    """Find the runs that print the same values as another run: at least ``fewest`` different ones in common.
+    """Find the runs that print the same values as another run; see `copies_among`.
 
-    ``runs`` needs ``run_id``, ``source_id`` and `COMPARED`; ``table`` returns a table of the same runs by its name;
-    ``marks`` is the result of `value_marks`, if it is known.
+    ``runs`` needs ``run_id``, ``source_id`` and `COMPARED`; ``table`` returns a table of the same runs by its name.
+    """
+    marks, counts = _marks(runs["run_id"], table)
+    alike = are_alike(marks, counts, fewest)
+    sizes = runs["source_id"].value_counts().to_dict()
+    return copies_among(runs[alike], marks[alike], sizes, lambda name, ids: [table(name)], fewest)
+
+
+def are_alike(marks: NDArray[np.uint64], counts: NDArray[np.int64], fewest: int) -> NDArray[np.bool_]:
+    """Return which runs have the mark of another run (`value_marks`) and enough values."""
+    import pandas as pd
+
+    alike: NDArray[np.bool_] = pd.Series(marks).duplicated(keep=False).to_numpy() & (counts >= fewest)
+    return alike
+
+
+def copies_among(
+    runs: pd.DataFrame,
+    marks: NDArray[np.uint64],
+    sizes: Mapping[str, int],
+    tables: Callable[[str, Sequence[str]], Iterable[pa.Table]],
+    fewest: int,
+) -> dict[str, tuple[str, int]]:
+    """Find copies among the runs that are alike: those with at least ``fewest`` different values in common.
+
+    ``sizes`` is the number of runs of each source; ``tables`` returns the parts of a table that contain all rows of
+    some runs.
 
     Returns
     -------
@@ -67,32 +89,29 @@ def find_copies(
     """
     import pandas as pd
 
-    of_values, counts = _marks(runs["run_id"], table) if marks is None else marks
-    alike = pd.Series(of_values).duplicated(keep=False).to_numpy() & (counts >= fewest)
-    chosen = runs[alike].set_index("run_id")
+    chosen = runs.set_index("run_id")
     if chosen.empty:
         return {}
     same = pd.util.hash_pandas_object(chosen[_SAME].astype("str"), index=False)
-    of_runs = same * 31 + of_values[alike]
+    of_runs = same * 31 + marks
     of_runs = of_runs[of_runs.duplicated(keep=False).to_numpy()]
     first_of_each = of_runs.drop_duplicates()
-    different = _different_values(first_of_each.index, table)
-    many = {run_id: int(count) for run_id, count in zip(chosen.index, counts[alike], strict=True) if count > MANY}
-    values = {mark: max(different.get(run_id, 0), many.get(run_id, 0)) for run_id, mark in first_of_each.items()}
+    different = _different_values(first_of_each.index.tolist(), tables)
+    values = {mark: different.get(run_id, 0) for run_id, mark in first_of_each.items()}
     of_runs = of_runs[[values[mark] >= fewest for mark in of_runs]]
     rows = chosen.loc[of_runs.index, list(_TELLS_APART)].astype(object)
     rows = rows.where(rows.notna(), None).assign(
-        mark=of_runs, size=chosen.loc[of_runs.index, "source_id"].map(runs["source_id"].value_counts())
+        mark=of_runs, size=[sizes[source_id] for source_id in chosen.loc[of_runs.index, "source_id"]]
     )
     rows = rows.sort_values("size", kind="stable")
     copies: dict[str, tuple[str, int]] = {}
-    originals: dict[int, list[tuple[str, Places]]] = {}
+    originals: dict[int, dict[Places, str]] = {}
     places = zip(*(rows[name].tolist() for name in _TELLS_APART), strict=True)
     for run_id, mark, place in zip(rows.index.tolist(), rows["mark"].tolist(), places, strict=True):
-        of_mark = originals.setdefault(mark, [])
-        first = next((original for original, other in of_mark if not _told_apart(place, other)), None)
+        of_mark = originals.setdefault(mark, {})
+        first = next((original for other, original in of_mark.items() if not _told_apart(place, other)), None)
         if first is None:
-            of_mark.append((run_id, place))
+            of_mark[place] = run_id
         else:
             copies[run_id] = first, values[mark]
     return copies
@@ -115,20 +134,28 @@ def value_marks(
     """Return a number for each run that is equal for equal printed values in any order, and how many values it has."""
     import numpy as np
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     ids = pa.array(run_ids, pa.string())
     marks, counts = np.zeros(len(ids), np.uint64), np.zeros(len(ids), np.int64)
-    for name, names in columns.items():
-        content = table(name).select(["run_id", *names])
-        positions = pc.index_in(content["run_id"], value_set=ids)
-        if positions.null_count:
-            content, positions = content.filter(pc.is_valid(positions)), positions.drop_null()
-        chosen = positions.to_numpy()
-        np.add.at(marks, chosen, _hashes(content, names))
-        printed = content[PRINTED[name]].is_valid().to_numpy()
-        counts += np.bincount(chosen[printed], minlength=len(ids))
+    for name in columns:
+        mark_values(name, table(name), ids, marks, counts)
     return marks, counts
+
+
+def mark_values(
+    name: str, content: pa.Table, ids: pa.Array, marks: NDArray[np.uint64], counts: NDArray[np.int64]
+) -> None:
+    """Add what rows of the table ``name`` contribute to the marks of runs and to their numbers of values."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    content = content.select(["run_id", *COLUMNS[name]])
+    positions = pc.index_in(content["run_id"], value_set=ids)
+    if positions.null_count:
+        content, positions = content.filter(pc.is_valid(positions)), positions.drop_null()
+    chosen = positions.to_numpy()
+    np.add.at(marks, chosen, _hashes(content, COLUMNS[name]))
+    np.add.at(counts, chosen[content[PRINTED[name]].is_valid().to_numpy()], 1)
 
 
 def _hashes(content: pa.Table, names: list[str]) -> NDArray[np.uint64]:
@@ -150,22 +177,29 @@ def _hashes(content: pa.Table, names: list[str]) -> NDArray[np.uint64]:
     return pd.util.hash_array(rows)
 
 
-def _different_values(run_ids: pd.Index, table: Callable[[str], pa.Table]) -> dict[str, int]:
+def _different_values(
+    run_ids: Sequence[str], tables: Callable[[str, Sequence[str]], Iterable[pa.Table]]
+) -> dict[str, int]:
     """Return how many different values with at least three significant digits each run printed."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     ids = pa.array(run_ids, pa.string())
-    parts = []
+    parts, most = [], _MOST_VALUES
     for name, column in PRINTED.items():
-        content = table(name).select(["run_id", column])
-        content = content.filter(pc.and_(pc.is_in(content["run_id"], value_set=ids), pc.is_valid(content[column])))
-        distinct = content.group_by(["run_id", column]).aggregate([])
-        parts.append(pa.table({"run_id": distinct["run_id"], "value": distinct[column].cast(pa.string())}))
-    values = pa.concat_tables(parts).group_by(["run_id", "value"]).aggregate([])
+        for content in tables(name, run_ids):
+            position = pc.index_in(content["run_id"], value_set=ids)
+            values = pa.table({"run": position, "value": content[column]})
+            values = values.filter(pc.and_(pc.is_valid(position), pc.is_valid(content[column])))
+            values = values.group_by(["run", "value"]).aggregate([])
+            parts.append(values.set_column(1, "value", values["value"].cast(pa.string())).select(["run", "value"]))
+            if sum(part.num_rows for part in parts) > most:
+                parts = [pa.concat_tables(parts).group_by(["run", "value"]).aggregate([])]
+                most = 2 * parts[0].num_rows + _MOST_VALUES
+    values = pa.concat_tables(parts).group_by(["run", "value"]).aggregate([])
     digits = pc.utf8_trim(pc.replace_substring_regex(values["value"], r"e.*|\D", ""), "0")
     long = values.filter(pc.greater_equal(pc.utf8_length(digits), 3))
-    return {row["values"]: row["counts"] for row in long["run_id"].value_counts().to_pylist()}
+    return {run_ids[row["values"]]: row["counts"] for row in long["run"].value_counts().to_pylist()}
 
 
 def _told_apart(one: Places, other: Places) -> bool:

@@ -7,8 +7,7 @@ atomic: if it fails or is killed, the old tables stay. Logs are only read.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -23,11 +22,13 @@ from azlatency.logs.expand import expand, path_of
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
-from azlatency.logs.rows import Rows
+from azlatency.logs.record import Row
+from azlatency.logs.rows import Rows, rows_to_arrow
+from azlatency.logs.spool import BLOCK
 from azlatency.logs.tables import Logs
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.copies import COLUMNS, MANY, value_marks
+from azlatency.studies.copies import COLUMNS, mark_values, value_marks
 from azlatency.studies.machine_names import parse_maps
 from azlatency.studies.manifest import Manifest
 from azlatency.studies.parts import of_sources
@@ -52,27 +53,26 @@ from azlatency.studies.store import (
     data_folder,
     data_version,
     digest,
-    large_sources,
     list_studies,
     missing_files,
     read_stamp,
     recover,
 )
-from azlatency.studies.writer import LargeTables, write_study
+from azlatency.studies.writer import MANY_RUNS, LargeTables, stored_large, write_study
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
-#: Events that a summary tells, besides errors.
-_TOLD = ("not_recognised", "manifest_missing")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
 #: The samples of a log with more of them have a file of their own and never are in memory together.
 _MOST_SAMPLES = 2**18
-#: So do these tables of a log with `MANY` rows, which are written in row groups of this size.
-_LONG, _ROW_GROUP = ("metrics", "quantiles", "intervals", "histograms"), 2**16
+#: So do these tables of a log with more rows.
+_LONG, _MOST_ROWS = ("metrics", "quantiles", "intervals", "histograms"), 2**17
 #: A worker parses this many files, or this many bytes, at a time: its answer costs some milliseconds to send. An import
 #: has enough batches for several workers.
 _MOST_FILES, _FEWEST_FILES, _BATCH_BYTES = 256, 16, 4 * 1024**2
@@ -226,16 +226,17 @@ def _import(
     parsed = _parse(changed, marks, summary, executor, progress)
     paths = _list_sources(marks, manifest, summary)
     stored_ids = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
-    tables = assemble(folder, _added(parsed, paths, stored_ids), paths, stored_ids, manifest,
+    large = {source_id: tables for source_id, tables in stored_large(folder).items() if source_id in stored_ids}
+    for batch in parsed:
+        large |= {source_id: tables for source_id, tables in batch.large.items() if source_id in paths}
+    large = {source_id: large[source_id] for source_id in paths if source_id in large}
+    tables = assemble(folder, _added(parsed, paths, stored_ids), large, paths, stored_ids, manifest,
                       same_manifest=before["manifest"] == stamp["manifest"])  # fmt: skip
     _summarize(tables, paths, manifest, summary)
     stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
     if summary.usable:
-        large: dict[str, LargeTables | None] = dict.fromkeys(sorted(large_sources(folder) & stored_ids))
-        for batch in parsed:
-            large |= {source_id: samples for source_id, samples in batch.large.items() if source_id in paths}
         write_study(folder, tables.files, stamp, manifest, large)
     return summary
 
@@ -425,31 +426,90 @@ def _parse_batch(batch: Sequence[tuple[str, Path | RemoteFile, str | None]]) -> 
 
 def _take_large(logs: Logs) -> LargeTables | None:
     """Take the samples of a log, and its other long tables, if they have files of their own; None if it has none."""
-    large = LargeTables()
-    found = sum(len(block.seq) for block in logs.sample_blocks) > _MOST_SAMPLES
-    if found:
-        large.write_samples(logs.sample_blocks)
-        logs.sample_blocks.clear()
-    for name in _LONG:
-        rows = logs.rows[name]
-        if isinstance(rows, Rows) and len(rows) > MANY:
-            found, logs.rows[name] = True, []
-            run_ids = [row["run_id"] for row in logs.rows["runs"]]
-            large.write_table(name, _with_marks(name, rows, run_ids, large.marks))
-    return large if found else None
+    import pyarrow as pa
+
+    rows = logs.rows
+    many = max(len(rows["runs"]), len(rows["events"])) > MANY_RUNS
+    own = [name for name in _LONG if rows[name] and (many or len(rows[name]) > _MOST_ROWS)]
+    if many or sum(len(block.seq) for block in logs.sample_blocks) > _MOST_SAMPLES:
+        own.append("samples")
+    if not own:
+        return None
+    large, marks = LargeTables(), _Marks(pa.array((row["run_id"] for row in rows["runs"]), pa.string()))
+    for name in own:
+        if name == "samples":
+            for part in large.write_samples(logs.sample_blocks):
+                marks.add(name, part)
+            logs.sample_blocks.clear()
+        else:
+            large.write_table(name, marks.of_tables(name, _tables(rows[name], name)))
+            rows[name] = []
+    if many:
+        large.write_table(PARSED_RUNS, marks.appended(_tables(rows["runs"], "runs")))
+        large.write_table("events", _tables(rows["events"], "events"))
+        rows["runs"], rows["events"] = [], []
+    else:
+        large.marks = marks.rows()
+    return large
 
 
-def _with_marks(name: str, rows: Rows, run_ids: list[str], marks: list[tuple[str, int, int]]) -> Iterator[pa.Table]:
-    """Yield a table in parts; at the end, add to ``marks`` what it contributes to the marks of the runs."""
-    import numpy as np
+def _tables(rows: MutableSequence[Row], name: str) -> Iterator[pa.Table]:
+    """Yield the rows of a table in parts."""
+    table_schema = schema.arrow_schema(name)
+    return rows.tables(table_schema, BLOCK) if isinstance(rows, Rows) else iter([rows_to_arrow(rows, table_schema)])
 
-    sums, counts = np.zeros(len(run_ids), np.uint64), np.zeros(len(run_ids), np.int64)
-    for table in rows.tables(schema.arrow_schema(name), _ROW_GROUP):
-        if name in COLUMNS:
-            more, others = value_marks(run_ids, {name: table}.__getitem__, {name: COLUMNS[name]})
-            sums, counts = sums + more, counts + others
-        yield table
-    marks += [mark for mark in zip(run_ids, sums.tolist(), counts.tolist(), strict=True) if mark[2]]
+
+class _Marks:
+    """The marks of the runs of one log, and their numbers of values (`copies.value_marks`)."""
+
+    def __init__(self, run_ids: pa.Array) -> None:
+        import numpy as np
+
+        self._ids = run_ids
+        self._numbers = _numbers_of(run_ids)
+        self._marks, self._counts = np.zeros(len(run_ids), np.uint64), np.zeros(len(run_ids), np.int64)
+
+    def add(self, name: str, content: pa.Table) -> None:
+        """Add rows of a table."""
+        import numpy as np
+
+        if name not in COLUMNS or not content.num_rows:
+            return
+        # A part has rows of few runs that follow each other; their numbers rise.
+        ends = np.searchsorted(self._numbers, np.sort(_numbers_of(content["run_id"]))[[0, -1]])
+        part = slice(int(ends[0]), int(ends[1]) + 1)
+        mark_values(name, content, self._ids[part], self._marks[part], self._counts[part])
+
+    def of_tables(self, name: str, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        """Yield parts of a table after adding them."""
+        for table in tables:
+            self.add(name, table)
+            yield table
+
+    def appended(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        """Yield the table ``runs`` in parts with the marks."""
+        import pyarrow as pa
+
+        start = 0
+        for table in tables:
+            stop = start + table.num_rows
+            marked = table.append_column(VALUE_MARKS[0], pa.array(self._marks[start:stop]))
+            yield marked.append_column(VALUE_MARKS[1], pa.array(self._counts[start:stop]))
+            start = stop
+
+    def rows(self) -> list[tuple[str, int, int]]:
+        """Return the id, the mark and the number of values of each run with rows."""
+        rows = zip(self._ids.to_pylist(), self._marks.tolist(), self._counts.tolist(), strict=True)
+        return [row for row in rows if row[1] or row[2]]
+
+
+def _numbers_of(run_ids: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
+    """Return the numbers at the end of run ids."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbers: NDArray[np.int64] = pc.utf8_slice_codeunits(run_ids, 17).cast(pa.int64()).to_numpy()
+    return numbers
 
 
 def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
@@ -515,24 +575,24 @@ def _added(parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set
 
 def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    runs, events = tables.runs, tables.events
-    summary.runs_by_tool = dict(sorted(Counter(runs["tool"].to_pylist()).items()))
-    told = pc.or_(pc.is_in(events["code"], pa.array(_TOLD)), pc.equal(events["severity"], "error"))
-    for event in events.filter(told).to_pylist():
+    runs = tables.kinds_of_runs
+    for kind in runs.select(["tool", "count", *REQUIRED_METADATA]).to_pylist():
+        number = kind.pop("count")
+        summary.runs_by_tool[kind["tool"]] = summary.runs_by_tool.get(kind["tool"], 0) + number
+        for key in REQUIRED_METADATA:
+            if kind[key] is None:
+                summary.missing[key] = summary.missing.get(key, 0) + number
+    summary.runs_by_tool = dict(sorted(summary.runs_by_tool.items()))
+    summary.missing = {key: summary.missing[key] for key in REQUIRED_METADATA if key in summary.missing}
+    for event in tables.told.to_pylist():
         message = f"{paths.get(event['source_id'], event['source_id'])}:{event['line']}: {event['text']}"
-        if event["code"] == "not_recognised":
-            summary.not_recognised.append(message)
-        elif event["code"] != "manifest_conflict":
-            summary.problems.append(message)
-    for conflict, of_runs in manifest.conflicts.items():
-        first = of_runs[0]
-        count = f" ({count_of(len(of_runs), 'run')})" if len(of_runs) > 1 else ""
+        (summary.not_recognised if event["code"] == "not_recognised" else summary.problems).append(message)
+    for path, more in tables.untold.items():
+        summary.problems.append(f"{path}: {count_of(more, 'more error')}; see the table events")
+    for conflict, (first, number) in manifest.conflicts.items():
+        count = f" ({count_of(number, 'run')})" if number > 1 else ""
         summary.problems.append(f"{first}: {conflict}{count}")
     summary.notes = _scenario_notes(runs, manifest) + tables.notes
-    summary.missing = {key: runs[key].null_count for key in REQUIRED_METADATA if runs.num_rows and runs[key].null_count}
 
 
 def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:

@@ -125,8 +125,8 @@ class Manifest:
     zones: ZoneMap = field(default_factory=ZoneMap)
     files: list[Path] = field(default_factory=list)
     """Files of the manifest. If their content changes, the import is out of date."""
-    conflicts: dict[str, list[str]] = field(default_factory=dict)
-    """Contradictions of two entries, with the ``file:line`` of every run that `describe` found them for."""
+    conflicts: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Contradictions of two entries: ``file:line`` of the first run that has them, and the number of runs."""
 
     def scenarios(self) -> list[str]:
         """Return the scenarios of the entries in their order, without those that a pattern reads from paths."""
@@ -204,9 +204,9 @@ class Manifest:
                 else:
                     values[key], places[key] = value, entry.place
         for pair, text in conflicts.items():
-            self.conflicts.setdefault(self._first_conflicts.setdefault(pair, text), []).append(
-                f"{path}:{run.get('first_line')}"
-            )
+            told = self._first_conflicts.setdefault(pair, text)
+            first, count = self.conflicts.get(told, (f"{path}:{run.get('first_line')}", 0))
+            self.conflicts[told] = first, count + 1
         run["study"] = self.name
         run.update(self._with_defaults(values))
         events += _contradictions(run, values, places)

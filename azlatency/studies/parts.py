@@ -8,7 +8,7 @@ before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -124,6 +124,23 @@ def _parts_of_rows(table: pa.Table, count: int) -> NDArray[np.int64]:
     coded = pa.chunked_array(source_ids(table).chunks, pa.string()).combine_chunks().dictionary_encode()
     of_source = np.array([part_of(source_id, count) for source_id in coded.dictionary.to_pylist()], np.int64)
     return of_source[coded.indices.to_numpy()] if len(of_source) else of_source
+
+
+def in_groups(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """Yield the rows of tables in tables of ``rows`` rows in one piece each, the last one with the others."""
+    import pyarrow as pa
+
+    waiting: list[pa.Table] = []
+    count = 0
+    for table in tables:
+        waiting.append(table)
+        count += table.num_rows
+        while count >= rows:
+            whole = pa.concat_tables(waiting)
+            yield whole.slice(0, rows).combine_chunks()
+            waiting, count = [whole.slice(rows)], count - rows
+    if count:
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ STAMP_FILE = "import.json"
 PARSED_RUNS = "parsed_runs"
 VALUE_MARKS = ("value_mark", "value_count")
 #: Which files a study has, and which columns; the tables of another layout are written anew.
-LAYOUT = 2
+LAYOUT = 3
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
@@ -279,11 +279,6 @@ def large_file(source_id: str) -> str:
 def large_files(folder: Path, table: str = "*") -> list[Path]:
     """Return the files of single large logs, those of one table or all."""
     return sorted(file for place in (table, f"{table}/tool=*") for file in folder.glob(f"{place}/{large_file('*')}"))
-
-
-def large_sources(folder: Path) -> set[str]:
-    """Return the sources of an imported study that have files of their own."""
-    return {path.stem.removeprefix("source-") for path in large_files(folder)}
 
 
 def missing_files(folder: Path, stamp: Stamp) -> list[str]:

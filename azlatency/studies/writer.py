@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from azlatency.logs import schema
 from azlatency.logs.record import SampleBlock
 from azlatency.logs.tables import sample_tables
 from azlatency.studies.manifest import Manifest, read_baseline, read_reported
-from azlatency.studies.parts import part_names
+from azlatency.studies.parts import in_groups, part_names
 from azlatency.studies.store import PARSED_RUNS, STAMP_FILE, Stamp, large_file, large_files
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def write_study(
     files: Mapping[str, Sequence[pa.Table | None]],
     stamp: Stamp,
     manifest: Manifest,
-    large: Mapping[str, LargeTables | None] | None = None,
+    large: Mapping[str, LargeTables] | None = None,
 ) -> None:
     """Write all files of a study, then replace its folder.
 
     ``files`` has the parts of each table by its stem; None stands for a file of the old folder. ``large`` are the
-    samples and other long tables of large logs by source; None if they are in the old folder.
+    long tables of large logs by source.
     """
     staging = folder.with_name(f".{folder.name}.{os.getpid()}.new")
     shutil.rmtree(staging, ignore_errors=True)
@@ -53,15 +53,13 @@ def write_study(
             "unquantified": read_baseline(manifest, "unquantified"),
         }
         for source_id, tables in (large or {}).items():
-            if tables is None:
-                _link(folder, staging, (file for file in large_files(folder) if file.name == large_file(source_id)))
-            else:
-                tables.save(staging, large_file(source_id))
+            tables.save(staging, large_file(source_id))
         for stem, parts in files.items():
             whole = len(parts) == 1 and not (staging / stem).is_dir()
             for name, part in zip(part_names(stem, len(parts)), parts, strict=True):
                 if part is None:
-                    _link(folder, staging, folder.glob(f"{name.removesuffix('.parquet')}.*"))
+                    for file in folder.glob(f"{name.removesuffix('.parquet')}.*"):
+                        _link(file, staging / file.relative_to(folder))
                 elif stem in schema.TABLES:
                     _write_table(staging / name, part, with_csv=whole)
                 else:
@@ -87,14 +85,12 @@ def _replace(folder: Path, staging: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _link(folder: Path, staging: Path, files: Iterable[Path]) -> None:
-    for file in files:
-        target = staging / file.relative_to(folder)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(file, target)
-        except OSError:  # a file system without hard links
-            shutil.copy2(file, target)
+def _link(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(file, target)
+    except OSError:  # a file system without hard links
+        shutil.copy2(file, target)
 
 
 def _write_part(path: Path, part: pa.Table, **options: Any) -> None:
@@ -143,57 +139,114 @@ _SAMPLES: dict[str, Any] = {
 }
 
 
+#: The runs and events of a log with more of either, and its other tables, have files of their own: so many rows as
+#: Python objects, and a spreadsheet of them, are enough.
+MANY_RUNS = CSV_ROWS
+#: Rows of a row group of these files, except samples.
+ROW_GROUP = 2**16
+
+
 class LargeTables:
-    """The samples of one large log by tool, and its other long tables, which travel between processes as their bytes.
+    """The long tables of one large log, each in a file of its own; they travel between processes as their bytes.
+
+    Parameters
+    ----------
+    stored : mapping of str to Path, optional
+        Files of the study that was imported before, by place: the path of their folder in that of the study.
 
     Attributes
     ----------
     marks : list of tuple
-        Of each run with rows in these tables: its id, mark and number of values (`copies.value_marks`).
+        Of each run with rows in these tables: its id, mark and number of values (`copies.value_marks`). Empty if the
+        runs are in a file themselves, with their marks.
     """
 
-    def __init__(self, content: Mapping[str, bytes] | None = None, marks: Iterable[tuple[str, int, int]] = ()) -> None:
+    def __init__(self, stored: Mapping[str, Path] | None = None) -> None:
+        self._stored = dict(stored or {})
         self._files: dict[str, IO[bytes]] = {}
-        self.marks = list(marks)
-        for place, raw in (content or {}).items():
-            self._open(place).write(raw)
+        self.marks: list[tuple[str, int, int]] = []
 
-    def _open(self, place: str) -> IO[bytes]:
-        return self._files.setdefault(place, tempfile.TemporaryFile(prefix="azlatency-"))
+    def __contains__(self, place: str) -> bool:
+        return place in self._files or place in self._stored
 
-    def write_samples(self, blocks: Iterable[SampleBlock]) -> None:
-        """Write the samples of a log, part by part."""
-        parts = ((f"samples/tool={table['tool'][0]}", table.drop_columns(["tool"])) for table in sample_tables(blocks))
-        self._write(parts, **_SAMPLES)
+    def places(self, table: str) -> list[str]:
+        """Return the places of a table: of samples, one for each tool."""
+        return sorted(place for place in self._files.keys() | self._stored.keys() if place.partition("/")[0] == table)
 
-    def write_table(self, name: str, tables: Iterable[pa.Table]) -> None:
-        """Write another table of a log, part by part."""
-        self._write(((name, table) for table in tables), compression="zstd")
-
-    def _write(self, parts: Iterable[tuple[str, pa.Table]], **options: Any) -> None:
+    def write_samples(self, blocks: Iterable[SampleBlock]) -> Iterator[pa.Table]:
+        """Write the samples of a log, and yield them part by part."""
         import pyarrow.parquet as pq
 
         with ExitStack() as stack:
             writers: dict[str, Any] = {}
-            for place, part in parts:
+            for table in sample_tables(blocks):
+                place, part = f"samples/tool={table['tool'][0]}", table.drop_columns(["tool"])
                 if place not in writers:
-                    writers[place] = stack.enter_context(pq.ParquetWriter(self._open(place), part.schema, **options))
+                    file = self._files[place] = _new_file()
+                    writers[place] = stack.enter_context(pq.ParquetWriter(file, part.schema, **_SAMPLES))
                 writers[place].write_table(part.combine_chunks())
+                yield part
+
+    def write_table(self, place: str, tables: Iterable[pa.Table]) -> None:
+        """Write another table of a log, in row groups of the same size however it comes."""
+        import pyarrow.parquet as pq
+
+        file, writer = _new_file(), None  # the rows may come from the old file
+        with ExitStack() as stack:
+            for group in in_groups(tables, ROW_GROUP):
+                writer = writer or stack.enter_context(pq.ParquetWriter(file, group.schema, compression="zstd"))
+                writer.write_table(group)
+        self._files.pop(place, None)
+        self._stored.pop(place, None)
+        if writer is not None:
+            self._files[place] = file
+
+    def pieces(self, place: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield a table, or some of its columns, by row groups; nothing if it has no file."""
+        import pyarrow.parquet as pq
+
+        if place not in self:
+            return
+        with pq.ParquetFile(self._files.get(place) or self._stored[place]) as content:
+            for number in range(content.num_row_groups):
+                yield content.read_row_group(number, columns, use_threads=False)
 
     def save(self, folder: Path, name: str) -> None:
-        """Copy the files to the folders of their tables."""
+        """Copy the files to the folders of their tables in that of the study; those that it has already are linked."""
+        for place, stored in self._stored.items():
+            if place not in self._files:
+                _link(stored, folder / place / name)
         for place, file in self._files.items():
-            (folder / place).mkdir(exist_ok=True)
+            (folder / place).mkdir(parents=True, exist_ok=True)
             file.seek(0)
             with (folder / place / name).open("wb") as target:
                 shutil.copyfileobj(file, target)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> dict[str, Any]:
         content = {}
         for place, file in self._files.items():
             file.seek(0)
             content[place] = file.read()
-        return LargeTables, (content, self.marks)
+        return {"content": content, "marks": self.marks}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._stored, self._files, self.marks = {}, {}, state["marks"]
+        for place, raw in state["content"].items():
+            self._files[place] = _new_file()
+            self._files[place].write(raw)
+
+
+def _new_file() -> IO[bytes]:
+    return tempfile.TemporaryFile(prefix="azlatency-")  # closed with the tables
+
+
+def stored_large(folder: Path) -> dict[str, LargeTables]:
+    """Return the tables of each large log of an imported study."""
+    places: dict[str, dict[str, Path]] = {}
+    for file in large_files(folder):
+        source_id = file.stem.removeprefix("source-")
+        places.setdefault(source_id, {})[file.parent.relative_to(folder).as_posix()] = file
+    return {source_id: LargeTables(files) for source_id, files in places.items()}
 
 
 def _write_json(path: Path, content: Any, indent: int | None = 1) -> None:

@@ -13,11 +13,10 @@ import pytest
 
 import azlatency as az
 from azlatency.logs import expand, schema
-from azlatency.studies import importer
+from azlatency.studies import importer, many_runs, writer
 from azlatency.studies.importer import import_study
 from azlatency.studies.manifest import ManifestError
-from azlatency.studies.parts import read_part
-from azlatency.studies.store import large_files, load, stored_schema
+from azlatency.studies.store import _read_whole, large_files, load, stored_schema
 
 
 def tables_of(folder: Path) -> dict[Path, bytes]:
@@ -91,13 +90,17 @@ def test_samples_of_large_logs_have_files_of_their_own(
     assert len(list((out / "cni" / "samples").glob("tool=ping/source-*.parquet"))) == 1
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["long tables", "many runs"])
 def test_long_tables_of_large_logs_have_files_of_their_own(
-    study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
 ) -> None:
     import_study("cni", [study], out=tmp_path / "together")
     monkeypatch.setattr(expand, "_LARGE", 0)
-    monkeypatch.setattr(importer, "MANY", 3)
-    monkeypatch.setattr(importer, "_ROW_GROUP", 4)
+    monkeypatch.setattr(importer, "_MOST_ROWS", 3)
+    monkeypatch.setattr(writer, "ROW_GROUP", 4)
+    monkeypatch.setattr(many_runs, "_TOGETHER", 1)
+    if many:
+        monkeypatch.setattr(importer, "MANY_RUNS", 0)
     parse_batch = importer._parse_batch  # its answer travels between processes
     monkeypatch.setattr(importer, "_parse_batch", lambda batch: pickle.loads(pickle.dumps(parse_batch(batch))))
     summary = import_study("cni", [study], out=out)
@@ -110,8 +113,8 @@ def test_long_tables_of_large_logs_have_files_of_their_own(
             .drop_columns(["imported_at"] if name == "sources" else [])
             .equals(together.to_arrow(name).drop_columns(["imported_at"] if name == "sources" else []))
         ), name
-    parsed = [read_part(folder / "cni" / "parsed_runs.parquet", stored_schema("parsed_runs")) for folder in
-              (out, tmp_path / "together")]  # fmt: skip
+    parsed = [_read_whole(folder / "cni", "parsed_runs", stored_schema("parsed_runs"))
+              for folder in (out, tmp_path / "together")]  # fmt: skip
     assert parsed[0].equals(parsed[1]), "the marks of runs do not depend on the files"
     first = next(path for path in sorted(study.rglob("*.log")))
     first.write_text(first.read_text("utf-8") + "\n", "utf-8")
