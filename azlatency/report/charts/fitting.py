@@ -19,6 +19,10 @@ FEWEST_LETTERS = 8
 
 def freeze(figure: Figure) -> None:
     """Lay the figure out and fix the result: the layout engine moves things slightly at each drawing."""
+    for which in (which for axis in figure.axes for which in (axis.xaxis, axis.yaxis)):
+        if not which.get_label_text():
+            # Any place: matplotlib measures all tick labels again to find one, even for a label that is not there.
+            which.set_label_coords(0, 0)
     _lay_out(figure)
     # A layout takes longer than the rest of a chart, so it is repeated only after a change.
     changed = _label_tall_panels(figure) | _separate_thousands(figure)
