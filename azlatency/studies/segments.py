@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from azlatency.studies.store import Study
 
-_COLUMNS = ("rtt_ns", "status", "low_ns", "high_ns")
+_OTHERS = ("status", "low_ns", "high_ns")
 #: A task reads this many segments, about 17 million samples in a second: a scheduler needs some milliseconds per task.
 _TOGETHER = 64
 
@@ -37,17 +39,21 @@ class Segment:
         The same array twice if no value is interval-censored.
         """
         import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
-        table = _open(self.file).read_row_group(self.row_group, columns=list(_COLUMNS))
-        table = table.slice(self.start, self.stop - self.start)
-        uncounted = pc.is_in(table["status"].cast(pa.string()), value_set=pa.array(sorted(UNCOUNTED)))
-        if pc.any(uncounted).as_py():
-            table = table.filter(pc.invert(uncounted))
-        values, low, high = (_to_float(table[name]) for name in ("rtt_ns", "low_ns", "high_ns"))
+        file = _open(self.file)
+        names = ["rtt_ns", *(name for name in _OTHERS if not _is_known(file, self.row_group, name))]
+        table = file.read_row_group(self.row_group, columns=names).slice(self.start, self.stop - self.start)
+        if "status" in names:
+            table = _counted(table)
+        values = _to_float(table["rtt_ns"])
+        if table["rtt_ns"].null_count:
+            values[np.isnan(values)] = np.inf
+        if not {"low_ns", "high_ns"} & set(names):
+            return values, values
+        low, high = (
+            _to_float(table[name]) if name in names else np.full(len(values), np.nan) for name in ("low_ns", "high_ns")
+        )
         interval = ~(np.isnan(low) & np.isnan(high))
-        values[np.isnan(values)] = np.inf
         if not interval.any():
             return values, values
         return (
@@ -91,17 +97,49 @@ def sample_count(study: Study) -> int:
 def _open(path: str) -> pq.ParquetFile:
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(path, read_dictionary=["run_id", "status"])
+    state = os.stat(path)
+    metadata = _metadata(path, (state.st_mtime_ns, state.st_ino, state.st_size))
+    return pq.ParquetFile(path, metadata=metadata, read_dictionary=["run_id", "status"])
+
+
+@lru_cache(maxsize=16)
+def _metadata(path: str, state: tuple[int, ...]) -> pq.FileMetaData:
+    """Return the metadata of all row groups of a file in this state; read for each group, they cost quadratic time."""
+    import pyarrow.parquet as pq
+
+    return pq.read_metadata(path)
+
+
+def _is_known(file: pq.ParquetFile, row_group: int, name: str) -> bool:
+    """Return whether the statistics of a row group show that all its packets count, or that none has this bound."""
+    known = _statistics(file, row_group, name)
+    if known is None:
+        return False
+    if name == "status":
+        return known.has_min_max and known.min == known.max and known.min not in UNCOUNTED
+    return known.has_null_count and known.null_count == file.metadata.row_group(row_group).num_rows
+
+
+def _statistics(file: pq.ParquetFile, row_group: int, name: str) -> pq.Statistics | None:
+    return file.metadata.row_group(row_group).column(file.schema_arrow.names.index(name)).statistics
+
+
+def _counted(table: pa.Table) -> pa.Table:
+    """Return the rows without warm-up, duplicates and void samples."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    uncounted = pc.is_in(table["status"].cast(pa.string()), value_set=pa.array(sorted(UNCOUNTED)))
+    return table.filter(pc.invert(uncounted)) if pc.any(uncounted).as_py() else table
 
 
 def _runs_of(file: pq.ParquetFile, row_group: int) -> Iterator[tuple[str, int, int]]:
     """Yield run id, first row and row after the last of each run in a row group."""
     import numpy as np
 
-    group = file.metadata.row_group(row_group)
-    of_run_id = group.column(file.schema_arrow.names.index("run_id")).statistics
+    of_run_id = _statistics(file, row_group, "run_id")
     if of_run_id is not None and of_run_id.has_min_max and of_run_id.min == of_run_id.max:
-        yield of_run_id.min, 0, group.num_rows
+        yield of_run_id.min, 0, file.metadata.row_group(row_group).num_rows
         return
     column = file.read_row_group(row_group, columns=["run_id"])["run_id"].combine_chunks()
     ids = column.indices.to_numpy()

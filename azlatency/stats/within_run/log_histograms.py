@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 BITS = 10
 _STEPS = 1 << BITS
+_MANTISSA_BITS, _EXPONENT_OF_ONE = 52, 1023
 #: Classes up to 2^63 ns.
 CLASSES = (64 - BITS) * _STEPS
 
@@ -79,9 +80,13 @@ def class_of(values: FloatArray) -> NDArray[np.int64]:
     """Return the class of each finite value in ns; values below 0 belong to the first class."""
     import numpy as np
 
-    whole = np.maximum(values, 0).astype(np.int64)
-    octave = np.maximum(np.frexp(values)[1].astype(np.int64) - 1 - BITS, 0)
-    return octave * _STEPS + (whole >> octave)
+    # The exponent and the first bits of the mantissa are the class, counted from another beginning.
+    classes = values.view(np.int64) >> (_MANTISSA_BITS - BITS)
+    classes -= (_EXPONENT_OF_ONE + BITS - 1) * _STEPS
+    below = values < _STEPS
+    if below.any():
+        classes[below] = np.maximum(values[below], 0)
+    return classes
 
 
 def class_bounds(classes: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
