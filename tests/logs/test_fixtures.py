@@ -78,13 +78,16 @@ def test_expected_values(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", LOGS, ids=name)
-def test_every_printed_token_is_on_its_line(path: Path) -> None:
+def test_every_line_is_accounted_for_and_every_printed_token_is_on_its_line(path: Path) -> None:
     lines: dict[tuple[str, int], str] = defaultdict(str)
     for source in expand(path):
         assert isinstance(source, Source)
         for line in source.lines:
             lines[source.source_id, line.number] += line.text + "\n"
     logs = az.parse(path)
+    for row in logs.records("sources"):
+        parts = [row[f"lines_{kind}"] for kind in ("data", "known", "blank", "prose", "unknown")]
+        assert row["lines"] == sum(parts)
     source_of = {run["run_id"]: run["source_id"] for run in logs.records("runs")}
     for row in [*logs.records("metrics"), *logs.records("quantiles")]:
         text = lines[source_of[row["run_id"]], row["line"]]
@@ -101,13 +104,6 @@ def check_samples(logs: az.Logs, ids: list[str], expected: dict[str, Any]) -> No
             assert block.rtt_ns[position] == value
         if "status" in wanted:
             assert Counter(block.status) == wanted["status"]
-
-
-@pytest.mark.parametrize("path", LOGS, ids=name)
-def test_every_line_is_accounted_for(path: Path) -> None:
-    for row in az.parse(path).records("sources"):
-        parts = [row[f"lines_{kind}"] for kind in ("data", "known", "blank", "prose", "unknown")]
-        assert row["lines"] == sum(parts)
 
 
 @pytest.mark.parametrize("path", LOGS, ids=name)

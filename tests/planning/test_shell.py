@@ -287,7 +287,7 @@ def test_the_runner_is_quoted_word_by_word(tmp_path: Path) -> None:
 
 
 @needs("sockperf")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupted_script_stops_its_servers_and_can_continue(tmp_path: Path, number: int) -> None:
     names = (f"azl-i{os.getpid()}-a", f"azl-i{os.getpid()}-b")
     ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.10.{at}")]

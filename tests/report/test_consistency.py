@@ -154,7 +154,10 @@ def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() 
     assert "ratio of these medians" in " ".join(table.notes)
 
 
-@of_each_study
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "ec2-token-buckets" else name for name in STUDIES],
+)
 def test_no_title_of_a_chart_of_the_summary_contradicts_the_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
     monkeypatch.setattr(az.charts, "show", lambda *charts: shown.extend(charts))

@@ -208,6 +208,7 @@ def test_nothing_hostile_becomes_markup(project: Project) -> None:
 
 def test_a_second_run_gives_the_same_bytes(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(project.root)
+    monkeypatch.setattr(report, "worker_count", lambda: 1)  # before: as many as there are cores
     report.build(tmp_path / "again", [STUDY, STUDY])
     files = {path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again").rglob("*.*")}
     assert len([path for path in files if path.parts[0] != "docs"]) == 3 + 1 + 1 + 2 * 7

@@ -17,7 +17,7 @@ from azlatency.studies.importer import import_study
 from azlatency.studies.store import load
 
 
-@pytest.mark.parametrize("most", [None, 8])
+@pytest.mark.parametrize("most", [pytest.param(None, marks=pytest.mark.slow), 8])
 def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
     """Whatever call the import dies in, the old tables or the new ones are there, never half of them."""
     if most is not None:  # tables in parts

@@ -21,12 +21,12 @@ from azlatency.stats.within_run.time_series import RunTimeSeries
 MOST_BYTES = 500_000
 
 #: The study with samples, rounds and both directions, and its charts that other fast tests draw: of the study
-#: westeurope-azure-cni, of hard samples, at the width of one column, or alone.
+#: westeurope-azure-cni, of hard samples, at the width of one column, or in the test file of their name.
 RICHEST = "emulated-zones"
 OF_OTHERS = {
     "printed curves", "means", "goodput", "placement", "estimation", "changes", "matrices", "agreement",
     "sampled curves", "tails", "series", "shift functions", "runs needed", "precision", "rounds", "latency both ways",
-    "shapes",
+    "shapes", "runs in order", "emulated errors",
 }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from helpers.chart_checks import assert_fit_to_print
+
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.objects import Chart
@@ -13,6 +15,7 @@ def test_one_panel_per_method_and_one_row_per_path() -> None:
     steps = az.stats.emulated_differences(links, records, az.latency(study))
     chart = charts.emulated_errors(steps)
     assert isinstance(chart, Chart)
+    assert_fit_to_print("emulated errors", chart)
     panels = [axis for axis in chart.figure.axes if axis.get_title("left")]
     assert [axis.get_title("left") for axis in panels] == list(
         dict.fromkeys(s.method for s in steps if s.holds is not None)

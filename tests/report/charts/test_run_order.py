@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
 from azlatency.report import charts, findings, tables
@@ -61,6 +62,7 @@ def test_the_configured_delay_is_drawn_in_an_emulated_study() -> None:
     finally:
         charts.ground_truth(None)
     assert isinstance(chart, Chart) and "Dotted: configured round-trip delay" in chart.caption
+    assert_fit_to_print("runs in order", chart)
     delays = {}
     for axis in chart.figure.axes:
         for line in axis.lines:
