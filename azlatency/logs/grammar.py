@@ -20,6 +20,7 @@ the rule matches, and returns False if it cannot read all rows; they are then re
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -90,9 +91,12 @@ class LineAccounting:
 
     def raise_each(self, first: int, kinds: bytes) -> None:
         """Mark the lines from ``first`` on with a kind each, except those with a kind of higher priority."""
+        lines = slice(first - 1, first - 1 + len(kinds))
+        if "numpy" not in sys.modules:
+            self.kinds[lines] = bytes(map(max, self.kinds[lines], kinds))
+            return
         import numpy as np
 
-        lines = slice(first - 1, first - 1 + len(kinds))
         present, new = np.frombuffer(self.kinds[lines], np.uint8), np.frombuffer(kinds, np.uint8)
         self.kinds[lines] = np.maximum(present, new).tobytes()
 

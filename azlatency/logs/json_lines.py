@@ -171,12 +171,20 @@ class JsonLineMap:
         if first:
             self.recorder.accounting.raise_range(first, last, DATA)
 
-    def read_object(self, position: int, into: json_tokens.JsonObject, kept: json_tokens.Kept | None = None) -> int:
+    def read_object(
+        self,
+        position: int,
+        into: json_tokens.JsonObject,
+        kept: json_tokens.Kept | None = None,
+        reader: json_tokens.ElementReader | None = None,
+    ) -> int:
         """Read the object at ``position`` and return its end; see `json_tokens.read_object`.
 
-        In the lists of a long valid document that are kept, elements are `json_lists.Element`.
+        In the lists of a long valid document that are kept, elements are `json_lists.Element` without ``reader``.
         """
         document, text = self.log.document, self.text
+        if reader is not None:
+            return json_tokens.read_object(text, position, into, kept=kept, reader=reader)
         if isinstance(document, Raw) and kept is not None and len(text) >= LONG and text.isascii():
             from azlatency.logs.json_lists import AlikeReader
 
@@ -189,7 +197,7 @@ class JsonLineMap:
         return json_tokens.read_object(self.text, position, into, kept=kept)
 
     def read_document(
-        self, index: int, kept: json_tokens.Kept | None = None
+        self, index: int, kept: json_tokens.Kept | None = None, reader: json_tokens.ElementReader | None = None
     ) -> tuple[json_tokens.JsonObject, int, json_tokens.JsonError | None]:
         """Read the document that starts in the line with this index.
 
@@ -199,7 +207,7 @@ class JsonLineMap:
         start = self.text.index("{", self.line_start(index))
         root = json_tokens.JsonObject()
         try:
-            end = self.read_object(start, root, kept)
+            end = self.read_object(start, root, kept, reader)
         except json_tokens.JsonError as error:
             after = len(self.log.lines)
             if not error.at_end:

@@ -40,8 +40,9 @@ the first one with at least q * n observations at or below it.
 depths, context switches, faults, ``Run status group`` (sums of the jobs above), counts of the disks except their
 utilisation, the progress line, steady state.
 
-Modules: `text` (normal output), `json_output`, `terse`, `latency_log`, `numbers` (sizes, percentiles and options),
-`run` (a job and the tables that follow).
+Modules: `text` (normal output), `json_output`, `job_forms` and `job_columns` (jobs in JSON that differ from an earlier
+one in their numbers only), `terse`, `latency_log`, `numbers` (sizes, percentiles and options), `run` (a job and the
+tables that follow).
 """
 
 from azlatency.logs.parsers.fio.parser import PARSER

@@ -25,23 +25,34 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
+from typing import NamedTuple
 
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonError, JsonObject, Kept, Scalar
+from azlatency.logs.json_tokens import DEEPEST, ElementReader, JsonError, JsonObject, Kept, Scalar, read_object
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.fio.job_columns import JobColumns
+from azlatency.logs.parsers.fio.job_forms import FioDocument, JobText, split_job
 from azlatency.logs.parsers.fio.numbers import bucket_bounds, cut, percentile, share
-from azlatency.logs.parsers.fio.run import LATENCIES, Buckets, Direction, Job, Percentile
+from azlatency.logs.parsers.fio.run import KINDS, LATENCIES, Buckets, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
 _PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,12})?")
 #: Larger numbers do not fit the tables.
 _MOST_DIGITS = 18
-_KINDS = ("read", "write", "trim", "mixed")
 #: The lists of jobs; a job in which a document is cut keeps its complete members.
 _KEPT: Kept = {"jobs": {}, "client_stats": {}}
 _SAMPLES = (("min", "min"), ("max", "max"), ("mean", "mean"), ("dev", "sd"), ("stddev", "sd"))
+
+
+class _RawJob(NamedTuple):
+    """The text of a job that was not read yet, and its position."""
+
+    position: int
+    text: bytes
 
 
 class Documents:
@@ -58,7 +69,7 @@ class Documents:
         self.number += 1
         self.document_jobs = []
         first = self.log.lines[index].number
-        document, next_index, fault = self.line_map.read_document(index, _KEPT)
+        document, next_index, fault = self.line_map.read_document(index, _KEPT, self._reader())
         self._read_jobs(document)
         last = self.log.lines[next_index - 1].number
         if fault is not None:
@@ -84,15 +95,70 @@ class Documents:
             job.notes.append(("malformed", "error", text, self.line_map.line_number(fault.position)))
 
     def _read_jobs(self, document: JsonObject) -> None:
+        text, line, end = self.line_map.text, 1, 0
         for nodes in (value for key, value in document.pairs if key in _KEPT and isinstance(value, list)):
             for node in nodes:
-                if isinstance(node, JsonObject):
-                    job = self._read_job(node)
-                    job.cut = not node.end
-                    job.last_line = self.line_map.line_number(node.end - 1) if node.end else job.line
-                    self.document_jobs.append(job)
+                if isinstance(node, _RawJob):
+                    line += text.count("\n", end, node.position)
+                    self.document_jobs.append(self._read_raw(node, line, at_once=len(nodes) > 1))
+                    line, end = self.document_jobs[-1].last_line, node.position + len(node.text)
+                elif isinstance(node, JsonObject):
+                    self.document_jobs.append(self._read_node(node))
                     node.forget()
         self._apply_header(document)
+
+    def _read_node(self, node: JsonObject) -> Job:
+        job = self._read_job(node)
+        job.cut = not node.end
+        job.last_line = self.line_map.line_number(node.end - 1) if node.end else job.line
+        return job
+
+    def _reader(self) -> ElementReader | None:
+        """Return what finds the jobs of a valid document without reading them; None if it is not possible."""
+        document, text = self.log.document, self.line_map.text
+        if not isinstance(document, FioDocument) or document.client_stats is not None or not text.isascii():
+            return None
+        raws = iter(document.jobs)
+
+        def read(position: int, depth: int) -> tuple[_RawJob | JsonObject, int]:
+            raw = bytes(next(raws, b""))
+            if depth + raw.count(b"{") <= DEEPEST and raw and text.startswith(raw.decode(), position):
+                return _RawJob(position, raw), position + len(raw)
+            node = JsonObject()
+            return node, read_object(text, position, node, depth)
+
+        return read
+
+    def _read_raw(self, raw: _RawJob, line: int, *, at_once: bool) -> Job:
+        """Read a job that begins in a line, as columns if its form is known."""
+        text = split_job(raw.text)
+        template = None if text is None else text.template()
+        if text is not None and template is not None:
+            columns = text.columns(template, line, partial(self._read_slowly, raw))
+            if columns is not None:
+                return self._read_columns(text, columns, line)
+        node, accounting = JsonObject(), self.recorder.accounting
+        self.line_map.read_object(raw.position, node)
+        job = self._read_node(node)
+        if text is not None and template is None:
+            kinds = bytes(accounting.kinds[line - 1 : job.last_line])
+            text.learn(job, node, self.line_map.line_number, kinds, at_once=at_once)
+        return job
+
+    def _read_slowly(self, raw: _RawJob) -> Job:
+        self.line_map.read_object(raw.position, node := JsonObject())
+        return self._read_node(node)
+
+    def _read_columns(self, text: JobText, columns: JobColumns, line: int) -> Job:
+        """Return a job of a known form."""
+        job = Job(name=text.name, line=line, dialect=columns.template.dialect, group=text.head("groupid") or 0)
+        kinds = text.kinds(columns.template)
+        self.recorder.accounting.raise_each(line, kinds)
+        job.last_line, job.options, job.columns = line + len(kinds) - 1, text.options, columns
+        job.elapsed_start, job.started_at = text.head("elapsed"), _moment(text.head("job_start"))
+        if text.depth is not None:
+            job.depth = text.depth[0], line + text.depth[1]
+        return job
 
     # --- members that all jobs of a document share
 
@@ -114,7 +180,8 @@ class Documents:
                 job.elapsed_start = seconds - job.elapsed_start
             else:
                 job.elapsed_start = None
-            self._settle_size_unit(job)
+            if job.columns is None:
+                self._settle_size_unit(job)
 
     def _disk(self, node: JsonObject) -> tuple[str, Quantity, int] | None:
         util, name = node.leaf("util"), node.value("name")
@@ -140,8 +207,7 @@ class Documents:
             job.host = host
         elapsed, start = node.value("elapsed"), node.value("job_start")
         job.elapsed_start = elapsed if isinstance(elapsed, int) else None
-        if isinstance(start, int) and 0 < start < 2**43:
-            job.started_at = datetime.fromtimestamp(start // 1000, UTC).replace(microsecond=start % 1000 * 1000)
+        job.started_at = _moment(start)
         # fio uses the last one of duplicates.
         depth = next(reversed(node.object("job options").all("iodepth")), None)
         if isinstance(depth, Scalar) and depth.token.isdigit():
@@ -149,7 +215,7 @@ class Documents:
         for key in ("jobname", "error", "elapsed", "job_start", "hostname"):
             if (leaf := node.leaf(key)) is not None:
                 self.line_map.mark_data(leaf)
-        for kind in _KINDS:
+        for kind in KINDS:
             if not (direction := node.object(kind)).is_empty:
                 self._read_direction(direction, kind, job)
         self._sync(node.object("sync"), job)
@@ -164,7 +230,8 @@ class Documents:
         direction = job.direction(kind, self.line_map.line_number(node.position))
         runtime, issued = node.leaf("runtime"), node.leaf("total_ios")
         if runtime is not None and isinstance(runtime.value, int) and runtime.value:
-            direction.runtime_ns = nanoseconds(runtime.token, "msec")
+            with suppress(UnitError):  # larger than any time
+                direction.runtime_ns = nanoseconds(runtime.token, "msec")
             self.line_map.mark_data(runtime)
         if issued is not None and isinstance(issued.value, int):
             direction.issued = issued.value
@@ -307,6 +374,13 @@ class Documents:
 def _options(node: JsonObject) -> dict[str, str]:
     """Return the options of a job; fio uses the last one of duplicates."""
     return {key: str(leaf.value) for key, leaf in node.pairs if isinstance(leaf, Scalar)}
+
+
+def _moment(milliseconds: object) -> datetime | None:
+    """Return a time in ms since 1970."""
+    if not isinstance(milliseconds, int) or not 0 < milliseconds < 2**43:
+        return None
+    return datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
 
 
 def _kib_rate(token: str) -> Quantity:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity, scale
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _BUCKET_BITS = 6
-_LOW_BITS, _MANY = 20, 32
+_MANY = 32
+_RATE_TOLERANCE = 0.02
 _US = round(scale("us"))
 _BLOCK_SUFFIXES = {"": "B", "b": "B", "k": "KiB", "kb": "KiB", "kib": "KiB", "m": "MiB", "mb": "MiB", "mib": "MiB"}
 _SECONDS = {"": "s", "s": "s", "ms": "ms", "us": "us"}
@@ -47,13 +53,19 @@ def bucket_bounds(values: Sequence[str]) -> tuple[array[int], array[int]]:
         return bounds[::2], bounds[1::2]
     import numpy as np
 
-    numbers = np.fromstring(",".join(values), dtype=np.int64, sep=",")
-    # The number of bits, in two steps because a float has 53 bits.
-    high_bits = numbers >> _LOW_BITS
-    bits = np.where(high_bits > 0, np.frexp(high_bits)[1] + _LOW_BITS, np.frexp(numbers & (1 << _LOW_BITS) - 1)[1])
-    shifts = np.maximum(bits - 1 - _BUCKET_BITS, 0)
+    lows, highs = bounds_of(np.fromstring(",".join(values), dtype=np.int64, sep=","))
+    return array("q", lows.tobytes()), array("q", highs.tobytes())
+
+
+def bounds_of(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the bounds of the buckets that contain latencies."""
+    import numpy as np
+
+    # The exponent of a float is the number of bits, if the second one is cleared so that no float is rounded up.
+    bits = (numbers & ~(numbers >> 1)).astype(np.float64).view(np.int64) >> 52
+    shifts = np.maximum(bits - (1023 + _BUCKET_BITS), 0)
     lows = numbers >> shifts << shifts
-    return array("q", lows.tobytes()), array("q", (lows + (1 << shifts.astype(np.int64))).tobytes())
+    return lows, lows + (1 << shifts)
 
 
 @cache
@@ -100,6 +112,7 @@ def percentile(token: str, unit: str, *, old: bool) -> Quantity:
     return value.with_resolution(half + rounding)
 
 
+@lru_cache(maxsize=256)
 def block_bytes(token: str, *, decimal: bool = False) -> int | None:
     """Return the size of an option such as ``4k`` or ``1024KiB``, or None if it is not a single size."""
     text = token.strip().lower()
@@ -112,6 +125,7 @@ def block_bytes(token: str, *, decimal: bool = False) -> int | None:
     return round(quantity(digits, f"fio {unit}").value)
 
 
+@lru_cache(maxsize=256)
 def option_duration(token: str | None) -> int | None:
     """Return a duration of a job file (``5``, ``10s``, ``2m``) in ns, or None if it is not one."""
     text = (token or "").strip().lower()
@@ -123,3 +137,29 @@ def option_duration(token: str | None) -> int | None:
         return nanoseconds(digits, _SECONDS[suffix]) or None
     except (UnitError, KeyError):
         return None
+
+
+def quantile_rank(q: float, n: int) -> int:
+    """Return the rank of a percentile of n observations: at least ``q * n`` are in its bucket or below it."""
+    return max(math.ceil(q * n - 1e-9), 1)
+
+
+def rate_conflicts(
+    rate: Quantity | None,
+    size: Quantity | None,
+    iops: Quantity | None,
+    runtime_ns: int | None,
+    block_bytes: int | None,
+) -> Iterator[str]:
+    """Say that a bandwidth is not bytes / time, or not IOPS times the block size."""
+    if rate is None or not rate.value:
+        return
+    if size is not None and runtime_ns:
+        computed = size.value / (runtime_ns / scale("s"))
+        slack = (size.resolution or 0.0) / max(size.value, 1.0) + (rate.resolution or 0.0) / rate.value + 1e-3
+        if abs(computed / rate.value - 1) > slack:
+            yield f"{rate.printed} {rate.printed_unit} is not {size.value:.0f} bytes divided by {runtime_ns / 1e9:g} s"
+    if iops is not None and iops.value and block_bytes:
+        slack = _RATE_TOLERANCE + (iops.resolution or 0.0) / iops.value + (rate.resolution or 0.0) / rate.value
+        if abs(iops.value * block_bytes / rate.value - 1) > slack:
+            yield f"{iops.printed} IOPS of {block_bytes} bytes are not {rate.printed} {rate.printed_unit}"

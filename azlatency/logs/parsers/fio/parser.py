@@ -9,6 +9,7 @@ from typing import ClassVar
 from azlatency.logs.grammar import DATA, UNKNOWN
 from azlatency.logs.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.fio.job_forms import FioDocument
 from azlatency.logs.parsers.fio.json_output import Documents
 from azlatency.logs.parsers.fio.latency_log import HISTOGRAM_ROW, ROW, read_latency_log
 from azlatency.logs.parsers.fio.run import Job, write_runs
@@ -41,6 +42,7 @@ class FioParser(Parser):
     tool = "fio"
     commands = ("fio",)
     document_keys: ClassVar = {"fio version": '"fio-'}
+    document_type = FioDocument
     units = FIO_UNITS
     signatures = (
         _weak(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),

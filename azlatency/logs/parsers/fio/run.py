@@ -13,7 +13,6 @@ a run.
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,14 +21,16 @@ from typing import Any, NamedTuple
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import check_numbers, complete_quantile
-from azlatency.logs.parsers.fio.numbers import block_bytes, option_duration, version_of
+from azlatency.logs.parsers.fio.job_columns import JobColumns, JobRows
+from azlatency.logs.parsers.fio.numbers import block_bytes, option_duration, quantile_rank, rate_conflicts, version_of
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, scale
+from azlatency.logs.units import Quantity
 
-_RATE_TOLERANCE = 0.02
 #: So many reports of the same job are compared, the latest ones.
 _MOST_TWINS = 16
 ALL_CLIENTS = "All clients"
+#: The directions of I/O.
+KINDS = ("read", "write", "trim", "mixed")
 #: The prefixes of fio's latencies and the names of the tables.
 LATENCIES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "total_latency", "sync": "sync_latency"}
 
@@ -116,6 +117,30 @@ class Job:
     failures: list[tuple[int, str]] = field(default_factory=list)
     notes: list[tuple[str, str, str, int]] = field(default_factory=list)
     earlier: list[Job] = field(default_factory=list)
+    columns: JobColumns | None = None
+    """The numbers of a job of a known form: ``directions``, ``process`` and ``notes`` are empty until `expand`."""
+
+    @property
+    def runtimes(self) -> dict[str, int]:
+        """The runtimes of the directions that did I/O, in ns."""
+        if self.columns is not None:
+            return self.columns.runtimes
+        directions = self.directions.values()
+        return {
+            direction.name: direction.runtime_ns
+            for direction in directions
+            if direction.runtime_ns and not direction.idle
+        }
+
+    def size(self, name: str) -> Quantity | None:
+        """Return the number of bytes of a direction."""
+        return self.directions[name].get("transferred") if self.columns is None else self.columns.size(name)
+
+    def expand(self) -> None:
+        """Read the numbers of a job of a known form one by one."""
+        if self.columns is not None:
+            whole, self.columns = self.columns.read(), None
+            self.directions, self.process, self.notes = whole.directions, whole.process, [*whole.notes, *self.notes]
 
     def direction(self, name: str, line: int) -> Direction:
         """Return the direction of that name; add it if it is new."""
@@ -153,22 +178,15 @@ class Job:
         """Whether this is the same report in another format (``--output-format=normal,json``)."""
         if (self.name, self.group, self.date) != (other.name, other.group, other.date) or self.date is None:
             return False
-        return self.dialect != other.dialect and _runtimes(self).items() <= _runtimes(other).items()
-
-
-def _runtimes(job: Job) -> dict[str, int]:
-    directions = job.directions.values()
-    return {
-        direction.name: direction.runtime_ns for direction in directions if direction.runtime_ns and not direction.idle
-    }
+        return self.dialect != other.dialect and self.runtimes.items() <= other.runtimes.items()
 
 
 def _grown(before: Job, after: Job) -> bool:
     """Whether a later report covers more time and no smaller amount."""
-    early, late = _runtimes(before), _runtimes(after)
+    early, late = before.runtimes, after.runtimes
     if not late or not early.keys() <= late.keys() or any(late[name] < early[name] for name in early):
         return False
-    sizes = [(before.directions[name].get("transferred"), after.directions[name].get("transferred")) for name in early]
+    sizes = [(before.size(name), after.size(name)) for name in early]
     if any(size and later and size.value > later.value for size, later in sizes):
         return False
     return any(late[name] > early.get(name, 0) for name in late)
@@ -205,19 +223,28 @@ def write_runs(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
         kept[id(job)] = job
         same_report.append(job)
         series.setdefault(job.key, []).append(job)
+    rows = JobRows(recorder)
     for job in kept.values():
-        _write_job(job, recorder, log)
+        _write_job(job, rows, recorder, log)
+    rows.write()
 
 
-def _write_job(job: Job, recorder: Recorder, log: Log) -> None:
+def _write_job(job: Job, rows: JobRows, recorder: Recorder, log: Log) -> None:
+    if job.earlier or job.notes or job.failures or job.signal or job.cut:
+        for report in (*job.earlier, job):
+            report.expand()
     first = min([job.line, *(report.line for report in job.earlier), *(line for line, _ in job.failures)])
     run = recorder.start_run("fio", first, last_line=max(job.last_line, job.line))
-    active = [direction for direction in job.directions.values() if not direction.idle]
     _describe(job, run, log)
+    if _write_columns(job, rows, run):
+        return
+    rows.write()
+    job.expand()
+    active = [direction for direction in job.directions.values() if not direction.idle]
     if active and job.count is not None:
-        run.add_metric("jobs", Quantity(float(job.count), "count", str(job.count), None), job.line)
+        run.add_metric("jobs", _count(str(job.count)), job.line)
     if active and job.depth is not None:
-        run.add_metric("io_depth", Quantity(float(job.depth[0]), "count", job.depth[0], None), job.depth[1])
+        run.add_metric("io_depth", _count(job.depth[0]), job.depth[1])
     for direction in active:
         _write_direction(job, direction, run)
     if active:
@@ -231,8 +258,25 @@ def _write_job(job: Job, recorder: Recorder, log: Log) -> None:
     _set_status(job, run, has_numbers=bool(active))
 
 
+def _count(token: str) -> Quantity:
+    return Quantity(float(token), "count", token, None)
+
+
+def _write_columns(job: Job, rows: JobRows, run: Run) -> bool:
+    """Write a job of a known form; False if its numbers have to be read one by one."""
+    if job.columns is None or not job.columns.agree(job.block_bytes):
+        return False
+    if len({device for device, _, _ in job.disks}) < len(job.disks):
+        return False
+    depth = None if job.depth is None else (_count(job.depth[0]), job.depth[1])
+    rows.add(run.run_id, job.columns, depth, job.disks)
+    return True
+
+
 def _describe(job: Job, run: Run, log: Log) -> None:
     runtimes = [direction.runtime_ns for direction in job.directions.values() if direction.runtime_ns]
+    if job.columns is not None:
+        runtimes = list(job.columns.runtimes.values())
     words = [word for word in log.arguments if word.startswith("--")]
     command = dict(word[2:].split("=", 1) for word in words if "=" in word)
     options = {**command, **job.options}
@@ -266,7 +310,7 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
         row = run.add_quantile(q, value, line, metric=metric, stream=direction.name)
         n = direction.counts.get(metric) or (direction.issued if metric != "sync_latency" else None)
         if n and row is not None:
-            complete_quantile(row, n, max(math.ceil(q * n - 1e-9), 1))
+            complete_quantile(row, n, quantile_rank(q, n))
     for metric, lows, highs, counts, lines in direction.buckets:
         columns = {"low_ns": lows, "high_ns": highs, "count": counts, "line": lines}
         run.add_columns("histograms", len(lows), metric=metric, stream=direction.name, **columns)
@@ -277,21 +321,9 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
 
 def _check_direction(job: Job, direction: Direction, run: Run) -> None:
     """Report a bandwidth that is not bytes / time, or not IOPS times the block size."""
-    rate, size, iops = direction.get("bandwidth"), direction.get("transferred"), direction.get("iops")
-    if rate is None or not rate.value:
-        return
-    if size is not None and direction.runtime_ns:
-        computed = size.value / (direction.runtime_ns / scale("s"))
-        slack = (size.resolution or 0.0) / max(size.value, 1.0) + (rate.resolution or 0.0) / rate.value + 1e-3
-        if abs(computed / rate.value - 1) > slack:
-            seconds = direction.runtime_ns / 1e9
-            text = f"{rate.printed} {rate.printed_unit} is not {size.value:.0f} bytes divided by {seconds:g} s"
-            run.add_event("rate_mismatch", "warning", text, direction.line)
-    if iops is not None and iops.value and job.block_bytes:
-        slack = _RATE_TOLERANCE + (iops.resolution or 0.0) / iops.value + (rate.resolution or 0.0) / rate.value
-        if abs(iops.value * job.block_bytes / rate.value - 1) > slack:
-            text = f"{iops.printed} IOPS of {job.block_bytes} bytes are not {rate.printed} {rate.printed_unit}"
-            run.add_event("rate_mismatch", "warning", text, direction.line)
+    rate, size, iops = (direction.get(name) for name in ("bandwidth", "transferred", "iops"))
+    for text in rate_conflicts(rate, size, iops, direction.runtime_ns, job.block_bytes):
+        run.add_event("rate_mismatch", "warning", text, direction.line)
 
 
 def _check_samples(direction: Direction, run: Run) -> None:

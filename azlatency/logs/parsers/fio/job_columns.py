@@ -1,0 +1,323 @@
+"""The numbers of jobs whose form is known (`job_forms`), which become rows of the tables as columns.
+
+Only jobs that need no event are written in this way. The others are read again number by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import add, itemgetter, le, mul
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from azlatency.logs.parsers.fio.numbers import bounds_of, percentile, quantile_rank, rate_conflicts
+from azlatency.logs.record import Recorder
+from azlatency.logs.schema import names
+from azlatency.logs.units import Quantity, nanoseconds, quantity
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from azlatency.logs.parsers.fio.run import Job
+
+    Integers = NDArray[np.int64]
+
+#: A standard deviation that is at most this part of the range is possible for any number of values.
+_SPREAD = 0.5
+#: Name, utilisation and line of a disk.
+Disk = tuple[str, Quantity, int]
+
+
+class Place(NamedTuple):
+    """Where a number is: its index, the part of the job between two `Gap`, and how far below its start."""
+
+    token: int
+    part: int
+    below: int
+
+
+def picker(indexes: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Return what picks the items with these indexes."""
+    return itemgetter(*indexes) if len(indexes) > 1 else lambda items: tuple(items[index] for index in indexes)
+
+
+class Cells:
+    """Numbers that become rows of one table: their places, and the columns that are equal in all jobs."""
+
+    def __init__(self, places: Sequence[Place], **columns: list[Any]) -> None:
+        self.columns = columns
+        self.tokens = picker([place.token for place in places])
+        self._parts, self._below = picker([place.part for place in places]), [place.below for place in places]
+
+    def lines(self, starts: Sequence[int]) -> list[int]:
+        """Return the lines, from those at which the parts start."""
+        return list(map(add, self._parts(starts), self._below))
+
+
+class Chain(NamedTuple):
+    """The percentiles of one latency, in ascending order: which they are, and the metrics that are their limits."""
+
+    quantiles: slice
+    low: int | None
+    high: int | None
+
+
+class Flow(NamedTuple):
+    """A direction with I/O: its runtime (a token), and its bandwidth, size and IOPS (metrics)."""
+
+    name: str
+    runtime: int | None
+    rate: int | None
+    size: int | None
+    iops: int | None
+
+
+class Bins(NamedTuple):
+    """The middles of the buckets of a histogram, and their counts; each is in a line of its own."""
+
+    keys: Integers
+    counts: Integers
+    total: int
+
+
+class Gap(NamedTuple):
+    """Options or bins, which are not part of the form of a job: where they are, and how many lines."""
+
+    start: int
+    stop: int
+    lines: int
+    bins: Bins | None = None
+
+
+@dataclass(kw_only=True)
+class Template:
+    """What the numbers of a job become if its form is known; for the indexes see `Place`.
+
+    Attributes
+    ----------
+    metrics, quantiles : Cells
+        The rows.
+    factors : list of float
+        Factors of the metrics, which are powers of two.
+    converted : list of tuple
+        The metrics whose factor is none, with their units.
+    halves : list of float or None
+        Half-widths of metrics that are printed without decimals.
+    pointed : list of tuple
+        The metrics with decimals, with their half-widths by the number of decimals.
+    ranks : list of tuple
+        For each latency its quantiles, as a slice, and the token of its number of observations.
+    ordered : tuple of list of int
+        Metrics, and others that must not be smaller.
+    spreads : list of tuple of int
+        Standard deviations with minimum and maximum.
+    histograms : list of tuple
+        Metric, stream, the index of the gap with the bins, and the token of their sum.
+    used : callable
+        Picks all tokens that are used.
+    parts : list of int
+        The number of lines from one start of a part to its end.
+    marks : list of bytes
+        The kinds of the lines of each part, including those in which gaps begin and end.
+    """
+
+    dialect: str
+    metrics: Cells
+    factors: list[float]
+    converted: list[tuple[int, str]]
+    halves: list[float | None]
+    pointed: list[tuple[int, list[float]]]
+    quantiles: Cells
+    ranks: list[tuple[slice, int | None]]
+    chains: list[Chain]
+    ordered: tuple[list[int], list[int]]
+    spreads: list[tuple[int, int, int]]
+    flows: list[Flow]
+    histograms: list[tuple[str, str, int, int | None]]
+    used: Callable[[Sequence[str]], Sequence[str]]
+    parts: list[int]
+    marks: list[bytes]
+
+
+class JobColumns:
+    """The numbers of one job.
+
+    Parameters
+    ----------
+    template : Template
+        What they become.
+    tokens : list of str
+        All numbers of the job as printed, without those of its options and bins.
+    gaps : list of Gap
+        What is between its parts.
+    line : int
+        The first line of the job.
+    read : callable
+        Reads the job number by number.
+    """
+
+    def __init__(
+        self, template: Template, tokens: list[str], gaps: list[Gap], line: int, read: Callable[[], Job]
+    ) -> None:
+        self.template, self.gaps, self.read, self.all_tokens = template, gaps, read, tokens
+        steps = (lines + gap.lines for lines, gap in zip(template.parts, gaps, strict=False))
+        self.starts = list(accumulate(steps, initial=line))
+        self.tokens = template.metrics.tokens(tokens)
+        self.values = list(map(mul, map(float, self.tokens), template.factors))
+        for index, unit in template.converted:
+            self.values[index] = quantity(self.tokens[index], unit).value
+        self.halves = list(template.halves)
+        for index, halves in template.pointed:
+            self.halves[index] = halves[len(self.tokens[index].partition(".")[2])]
+        quantiles = zip(template.quantiles.tokens(tokens), template.quantiles.columns["printed_unit"], strict=True)
+        self.quantiles = [percentile(token, unit, old=unit == "usec") for token, unit in quantiles]
+
+    @property
+    def runtimes(self) -> dict[str, int]:
+        """The runtimes of the directions, in ns."""
+        tokens = self.all_tokens
+        return {
+            flow.name: nanoseconds(tokens[flow.runtime], "msec")
+            for flow in self.template.flows
+            if flow.runtime is not None
+        }
+
+    def size(self, name: str) -> Quantity | None:
+        """Return the number of bytes of a direction."""
+        return next((self._metric(flow.size) for flow in self.template.flows if flow.name == name), None)
+
+    def _metric(self, index: int | None) -> Quantity | None:
+        if index is None:
+            return None
+        columns = self.template.metrics.columns
+        unit, shown = columns["unit"][index], columns["printed_unit"][index]
+        return Quantity(self.values[index], unit, self.tokens[index], self.halves[index], shown)
+
+    def agree(self, block_bytes: int | None) -> bool:
+        """Return whether no number contradicts another one; False if only their rounding explains a difference."""
+        template, values = self.template, self.values
+        small, large = template.ordered
+        if not all(values[low] <= values[high] for low, high in zip(small, large, strict=True)):
+            return False
+        if any(values[sd] > _SPREAD * (values[high] - values[low]) for sd, low, high in template.spreads):
+            return False
+        for flow in template.flows:
+            rate, size, iops = map(self._metric, flow[2:])
+            runtime = None if flow.runtime is None else self.runtimes[flow.name]
+            if any(True for _ in rate_conflicts(rate, size, iops, runtime, block_bytes)):
+                return False
+        return all(map(self._rises, template.chains))
+
+    def _rises(self, limits: Chain) -> bool:
+        """Return whether percentiles rise between their limits, within the half-widths of the first and the last."""
+        found = [quantile.value for quantile in self.quantiles[limits.quantiles]]
+        first, last = self.quantiles[limits.quantiles.start], self.quantiles[limits.quantiles.stop - 1]
+        low = found[0] if limits.low is None else self.values[limits.low]
+        high = found[-1] if limits.high is None else self.values[limits.high]
+        within = low <= first.value + (first.resolution or 0) and last.value - (last.resolution or 0) <= high
+        return within and all(map(le, found, found[1:]))
+
+
+class JobRows:
+    """Rows of jobs that follow each other, which are written together.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        Receives the rows.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._clear()
+
+    def _clear(self) -> None:
+        self._metrics: dict[str, list[Any]] = {name: [] for name in names("metrics")}
+        self._quantiles: dict[str, list[Any]] = {name: [] for name in names("quantiles")}
+        self._buckets: list[tuple[str, str, str, Bins, int]] = []
+
+    def add(self, run_id: str, job: JobColumns, depth: tuple[Quantity, int] | None, disks: Sequence[Disk]) -> None:
+        """Add the rows of a run, those of the disks at its end."""
+        template, count = job.template, len(job.tokens)
+        if depth is not None:
+            self._add_metric(run_id, "io_depth", None, None, depth[0], "run", depth[1])
+        self._extend(
+            self._metrics,
+            run_id=[run_id] * count,
+            side=[None] * count,
+            value=job.values,
+            printed=list(job.tokens),
+            resolution=job.halves,
+            line=template.metrics.lines(job.starts),
+            **template.metrics.columns,
+        )
+        for device, value, line in disks:
+            self._add_metric(run_id, "utilisation", "device", device, value, "host", line)
+        self._add_quantiles(run_id, job)
+        for metric, stream, index, _ in template.histograms:
+            bins = job.gaps[index].bins
+            assert bins is not None
+            self._buckets.append((run_id, metric, stream, bins, job.starts[index + 1] - len(bins.keys)))
+
+    def _extend(self, table: dict[str, list[Any]], **columns: list[Any]) -> None:
+        for name, values in columns.items():
+            table[name] += values
+
+    def _add_metric(
+        self, run_id: str, name: str, side: str | None, stream: str | None, value: Quantity, scope: str, line: int
+    ) -> None:
+        number, unit, printed, resolution, shown = value
+        row = (run_id, name, side, stream, number, unit, printed, shown, resolution, scope, line)
+        for column, cell in zip(self._metrics.values(), row, strict=True):
+            column.append(cell)
+
+    def _add_quantiles(self, run_id: str, job: JobColumns) -> None:
+        cells, found = job.template.quantiles, job.quantiles
+        if not found:
+            return
+        shares, numbers, ranks = cells.columns["q"], [], []
+        for part, token in job.template.ranks:
+            n = None if token is None else int(job.all_tokens[token])
+            numbers += [n] * (part.stop - part.start)
+            ranks += [None if n is None else quantile_rank(q, n) for q in shares[part]]
+        counted = list(zip(numbers, ranks, shares, strict=True))
+        self._extend(
+            self._quantiles,
+            run_id=[run_id] * len(found),
+            value_ns=[quantile.value for quantile in found],
+            printed=[quantile.printed for quantile in found],
+            resolution_ns=[quantile.resolution for quantile in found],
+            n=numbers,
+            rank=ranks,
+            beyond=[None if n is None else n * (1 - q) for n, _, q in counted],
+            origin=["printed"] * len(found),
+            resolved=[None if n is None or rank is None else rank < n for n, rank, _ in counted],
+            line=cells.lines(job.starts),
+            **cells.columns,
+        )
+
+    def write(self) -> None:
+        """Write the rows."""
+        if self._metrics["run_id"]:
+            self._recorder.add_columns("metrics", len(self._metrics["run_id"]), **self._metrics)
+        if self._quantiles["run_id"]:
+            self._recorder.add_columns("quantiles", len(self._quantiles["run_id"]), **self._quantiles)
+        if self._buckets:
+            self._write_buckets()
+        self._clear()
+
+    def _write_buckets(self) -> None:
+        import numpy as np
+
+        keys, counts = (np.concatenate([bins[side] for _, _, _, bins, _ in self._buckets]) for side in (0, 1))
+        lows, highs = bounds_of(keys)
+        named: dict[str, list[str]] = {"run_id": [], "metric": [], "stream": []}
+        for *row, bins, _ in self._buckets:
+            for column, name in zip(named.values(), row, strict=True):
+                column.extend([name] * len(bins.keys))
+        lines = np.concatenate([np.arange(first, first + len(bins.keys)) for _, _, _, bins, first in self._buckets])
+        self._recorder.add_columns(
+            "histograms", len(keys), **named, low_ns=lows, high_ns=highs, count=counts, line=lines
+        )
