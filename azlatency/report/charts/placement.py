@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 from typing import TYPE_CHECKING
 
 from azlatency.logs.format import plain
@@ -94,11 +95,11 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
 
 
 def _size(condition: Condition) -> float:
-    """Return the number that orders the rows: the estimate of the path, else the middle of its values."""
+    """Return the number that orders the rows: the estimate of the path, else the median of its values."""
     typical = condition.typical
     if typical is not None and typical.estimate is not None:
         return typical.estimate
-    return sorted(condition.values)[len(condition.values) // 2]
+    return median(condition.values)
 
 
 def _panel(axis: Axes, group: Sequence[Condition]) -> None:
