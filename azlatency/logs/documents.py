@@ -16,13 +16,13 @@ import msgspec
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
 from azlatency.logs.json_scan import DECODER, LONG
-from azlatency.logs.large import FileText
+from azlatency.logs.large import FileText, LongText
 from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, load_parsers
 
 _FIRST_KEY = re.compile(r'\s{0,100}\{\s{0,200}"([^"\\]{1,40})"\s{0,20}:\s{0,20}')
-# Checks the syntax of a document without building its values.
-_SYNTAX = msgspec.json.Decoder(msgspec.Raw)
+#: Checks the syntax of a document without building its values.
+SYNTAX = msgspec.json.Decoder(msgspec.Raw)
 
 
 class SourceLines(Sequence[Line]):
@@ -31,11 +31,11 @@ class SourceLines(Sequence[Line]):
     Attributes
     ----------
     text : str
-        The whole text.
+        The whole text, or what is in memory of a long document.
     """
 
     def __init__(self, source: Source) -> None:
-        self.text = source.whole_text
+        self.text = source.text.rest if isinstance(source.text, LongText) else source.whole_text
         self._count = source.line_count
         self._source = source
 
@@ -62,22 +62,29 @@ class SourceLines(Sequence[Line]):
 def find_document(source: Source) -> Log | None:
     """Return the source as one log if it is one valid JSON document of a known tool, else None."""
     text = source.text
-    if isinstance(text, FileText) or (first := _FIRST_KEY.match(text)) is None:
+    if isinstance(text, LongText):
+        return Log(source, text.tool, SourceLines(source), document=text)
+    if isinstance(text, FileText) or not (tool := tool_of(text)):
         return None
-    tool, value = _tools().get(first[1], ("", ""))
-    if not tool or not text.startswith(value, first.end()):
-        return None
-    if "\r" in text or any(hint in text for hint in _foreign_hints(tool)):
+    if "\r" in text or any(hint in text for hint in foreign_hints(tool)):
         return None
     document = None
     try:  # no other character that `decode` removes is valid
         try:
             document = _decoder(tool, len(text) >= LONG).decode(text)
         except msgspec.ValidationError:
-            _SYNTAX.decode(text)
+            SYNTAX.decode(text)
     except (msgspec.DecodeError, UnicodeError):
         return None
     return Log(source, tool, SourceLines(source), document=document)
+
+
+def tool_of(text: str) -> str:
+    """Return the tool whose documents begin like a text; an empty string if there is none."""
+    if (first := _FIRST_KEY.match(text)) is None:
+        return ""
+    tool, value = _tools().get(first[1], ("", ""))
+    return tool if text.startswith(value, first.end()) else ""
 
 
 @cache
@@ -85,7 +92,7 @@ def _decoder(tool: str, is_long: bool) -> msgspec.json.Decoder[Any]:
     """Return what decodes the documents of a tool: as its parser says, or else to dictionaries if they are long."""
     document_type = load_parsers()[tool].document_type
     if document_type is None:
-        return DECODER if is_long else _SYNTAX
+        return DECODER if is_long else SYNTAX
     return msgspec.json.Decoder(document_type)
 
 
@@ -97,7 +104,7 @@ def _tools() -> dict[str, tuple[str, str]]:
 
 
 @cache
-def _foreign_hints(tool: str) -> list[str]:
+def foreign_hints(tool: str) -> list[str]:
     """Return the literals in the JSON of foreign tools that print some of the same lines."""
     foreign = [name for name in FOREIGN_TOOLS if tool in FOREIGN_TOOLS[name].shares]
     hints = [signature.hint for name in foreign for signature in FOREIGN_TOOLS[name].signatures]

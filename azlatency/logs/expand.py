@@ -34,6 +34,7 @@ from typing import IO, Any
 
 from azlatency.logs.decode import BYTE_ORDER_MARKS, Source, SourceError, source_from_bytes
 from azlatency.logs.large import FileText
+from azlatency.logs.long_documents import find_json, may_stay_in_file
 
 LARGEST_SOURCE = 2 * 1024**3
 #: What has to be in memory as a whole: JSON documents, other encodings than UTF-8, and wrapped logs.
@@ -231,7 +232,8 @@ def _is_tar(head: bytes) -> bool:
 def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     """Return a large log whose text stays in a file; None for what has to be read as a whole.
 
-    These are archives, JSON documents, and encodings other than UTF-8.
+    These are archives, JSON that has another form than `azlatency.logs.long_documents` reads, and encodings other than
+    UTF-8.
     """
     file.seek(0)
     head = file.read(_PIECE)
@@ -251,7 +253,13 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
             kept = _keep_text(_hashed_pieces(file, hasher), None)
     if kept is None:
         return None
-    return Source(shown, hasher.hexdigest(), kept[1], "utf-8", kept[0])
+    text: FileText | None
+    text, size = kept
+    if _JSON_START.match(text.read(0, min(_HEAD, len(text)))):
+        text = find_json(text)
+    elif not text.count("\n"):
+        return None
+    return Source(shown, hasher.hexdigest(), size, "utf-8", text) if text is not None else None
 
 
 def _hashed_pieces(file: IO[bytes], hasher: hashlib._Hash) -> Iterator[bytes]:
@@ -295,7 +303,7 @@ def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[Fil
         return None
     if waiting:
         kept += text.write(waiting)
-    return (FileText(text, kept, line_feeds), size) if line_feeds else None
+    return FileText(text, kept, line_feeds), size
 
 
 #: The beginning of a JSON document. Lines of many tools begin with a bracket, too: "[  5]", "[12:00:00]".
@@ -303,9 +311,11 @@ _JSON_START = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|$))")
 
 
 def _may_be_large(head: bytes) -> bool:
-    """Return whether a text with this beginning can be read in pieces: no archive, no mark, no document."""
+    """Return whether a text with this beginning can be read in pieces: no archive, no mark, no unknown document."""
     marked = any(head.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
-    return not (marked or _is_tar(head) or b"\x00" in head[:4096] or _JSON_START.match(head))
+    if marked or _is_tar(head) or b"\x00" in head[:4096]:
+        return False
+    return not _JSON_START.match(head) or may_stay_in_file(head[:_HEAD])
 
 
 def _is_hidden(entry: Path, root: Path) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
 from operator import sub
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
@@ -15,6 +16,7 @@ from azlatency.logs import json_tokens
 from azlatency.logs.documents import SourceLines
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_scan import LONG, scan_object
+from azlatency.logs.large import LongText, Piece
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.record import Recorder
@@ -37,6 +39,9 @@ def begins_document(text: str) -> bool:
 class JsonLineMap:
     """The text of a log, and the line of each position in it.
 
+    Of a long document, the text is what remains without the elements of its long lists, or some of those elements while
+    `windows` and `elements` yield them; of documents of one line each, it is what `show_lines` shows.
+
     Without a line feed at its end the text may stop inside a number, which the reader must notice. ``whole=True`` adds
     the line feed, so that the last line counts as complete.
     """
@@ -48,6 +53,75 @@ class JsonLineMap:
         self._start = 0, 0
         self._jumps = count()
         self._last, self._plain = len(log.lines) - 1, isinstance(log.lines, SourceLines)
+        # Positions in the text from which on lines are missing in it, and how many.
+        self._cuts: list[int] = []
+        self._missing: list[int] = []
+        if isinstance(log.document, LongText):
+            self._show_rest(log.document)
+
+    # --- parts of a large log
+
+    def _show(self, text: str, missing: Mapping[int, int]) -> None:
+        """Make a part of the log the text, in which lines are missing from some positions on."""
+        for name in ("_bytes", "_line_feeds"):
+            self.__dict__.pop(name, None)
+        self.text, self._cuts, self._missing = text, list(missing), list(missing.values())
+        self._place, self._index, self._start = 0, 0, (0, 0)
+
+    def _show_rest(self, document: LongText) -> None:
+        self._show(document.rest, {place: lines for place, (_, lines) in document.lists.items()})
+
+    def windows(self, position: int) -> Iterator[Piece]:
+        """Show the elements of a long list, which would begin at a position, as lists; none of any other list."""
+        document = self.log.document
+        if isinstance(document, LongText) and position in document.lists:
+            for piece in document.lists[position][0]:
+                self.show_piece(piece)
+                yield piece
+            self._show_rest(document)
+
+    def show_piece(self, piece: Piece) -> None:
+        """Show elements of a long list as a list."""
+        text: LongText = self.log.document
+        self._show(f"[{text[piece.begin : piece.end]}]", {-1: piece.line})
+
+    def show_lines(self, start: int, stop: int) -> None:
+        """Show the lines between two indexes."""
+        texts = [self.log.lines[index].text for index in range(start, stop)]
+        self._show("\n".join(texts) + "\n", {-1: start})
+
+    def elements(self, items: list[Any], *, alike: bool = True) -> Iterator[Any]:
+        """Yield the elements of a list that is kept.
+
+        With ``alike``, those of a long list of a document are `json_lists.Element`, as in other long documents.
+        """
+        for item in items:
+            windows = self.windows(item.position) if isinstance(item, json_tokens.Scalar) else iter(())
+            if (window := next(windows, None)) is None:
+                yield item
+            while window is not None:
+                yield from self._read_shown(alike=alike)
+                window = next(windows, None)
+
+    def _read_shown(self, *, alike: bool) -> Iterator[Any]:
+        """Yield the elements of the list that is shown."""
+        text, reader = self.text, None
+        if alike and text.isascii():
+            from azlatency.logs.json_lists import AlikeReader
+
+            reader = AlikeReader(text).read
+        place = json_tokens.skip_blanks(text, 1)
+        while text[place : place + 1] != "]":
+            element: Any
+            if text[place] != "{":
+                element, place = json_tokens.read_value(text, place)
+            elif reader is not None:
+                element, place = reader(place, 0)
+            else:
+                element = json_tokens.JsonObject()
+                place = self.read_object(place, element)
+            yield element
+            place = json_tokens.skip_comma(text, place, "]")
 
     @cached_property
     def text(self) -> str:
@@ -82,6 +156,8 @@ class JsonLineMap:
 
     def line_start(self, index: int) -> int:
         """Return the position at which the line with this index starts, or the end of the text."""
+        if self._cuts and self._cuts[0] < 0:
+            index -= self._missing[0]
         at, place = self._start if self._start[0] <= index else (0, 0)
         for _ in range(index - at):
             place = self.text.find("\n", place) + 1 or len(self.text)
@@ -92,6 +168,7 @@ class JsonLineMap:
         """Return the index in ``log.lines`` of the line at a position."""
         # Most positions lie shortly after the one before: count the line feeds between the two.
         before, self._place = self._place, position
+        missing = self._missing_before(position) if self._cuts else 0
         distance = position - before
         if 0 <= distance <= _FAR:
             self._index += self.text.count("\n", before, position)
@@ -103,7 +180,12 @@ class JsonLineMap:
             self._index -= self.text.count("\n", position, before)
         else:
             self._index += self.text.count("\n", before, position)
-        return self._index if self._index <= self._last else self._last
+        return min(self._index + missing, self._last)
+
+    def _missing_before(self, position: int) -> int:
+        """Return how many lines are missing in the text before a position."""
+        at = bisect_left(self._cuts, position)
+        return self._missing[at - 1] if at else 0
 
     def line_number(self, position: int) -> int:
         """Return the number of the line at a position."""
@@ -122,6 +204,8 @@ class JsonLineMap:
         import numpy as np
 
         indexes = self._line_feeds.searchsorted(positions)
+        if self._cuts:
+            indexes += np.array([0, *self._missing])[np.searchsorted(self._cuts, positions)]
         if self._plain:
             return indexes + 1
         numbers = np.array([line.number for line in self.log.lines])

@@ -185,13 +185,14 @@ class AlikeReader:
     ----------
     text : str
         A text in ASCII that is a document.
-    document : msgspec.Raw
+    document : msgspec.Raw, optional
         What ``msgspec`` decodes it to.
     """
 
-    def __init__(self, text: str, document: msgspec.Raw) -> None:
+    def __init__(self, text: str, document: msgspec.Raw | None = None) -> None:
         # Without a copy if the document begins with the text.
-        self._text, self._data = text, np.frombuffer(document if text[0] == "{" else text.encode(), dtype=np.uint8)
+        raw = document if document is not None and text[0] == "{" else text.encode()
+        self._text, self._data = text, np.frombuffer(raw, dtype=np.uint8)
 
     def read(self, position: int, depth: int) -> tuple[Element, int]:
         """Read the element at ``position``, an object inside of ``depth`` others, and those after it that are alike.

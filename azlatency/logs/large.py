@@ -11,7 +11,7 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +90,34 @@ class FileText:
     def rindex(self, mark: str, start: int, stop: int) -> int:
         """Return the position of the last line feed between two positions; `ValueError` if there is none."""
         return _found(self.rfind(mark, start, stop))
+
+
+class Piece(NamedTuple):
+    """Whole elements of a list, which begin and end at these bytes of a file, and the number of lines before them."""
+
+    begin: int
+    end: int
+    line: int
+
+
+class LongText(FileText):
+    """The text of a valid JSON document with long lists; see `azlatency.logs.long_documents`.
+
+    Parameters
+    ----------
+    text : FileText
+        The text.
+    tool : str
+        Its tool.
+    rest : str
+        The document with a number in the place of the elements of each long list.
+    lists : dict
+        By the position of that number the elements, and how many lines less there are in ``rest`` up to behind it.
+    """
+
+    def __init__(self, text: FileText, tool: str, rest: str, lists: dict[int, tuple[list[Piece], int]]) -> None:
+        super().__init__(text._file, text._size, text._line_feeds)
+        self.tool, self.rest, self.lists = tool, rest, lists
 
 
 def _found(place: int) -> int:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 #: Tables whose rows are changed until their run ends.
 _CHANGING = ("runs", "metrics", "quantiles")
-_APPENDED = ("intervals", "histograms", "events")
 
 
 @dataclass
@@ -60,9 +59,10 @@ class Recorder:
         self.source = source
         self.accounting = LineAccounting(source.line_count)
         self._is_large = isinstance(source.text, FileText)
-        self.rows: dict[str, MutableSequence[Row]] = {name: [] for name in (*_CHANGING, *_APPENDED)}
-        if self._is_large:
-            self.rows = {name: Rows(settles=name not in _CHANGING) for name in self.rows}
+        self.rows: dict[str, MutableSequence[Row]] = {
+            name: Rows(settles=name not in _CHANGING, in_file=True) if self._is_large else []
+            for name in (*_CHANGING, "intervals", "histograms", "events")
+        }
         self.samples: list[SampleBlock] = []
         self._open: list[weakref.ref[Run]] = []
         self._most_open = BLOCK
@@ -118,7 +118,11 @@ class Recorder:
         Metrics that are added in this way are not found by `Run.value` and `Run.row_of`, and the caller knows that none
         of them is printed twice.
         """
-        self.rows[table] = joined(self.rows[table], Columns(length, columns))
+        self.add_rows(table, Columns(length, columns))
+
+    def add_rows(self, table: str, rows: Iterable[Row]) -> None:
+        """Add rows of a table, which stay `azlatency.logs.rows.Columns` if they are."""
+        self.rows[table] = joined(self.rows[table], rows)
 
     def add_event(self, code: str, severity: str, text: str, line: int, run_id: str | None = None) -> None:
         """Report something about a line.

@@ -6,15 +6,16 @@ of a large log move into a temporary file.
 
 from __future__ import annotations
 
+import tempfile
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, MutableSequence
 from functools import lru_cache
 from itertools import accumulate, repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from azlatency.logs.spool import Spool
+from azlatency.logs.spool import Spool, Stored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,24 +74,77 @@ class Columns:
         return pa.table(arrays, schema=arrow_schema)
 
 
+class _ColumnsInFile:
+    """Columns that are read from a temporary file whenever they are needed."""
+
+    def __init__(self, columns: Columns, file: IO[bytes]) -> None:
+        self._length, self.stored = len(columns), Stored([columns], file)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._load())
+
+    def _load(self) -> Columns:
+        return self.stored.load()[0]
+
+    def to_arrow(self, arrow_schema: pa.Schema) -> pa.Table:
+        """Return the rows as a table with a schema."""
+        return self._load().to_arrow(arrow_schema)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _itself, (self._load(),)  # for another process
+
+
+def _itself(columns: Columns) -> Columns:
+    return columns
+
+
 def _is_one_value(column: Column) -> bool:
     return column is None or isinstance(column, str | int | float)
 
 
 class Rows(Spool[Row]):
-    """Rows in the order of the log; iterating does not keep those that are built from columns or read from a file."""
+    """Rows in the order of the log; iterating does not keep those that are built from columns or read from a file.
+
+    Parameters
+    ----------
+    items : list of dict
+        The first rows.
+    settles : bool
+        See `Spool`.
+    in_file : bool
+        Whether columns that are added move into a temporary file.
+    """
+
+    def __init__(self, items: list[Row] | None = None, *, settles: bool = True, in_file: bool = False) -> None:
+        super().__init__(items, settles=settles)
+        self._in_file = in_file
+        self._file: IO[bytes] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (), {**self.__dict__, "_in_file": False, "_file": None}  # for another process
+
+    def _kept(self, columns: Columns) -> Any:
+        """Return what is added to the parts for columns."""
+        if not self._in_file:
+            return columns
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with its last columns
+        return _ColumnsInFile(columns, self._file)
 
     def extend(self, values: Iterable[Row]) -> None:
         """Add rows; those of other `Columns` and `Rows` are not built."""
         if isinstance(values, Rows):
             parts = list(values._parts)
         elif isinstance(values, Columns):
-            parts = [values]
+            parts = [self._kept(values)]
         else:
             super().extend(values)
             return
         for part in parts:
-            self._add_part(list(part) if isinstance(part, list) else part)
+            self.add_part(list(part) if isinstance(part, list) else part)
 
     def sorted_by(self, column: str) -> Rows:
         """Return the rows in ascending order of a column of integers; equal ones keep their order."""
@@ -140,7 +194,7 @@ def rows_to_arrow(rows: Iterable[Row], arrow_schema: pa.Schema) -> pa.Table:
     """Return rows as a table with a schema; an absent key is a missing value."""
     import pyarrow as pa
 
-    if isinstance(rows, Rows | Columns):
+    if isinstance(rows, Rows | Columns | _ColumnsInFile):
         return rows.to_arrow(arrow_schema)
     rows = rows if isinstance(rows, list) else list(rows)  # those in a file are read once
     return pa.table({name: _column(rows, name) for name in arrow_schema.names}, schema=arrow_schema)

@@ -91,7 +91,8 @@ class Spool(MutableSequence[Item]):
         self._earlier = 0  # items before the last part
         self._type, self._settles = item_type, settles
 
-    def _add_part(self, part: Any) -> None:
+    def add_part(self, part: Any) -> None:
+        """Add items that anything with a length yields whenever it is iterated over."""
         self._earlier += len(self._parts[-1])
         self._parts.append(part)
 
@@ -109,7 +110,7 @@ class Spool(MutableSequence[Item]):
     def append(self, value: Item) -> None:
         """Add an item; it may be changed until the next one is added."""
         if not isinstance(last := self._parts[-1], list):
-            self._add_part([value])
+            self.add_part([value])
             return
         if self._settles and len(last) >= BLOCK:
             self.settle(len(last))
@@ -194,11 +195,11 @@ class Spool(MutableSequence[Item]):
 
 def edit(items: Sequence[Item], function: Callable[[Item], bool], start: int = 0) -> None:
     """Apply a function that changes items, and returns whether it did, to a list or a `Spool`."""
-    if isinstance(items, list):
+    if isinstance(items, Spool):
+        items.edit(function, start)
+    else:
         for item in items[start:]:
             function(item)
-    elif isinstance(items, Spool):
-        items.edit(function, start)
 
 
 def remove(items: MutableSequence[Item], item: Item) -> None:

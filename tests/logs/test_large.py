@@ -16,19 +16,18 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from helpers.large_logs import cut_small, plain
 from helpers.places import FIXTURES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import azlatency.logs.expand as expand_module
-from azlatency.logs import grammar, large, lines, parse, record, spool, tables
+from azlatency.logs import grammar, large, lines, parse
 from azlatency.logs.decode import Source, SourceError, source_from_bytes
 from azlatency.logs.expand import expand, expand_stream
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
 from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extremes, frequencies, grown
 from azlatency.logs.parse import parse_source
-from azlatency.logs.parsers.ping import samples
-from azlatency.logs.tables import Logs
 
 LOGS = sorted(
     (path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))),
@@ -43,32 +42,6 @@ FULL_LOG = (
     "packet, txTime(sec), rxTime(sec), latency(usec)\n"
 )
 SUMMARY = "\n--- 10.0.0.1 ping statistics ---\n{} packets transmitted, {} received, {}% packet loss, time 9ms\n"
-
-
-def plain(logs: Logs) -> dict[str, Any]:
-    """Return all tables without the time of import."""
-    rows = {name: logs.records(name) for name in logs.rows} | {"samples": logs.to_arrow("samples").to_pylist()}
-    for row in rows["sources"]:
-        del row["imported_at"]
-    return rows
-
-
-def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
-    """Make everything large: pieces of a few lines, columns of a few samples, blocks of three rows."""
-    patch.setattr(expand_module, "_LARGE", 0)
-    patch.setattr(expand_module, "_PIECE", 7 * piece)
-    patch.setattr(lines, "_FEWEST", 3)
-    patch.setattr(lines, "_PIECE", piece)
-    patch.setattr(lines, "_LARGEST_BLOCK", 2 * piece)
-    patch.setattr(grammar, "_MOST_LISTED", 0)
-    patch.setattr(grammar, "_PAGE", 5)
-    patch.setattr(large, "_WINDOW", 8)
-    for module in (large, samples):
-        patch.setattr(module, "MOST_IN_MEMORY", 8)
-    for module in (spool, record):
-        patch.setattr(module, "BLOCK", 3)
-    patch.setattr(tables, "_PART", 12)
-    patch.setattr(samples, "_WINDOW", 16)
 
 
 def read_large(path: Path, piece: int) -> dict[str, Any]:

@@ -577,7 +577,7 @@ def test_columns_give_the_same_tables_as_rows(monkeypatch: pytest.MonkeyPatch, n
         monkeypatch.setattr(json_lines, "LONG", long)
         read = read_text(json.dumps(document, indent="\t") + "\n")
         tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
-    monkeypatch.setattr(json_intervals, "decode_intervals", lambda line_map, place: None)
+    monkeypatch.setattr(json_intervals, "decode_intervals", lambda line_map, place, **_: None)
     read = read_text(json.dumps(document, indent="\t") + "\n")
     tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
     assert tables[0] == tables[1] == tables[2] == tables[3]

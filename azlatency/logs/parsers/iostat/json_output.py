@@ -61,7 +61,7 @@ class IostatJson:
                 self.reports.begin_invocation(str(value.value))
                 self.line_map.mark_data(value)
             if key == "statistics" and isinstance(value, list):
-                for part in value:
+                for part in self.line_map.elements(value):
                     self._read_reports(part)
 
     def _read_reports(self, part: Alike | JsonObject | Scalar | list[object]) -> None:

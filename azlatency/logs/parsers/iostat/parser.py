@@ -35,6 +35,7 @@ class IostatParser(Parser):
     commands = ("iostat",)
     document_keys: ClassVar = {"sysstat": "{"}
     document_type = Raw
+    document_lists = ("statistics",)
     units: ClassVar = {**_size_units("bytes", ""), **_size_units("bytes/s", "/s"), "requests": ("count", 1)}
     signatures = (
         Signature(" CPU)", BANNER, weak=True),

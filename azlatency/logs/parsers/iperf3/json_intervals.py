@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, Struct
 
 from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, Series, decode_intervals, to_row
+from azlatency.logs.large import Piece
+from azlatency.logs.long_documents import PIECE
+from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, LongSeries, Series, decode_intervals, to_row
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM
 from azlatency.logs.record import Recorder
 
+#: Returns intervals with their lines.
+Load = Callable[[], tuple[list[Interval], list[int]] | None]
+_INTERVAL = re.compile(r'\{\s{0,9}"event"\s{0,9}:\s{0,9}"interval"')
+
+
+class _Event(Struct, gc=False):
+    data: Interval
+
+
+_EVENTS = msgspec.json.Decoder(_Event)
 #: Fewer rows are faster to check one by one.
 _FEWEST_COLUMNS = 64
 
@@ -23,24 +39,98 @@ class JsonIntervals:
 
     def __init__(self, line_map: JsonLineMap, recorder: Recorder) -> None:
         self.line_map, self.recorder = line_map, recorder
+        self._alone_until = 0
 
     def read(self, place: int, test: Test) -> int:
         """Read the array of intervals that begins at ``place``; return the place after it."""
-        decoded = decode_intervals(self.line_map, place)
+        first, end = json_tokens.skip_blanks(self.line_map.text, place + 1), 0
+        for piece in self.line_map.windows(first):
+            end = self._read_list(0, test, partial(self._load_piece, piece))
+        if end:  # of a long list, the text contains a digit
+            return json_tokens.skip_blanks(self.line_map.text, first + 1) + 1
+        return self._read_list(place, test)
+
+    def _read_list(self, place: int, test: Test, load: Load | None = None) -> int:
+        """Read the list at ``place``, part of a long one if its elements can be loaded again."""
+        decoded = decode_intervals(self.line_map, place, alone=load is not None)
         if decoded is not None:
             lines, last_lines = map(self.line_map.line_numbers, (decoded.begins, decoded.lasts))
             for first, last in zip(lines, last_lines, strict=True):
                 self.recorder.accounting.mark_range(first, last, DATA)
-            test.series = _find_series(decoded.elements, lines, test)
+            if load is not None:
+                self._read_part(decoded.elements, lines, load, test)
+                return decoded.stop
+            test.series = None if test.intervals else _find_series(decoded.elements, lines, test)
             for interval, line in zip(decoded.elements[: None if test.series is None else 1], lines, strict=False):
                 self._decoded_interval(interval, line, test)
             return decoded.stop
+        if load is not None:
+            _long_series(test).add(None)
         end = place
         for value, begin, end in json_tokens.iter_elements(self.line_map.text, place):
             if value is None:
                 break
             self.read_one(value, begin, end, test)
         return end
+
+    def _load_piece(self, piece: Piece) -> tuple[list[Interval], list[int]]:
+        """Return intervals of a long document with their lines."""
+        line_map = JsonLineMap(self.line_map.log, self.recorder)  # another part is shown in the usual one
+        line_map.show_piece(piece)
+        decoded = decode_intervals(line_map, 0, alone=True)
+        assert decoded is not None
+        return decoded.elements, line_map.line_numbers(decoded.begins)
+
+    def _read_part(self, intervals: list[Interval], lines: list[int], load: Load, test: Test) -> None:
+        """Read some of very many intervals."""
+        series = _find_series(intervals, lines, test)
+        if series is not None and _long_series(test).add(series):
+            test.intervals.add_part(Part(load, series))
+            return
+        _long_series(test).add(None)
+        for interval, line in zip(intervals, lines, strict=True):
+            self._decoded_interval(interval, line, test)
+
+    # --- a document in each line
+
+    def read_lines(self, index: int, test: Test) -> int:
+        """Read the intervals that begin in line ``index``, one in each line; return the index of the first other line.
+
+        That is ``index`` if the line has to be read alone.
+        """
+        if index < self._alone_until:
+            return index
+        lines, stop, size = self.line_map.log.lines, index, 0
+        while stop < len(lines) and size < PIECE and _INTERVAL.match(text := lines[stop].text):
+            stop, size = stop + 1, size + len(text)
+        if stop == index:
+            return index
+        load = partial(self._load_lines, index, stop)
+        if (loaded := load()) is None:
+            self._alone_until = stop
+            return index
+        for number in loaded[1]:
+            self.recorder.accounting.mark(number, DATA)
+        self._read_part(*loaded, load, test)
+        test.last_line = loaded[1][-1]
+        return stop
+
+    def _load_lines(self, start: int, stop: int) -> tuple[list[Interval], list[int]] | None:
+        """Return the intervals in some lines; None if they have to be read one by one."""
+        lines = list(map(self.line_map.log.lines.__getitem__, range(start, stop)))
+        text = "\n".join([line.text for line in lines])
+        try:
+            events = _EVENTS.decode_lines(text)
+        except (msgspec.DecodeError, UnicodeError):
+            return None
+        # An object that was not decoded, because its key occurs twice for example, has a brace too.
+        objects = 2 * len(events) + sum(
+            len(event.data.streams or ()) + (event.data.sum is not None) + (event.data.sum_bidir_reverse is not None)
+            for event in events
+        )
+        if len(events) != len(lines) or not text.count("{") == text.count("}") == objects:
+            return None
+        return [event.data for event in events], [line.number for line in lines]
 
     def _decoded_interval(self, interval: Interval, number: int, test: Test) -> None:
         streams = interval.streams or []
@@ -81,25 +171,44 @@ def _find_series(intervals: list[Interval], numbers: list[int], test: Test) -> S
     """Return the rows as a series if all intervals have the same streams and the test has one direction."""
     sockets = [row.socket for row in intervals[0].streams or []] if intervals else []
     names = [str(socket) for socket in sockets] + [SUM] * (len(sockets) > 1)
-    unusual = test.bidir or test.intervals or test.run.row.get("protocol") is None
+    unusual = test.bidir or test.run.row.get("protocol") is None
     if unusual or not names or len(set(names)) < len(names):
         return None
-    rows: list[JsonRow] = []
-    lines: list[int] = []
-    for interval, number in zip(intervals, numbers, strict=True):
-        streams, total = interval.streams or [], interval.sum
-        if [row.socket for row in streams] != sockets:
+    for interval in intervals:
+        if [row.socket for row in interval.streams or []] != sockets:
             return None
-        rows += streams
-        if len(streams) > 1:
-            if total is None or interval.sum_bidir_reverse is not None:
-                return None
-            rows.append(total)
-        lines += [number] * len(names)
+        if len(sockets) > 1 and (interval.sum is None or interval.sum_bidir_reverse is not None):
+            return None
+    _, side = _ends((intervals[0].streams or [])[0], test)
+    if side is None:
+        return None
+    series = Series.of(intervals, numbers, names, side)
+    rows = series.rows
     if len(rows) < _FEWEST_COLUMNS or len({row.sender for row in rows}) > 1 or any([row.omitted for row in rows]):
         return None
-    _, side = _ends(rows[0], test)
-    return None if side is None else Series(rows, lines, names, side)
+    return series
+
+
+class Part:
+    """Rows of a series that are read from the log whenever they are needed."""
+
+    def __init__(self, load: Load, series: Series) -> None:
+        self._load, self._length = load, len(series.rows)
+        self.streams, self.side, self.first = series.streams, series.side, series.rows[: len(series.streams)]
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[JsonRow]:
+        """Yield the rows that have times."""
+        loaded = self._load()
+        return iter(Series.of(*loaded, self.streams, self.side).place() if loaded is not None else ())
+
+
+def _long_series(test: Test) -> LongSeries:
+    if not isinstance(test.series, LongSeries):
+        test.series = test.long_series()
+    return test.series
 
 
 def _ends(row: JsonRow, test: Test) -> tuple[str | None, str | None]:

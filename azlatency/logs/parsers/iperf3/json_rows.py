@@ -6,15 +6,17 @@ type, and keys that occur twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import accumulate, cycle, repeat
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, cycle
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, RowArithmetic, interval_rows
+from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, RowArithmetic
+from azlatency.logs.rows import Columns, Rows
 from azlatency.logs.units import Quantity, scale
 
 if TYPE_CHECKING:
@@ -197,13 +199,17 @@ class Intervals(NamedTuple):
     stop: int
 
 
-def decode_intervals(line_map: JsonLineMap, place: int) -> Intervals | None:
-    """Return the elements of the list at ``place``; None if the generic reader must read it."""
-    stop = _find_end(line_map.text, place)
+def decode_intervals(line_map: JsonLineMap, place: int, *, alone: bool = False) -> Intervals | None:
+    """Return the elements of the list at ``place``, which may stand alone; None if the generic reader must read it."""
+    text, document = line_map.text, line_map.log.document
+    stop = len(text) if alone else _find_end(text, place)
     if stop is None:
         return None
-    text, document = line_map.text, line_map.log.document
-    if document is not None and text.find(_KEY, stop) < 0 and text.rfind(_KEY, 0, text.rfind(_KEY, 0, place)) < 0:
+    if (
+        isinstance(document, Document)
+        and text.find(_KEY, stop) < 0
+        and text.rfind(_KEY, 0, text.rfind(_KEY, 0, place)) < 0
+    ):
         intervals = document.intervals or []
     else:
         try:
@@ -240,16 +246,34 @@ class Series(NamedTuple):
     streams: list[str]
     side: str
 
+    @classmethod
+    def of(cls, intervals: Sequence[Interval], lines: Sequence[int], streams: list[str], side: str) -> Series:
+        """Return the rows of intervals, which begin in these lines."""
+        rows: list[JsonRow] = []
+        for interval in intervals:
+            rows += interval.streams or []
+            if len(streams) > 1 and interval.sum is not None:
+                rows.append(interval.sum)
+        return cls(rows, [line for line in lines for _ in streams], streams, side)
+
     def place(self) -> list[JsonRow]:
         """Complete the rows; return those with times."""
         places = zip(self.rows, self.lines, cycle(self.streams), strict=False)
         return [row for row, line, stream in places if row.place(line, stream, None, self.side)]
 
-    def to_intervals(self, run_id: str, names: Mapping[str, str | None]) -> list[dict[str, Any]] | None:
-        """Return the rows of the table ``intervals``; ``names`` are the names of the streams in it.
+    def to_rows(self, run_id: str, names: Mapping[str, str | None]) -> Iterable[dict[str, Any]] | None:
+        """Return the rows of the table ``intervals``; None if one may need an event.
 
-        None if a row may need an event: its rate contradicts its bytes and times, an interval is missing or printed
-        twice, or the last one is shorter than the others.
+        Such are a rate that contradicts its bytes and times, and intervals that `Order` finds not to be regular.
+        """
+        columns = self.to_columns(run_id, names, order := Order())
+        return Columns(len(self.rows), columns) if columns is not None and order.is_regular else None
+
+    def to_columns(self, run_id: str, names: Mapping[str, str | None], order: Order) -> dict[str, Any] | None:
+        """Return the rows of the table ``intervals`` as columns, and add them to ``order``.
+
+        ``names`` are the names of the streams in the table. None if a row may need an event: its rate contradicts its
+        bytes and times.
         """
         import numpy as np
 
@@ -268,31 +292,98 @@ class Series(NamedTuple):
         starts, ends = np.rint(start * _SECOND), np.rint(end * _SECOND)
         if len(set(labels)) < width or not (start >= 0).all() or not (end < _LONGEST_TEST).all():
             return None
-        if not _agree(size, speed, seconds * _SECOND, ends - starts, end) or not _are_regular(starts, ends, width):
+        if not _agree(size, speed, seconds * _SECOND, ends - starts, end):
             return None
-        rates = speed.tolist()
+        order.add(starts.reshape(-1, width), ends.reshape(-1, width))
         jitter, lost = [row.jitter_ms for row in rows], [row.lost_packets for row in rows]
         if self.side == "sender":
             lost = [count if time is None else None for count, time in zip(lost, jitter, strict=True)]
             jitter = [None] * len(rows)
-        columns = (
-            cycle(labels),
-            starts.astype(np.int64).tolist(),
-            ends.astype(np.int64).tolist(),
-            size.tolist(),
-            repeat(None),
-            rates,
-            rates,
-            _whole([row.resent for row in rows]),
-            [None if row.window is None else float(row.window) for row in rows],
-            _round_trips([row.rtt for row in rows]),
-            _whole(jitter, _MILLISECOND),
-            _whole(lost),
-            _whole([row.packets for row in rows]),
-            repeat(False),
-            self.lines,
-        )
-        return interval_rows(run_id, self.side, zip(*columns, strict=False))
+        return {
+            "run_id": run_id,
+            "side": self.side,
+            "stream": labels * (len(rows) // width),
+            "start_ns": starts.astype(np.int64),
+            "end_ns": ends.astype(np.int64),
+            "bytes": size,
+            "bytes_resolution": None,
+            "throughput": speed,
+            "throughput_printed": speed,
+            "retransmits": _whole([row.resent for row in rows]),
+            "cwnd_bytes": [None if row.window is None else float(row.window) for row in rows],
+            "rtt_ns": _round_trips([row.rtt for row in rows]),
+            "jitter_ns": _whole(jitter, _MILLISECOND),
+            "lost": _whole(lost),
+            "datagrams": _whole([row.packets for row in rows]),
+            "omitted": False,
+            "line": self.lines,
+        }
+
+
+class LongSeries:
+    """The rows of a long test of one direction, which are added in parts and are in a file.
+
+    ``names`` are the names of the streams in the table ``intervals``.
+    """
+
+    def __init__(self, run_id: str, names: Mapping[str, str | None]) -> None:
+        self._run_id, self._names = run_id, names
+        self._rows, self._order = Rows(in_file=True), Order()
+        self._kind: tuple[list[str], str] | None = None
+        self._is_complete = True
+
+    def add(self, series: Series | None) -> bool:
+        """Add the next rows; return whether they are of the same series. None stands for other rows."""
+        self._kind = self._kind or (series and (series.streams, series.side))
+        if series is None or self._kind != (series.streams, series.side):
+            self._is_complete, self._rows = False, Rows()
+            return False
+        if self._is_complete:
+            columns = series.to_columns(self._run_id, self._names, self._order)
+            if columns is None:
+                self.add(None)
+            else:
+                self._rows.extend(Columns(len(series.rows), columns))
+        return True
+
+    def to_rows(self, run_id: str, names: Mapping[str, str | None]) -> Iterable[dict[str, Any]] | None:
+        """Return the rows of the table; see `Series.to_rows`."""
+        as_expected = all(self._names.get(stream) == name for (stream, name) in names.items())
+        return self._rows if self._is_complete and as_expected and self._order.is_regular else None
+
+
+class Order:
+    """Whether intervals, which are added in parts, follow each other without gaps, and the last one is not short.
+
+    What is shorter than half of the usual length, their median, is. The median of all is between those of the parts.
+    """
+
+    def __init__(self) -> None:
+        self._in_order, self._gap = True, 0.0
+        self._least, self._greatest = inf, 0.0  # of the medians
+        self._last: tuple[Column, Column] | None = None
+
+    def add(self, starts: Column, ends: Column) -> None:
+        """Add intervals, one in each row, with a column for each stream."""
+        import numpy as np
+
+        usual = float(np.median(ends - starts))
+        self._least, self._greatest = min(self._least, usual), max(self._greatest, usual)
+        if self._last is not None:
+            starts, ends = (np.vstack(pair) for pair in zip(self._last, (starts, ends), strict=True))
+        first_starts, last_starts, first_ends = starts.min(axis=1), starts.max(axis=1), ends.min(axis=1)
+        self._in_order &= bool((last_starts[:-1] < first_starts[1:]).all())
+        gaps = (last_starts[1:] - first_ends[:-1], last_starts - first_ends)
+        self._gap = max(self._gap, *(float(gap.max(initial=0.0)) for gap in gaps))
+        self._last = starts[-1], ends[-1]
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether no interval is missing, none is printed twice, and the last one is not short."""
+        if self._last is None:
+            return False
+        is_long = (self._last[1] - self._last[0] >= SHORT_TAIL * self._greatest).all()
+        return self._in_order and bool(is_long) and self._gap <= SHORT_TAIL * self._least
 
 
 def _agree(size: Column, speed: Column, measured: Column, length: Column, end: Column) -> bool:
@@ -310,21 +401,6 @@ def _agree(size: Column, speed: Column, measured: Column, length: Column, end: C
             & (speed - half <= bits / (measured - slack))
             & (abs(implied - length) <= slack + 1e-3 * implied)
         ).all()
-    )
-
-
-def _are_regular(starts: Column, ends: Column, width: int) -> bool:
-    """Return whether no interval of ``width`` rows is missing, none is printed twice, and the last one is not short."""
-    import numpy as np
-
-    shortest = SHORT_TAIL * np.median(ends - starts)
-    starts, ends = starts.reshape(-1, width), ends.reshape(-1, width)
-    first_starts, last_starts, first_ends = starts.min(axis=1), starts.max(axis=1), ends.min(axis=1)
-    return bool(
-        (ends[-1] - starts[-1] >= shortest).all()
-        and (last_starts[:-1] < first_starts[1:]).all()
-        and (last_starts[1:] - first_ends[:-1] <= shortest).all()
-        and (last_starts - first_ends <= shortest).all()
     )
 
 

@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, MutableSequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
-from azlatency.logs.parsers.iperf3.json_rows import JsonRow, Series
+from azlatency.logs.parsers.iperf3.json_rows import JsonRow, LongSeries, Series
 from azlatency.logs.parsers.iperf_rows import (
     LONGEST_SHIFT,
     SHORT_TAIL,
@@ -36,6 +37,9 @@ from azlatency.logs.parsers.iperf_rows import (
 from azlatency.logs.record import Run
 from azlatency.logs.spool import Spool
 from azlatency.logs.units import Quantity, quantity
+
+if TYPE_CHECKING:
+    from azlatency.logs.parsers.iperf3.json_intervals import Part
 
 IntervalRow = Row | JsonRow
 #: Side and role: a direction of a test.
@@ -59,18 +63,29 @@ class Intervals:
         Whether a row is omitted (``-O``), has what only UDP prints, or what only senders of TCP print.
     """
 
-    def __init__(self, rows: Iterable[IntervalRow] | None = None) -> None:
-        # Those of JSON are in memory with their document.
-        self._rows: MutableSequence[Any] = Spool(item_type=Row) if rows is None else []
+    def __init__(self, rows: Iterable[IntervalRow] = (), *, row_type: type[IntervalRow] | None = None) -> None:
+        # Those of JSON are in memory with their document, unless it is long.
+        self._rows: MutableSequence[Any] = [] if row_type is None else Spool(item_type=row_type)
         self.sides: set[str | None] = set()
         self.streams: set[tuple[str | None, str]] = set()
         self.omitted = self.counts_datagrams = self.counts_segments = False
-        for row in rows or ():
+        for row in rows:
             self.append(row)
 
     def append(self, row: IntervalRow) -> None:
         """Add a row that is complete, but for its side."""
         self._rows.append(row)
+        self._note(row)
+
+    def add_part(self, part: Part) -> None:
+        """Add rows that are read again whenever they are needed."""
+        assert isinstance(self._rows, Spool)
+        self._rows.add_part(part)
+        for row, stream in zip(part.first, part.streams, strict=True):
+            row.stream, row.side = stream, part.side
+            self._note(row)
+
+    def _note(self, row: IntervalRow) -> None:
         self.sides.add(row.side)
         self.streams.add((row.role, row.stream))
         self.omitted |= row.omitted
@@ -132,9 +147,9 @@ class Test:
     interleaved: bool = False
     streams: int | None = None
     connections: list[Connection] = field(default_factory=list)
-    intervals: Intervals = field(default_factory=Intervals)
-    series: Series | None = None
-    """All intervals of JSON, of which the first one is in ``intervals`` too."""
+    intervals: Intervals = field(default_factory=partial(Intervals, row_type=Row))
+    series: Series | LongSeries | None = None
+    """All intervals of JSON, of which the first one, or those of a large log, are in ``intervals`` too."""
     summary: list[Row] = field(default_factory=list)
     server_totals: list[Row] = field(default_factory=list)
     """The totals in the output of the server that its client prints; they repeat those of the client's summary."""
@@ -310,6 +325,11 @@ class Test:
     def _has_streams(self) -> bool:
         return (self.streams or 1) > 1
 
+    def long_series(self) -> LongSeries:
+        """Return what collects the intervals of a large log, with the names that their streams probably have."""
+        streams = [SUM, *(connection.stream for connection in self.connections)]
+        return LongSeries(self.run.run_id, {stream: self._name(None, stream) for stream in streams})
+
     def _stream_name(self, row: IntervalRow) -> str | None:
         """Return the name of the row's stream in the tables."""
         return self._name(row.role, row.stream)
@@ -446,11 +466,12 @@ class Test:
         table = self.run.recorder.rows["intervals"]
         if self.series is not None:
             names = {stream: self._name(role, stream) for role, stream in self.intervals.streams}
-            rows = self.series.to_intervals(self.run.run_id, names)
+            rows = self.series.to_rows(self.run.run_id, names)
             if rows is not None:
-                table += rows
+                self.run.recorder.add_rows("intervals", rows)
                 return
-            self.intervals = Intervals(self.series.place())
+            if isinstance(self.series, Series):
+                self.intervals = Intervals(self.series.place())
         gaps: dict[_Direction, _Gaps] = {}
         for row, name in self._distinct_intervals():
             throughput = row.agreed_throughput()

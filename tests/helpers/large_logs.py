@@ -1,0 +1,38 @@
+"""Makes every log large, so that small ones are read as those are that do not fit into memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import azlatency.logs.expand as expand_module
+from azlatency.logs import grammar, large, lines, record, spool, tables
+from azlatency.logs.parsers.ping import samples
+from azlatency.logs.tables import Logs
+
+
+def plain(logs: Logs) -> dict[str, Any]:
+    """Return all tables without the time of import."""
+    rows = {name: logs.records(name) for name in logs.rows} | {"samples": logs.to_arrow("samples").to_pylist()}
+    for row in rows["sources"]:
+        del row["imported_at"]
+    return rows
+
+
+def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
+    """Make everything large: pieces of a few lines, columns of a few samples, blocks of three rows."""
+    patch.setattr(expand_module, "_LARGE", 0)
+    patch.setattr(expand_module, "_PIECE", 7 * piece)
+    patch.setattr(lines, "_FEWEST", 3)
+    patch.setattr(lines, "_PIECE", piece)
+    patch.setattr(lines, "_LARGEST_BLOCK", 2 * piece)
+    patch.setattr(grammar, "_MOST_LISTED", 0)
+    patch.setattr(grammar, "_PAGE", 5)
+    patch.setattr(large, "_WINDOW", 8)
+    for module in (large, samples):
+        patch.setattr(module, "MOST_IN_MEMORY", 8)
+    for module in (spool, record):
+        patch.setattr(module, "BLOCK", 3)
+    patch.setattr(tables, "_PART", 12)
+    patch.setattr(samples, "_WINDOW", 16)

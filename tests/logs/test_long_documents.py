@@ -1,0 +1,175 @@
+"""JSON of any size: the elements of its long lists stay in the file, and the tables are the same."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.large_logs import cut_small, plain
+from helpers.places import FIXTURES
+
+from azlatency.logs import expand as expand_module
+from azlatency.logs import long_documents
+from azlatency.logs.decode import Source
+from azlatency.logs.expand import expand
+from azlatency.logs.large import FileText, LongText
+from azlatency.logs.parse import parse_source
+from azlatency.logs.parsers.iperf3 import json_intervals
+
+DOCUMENTS = sorted(
+    path
+    for path in FIXTURES.glob("*/*")
+    if not path.name.endswith(".expected.json") and path.read_bytes()[:100].lstrip().startswith(b"{")
+)
+IPERF3 = FIXTURES / "iperf3" / "3.12-tcp.json"
+IOSTAT = FIXTURES / "iostat" / "12.6.1-x.json"
+STREAM = FIXTURES / "iperf3" / "3.21-stream-P2-omit.ndjson"
+LONG = [
+    IPERF3,
+    IOSTAT,
+    FIXTURES / "iperf3" / "3.16-udp-omit.json",
+]
+KEYS = {"iperf3": "intervals", "iostat": "statistics"}
+
+
+def small(path: Path) -> dict[str, Any]:
+    """Return the tables of a file that is read as a whole."""
+    (source,) = expand(path, name="a.log")
+    assert isinstance(source, Source)
+    return plain(parse_source(source))
+
+
+def large(path: Path, piece: int, kind: type = object) -> dict[str, Any]:
+    """Return the tables of a file that is read in pieces of so many bytes."""
+    with pytest.MonkeyPatch.context() as patch:
+        cut_small(patch, 400)
+        patch.setattr(expand_module, "_PIECE", 2**16)
+        patch.setattr(json_intervals, "PIECE", piece)
+        patch.setattr(long_documents, "PIECE", piece)
+        (source,) = expand(path, name="a.log")
+        assert isinstance(source, Source)
+        assert isinstance(source.text, kind)
+        return plain(parse_source(source))
+
+
+def parts_of(path: Path) -> tuple[str, list[str], str]:
+    """Return a document up to its long list, the elements, and the rest."""
+    text = path.read_text()
+    begin = place = text.index("{", text.index(f'"{KEYS[path.parent.name]}"'))
+    elements: list[str] = []
+    while text[place] != "]":
+        end = json.JSONDecoder().raw_decode(text, place)[1]
+        elements.append(text[place:end])
+        place = end + len(text[end:]) - len(text[end:].lstrip(", \n\t"))
+    return text[:begin], elements, text[place:]
+
+
+def repeat_elements(path: Path, times: int) -> str:
+    """Return a document whose long list has its elements several times."""
+    head, elements, tail = parts_of(path)
+    return head + ", ".join(elements * times) + tail
+
+
+def long_document(path: Path, size: int) -> Iterator[str]:
+    """Yield parts of a log of so many characters: an element with other digits, of iperf3 one per second."""
+    if path.suffix == ".ndjson":
+        head, element, *_, tail = path.read_text().splitlines(keepends=True)
+        between = ""
+    else:
+        head, (element, *_), tail = parts_of(path)
+        between = ", "
+    yield head
+    for number in range(size // len(element)):
+        if path.parent.name == "iperf3":
+            times = {"start": number, "end": number + 1, "seconds": 1, "bytes": 10**6, "bits_per_second": 8 * 10**6}
+            for key, value in times.items():
+                element = re.sub(rf'("{key}":\s*)[\d.]+', rf"\g<1>{value}", element)
+        yield between * (number > 0) + element
+    yield tail
+
+
+@pytest.mark.parametrize("piece", [700, 6000])
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_fixture_has_the_same_tables_in_pieces(path: Path, piece: int) -> None:
+    assert large(path, piece) == small(path)
+
+
+@pytest.mark.parametrize("path", LONG, ids=lambda path: path.name)
+def test_a_document_with_a_long_list_stays_in_its_file(tmp_path: Path, path: Path) -> None:
+    longer = tmp_path / "a.json"
+    longer.write_text(repeat_elements(path, 40))
+    for piece in (300, 5000, 60_000):
+        assert large(longer, piece, LongText) == small(longer)
+
+
+@pytest.mark.parametrize("path", [*LONG, STREAM], ids=lambda path: path.name)
+def test_a_document_that_is_cut_or_damaged_has_the_same_tables(tmp_path: Path, path: Path) -> None:
+    text, damaged = path.read_text(), tmp_path / "a.json"
+    for place in range(3, len(text), len(text) // 23):
+        for changed in (text[:place], text[:place] + "}" + text[place:], text[:place] + text[place + 1 :]):
+            damaged.write_text(changed)
+            assert large(damaged, 900) == small(damaged), changed[place - 3 : place + 3]
+    damaged.write_text(text + "iperf3: done\n")
+    assert large(damaged, 900) == small(damaged)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("\n", "\r\n"),
+        ("\n", " "),
+        ('"end"', '"intervals":[],"end"'),
+        ('"intervals"', '"intervals":[{"streams":[]}],"intervals"'),
+        ('"rtt"', '"rtt":7,"rtt"'),
+        ('"rtt":', '"é}]{":'),
+        ('"rtt":', '"rtt":1' + 70 * "0" + ',"x":'),
+        ('"rtt":', '"x":' + 60 * "[" + 60 * "]" + ',"rtt":'),
+        ('"omitted"', '"note":"},{\\"streams\\":[{", "omitted"'),
+        ('"streams"', '"zero":0, "streams"'),
+        ('"seconds"', '"other seconds"'),
+    ],
+    ids=str,
+)
+def test_an_unusual_document_has_the_same_tables(tmp_path: Path, change: tuple[str, str]) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(repeat_elements(IPERF3, 9).replace(*change), newline="")
+    assert large(path, 2500) == small(path)
+
+
+def test_a_stream_is_read_line_by_line(tmp_path: Path) -> None:
+    first, *others, last = STREAM.read_text().splitlines(keepends=True)
+    path = tmp_path / "a.ndjson"
+    for changed in (others, [*others, "\n", *others], [*others, others[0][:50] + "\n", *others], [*others, "{}\n"]):
+        path.write_text("".join([first, *changed * 20, last]))
+        assert large(path, 3000, FileText) == small(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [IPERF3, IOSTAT, STREAM], ids=lambda path: path.name)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_memory_does_not_grow_with_the_document(tmp_path: Path, path: Path, packed: bool) -> None:
+    """Peak memory of the whole process in megabytes for documents of 20, 40 and 80 MB."""
+    peaks = []
+    for size in (20, 40, 80):
+        long_one = tmp_path / "a.json"
+        with gzip.open(long_one, "wt", compresslevel=1) if packed else long_one.open("w") as stream:
+            stream.writelines(long_document(path, size * 10**6))
+        code = (
+            "import pathlib, re, azlatency as az\n"
+            f"logs = az.parse({str(long_one)!r})\n"
+            "print({event['code'] for event in logs.rows['events']} & {'parser_failed', 'malformed', 'truncated'})\n"
+            # Not ru_maxrss, which a new program takes over from the process that starts it.
+            "print(int(re.search(r'VmHWM:\\s*(\\d+)', pathlib.Path('/proc/self/status').read_text())[1]) // 1024)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+        assert done.stdout.startswith("set()\n")
+        peaks.append(int(done.stdout.split()[-1]))
+    assert max(peaks) <= 300
+    assert peaks[2] <= 1.25 * peaks[1]
