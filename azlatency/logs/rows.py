@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, MutableSequence
 from functools import lru_cache
 from itertools import accumulate, repeat
 from operator import itemgetter
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from azlatency.logs.spool import Spool, Stored
 
@@ -23,10 +23,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     #: A value for each row, or one that all rows have.
-    Column = list[Any] | array[int] | NDArray[np.generic] | str | int | float | bool | None
+    Column: TypeAlias = "list[Any] | Repeating | array[int] | NDArray[np.generic] | str | int | float | bool | None"
 
 Row = dict[str, Any]
 _PARTS_READ = 16
+
+
+class Repeating(NamedTuple):
+    """A column that has its values again and again, or with ``each`` the first one several times, then the next one."""
+
+    values: list[Any]
+    each: bool = False
+
+    def to_list(self, length: int) -> list[Any]:
+        """Return the values of a column of a length, which is a multiple of their number."""
+        times = length // len(self.values)
+        return [value for value in self.values for _ in range(times)] if self.each else self.values * times
 
 
 class Columns:
@@ -37,7 +49,7 @@ class Columns:
     length : int
         Number of rows.
     columns : dict
-        By name a list, array or NumPy array with a value for each row, or one value that all rows have.
+        By name a list, `Repeating`, array or NumPy array with a value for each row, or one value that all rows have.
     """
 
     def __init__(self, length: int, columns: dict[str, Column]) -> None:
@@ -54,6 +66,8 @@ class Columns:
     def _values(self, column: Column) -> Iterable[Any]:
         if isinstance(column, list):
             return column
+        if isinstance(column, Repeating):
+            return column.to_list(self._length)
         return repeat(column, self._length) if _is_one_value(column) else column.tolist()  # type: ignore[union-attr]
 
     def to_arrow(self, arrow_schema: pa.Schema) -> pa.Table:
@@ -68,6 +82,8 @@ class Columns:
                 arrays.append(pa.nulls(self._length, field.type))
             elif _is_one_value(column):
                 arrays.append(pa.repeat(pa.scalar(column, field.type), self._length))
+            elif isinstance(column, Repeating):
+                arrays.append(pa.array(column.to_list(self._length), field.type))
             else:  # a NumPy array is copied in one piece
                 plain = np.frombuffer(column, dtype=np.int64) if isinstance(column, array) else column
                 arrays.append(pa.array(plain, field.type))

@@ -12,6 +12,7 @@ from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.json_tokens import JsonObject, Scalar
 from azlatency.logs.parsers.iostat.columns import COLUMNS, CPU_METRICS
 from azlatency.logs.parsers.iostat.reports import CPU_SLACK, FEWEST_CPU_SHARES, PRODUCTS
+from azlatency.logs.rows import Repeating
 from azlatency.logs.units import canonical_unit, ratios, shown_unit
 
 if TYPE_CHECKING:
@@ -120,16 +121,16 @@ class ReportColumns(NamedTuple):
         line_map.recorder.add_columns(
             "metrics",
             self.values.size,
-            run_id=[run_id for run_id in run_ids for _ in cells],
-            metric=[cell.metric for cell in cells] * count,
-            side=[cell.side for cell in cells] * count,
-            stream=[cell.stream for cell in cells] * count,
+            run_id=Repeating(run_ids, each=True),
+            metric=Repeating([cell.metric for cell in cells]),
+            side=Repeating([cell.side for cell in cells]),
+            stream=Repeating([cell.stream for cell in cells]),
             value=self.values.reshape(-1),
-            unit=[canonical_unit(cell.unit) for cell in cells] * count,
+            unit=Repeating([canonical_unit(cell.unit) for cell in cells]),
             printed=self.reports.tokens([cell.number for cell in cells]),
-            printed_unit=[shown_unit(cell.unit) for cell in cells] * count,
+            printed_unit=Repeating([shown_unit(cell.unit) for cell in cells]),
             resolution=self.halves.reshape(-1),
-            scope=[cell.scope for cell in cells] * count,
+            scope=Repeating([cell.scope for cell in cells]),
             line=(np.array([cell.line for cell in cells]) + steps).reshape(-1),
         )
 
