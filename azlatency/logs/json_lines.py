@@ -172,7 +172,7 @@ class JsonLineMap:
         distance = position - before
         if 0 <= distance <= _FAR:
             self._index += self.text.count("\n", before, position)
-        elif next(self._jumps) > _FEW and self._bytes is not None:
+        elif ("_line_feeds" in self.__dict__ or next(self._jumps) > _FEW) and self._bytes is not None:
             self._index = int(self._line_feeds.searchsorted(position))
         elif position < -distance:
             self._index = self.text.count("\n", 0, position)

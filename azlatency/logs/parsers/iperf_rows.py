@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from azlatency.logs.units import Quantity, quantity
 
@@ -145,48 +144,6 @@ class Row(RowArithmetic):
     def line_of(self, metric: str) -> int:
         """Return the line on which the value of a metric is printed."""
         return self.line if self.lines is None else self.lines.get(metric, self.line)
-
-
-def interval_rows(run_id: str, side: str | None, values: Iterable[Sequence[object]]) -> list[dict[str, Any]]:
-    """Return rows of the table ``intervals``; ``values`` are the columns from ``stream`` to ``line`` of each."""
-    return [
-        {
-            "run_id": run_id,
-            "side": side,
-            "stream": stream,
-            "start_ns": start_ns,
-            "end_ns": end_ns,
-            "bytes": size,
-            "bytes_resolution": size_resolution,
-            "throughput": throughput,
-            "throughput_printed": throughput_printed,
-            "retransmits": retransmits,
-            "cwnd_bytes": cwnd,
-            "rtt_ns": rtt_ns,
-            "jitter_ns": jitter_ns,
-            "lost": lost,
-            "datagrams": datagrams,
-            "omitted": omitted,
-            "line": line,
-        }
-        for (
-            stream,
-            start_ns,
-            end_ns,
-            size,
-            size_resolution,
-            throughput,
-            throughput_printed,
-            retransmits,
-            cwnd,
-            rtt_ns,
-            jitter_ns,
-            lost,
-            datagrams,
-            omitted,
-            line,
-        ) in values
-    ]
 
 
 @dataclass(slots=True)

@@ -298,7 +298,7 @@ class Series(NamedTuple):
         jitter, lost = [row.jitter_ms for row in rows], [row.lost_packets for row in rows]
         if self.side == "sender":
             lost = [count if time is None else None for count, time in zip(lost, jitter, strict=True)]
-            jitter = [None] * len(rows)
+            jitter = [None]
         return {
             "run_id": run_id,
             "side": self.side,
@@ -404,9 +404,12 @@ def _agree(size: Column, speed: Column, measured: Column, length: Column, end: C
     )
 
 
-def _whole(values: Sequence[_Number], factor: float = 1) -> Sequence[int | None]:
+def _whole(values: Sequence[_Number], factor: float = 1) -> list[int | None] | None:
+    """Return whole numbers; None if all are missing."""
     if values.count(None) == len(values):
-        return [None] * len(values)
+        return None
+    if factor == 1:
+        return [value if value is None or value.__class__ is int else round(value) for value in values]
     return [None if value is None else round(value * factor) for value in values]
 
 
