@@ -32,8 +32,10 @@ _POWERS = 10 ** np.arange(_MOST_DIGITS + 1)
 _DIGITS = b"0123456789"
 #: So many numbers of an element are cut out of the text at once: other characters become blanks or are left out.
 _MANY = 8
-_BLANKS = bytes(byte if byte in b"0123456789." else ord(" ") for byte in range(256))
+_BLANKS = bytes(byte if byte in b"\x010123456789." else ord(" ") for byte in range(256))
 _LEFT_OUT = b' "{}\n\t' + bytes(range(ord("a"), ord("z") + 1))
+#: Stands for the first digit of a number in question; no valid document contains it.
+_MARK = b"\x01"
 #: Digits are read eight at a time.
 _WORD, _DIGIT_BITS, _ALL_BITS = 8, np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(2**64 - 1)
 _NEXT = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
@@ -119,17 +121,18 @@ class Alike(Element):
         """Return which tokens of an element numbers are, and how many it has; None if they are read one by one."""
         if len(numbers) < _MANY:
             return None
-        element, indexes = self._data[self.first.position : self.begins[1]].tobytes(), []
-        for number in numbers:
-            start, end = int(self._starts[0, number.first]), int(self._ends[0, number.last])
-            before, after = (
-                _numbers_only(element[part])
-                for part in (slice(start - self.first.position), slice(end - self.first.position, None))
-            )
-            if before[-1:].strip() or after[:1].strip():
-                return None
-            indexes.append(len(before.split()))
-        return indexes, len(_numbers_only(element).split())
+        begin = self.first.position
+        element = bytearray(self._data[begin : self.begins[1]])
+        places = [(int(self._starts[0, first]) - begin, int(self._ends[0, last]) - begin) for first, last in numbers]
+        marked = {start: _MARK + bytes(element[start + 1 : end]) for start, end in sorted(places)}
+        for start in marked:
+            element[start : start + 1] = _MARK
+        tokens = _numbers_only(bytes(element)).split()
+        found = [index for index, token in enumerate(tokens) if _MARK in token]
+        if [tokens[index] for index in found] != list(marked.values()):
+            return None
+        index_at = dict(zip(marked, found, strict=True))
+        return [index_at[start] for start, _ in places], len(tokens)
 
     def texts(self, scalar: Scalar) -> list[str]:
         """Return a string of all elements."""

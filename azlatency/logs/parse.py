@@ -236,8 +236,10 @@ def _parse_log(recorder: Recorder, log: Log) -> None:
         text = f"the {log.tool} parser failed ({error!r}); please report it"
         recorder.add_event("parser_failed", "error", text, log.first_line)
 
+    heading = " / ".join(log.headings) or None
+
     def describe(row: Row) -> bool:
-        row["heading"] = " / ".join(log.headings) or None
+        row["heading"] = heading
         row["command"] = row.get("command") or log.command
         return True
 

@@ -84,23 +84,41 @@ class Recorder:
         Run
             The run, to which numbers can be added.
         """
-        run_id = f"{self.source.source_id}-{len(self.rows['runs']) + 1:02d}"
-        row: Row = {
-            "run_id": run_id,
-            "source_id": self.source.source_id,
-            "tool": tool,
-            "first_line": first_line,
-            "last_line": first_line,
-            "status": "complete",
-            **fields,
-        }
-        self.rows["runs"].append(row)
+        (run_id,) = self.add_runs(tool, [{"first_line": first_line}], **fields)
+        row = self.rows["runs"][-1]
         run = Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
         if self._is_large:
             self._open.append(weakref.ref(run))
             if len(self._open) > self._most_open:
                 self._settle_ended()
         return run
+
+    def add_runs(self, tool: str, rows: Iterable[Row], **fields: Any) -> list[str]:
+        """Add runs that end, and of which the caller adds the numbers as columns.
+
+        Parameters
+        ----------
+        tool : str
+            Name of the tool.
+        rows : iterable of dict
+            Columns of the table ``runs``, of which ``first_line`` is required.
+        **fields
+            Columns that all of them have.
+
+        Returns
+        -------
+        list of str
+            The identifiers of the runs.
+        """
+        runs, source_id = self.rows["runs"], self.source.source_id
+        shared = {"source_id": source_id, "tool": tool, "status": "complete", **fields}
+        run_ids = []
+        for number, row in enumerate(rows, start=len(runs) + 1):
+            run_ids.append(run_id := f"{source_id}-{number:02d}")
+            runs.append({"run_id": run_id, **shared, "last_line": row["first_line"], **row})
+        if self._is_large and len(run_ids) > 1:
+            self._settle_ended()
+        return run_ids
 
     def _settle_ended(self) -> None:
         """Let the rows of the first runs move into a file, up to a run to which the parser still refers."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 from azlatency.logs.json_lines import JsonLineMap
@@ -84,21 +83,17 @@ class IostatJson:
 
     def _read_alike(self, columns: ReportColumns) -> None:
         """Open alike reports, and write their numbers."""
-        node, line_map, run_ids = columns.reports.first, self.line_map, []
+        node, line_map = columns.reports.first, self.line_map
         leaf, count = node.leaf("timestamp"), len(columns.reports)
-        texts: list[str] | repeat[None] = repeat(None, count)
+        stamps: list[Stamp | None] = [None] * count
         if leaf is not None and isinstance(leaf.value, str):
             line_map.mark_in_all(columns.reports, [line_map.line_number(leaf.position)])
-            texts = columns.reports.texts(leaf)
+            stamps = list(map(_stamp, columns.reports.texts(leaf)))
         firsts, lasts = (
             line_map.lines_in_all(columns.reports, line_map.line_number(position))
             for position in (node.position, node.end - 1)
         )
-        for text, first, last in zip(texts, firsts, lasts, strict=True):
-            report = self.reports.open(first, _stamp(text))
-            report.run.set(last_line=last)
-            report.is_checked = True
-            run_ids.append(report.run.run_id)
+        run_ids = self.reports.open_checked(list(zip(firsts, lasts, strict=True)), stamps)
         columns.write(line_map, run_ids)
 
     def _open(self, node: JsonObject, line: int) -> OpenReport:

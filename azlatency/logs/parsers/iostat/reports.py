@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise, repeat
+from typing import Any
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iostat.columns import COLUMNS, CPU_METRICS
@@ -72,22 +73,56 @@ class Reports:
         self.host, self.first, self.previous_stamp, self.has_devices = host, True, None, False
         self.skips_boot = _skips_boot(self.log)
 
-    def open(self, line: int, stamp: Stamp | None) -> Report:
+    def open(self, line: int, stamp: Stamp | None, last_line: int | None = None) -> Report:
         """Open a report, as a run."""
         self.close()
         since_boot = self.first and not self.skips_boot
-        host, requested = self.host or self.log.host, {} if since_boot else {"requested_duration_ns": self.interval}
-        test = "since_boot" if since_boot else "report"
-        run = self.recorder.start_run("iostat", line, dialect=self.dialect, client=host, test=test, **requested)
+        run = self.recorder.start_run(
+            "iostat", line, last_line=last_line or line, **self._fields(since_boot=since_boot)
+        )
         if since_boot:
             text = "the first report covers the time since the host started, not the test (iostat -y omits it)"
             run.add_event("since_boot", "info", text, line)
         self.report = Report(run, stamp)
-        if stamp is not None and self.previous_stamp is not None and not since_boot:
-            _set_duration(run, self.previous_stamp, stamp)
+        duration = {} if since_boot else _duration(self.previous_stamp, stamp)
+        if duration is None:
+            text = "the clock of the host was set back between two reports"
+            run.add_event("clock_step", "warning", text, line)
+        run.set(**(duration or {}))
         self.previous_stamp, self.first = stamp, False
         self.count += 1
         return self.report
+
+    def _fields(self, *, since_boot: bool) -> dict[str, Any]:
+        return {
+            "dialect": self.dialect,
+            "client": self.host or self.log.host,
+            "test": "since_boot" if since_boot else "report",
+            "requested_duration_ns": None if since_boot else self.interval,
+        }
+
+    def open_checked(self, lines: Sequence[tuple[int, int]], stamps: Sequence[Stamp | None]) -> list[str]:
+        """Open reports of which the numbers are columns, with their first and last lines; return their runs."""
+        durations = list(map(_duration, stamps, stamps[1:]))
+        last = len(lines) - 1
+        # What needs no event needs no `Run` either.
+        between = range(1, last) if None not in durations else range(0)
+        run_ids = []
+        for index in range(last + 1):
+            if index not in between:
+                report = self.open(lines[index][0], stamps[index], lines[index][1])
+                report.is_checked = True
+                run_ids.append(report.run.run_id)
+            elif index == 1:
+                self.close()
+                rows = [
+                    {"first_line": lines[at][0], "last_line": lines[at][1], **(durations[at - 1] or {})}
+                    for at in between
+                ]
+                run_ids += self.recorder.add_runs("iostat", rows, **self._fields(since_boot=False))
+                self.previous_stamp = stamps[last - 1]
+                self.count += len(between)
+        return run_ids
 
     def add_cpu_shares(self, cells: Iterable[Cell]) -> None:
         """Record the shares of the kinds of CPU time."""
@@ -148,20 +183,19 @@ class Reports:
             run.add_event("no_data", "warning", text, run.row["first_line"])
 
 
-def _set_duration(run: Run, previous: Stamp, stamp: Stamp) -> None:
-    """Set the duration of a report from its time stamp and that of the report before it."""
-    seconds = None
+def _duration(previous: Stamp | None, stamp: Stamp | None) -> dict[str, Any] | None:
+    """Return the duration of a report from its time stamp and that of the report before it; None if it is negative."""
+    if previous is None or stamp is None:
+        return {}
+    started = {}
     if previous.moment is not None and stamp.moment is not None:
         seconds = round((stamp.moment - previous.moment).total_seconds())
-        run.set(started_at=previous.moment.astimezone(UTC))
-    elif previous.date == stamp.date:
-        seconds = stamp.seconds - previous.seconds
-    if seconds is not None and seconds > 0:
-        run.set(duration_ns=nanoseconds(str(seconds), "s"))
-    elif seconds is not None and seconds < 0:
-        run.set(started_at=None)
-        text = "the clock of the host was set back between two reports"
-        run.add_event("clock_step", "warning", text, run.row["first_line"])
+        started = {"started_at": previous.moment.astimezone(UTC)}
+    else:
+        seconds = stamp.seconds - previous.seconds if previous.date == stamp.date else 0
+    if seconds < 0:
+        return None
+    return {**started, "duration_ns": nanoseconds(str(seconds), "s")} if seconds else started
 
 
 def _check_cpu(report: Report) -> None:
