@@ -31,7 +31,6 @@ from azlatency.logs.parsers.iperf_rows import (
     SUM,
     Connection,
     Row,
-    interval_rows,
     percent_agrees,
 )
 from azlatency.logs.record import Run
@@ -575,24 +574,25 @@ class Test:
 
 def _to_interval(row: IntervalRow, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
     """Return the row of the table ``intervals``."""
-    values = (
-        stream,
-        row.start_ns,
-        row.end_ns,
-        None if row.bytes is None else row.bytes.value,
-        None if row.bytes is None else row.bytes.resolution,
-        throughput,
-        None if row.rate is None else row.rate.value,
-        _whole(row.retransmits),
-        None if row.cwnd is None else row.cwnd.value,
-        row.rtt_ns,
-        _whole(row.jitter),
-        _whole(row.lost),
-        _whole(row.datagrams),
-        row.omitted,
-        row.line,
-    )
-    return interval_rows(run_id, row.side, [values])[0]
+    return {
+        "run_id": run_id,
+        "side": row.side,
+        "stream": stream,
+        "start_ns": row.start_ns,
+        "end_ns": row.end_ns,
+        "bytes": None if row.bytes is None else row.bytes.value,
+        "bytes_resolution": None if row.bytes is None else row.bytes.resolution,
+        "throughput": throughput,
+        "throughput_printed": None if row.rate is None else row.rate.value,
+        "retransmits": _whole(row.retransmits),
+        "cwnd_bytes": None if row.cwnd is None else row.cwnd.value,
+        "rtt_ns": row.rtt_ns,
+        "jitter_ns": _whole(row.jitter),
+        "lost": _whole(row.lost),
+        "datagrams": _whole(row.datagrams),
+        "omitted": row.omitted,
+        "line": row.line,
+    }
 
 
 def _whole(value: Quantity | None) -> int | None:
