@@ -115,7 +115,7 @@ class Recorder:
         run_ids = []
         for number, row in enumerate(rows, start=len(runs) + 1):
             run_ids.append(run_id := f"{source_id}-{number:02d}")
-            runs.append({"run_id": run_id, **shared, "last_line": row["first_line"], **row})
+            runs.append({"run_id": run_id, "last_line": row["first_line"], **shared, **row})
         if self._is_large and len(run_ids) > 1:
             self._settle_ended()
         return run_ids
