@@ -30,6 +30,8 @@ _LATEST = "latest"
 _VERSION = re.compile(r"[0-9a-f]{16}")
 #: Keeps what the package of a store logs from the terminal if nobody asks for it: `_one_line` says what went wrong.
 _NO_LOG = logging.NullHandler()
+#: Seconds for a first answer. Packages repeat for up to 36 s (gcsfs) or for minutes what failed, and only then say why.
+_PATIENCE = 40
 #: Errors of this machine and not of the store.
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT)
 
@@ -63,7 +65,7 @@ class RemoteFile:
             target = Path(folder) / "log"
             with _one_line(self.url):
                 system, path = _open(self.url)
-                before = system.info(path)
+                before = _info(system, path)
                 system.get_file(path, str(target))
                 after = system.info(path)
             if _version(before) != _version(after) or target.stat().st_size != after["size"]:
@@ -89,6 +91,7 @@ def list_url(url: str, *, prefixed: bool) -> tuple[str, list[tuple[RemoteFile, s
     """
     with _one_line(url):
         system, root = _open(url)
+        _file_info(system, f"{root}/study.toml")  # for an answer in time: the list of a large store may take longer
         listing: dict[str, dict[str, Any]] = system.find(root, detail=True)
     base = root.rstrip("/")
     if not listing:
@@ -126,9 +129,10 @@ def _fetch_own_file(url: str, name: str, folder: Path) -> bool:
     """Download a file of a manifest if it exists; return whether it does."""
     with _one_line(url):
         system, path = _open(f"{url}/{name}")
-        if not system.isfile(path):
+        info = _file_info(system, path)
+        if info is None:
             return False
-        if system.info(path)["size"] > LARGEST_FILE:
+        if info["size"] > LARGEST_FILE:
             raise LogError(f"{url}/{name}: more than {LARGEST_FILE} bytes; split it")
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         system.get_file(path, str(folder / name))
@@ -143,7 +147,7 @@ def checked_out(url: str, name: str) -> Iterator[Path]:
         place = f"{url.rstrip('/')}/{name}"
         with _one_line(place):
             system, base = _open(place)
-            if system.isfile(f"{base}/{_LATEST}"):
+            if _file_info(system, f"{base}/{_LATEST}"):
                 version = system.cat_file(f"{base}/{_LATEST}").decode("ascii", "replace").strip()
                 if not _VERSION.fullmatch(version):
                     raise LogError(f"{place}/{_LATEST}: not the name of a version; delete it and import again")
@@ -162,6 +166,7 @@ def publish(folder: Path, url: str, version: str) -> None:
     place = f"{url.rstrip('/')}/{folder.name}"
     with _one_line(place):
         system, base = _open(place)
+        _file_info(system, f"{base}/{_LATEST}")  # before the first upload, which the packages would repeat for minutes
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             system.put_file(str(file), f"{base}/{version}/{file.relative_to(folder).as_posix()}")
         system.pipe_file(f"{base}/{_LATEST}", f"{version}\n".encode())
@@ -175,8 +180,31 @@ def _open(url: str) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
     system, path = url_to_fs(url, use_listings_cache=False)
-    logging.getLogger(type(system).__module__.partition(".")[0]).addHandler(_NO_LOG)
+    for package in (type(system).__module__.partition(".")[0], "azure"):  # adlfs uses packages named azure
+        logging.getLogger(package).addHandler(_NO_LOG)
     return system, str(path)
+
+
+def _info(system: Any, path: str) -> dict[str, Any]:
+    """Return what the store knows about a path. Raises `TimeoutError` if there is no usable answer in time."""
+    from fsspec.asyn import sync
+    from fsspec.exceptions import FSTimeoutError
+
+    if not system.async_impl:
+        return dict(system.info(path))
+    try:
+        return dict(sync(system.loop, system._info, path, timeout=_PATIENCE))
+    except FSTimeoutError:
+        raise TimeoutError(f"no usable answer within {_PATIENCE} s") from None
+
+
+def _file_info(system: Any, path: str) -> dict[str, Any] | None:
+    """Return what the store knows about an object; None if there is none."""
+    try:
+        info = _info(system, path)
+    except (FileNotFoundError, PermissionError):  # who may not list the objects is not told that one is missing
+        return None
+    return info if info["type"] == "file" else None
 
 
 @contextmanager
@@ -194,6 +222,8 @@ def _one_line(url: str) -> Iterator[None]:
         raise LogError(f"{url}: no such file or folder; check the URL") from None
     except PermissionError as error:
         raise LogError(f"{url}: permission denied ({_brief(error)}); check the credentials and the rights") from None
+    except TimeoutError as error:
+        raise LogError(f"{url}: {_brief(error)}; check the URL, the network and the credentials") from None
     except Exception as error:  # every store has exceptions of its own
         if isinstance(error, OSError) and error.errno in DISK_ERRORS:
             raise

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+from fsspec.asyn import AsyncFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
 import azlatency as az
@@ -167,6 +170,25 @@ def test_a_manifest_cannot_name_files_outside_its_folder(out: Path, store: Memor
         import_study("x", ["memory://dump"], out=out)
 
 
+def test_a_store_that_does_not_answer_is_named(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent(AsyncFileSystem):
+        async def _info(self, path: str, **_options: object) -> dict[str, object]:
+            await asyncio.sleep(3600)
+            return {}
+
+    fsspec.register_implementation("silent", Silent, clobber=True)
+    monkeypatch.setattr(remote, "_PATIENCE", 1)
+    message = "no usable answer within 1 s; check the URL, the network and the credentials$"
+    for source, target, named in (
+        (["silent://b/x"], out, "silent://b/x"),
+        (["silent://b/x", "silent://b/y"], out, "silent://b/x"),
+        (["memory://x"], "silent://b/t", "silent://b/t/x"),
+    ):
+        with pytest.raises(az.LogError, match=f"^{named}: {message}"):
+            import_study("x", source, out=target)
+    assert not out.exists()
+
+
 # --- real servers that speak the protocols of Amazon S3 and Azure Blob Storage
 
 
@@ -277,25 +299,81 @@ def test_from_and_to_google(study: Path, out: Path, tmp_path: Path, google: pyte
         check_store(system, "gs", study, out)
 
 
-@pytest.mark.slow
-def test_a_google_store_that_refuses_is_named_in_one_line(tmp_path: Path, google: pytest.MonkeyPatch) -> None:
-    class Refusing(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_error(403)
+@contextmanager
+def answering(status: int | None) -> Iterator[str]:
+    """Answer every request with an HTTP status; None: accept connections and stay silent. The address."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(status or 0)
+
+        do_HEAD = do_GET
+
+    if status is None:
+        with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
+            yield f"http://127.0.0.1:{silent.getsockname()[1]}"
+        return
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        google.setenv("STORAGE_EMULATOR_HOST", f"http://127.0.0.1:{server.server_port}")
-        # gcsfs logs the type of the bucket that it cannot find out.
-        google.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "true")
-        done = subprocess.run(
-            [sys.executable, "-m", "azlatency", "import", f"gs://{BUCKET}/dump", "--study", "x", "--out", tmp_path],
-            env={**os.environ, "AZLATENCY_DATA": str(tmp_path)}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-    assert done.returncode == 1
-    assert done.stderr == f"gs://{BUCKET}/dump: Forbidden: b/{BUCKET}/o; check the URL and the credentials\n"
-    assert not list(tmp_path.iterdir())
+
+
+def nobody_listening() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        return f"http://127.0.0.1:{closed.getsockname()[1]}"
+
+
+#: The command line with a limit of few seconds.
+HASTY = "from azlatency.cli import main; from azlatency.studies import remote; remote._PATIENCE = 3; main()"
+
+
+def import_from(url: str, address: str, folder: Path) -> str:
+    """Import from a store at an address, in a process of its own; what it prints, which is one line."""
+    account = f"DefaultEndpointsProtocol=http;AccountName=tester;BlobEndpoint={address}/tester;AccountKey=cmlnaHQ="
+    variables = {
+        # gcsfs logs the type of the bucket that it cannot find out.
+        "STORAGE_EMULATOR_HOST": address, "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "true", "NO_GCE_CHECK": "true",
+        "GOOGLE_APPLICATION_CREDENTIALS": str(folder / "none"),
+        "AWS_ENDPOINT_URL": address, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AZURE_STORAGE_CONNECTION_STRING": account,
+        "NO_PROXY": "127.0.0.1", "AZLATENCY_DATA": str(folder),
+    }  # fmt: skip
+    command = [sys.executable, "-c", HASTY, "import", url, "--study", "x", "--out", str(folder)]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
+    assert not list(folder.iterdir())
+    return done.stderr
+
+
+STORES = {"gs": "gcsfs", "s3": "s3fs", "abfs": "adlfs"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("status", [None, 401, 403, 500])
+@pytest.mark.parametrize("protocol", STORES)
+def test_a_store_that_refuses_or_stays_silent_is_named_in_one_line(
+    protocol: str, status: int | None, tmp_path: Path
+) -> None:
+    pytest.importorskip(STORES[protocol])
+    url = f"{protocol}://{BUCKET}/dump"
+    with answering(status) as address:
+        line = import_from(url, address, tmp_path)
+    assert re.fullmatch(rf"{url}: .+; check the ([\w, ]+ )?credentials( and the rights)?\n", line), line
+    if status is None:
+        assert "no usable answer within 3 s" in line
+    if status == 403:
+        assert "Forbidden" in line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", STORES)
+def test_a_store_where_nobody_listens_is_named_in_one_line(protocol: str, tmp_path: Path) -> None:
+    pytest.importorskip(STORES[protocol])
+    url = f"{protocol}://{BUCKET}/dump"
+    line = import_from(url, nobody_listening(), tmp_path)
+    assert re.fullmatch(rf"{url}: .+; check the ([\w, ]+ )?credentials\n", line), line
 
 
 @pytest.mark.slow
