@@ -217,7 +217,8 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
 
 def _may_be_zip(raw: bytes) -> bool:
     """Return whether bytes begin as a zip archive, or contain the end of one, which only a comment follows."""
-    return raw.startswith(_ZIP) or raw.find(b"PK\5\6", max(len(raw) - _LONGEST_ZIP_END, 0)) >= 0
+    # Text does not contain the character 6, which is found faster than four.
+    return raw.startswith(_ZIP) or (b"\6" in raw and raw.find(b"PK\5\6", max(len(raw) - _LONGEST_ZIP_END, 0)) >= 0)
 
 
 def _is_zip(file: IO[bytes]) -> bool:
@@ -333,6 +334,8 @@ def _decompress(raw: bytes, shown: str, room: _Room) -> bytes:
 
 def _find_reader(raw: bytes) -> Callable[[Any], Any] | None:
     """Return what opens a compressed file that begins with these bytes; None for other files."""
+    if raw[:1] not in b"\x1fB\xfd\x28":
+        return None
     readers: dict[bytes, Callable[[Any], Any]] = {
         b"\x1f\x8b": gzip.open,
         b"BZh": bz2.open,

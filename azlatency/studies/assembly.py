@@ -199,7 +199,9 @@ def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> t
     import pyarrow as pa
 
     logs = Logs()
-    rows = runs.select(["run_id", "source_id", "first_line", "heading", *DESCRIBED]).to_pylist()
+    columns = ["run_id", "source_id", "first_line", "heading", *DESCRIBED]
+    given = [name for name in columns if runs[name].null_count < runs.num_rows]
+    rows = [{**dict.fromkeys(columns), **run} for run in runs.select(given).to_pylist()]
     for run in rows:
         for code, severity, text in manifest.describe(run, paths[run["source_id"]]):
             event = {"source_id": run["source_id"], "run_id": run["run_id"], "line": run["first_line"]}
