@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
+from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple, overload
 
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.lines import ByShape, shape_of
+from azlatency.logs.lines import ByShape
 from azlatency.logs.parsers import Signature, load_parsers
 
 _BLANKS_BETWEEN = 4
@@ -71,15 +73,31 @@ class Claims(Sequence[Claim]):
         part._positions, part._codes, part._weak = self._positions[index], self._codes[index], self._weak[index]
         return part
 
+    def __iter__(self) -> Iterator[Claim]:
+        return map(Claim, self._positions, map(self._tools.__getitem__, self._codes), map(bool, self._weak))
+
     def __delitem__(self, index: slice) -> None:
         del self._positions[index], self._codes[index], self._weak[index]
 
     def between(self, start: int, stop: int) -> Claims:
         """Return the claims on the lines ``start`` to ``stop`` (exclusive)."""
+        if self._positions and start <= self._positions[0] and self._positions[-1] < stop:
+            return self
         return self[bisect_left(self._positions, start) : bisect_left(self._positions, stop)]
+
+    @property
+    def tool(self) -> str | None:
+        """The tool of all claims; None if there are several, or if no parser reads it."""
+        return self._tools[0] if len(self._tools) == 1 and self._tools[0] in load_parsers() else None
+
+    def have_strong(self, start: int) -> bool:
+        """Return whether a claim from an index on is not weak."""
+        return self._weak.find(0, start) >= 0
 
     def weigh(self) -> tuple[int, int]:
         """Return the number of claims of known tools that start a log, and of all of them."""
+        if self.tool is not None:
+            return self._weak.count(0), len(self)
         known = load_parsers().keys()
         codes = {code for code, tool in enumerate(self._tools) if tool in known}
         weak = sum(weak for code, weak in zip(self._codes, self._weak, strict=True) if code in codes)
@@ -90,25 +108,21 @@ class Claims(Sequence[Claim]):
 def find_claims(source: Source) -> Claims:
     """Return every claim of every parser and every recognised line of a foreign tool, in order of line.
 
-    Lines with the same start have one weak claim of a tool, even if there are a million.
+    Consecutive lines with the same literal have one weak claim of a tool, even if there are a million.
     """
     claims = Claims()
     tentative: list[Claim] = []
-    last: dict[tuple[str, str], int] = {}  # position of the last claim of each hint and tool
-    newest, start, begin = -1, "", 0
-    for text, positions in source.pieces:
-        possible = map(_possible().__getitem__, shape_of(text).split(b"\n"))
-        for position, shown, entries in zip(positions, text.split("\n"), possible, strict=False):
-            if shown[:3] != start:
-                start, begin = shown[:3], position
-            if not entries:
-                continue
-            stripped, since, proven = shown.strip(), max(begin, newest), ""
+    last: dict[tuple[str, str], int] = {}  # position of the last line of each hint and tool that was claimed
+    possible = _possible()
+    for positions, texts, shapes in source.pieces:
+        rows = zip(positions, chain(positions[:1], positions), texts, map(possible.__getitem__, shapes), strict=False)
+        for position, above, shown, entries in filter(itemgetter(3), rows):
+            stripped, proven = shown.strip(), ""
             of_line: list[Claim] = []
             for key, signature, fullmatch in entries:
                 if key[0] not in shown:
                     continue
-                if signature.weak and last.get(key, -1) >= since:
+                if signature.weak and last.get(key, -1) >= above:
                     last[key] = position
                     continue
                 if not fullmatch(stripped):
@@ -116,7 +130,7 @@ def find_claims(source: Source) -> Claims:
                 follows = signature.then is None or _follows(source, position, signature)
                 if follows is False:
                     continue
-                last[key] = newest = position
+                last[key] = position
                 claim = Claim(position, key[1], signature.weak)
                 if follows is None:
                     tentative.append(claim)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from azlatency.logs.large import FileText
-from azlatency.logs.lines import Line, find_texts, group_lines, unique_pieces
+from azlatency.logs.lines import Line, Piece, ShapedLines, find_texts, group_lines, shape_of, shaped, unique_pieces
 from azlatency.logs.parsers import code_page_phrases
 
 #: Replaces a line end that a program spelled out as two characters; the pieces of such a line keep its number.
@@ -35,13 +35,14 @@ _ESCAPES = re.compile(
 )
 _BACKSPACE = re.compile(r"[^\x08\n]\x08")
 BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_FIRST_OF_MARKS = b"\xef\xff\xfe"
 
 
 class SourceError(ValueError):
     """Input that cannot be read as text. The message names the file and what to do."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Source:
     """One input file or archive member.
 
@@ -98,26 +99,27 @@ class Source:
         text = self.text
         smallest = _GROUPED_FROM if "numpy" in sys.modules else _WORTH_AN_IMPORT
         if isinstance(text, FileText) or len(text) >= smallest:
-            return group_lines(text, _clean_line)
-        raws = text.removesuffix("\n").split("\n") if text else []
+            grouped = group_lines(text, _clean_line)
+            return shaped(grouped) if isinstance(grouped, list) else grouped
+        plain = text.removesuffix("\n")
+        raws = plain.split("\n") if text else []
+        self.__dict__["line_count"] = len(raws)
         if not has_control(text):
-            return list(map(_NEW_LINE, enumerate(raws, start=1)))
-        return [line for number, raw in enumerate(raws, start=1) for line in _clean_line(number, raw)]
+            return ShapedLines(map(_NEW_LINE, enumerate(raws, start=1)), raws, shape_of(plain).split(b"\n"))
+        return shaped([line for number, raw in enumerate(raws, start=1) for line in _clean_line(number, raw)])
 
     def find_texts(self, find: Callable[[int], int]) -> Iterator[tuple[int, str]]:
         """Yield what `azlatency.logs.lines.find_texts` does, and build no lines if none is wanted."""
         return find_texts(self.lines, find) if find(0) else iter(())
 
     @property
-    def pieces(self) -> Iterable[tuple[str, Sequence[int]]]:
-        """The text of the lines in pieces, with the position of each line; see `azlatency.logs.lines.unique_pieces`."""
-        return self._pieces if isinstance(self.lines, list) else unique_pieces(self.lines)
-
-    @cached_property
-    def _pieces(self) -> Iterable[tuple[str, Sequence[int]]]:
-        if isinstance(self.text, str) and not has_control(self.text):
-            return [(self.text.removesuffix("\n"), range(len(self.lines)))]
-        return unique_pieces(self.lines)
+    def pieces(self) -> Iterable[Piece]:
+        """The lines in pieces; of uniform lines only the first."""
+        lines = self.lines
+        if isinstance(lines, ShapedLines):
+            return [Piece(range(len(lines)), lines.texts, lines.shapes)]
+        pieces = unique_pieces(lines)
+        return (Piece(positions, text.split("\n"), shape_of(text).split(b"\n")) for text, positions in pieces)
 
 
 # `Line._make`, five times as fast.
@@ -132,8 +134,8 @@ def has_control(text: str) -> bool:
 def _clean_line(number: int, raw: str) -> list[Line]:
     """Return the lines that one physical line shows."""
     if has_control(raw):
-        return [Line(number, piece) for piece in _split_pieces(raw)]
-    return [Line(number, raw)]
+        return [_NEW_LINE((number, piece)) for piece in _split_pieces(raw)]
+    return [_NEW_LINE((number, raw))]
 
 
 def _split_pieces(raw: str) -> list[str]:
@@ -179,7 +181,7 @@ def source_from_bytes(raw: bytes, path: str, *, sha256: str | None = None) -> So
 
 def decode(raw: bytes, path: str = "input") -> tuple[str, str]:
     """Return the text and the name of its encoding. Raises `SourceError` for binary data."""
-    for mark, encoding in BYTE_ORDER_MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS if raw[:1] in _FIRST_OF_MARKS else ():
         if raw.startswith(mark):
             try:
                 return raw[len(mark) :].decode(encoding.removesuffix("-sig")), encoding

@@ -27,7 +27,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any, ClassVar
 
-from azlatency.logs.lines import ByShape, Line, UniformBlock, iter_blocks, shape_of
+from azlatency.logs.lines import ByShape, Line, ShapedLines, UniformBlock, iter_blocks, shape_of, shaped
 
 __all__ = [
     "BLANK",
@@ -341,7 +341,7 @@ class LineLog:
         """
         read, kinds = self.read, accounting.kinds
         for batch in self._batches(lines, accounting):
-            shapes = shape_of("\n".join([text for _, text in batch])).split(b"\n")
+            shapes = (batch if isinstance(batch, ShapedLines) else shaped(batch)).shapes
             for line, entries in zip(batch, map(self._candidates.__getitem__, shapes), strict=True):
                 self._fed, self._possible = line, entries
                 number, text = line

@@ -219,9 +219,37 @@ class Passage(Sequence[Line]):
         return iter(self._lines[self.begin : self.end])
 
 
+class Piece(NamedTuple):
+    """Some lines of a source: the position, the text and the shape of each."""
+
+    positions: Sequence[int]
+    texts: list[str]
+    shapes: list[bytes]
+
+
+class ShapedLines(list[Line]):
+    """Lines with their texts and their shapes (`shape_of`), which several readers need."""
+
+    def __init__(self, lines: Iterable[Line], texts: list[str], shapes: list[bytes]) -> None:
+        super().__init__(lines)
+        self.texts, self.shapes = texts, shapes
+
+    def part(self, start: int, stop: int) -> ShapedLines:
+        """Return the lines ``start`` to ``stop`` (exclusive); a slice is a plain list."""
+        if stop - start == len(self):
+            return self
+        return ShapedLines(self[start:stop], self.texts[start:stop], self.shapes[start:stop])
+
+
 def shape_of(text: str) -> bytes:
     """Return a text without digits and points, as bytes."""
     return text.encode("utf-8", "surrogatepass").translate(None, _DIGITS)
+
+
+def shaped(lines: list[Line]) -> ShapedLines:
+    """Return lines with their shapes."""
+    texts = [text for _, text in lines]
+    return ShapedLines(lines, texts, shape_of("\n".join(texts)).split(b"\n"))
 
 
 class ByShape(dict[bytes, list[_Entry]]):
@@ -340,17 +368,18 @@ def unique_pieces(lines: Sequence[Line]) -> Iterable[tuple[str, Sequence[int]]]:
     return [("\n".join([text for _, text in lines]), range(len(lines)))]
 
 
-def find_lines_with(hint: str, text: str) -> list[int]:
-    """Return the indexes of the lines that contain ``hint``, in one pass of `str.find`."""
-    indexes: list[int] = []
-    position, index, counted = text.find(hint), 0, 0
-    while position >= 0:
-        index += text.count("\n", counted, position)
-        counted = position
-        indexes.append(index)
-        end = text.find("\n", position)
-        position = text.find(hint, end) if end >= 0 else -1
-    return indexes
+def find_lines_with(hints: Iterable[str], text: str) -> list[tuple[int, str]]:
+    """Return index and text of the lines that contain one of some literals, in one pass of `str.find` for each."""
+    found: dict[int, str] = {}
+    for hint in hints:
+        position, index, counted = text.find(hint), 0, 0
+        while position >= 0:
+            index += text.count("\n", counted, position)
+            end = text.find("\n", position)
+            found[index] = text[text.rfind("\n", counted, position) + 1 : end if end >= 0 else None]
+            counted = position
+            position = text.find(hint, end) if end >= 0 else -1
+    return sorted(found.items())
 
 
 def find_texts(lines: Sequence[Line], find: Callable[[int], int]) -> Iterator[tuple[int, str]]:
@@ -382,8 +411,8 @@ def find_texts(lines: Sequence[Line], find: Callable[[int], int]) -> Iterator[tu
 def find_line(lines: Sequence[Line], shown: str) -> int | None:
     """Return the position of the first line with this text between its blanks; None if there is none."""
     for text, positions in unique_pieces(lines):
-        for index in find_lines_with(shown, text):
-            if lines[positions[index]].text.strip() == shown:
+        for index, line in find_lines_with([shown], text):
+            if line.strip() == shown:
                 return positions[index]
     return None
 

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.claims import Claim, Claims, find_claims
 from azlatency.logs.decode import Source, SourceError
 from azlatency.logs.documents import find_document
 from azlatency.logs.expand import LARGEST_WHOLE, expand
-from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED
+from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
 from azlatency.logs.large import FileText
 from azlatency.logs.lines import unique_pieces
 from azlatency.logs.parsers import Log, load_parsers, parser_version
@@ -32,6 +31,9 @@ from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost
 from azlatency.logs.spool import edit
 from azlatency.logs.tables import Logs
 from azlatency.logs.unwrap import Unwrapped, propose_unwrapped, take_head
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _MOST_READINGS = 3
 #: The wrapping of a large text is looked for in so many pieces of its lines.
@@ -116,7 +118,7 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
         return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
     plain = _Reading(source, find_claims(source))
     as_it_is = _read(plain) if plain.claims.weigh()[1] else None
-    if explain is None and as_it_is is not None and _is_read_whole(as_it_is):
+    if explain is None and as_it_is is not None and _is_read_whole(as_it_is.accounting):
         return _to_logs(as_it_is)
     readings = _possible_readings(plain)
     if tool in load_parsers() and not any(reading.claims.weigh()[1] for reading in readings) and len(source.lines):
@@ -165,9 +167,9 @@ def _possible_readings(plain: _Reading) -> list[_Reading]:
     return best if best and most[0] > plain.claims.weigh()[0] else [plain, *best]
 
 
-def _is_read_whole(recorder: Recorder) -> bool:
+def _is_read_whole(accounting: LineAccounting) -> bool:
     """Return whether the logs account for every line, so that no wrapping can hide another log."""
-    kinds = recorder.accounting.kinds
+    kinds = accounting.kinds
     return UNKNOWN not in kinds and PROSE not in kinds and UNMARKED not in kinds
 
 
@@ -203,9 +205,10 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     _fail_contradicted_runs(recorder)
     # An event for each line of a text of any size does not fit into memory; without a log, one event says it all.
     skip = not segments.logs and source.size_bytes > LARGEST_WHOLE
-    if not skip:
+    is_read_whole = _is_read_whole(recorder.accounting)
+    if not (skip or is_read_whole):
         classify_remaining_lines(source, recorder.accounting, segments)
-    for line, owner in find_lost_lines(source, recorder.accounting, segments):
+    for line, owner in () if is_read_whole else find_lost_lines(source, recorder.accounting, segments):
         text = (
             f"{line.text.strip()[:120]!r} looks like a result of {owner}, but stands outside a log; copy the whole log"
         )
@@ -216,7 +219,7 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         recorder.add_event("no_final_line_feed", "info", text, source.line_count)
     if unfinished:
         _truncate_last_run(recorder)
-    if not skip:
+    if not (skip or is_read_whole):
         _add_unknown_lines(recorder)
     if not recorder.rows["runs"] and not segments.conflicts:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
@@ -322,7 +325,10 @@ def _to_logs(recorder: Recorder) -> Logs:
         "parser_version": parser_version(),
     }
     events = recorder.rows["events"]
-    events = events.sorted_by("line") if isinstance(events, Rows) else sorted(events, key=itemgetter("line"))
+    if isinstance(events, list):
+        events.sort(key=itemgetter("line"))
+    elif isinstance(events, Rows):
+        events = events.sorted_by("line")
     return Logs({"sources": [row], **recorder.rows, "events": events}, recorder.samples)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 #: Tables whose rows are changed until their run ends.
 _CHANGING = ("runs", "metrics", "quantiles")
+_APPENDED = ("intervals", "histograms", "events")
 
 
 @dataclass
@@ -59,10 +60,9 @@ class Recorder:
         self.source = source
         self.accounting = LineAccounting(source.line_count)
         self._is_large = isinstance(source.text, FileText)
-        self.rows: dict[str, MutableSequence[Row]] = {
-            name: Rows(settles=name not in _CHANGING, in_file=True) if self._is_large else []
-            for name in (*_CHANGING, "intervals", "histograms", "events")
-        }
+        self.rows: dict[str, MutableSequence[Row]] = {name: [] for name in (*_CHANGING, *_APPENDED)}
+        if self._is_large:
+            self.rows = {name: Rows(settles=name not in _CHANGING, in_file=True) for name in self.rows}
         self.samples: list[SampleBlock] = []
         self._open: list[weakref.ref[Run]] = []
         self._most_open = BLOCK

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
-from itertools import groupby, pairwise
+from functools import cache, partial
+from itertools import compress, groupby, islice, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ from azlatency.logs.grammar import (
     LineLog,
     Rule,
 )
-from azlatency.logs.lines import find_lines_with
+from azlatency.logs.lines import ByShape, ShapedLines
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
 
@@ -52,8 +52,9 @@ _PROMPT = re.compile(
 # "# " and "$ " also start comments and headings; the line is a prompt only if the command runs a known tool.
 _BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
 _PROMPT_STARTS = ("#", "$", "%", ">")
-#: Characters of fences, headings and prompts; a single character is found fastest.
-_BOUNDARIES = ("`", "~", "#", "$", ">", "^", "Script ")
+_MAY_BE_BOUNDARY = re.compile(r"[#$%>].*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*|(?=[^#$%>]*[#$%>]).*(?:@|:[/~\\]).*")
+#: Which shapes lines may have that are fences, headings, prompts or boundaries of sessions.
+_BOUNDARIES = ByShape([("", _MAY_BE_BOUNDARY, lambda: True)])
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
 _LINES_ABOVE_FOREIGN = 4
@@ -84,27 +85,32 @@ class _Logs(Sequence[Log]):
         self._source = source
         self._edges = array("q")
         self._numbers = array("l")
-        self._contexts: dict[tuple[str, _Block], int] = {}
+        self._contexts: dict[tuple[str, tuple[str, ...], str | None, str | None], int] = {}
 
     def add(self, tool: str, start: int, stop: int, block: _Block) -> None:
         """Add the log of a tool in lines ``start`` to ``stop`` (exclusive)."""
-        context = tool, block._replace(start=0, stop=0)
+        context = tool, block.headings, block.command, block.host
         self._edges.extend((start, stop))
         self._numbers.append(self._contexts.setdefault(context, len(self._contexts)))
-
-    @cached_property
-    def _by_number(self) -> list[tuple[str, _Block]]:
-        return list(self._contexts)  # once all are added
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def __getitem__(self, index: int) -> Log:  # type: ignore[override]
-        tool, block = self._by_number[self._numbers[index]]
-        start, stop = self._edges[2 * index : 2 * index + 2]
-        command = block.command if _runs_tool(load_parsers()[tool], block.command) else None
-        host = block.host if command else None
-        return Log(self._source, tool, self._source.lines[start:stop], block.headings, command, host)
+        return next(islice(self._from(range(len(self))[index]), 1))
+
+    def __iter__(self) -> Iterator[Log]:
+        return self._from(0)
+
+    def _from(self, first: int) -> Iterator[Log]:
+        """Yield the logs from an index on."""
+        contexts, lines = list(self._contexts), self._source.lines
+        for index in range(first, len(self)):
+            tool, headings, prompt, host = contexts[self._numbers[index]]
+            start, stop = self._edges[2 * index : 2 * index + 2]
+            part = lines.part(start, stop) if isinstance(lines, ShapedLines) else lines[start:stop]
+            command = prompt if _runs_tool(load_parsers()[tool], prompt) else None
+            yield Log(self._source, tool, part, headings, command, host if command else None)
 
 
 @dataclass
@@ -123,11 +129,15 @@ def segment(source: Source, claims: Claims) -> Segments:
     """Split a source into logs at its claims. Lines that two tools claim become conflicts, not logs."""
     lines = source.lines
     segments = Segments(logs := _Logs(source))
-    claims = _remove_conflicts(claims, segments)
+    # What is weak in the log of one tool is removed below.
+    is_of_one_tool = claims.tool is not None
+    if not is_of_one_tool:
+        claims = _remove_conflicts(claims, segments)
     for block in _find_blocks(source, lines, segments):
         inside = claims.between(block.start, block.stop)
         if len(inside) > 1:
-            inside = _remove_continued(_remove_weak(_remove_shared(inside, lines)), block, lines)
+            inside = _remove_weak(inside if is_of_one_tool else _remove_shared(inside, lines))
+            inside = _remove_continued(inside, block, lines)
         starts = array("q", (_include_opening_brace(claim.position, block, lines) for claim in inside))
         if starts:
             starts[0] = _find_start(starts[0], inside[0].tool, lines, block) if block.loose else block.start
@@ -266,6 +276,8 @@ def _is_just_above(claim: Claim, foreign: Claim, lines: Sequence[Line]) -> bool:
 
 def _remove_weak(claims: Claims) -> Claims:
     """Remove weak claims inside a log of the same tool."""
+    if claims.tool is not None and not claims.have_strong(1):
+        return claims[:1]
     kept, tool = Claims(), ""
     for claim in claims:
         if not (claim.weak and claim.tool == tool):
@@ -334,9 +346,15 @@ def _runs_tool(parser: Parser, command: str | None) -> bool:
 
 def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> Iterator[_Block]:
     """Yield the blocks between fences, headings and prompt lines, with their context."""
+    boundaries: Iterable[tuple[int, str]] = _find_boundaries(source)
+    if is_small := isinstance(lines, ShapedLines):
+        boundaries = list(boundaries)
     markdown = source.path.lower().endswith(_MARKDOWN_ENDINGS) or any(
-        "```" in text or "~~~" in text for text, _ in source.pieces
+        "```" in line or "~~~" in line for _, line in boundaries
     )
+    if is_small and lines and not (boundaries or markdown):
+        yield _Block(0, len(lines))
+        return
     commands = _commands()
     headings: list[tuple[int, str]] = []
     fenced = False
@@ -347,7 +365,8 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> I
             titles = tuple(title for _, title in headings)
             yield _Block(start, stop, titles, command, host, loose=markdown and not fenced)
 
-    for index, line in _find_boundaries(source):
+    for index, text in boundaries if is_small else _find_boundaries(source):
+        line = text.strip()
         if markdown and _FENCE.fullmatch(line):
             yield from above(index)
             fenced = not fenced
@@ -378,15 +397,8 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> I
 
 def _find_boundaries(source: Source) -> Iterator[tuple[int, str]]:
     """Yield position and text of each line that may be a fence, a heading or a prompt."""
-    for text, positions in source.pieces:
-        hints = [hint for hint in _BOUNDARIES if hint in text]
-        # Progress lines are full of percent signs.
-        if "%" in text and ("\n%" in text or _may_be_prompt(text)):
-            hints.append("%")
-        if hints:
-            rows = text.split("\n")
-            for index in sorted({index for hint in hints for index in find_lines_with(hint, text)}):
-                yield positions[index], rows[index].strip()
+    for positions, texts, shapes in source.pieces:
+        yield from compress(zip(positions, texts, strict=True), map(_BOUNDARIES.__getitem__, shapes))
 
 
 def _precedes_json(index: int, lines: Sequence[Line]) -> bool:
@@ -424,7 +436,7 @@ def _is_notes(source: Source, segments: Segments) -> bool:
     if segments.prose_lines:
         return True
     sentences = 0
-    for line in (line for text, _ in source.pieces for line in text.split("\n")):
+    for line in (line for piece in source.pieces for line in piece.texts):
         words = line.split()
         if len(words) >= _WORDS_IN_A_SENTENCE and sum(bool(_WORD.fullmatch(word)) for word in words) > 0.7 * len(words):
             sentences += 1

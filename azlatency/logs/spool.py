@@ -195,11 +195,11 @@ class Spool(MutableSequence[Item]):
 
 def edit(items: Sequence[Item], function: Callable[[Item], bool], start: int = 0) -> None:
     """Apply a function that changes items, and returns whether it did, to a list or a `Spool`."""
-    if isinstance(items, Spool):
-        items.edit(function, start)
-    else:
+    if isinstance(items, list):
         for item in items[start:]:
             function(item)
+    elif isinstance(items, Spool):
+        items.edit(function, start)
 
 
 def remove(items: MutableSequence[Item], item: Item) -> None:

@@ -73,7 +73,7 @@ class Signature:
         return re.compile(self._pattern)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Log:
     """One log inside a source, with its context.
 

@@ -63,15 +63,15 @@ class ConsoleText(LineLog):
     def read(self, line: Line) -> int:
         """Remove the time of day, the level and Markdown emphasis, then apply the rules."""
         text = line.text.strip()
-        level = _LEVEL.match(text)
-        if level:
+        if level := _LEVEL.match(text):
             text = text[level.end() :]
             if level[1]:
                 text = text.removesuffix("**")
-        if level and level[2] == "ERR":
-            self.result.errors.append((line.number, text.strip()))
-            return DATA
-        return super().read(Line(line.number, text))
+            if level[2] == "ERR":
+                self.result.errors.append((line.number, text.strip()))
+                return DATA
+            line = Line(line.number, text)
+        return super().read(line)
 
     def close(self, last_line: int) -> None:
         """Determine which end wrote the log, and write the run."""

@@ -82,9 +82,8 @@ def _is_mixed(lines: Sequence[Line]) -> bool:
 def _targets(lines: Sequence[Line]) -> Iterator[re.Match[str]]:
     """Yield the matches of the lines that name a target, in order."""
     for text, _ in unique_pieces(lines):
-        rows = text.split("\n")
-        for index in sorted({index for hint in _HINTS for index in find_lines_with(hint, text)}):
-            if (match := _target(rows[index].strip())) is not None:
+        for _, row in find_lines_with(_HINTS, text):
+            if (match := _target(row.strip())) is not None:
                 yield match
 
 
