@@ -22,6 +22,7 @@ from azlatency.logs.expand import expand
 from azlatency.logs.large import FileText, LongText
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers.iperf3 import json_intervals
+from azlatency.logs.rows import Rows
 
 DOCUMENTS = sorted(
     path
@@ -149,6 +150,21 @@ def test_a_stream_is_read_line_by_line(tmp_path: Path) -> None:
     for changed in (others, [*others, "\n", *others], [*others, others[0][:50] + "\n", *others], [*others, "{}\n"]):
         path.write_text("".join([first, *changed * 20, last]))
         assert large(path, 3000, FileText) == small(path)
+
+
+@pytest.mark.parametrize("path", [IPERF3, FIXTURES / "iperf3" / "3.17.1-stream.ndjson"], ids=lambda path: path.name)
+def test_regular_intervals_are_columns_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    longer = tmp_path / "a.json"
+    longer.write_text("".join(long_document(path, 100_000)))
+    monkeypatch.setattr(expand_module, "_LARGE", 0)
+    for module in (json_intervals, long_documents):
+        monkeypatch.setattr(module, "PIECE", 9000)
+    (source,) = expand(longer)
+    assert isinstance(source, Source)
+    rows = parse_source(source).rows["intervals"]
+    assert isinstance(rows, Rows)
+    assert {type(part).__name__ for part in rows._parts if len(part)} == {"_ColumnsInFile"}
+    assert len(rows) > 100
 
 
 @pytest.mark.slow

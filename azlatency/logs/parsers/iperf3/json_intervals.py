@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct
 from azlatency.logs import json_tokens
 from azlatency.logs.grammar import DATA
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.large import Piece
+from azlatency.logs.large import FileText, Piece
 from azlatency.logs.long_documents import PIECE
 from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, LongSeries, Series, decode_intervals, to_row
 from azlatency.logs.parsers.iperf3.run import Test
@@ -60,12 +60,11 @@ class JsonIntervals:
             if load is not None:
                 self._read_part(decoded.elements, lines, load, test)
                 return decoded.stop
-            test.series = None if test.intervals else _find_series(decoded.elements, lines, test)
+            fewest = _FEWEST_COLUMNS
+            test.series = None if test.intervals else _find_series(decoded.elements, lines, test, fewest=fewest)
             for interval, line in zip(decoded.elements[: None if test.series is None else 1], lines, strict=False):
                 self._decoded_interval(interval, line, test)
             return decoded.stop
-        if load is not None:
-            _long_series(test).add(None)
         end = place
         for value, begin, end in json_tokens.iter_elements(self.line_map.text, place):
             if value is None:
@@ -83,7 +82,7 @@ class JsonIntervals:
 
     def _read_part(self, intervals: list[Interval], lines: list[int], load: Load, test: Test) -> None:
         """Read some of very many intervals."""
-        series = _find_series(intervals, lines, test)
+        series = _find_series(intervals, lines, test, fewest=1)
         if series is not None and _long_series(test).add(series):
             test.intervals.add_part(Part(load, series))
             return
@@ -151,6 +150,8 @@ class JsonIntervals:
     def read_one(self, value: Any, begin: int, end: int, test: Test) -> None:
         """Read one interval, decoded from the text between two places."""
         if isinstance(value, dict):
+            if isinstance(self.line_map.log.source.text, FileText):
+                _long_series(test).add(None)
             number = self.line_map.line_number(begin)
             self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
             streams = [to_row(stream) for stream in value.get("streams") or [] if isinstance(stream, dict)]
@@ -167,7 +168,7 @@ class JsonIntervals:
         return [to_row(total) if isinstance(total, dict) else None for total in totals[:2]]
 
 
-def _find_series(intervals: list[Interval], numbers: list[int], test: Test) -> Series | None:
+def _find_series(intervals: list[Interval], numbers: list[int], test: Test, *, fewest: int) -> Series | None:
     """Return the rows as a series if all intervals have the same streams and the test has one direction."""
     sockets = [row.socket for row in intervals[0].streams or []] if intervals else []
     names = [str(socket) for socket in sockets] + [SUM] * (len(sockets) > 1)
@@ -184,7 +185,7 @@ def _find_series(intervals: list[Interval], numbers: list[int], test: Test) -> S
         return None
     series = Series.of(intervals, numbers, names, side)
     rows = series.rows
-    if len(rows) < _FEWEST_COLUMNS or len({row.sender for row in rows}) > 1 or any([row.omitted for row in rows]):
+    if len(rows) < fewest or len({row.sender for row in rows}) > 1 or any([row.omitted for row in rows]):
         return None
     return series
 
