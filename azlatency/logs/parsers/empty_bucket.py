@@ -15,11 +15,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from collections.abc import Iterator, Sequence
 
 from azlatency.logs.grammar import Line, LineLog, bulk, data
 from azlatency.logs.lines import UniformBlock, have_decimals
@@ -27,11 +23,6 @@ from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, unfinished_line
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import quantity
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rates = NDArray[np.float64]
 
 _RATE = r"crnt bw = (?P<rate>\d{1,4}\.\d{3})"
 _SECOND, _THOUSANDTH = 10**9, 10**6
@@ -42,8 +33,8 @@ _COMPARED = 10
 _OF_LOWEST, _OF_MEDIAN = 0.75, 1 / 3
 #: Or after so many rates: an hour or two, and one.
 _MOST_RATES = (3601, 7201)
-#: So many rates are searched at once, and then twice as many.
-_SEARCHED = 256
+#: So many rates are copied at once.
+_SEARCHED = 4096
 
 
 class _Rates(LineLog):
@@ -66,15 +57,17 @@ class _Rates(LineLog):
             return False
         if not have_decimals(columns["rate"], columns["rate width"], 3, 3):
             return False
-        self.rates.extend((columns["rate"] * float(_THOUSANDTH)).tolist())
-        self.lines.extend(range(rows.first, rows.last + 1))
+        import numpy as np
+
+        self.rates.frombytes((columns["rate"] * float(_THOUSANDTH)).tobytes())
+        self.lines.frombytes(np.arange(rows.first, rows.last + 1, dtype=np.int64).tobytes())
         return True
 
     def finish(self, last_line: int) -> None:
         """Write a run for each test."""
         begin, first_line = 0, self.log.first_line
         is_cut = self.unfinished == last_line
-        for end in _ends_of_tests(np.asarray(self.rates)):
+        for end in _ends_of_tests(self.rates):
             line = self.lines[end - 1] if end < len(self.rates) or is_cut else last_line
             self._add_run(begin, end, first_line, line, ended=True)
             begin, first_line = end, line + 1
@@ -97,7 +90,7 @@ class _Rates(LineLog):
         end_run(run, has_numbers=count > 0, ended=ended, last_line=last_line)
 
 
-def _ends_of_tests(rates: Rates) -> Iterator[int]:
+def _ends_of_tests(rates: Sequence[float]) -> Iterator[int]:
     """Yield behind which rates the script has stopped."""
     begin = 0
     while end := _end_of_test(rates, begin):
@@ -105,24 +98,37 @@ def _ends_of_tests(rates: Rates) -> Iterator[int]:
         begin = end
 
 
-def _end_of_test(rates: Rates, begin: int) -> int:
+def _end_of_test(rates: Sequence[float], begin: int) -> int:
     """Return behind which rate the test that begins at a rate has stopped; 0 if it has not."""
+    if begin + _COMPARED >= len(rates):
+        return 0
     first = rates[begin : begin + _COMPARED]
-    at, size, waits = begin, _SEARCHED, False
-    while at < len(rates) - _COMPARED:
-        lowest, median = _OF_LOWEST * first.min(), _OF_MEDIAN * np.median(first)
-        part = rates[at : at + size + _COMPARED - 1]
-        if part.min() < max(lowest, median):
-            last = sliding_window_view(part, _COMPARED)
-            low = last.max(axis=1) < lowest
-            for index in (low | (np.median(last, axis=1) < median)).nonzero()[0].tolist():
-                end = at + index + _COMPARED
-                if low[index] or (not waits and (end == len(rates) or rates[end] >= lowest)):
-                    return end
-                # The rate stays low behind the first low median: this version waits for the highest of the last rates.
-                waits = True
-        at, size = at + size, 2 * size
+    lowest, middle = _OF_LOWEST * min(first), _OF_MEDIAN * _median(first)
+    # A rate that lowers the median of the last ones below a limit is below twice the limit.
+    low, waits = max(lowest, 2 * middle), False
+    for end in _ends_of_low_rates(rates, begin + _COMPARED, low):
+        last = rates[end - _COMPARED : end]
+        if max(last) < lowest:
+            return end
+        if not waits and _median(last) < middle:
+            if end == len(rates) or rates[end] >= lowest:
+                return end
+            # The rate stays low behind the first low median: this version waits for the highest of the last rates.
+            waits = True
     return 0
+
+
+def _ends_of_low_rates(rates: Sequence[float], begin: int, limit: float) -> Iterator[int]:
+    """Yield the positions behind rates below a limit, from a rate on."""
+    for at in range(begin, len(rates), _SEARCHED):
+        for end, rate in enumerate(rates[at : at + _SEARCHED], at + 1):
+            if rate < limit:
+                yield end
+
+
+def _median(rates: Sequence[float]) -> float:
+    ordered = sorted(rates)
+    return (ordered[_COMPARED // 2 - 1] + ordered[_COMPARED // 2]) / 2
 
 
 class EmptyBucketParser(Parser):
