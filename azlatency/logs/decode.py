@@ -42,7 +42,7 @@ class SourceError(ValueError):
     """Input that cannot be read as text. The message names the file and what to do."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Source:
     """One input file or archive member.
 

@@ -73,7 +73,7 @@ class Signature:
         return re.compile(self._pattern)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Log:
     """One log inside a source, with its context.
 
