@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: In a long text, positions so far from the last one are looked up after so many of them, and else counted.
 _FAR, _FEW = 2**12, 8
+#: In a larger text, the positions of all line feeds need much memory.
+_LARGEST_INDEXED = 2**24
 
 
 def begins_document(text: str) -> bool:
@@ -147,6 +150,11 @@ class JsonLineMap:
         assert self._bytes is not None
         return (self._bytes == ord("\n")).nonzero()[0]
 
+    @cached_property
+    def _is_indexed(self) -> bool:
+        """Whether the line feeds are looked up at once, which costs less than to count them twice."""
+        return "numpy" in sys.modules and len(self.text) < _LARGEST_INDEXED
+
     def find_all(self, character: str, start: int, stop: int) -> list[int]:
         """Return the positions of a character from ``start`` up to ``stop``."""
         if self._bytes is None:
@@ -172,7 +180,7 @@ class JsonLineMap:
         distance = position - before
         if 0 <= distance <= _FAR:
             self._index += self.text.count("\n", before, position)
-        elif ("_line_feeds" in self.__dict__ or next(self._jumps) > _FEW) and self._bytes is not None:
+        elif (self._is_indexed or next(self._jumps) > _FEW) and self._bytes is not None:
             self._index = int(self._line_feeds.searchsorted(position))
         elif position < -distance:
             self._index = self.text.count("\n", 0, position)

@@ -149,18 +149,20 @@ def test_odd_members(old: str, new: str) -> None:
         assert tables(changed) == slow_tables(changed)
 
 
-def test_reports_of_the_same_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs of the same name are compared, and one that follows another is read number by number."""
+def test_jobs_of_the_same_name_in_a_document_are_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``numjobs=2`` without ``group_reporting``: the second of the jobs looks like a later report of the first."""
     text = document(["3.33-randrw-4k"] * 4)
     start = text.index('"job 3"')
     last = text[start:].replace('"job 3"', '"job 2"').replace('"groupid" : 3', '"groupid" : 2')
-    text = text[:start] + re.sub(r'("runtime" : |"io_bytes" : )([1-9]\d*)', r"\g<1>1\2", last)
+    last = re.sub(r'("runtime" : |"io_bytes" : )([1-9]\d*)', r"\g<1>1\2", last)
     known = columns_of(monkeypatch)
-    found = tables(text)
+    found = tables(text[:start] + last)
     assert len(known) == 3
-    assert found == slow_tables(text)
-    assert len(found["runs"]) < 4
-    assert found["intervals"]
+    assert found == slow_tables(text[:start] + last)
+    assert [row["first_line"] for row in found["runs"]] == [
+        number for number, line in enumerate(text.splitlines(), start=1) if line == "    {"
+    ]
+    assert not found["intervals"]
 
 
 def test_runtime_that_is_no_time_is_left_out() -> None:

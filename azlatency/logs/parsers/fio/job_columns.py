@@ -11,10 +11,10 @@ from itertools import accumulate
 from operator import add, itemgetter, le, mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.logs.parsers.fio.numbers import bounds_of, percentile, quantile_rank, rate_conflicts
+from azlatency.logs.parsers.fio.numbers import bounds_of, percentile, quantile_ranks, rate_conflicts
 from azlatency.logs.record import Recorder
 from azlatency.logs.schema import names
-from azlatency.logs.units import Quantity, nanoseconds, quantity
+from azlatency.logs.units import Quantity, quantity, scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
+MILLISECOND = round(scale("ms"))
 #: A standard deviation that is at most this part of the range is possible for any number of values.
 _SPREAD = 0.5
+#: Picks some of several items.
+Pick = Callable[[Sequence[Any]], Sequence[Any]]
 #: Name, utilisation and line of a disk.
 Disk = tuple[str, Quantity, int]
 
@@ -38,7 +41,7 @@ class Place(NamedTuple):
     below: int
 
 
-def picker(indexes: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+def picker(indexes: Sequence[int]) -> Pick:
     """Return what picks the items with these indexes."""
     return itemgetter(*indexes) if len(indexes) > 1 else lambda items: tuple(items[index] for index in indexes)
 
@@ -109,8 +112,8 @@ class Template:
         The metrics with decimals, with their half-widths by the number of decimals.
     ranks : list of tuple
         For each latency its quantiles, as a slice, and the token of its number of observations.
-    ordered : tuple of list of int
-        Metrics, and others that must not be smaller.
+    ordered : tuple of callable
+        They pick metrics, and others that must not be smaller.
     spreads : list of tuple of int
         Standard deviations with minimum and maximum.
     histograms : list of tuple
@@ -132,11 +135,11 @@ class Template:
     quantiles: Cells
     ranks: list[tuple[slice, int | None]]
     chains: list[Chain]
-    ordered: tuple[list[int], list[int]]
+    ordered: tuple[Pick, Pick]
     spreads: list[tuple[int, int, int]]
     flows: list[Flow]
     histograms: list[tuple[str, str, int, int | None]]
-    used: Callable[[Sequence[str]], Sequence[str]]
+    used: Pick
     parts: list[int]
     marks: list[bytes]
 
@@ -171,22 +174,19 @@ class JobColumns:
         self.halves = list(template.halves)
         for index, halves in template.pointed:
             self.halves[index] = halves[len(self.tokens[index].partition(".")[2])]
-        quantiles = zip(template.quantiles.tokens(tokens), template.quantiles.columns["printed_unit"], strict=True)
-        self.quantiles = [percentile(token, unit, old=unit == "usec") for token, unit in quantiles]
+        self.quantiles = list(
+            map(percentile, template.quantiles.tokens(tokens), template.quantiles.columns["printed_unit"])
+        )
 
     @property
     def runtimes(self) -> dict[str, int]:
         """The runtimes of the directions, in ns."""
         tokens = self.all_tokens
         return {
-            flow.name: nanoseconds(tokens[flow.runtime], "msec")
+            flow.name: int(tokens[flow.runtime]) * MILLISECOND
             for flow in self.template.flows
             if flow.runtime is not None
         }
-
-    def size(self, name: str) -> Quantity | None:
-        """Return the number of bytes of a direction."""
-        return next((self._metric(flow.size) for flow in self.template.flows if flow.name == name), None)
 
     def _metric(self, index: int | None) -> Quantity | None:
         if index is None:
@@ -199,14 +199,14 @@ class JobColumns:
         """Return whether no number contradicts another one; False if only their rounding explains a difference."""
         template, values = self.template, self.values
         small, large = template.ordered
-        if not all(values[low] <= values[high] for low, high in zip(small, large, strict=True)):
+        if not all(map(le, small(values), large(values))):
             return False
         if any(values[sd] > _SPREAD * (values[high] - values[low]) for sd, low, high in template.spreads):
             return False
         for flow in template.flows:
             rate, size, iops = map(self._metric, flow[2:])
-            runtime = None if flow.runtime is None else self.runtimes[flow.name]
-            if any(True for _ in rate_conflicts(rate, size, iops, runtime, block_bytes)):
+            runtime = None if flow.runtime is None else int(self.all_tokens[flow.runtime]) * MILLISECOND
+            if next(rate_conflicts(rate, size, iops, runtime, block_bytes), None) is not None:
                 return False
         return all(map(self._rises, template.chains))
 
@@ -277,11 +277,13 @@ class JobRows:
         cells, found = job.template.quantiles, job.quantiles
         if not found:
             return
-        shares, numbers, ranks = cells.columns["q"], [], []
+        shares = cells.columns["q"]
+        numbers: list[int | None] = []
+        ranks: list[int | None] = []
         for part, token in job.template.ranks:
             n = None if token is None else int(job.all_tokens[token])
             numbers += [n] * (part.stop - part.start)
-            ranks += [None if n is None else quantile_rank(q, n) for q in shares[part]]
+            ranks += [None] * (part.stop - part.start) if n is None else quantile_ranks(shares[part], n)
         counted = list(zip(numbers, ranks, shares, strict=True))
         self._extend(
             self._quantiles,
@@ -311,13 +313,18 @@ class JobRows:
     def _write_buckets(self) -> None:
         import numpy as np
 
-        keys, counts = (np.concatenate([bins[side] for _, _, _, bins, _ in self._buckets]) for side in (0, 1))
-        lows, highs = bounds_of(keys)
-        named: dict[str, list[str]] = {"run_id": [], "metric": [], "stream": []}
-        for *row, bins, _ in self._buckets:
-            for column, name in zip(named.values(), row, strict=True):
-                column.extend([name] * len(bins.keys))
-        lines = np.concatenate([np.arange(first, first + len(bins.keys)) for _, _, _, bins, first in self._buckets])
-        self._recorder.add_columns(
-            "histograms", len(keys), **named, low_ns=lows, high_ns=highs, count=counts, line=lines
-        )
+        lows, highs = bounds_of(np.concatenate([bins.keys for _, _, _, bins, _ in self._buckets]))
+        end = 0
+        for run_id, metric, stream, bins, first in self._buckets:
+            start, end = end, end + len(bins.keys)
+            self._recorder.add_columns(
+                "histograms",
+                len(bins.keys),
+                run_id=run_id,
+                metric=metric,
+                stream=stream,
+                low_ns=lows[start:end],
+                high_ns=highs[start:end],
+                count=bins.counts,
+                line=np.arange(first, first + len(bins.keys)),
+            )

@@ -379,7 +379,7 @@ class _Teacher:
             ),
             ranks=found.ranks,
             chains=found.chains,
-            ordered=found.ordered,
+            ordered=(picker(found.ordered[0]), picker(found.ordered[1])),
             spreads=found.spreads,
             flows=[self._flow(of, found) for of in active],
             histograms=found.histograms,

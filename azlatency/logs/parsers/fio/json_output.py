@@ -307,7 +307,7 @@ class Documents:
                 continue
             if _PERCENT.fullmatch(key) is None:
                 continue
-            value = percentile(token, unit, old=unit == "usec")
+            value = percentile(token, unit)
             direction.percentiles.append(Percentile(metric, share(key), value, line))
             lines.append(line)
         self.line_map.mark_lines(lines)

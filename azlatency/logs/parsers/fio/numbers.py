@@ -103,10 +103,13 @@ def share(percent: str) -> float:
 
 
 @lru_cache(maxsize=4096)  # the middles of the buckets again
-def percentile(token: str, unit: str, *, old: bool) -> Quantity:
-    """Read a percentile with the width of its bucket; fio stores whole ns, before 3.0 whole us."""
+def percentile(token: str, unit: str, old: bool | None = None) -> Quantity:  # for `map`
+    """Read a percentile with the width of its bucket; fio stores whole ns, before 3.0 whole us.
+
+    Where ``old`` is not given, the version shows from the unit.
+    """
     value = quantity(token, unit)
-    step = _US if old else 1
+    step = _US if old or (old is None and unit == "usec") else 1
     half = bucket_of(round(value.value / step)).half * step
     rounding = 2 * (value.resolution or 0.0) if scale(unit) > step else 0.0
     return value.with_resolution(half + rounding)
@@ -139,9 +142,9 @@ def option_duration(token: str | None) -> int | None:
         return None
 
 
-def quantile_rank(q: float, n: int) -> int:
-    """Return the rank of a percentile of n observations: at least ``q * n`` are in its bucket or below it."""
-    return max(math.ceil(q * n - 1e-9), 1)
+def quantile_ranks(shares: Sequence[float], n: int) -> list[int]:
+    """Return the ranks of percentiles of n observations: at least ``q * n`` are in the bucket or below it."""
+    return [max(rank, 1) for rank in map(math.ceil, [q * n - 1e-9 for q in shares])]
 
 
 def rate_conflicts(

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import check_numbers, complete_quantile
 from azlatency.logs.parsers.fio.job_columns import JobColumns, JobRows
-from azlatency.logs.parsers.fio.numbers import block_bytes, option_duration, quantile_rank, rate_conflicts, version_of
+from azlatency.logs.parsers.fio.numbers import block_bytes, option_duration, quantile_ranks, rate_conflicts, version_of
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.units import Quantity
 
@@ -132,10 +132,6 @@ class Job:
             if direction.runtime_ns and not direction.idle
         }
 
-    def size(self, name: str) -> Quantity | None:
-        """Return the number of bytes of a direction."""
-        return self.directions[name].get("transferred") if self.columns is None else self.columns.size(name)
-
     def expand(self) -> None:
         """Read the numbers of a job of a known form one by one."""
         if self.columns is not None:
@@ -162,10 +158,14 @@ class Job:
         *shared, start = self.key
         return [self.key] if start is None else [(*shared, start + seconds) for seconds in range(-2, 3)]
 
+    def _is_beside(self, other: Job) -> bool:
+        """Whether both are in the same JSON document, which prints each job once; ``numjobs`` of them share a name."""
+        return self.document != 0 and self.document == other.document
+
     def follows(self, other: Job) -> bool:
         """Whether this is a later report of the same job (``--status-interval``)."""
         same = (self.name, self.group, self.dialect, self.host) == (other.name, other.group, other.dialect, other.host)
-        if not same or not _grown(other, self):
+        if not same or self._is_beside(other) or not _grown(other, self):
             return False
         if self.pid is not None and other.pid is not None:
             return self.pid == other.pid and self.pid != "0"
@@ -178,6 +178,8 @@ class Job:
         """Whether this is the same report in another format (``--output-format=normal,json``)."""
         if (self.name, self.group, self.date) != (other.name, other.group, other.date) or self.date is None:
             return False
+        if self._is_beside(other):
+            return False
         return self.dialect != other.dialect and self.runtimes.items() <= other.runtimes.items()
 
 
@@ -186,7 +188,7 @@ def _grown(before: Job, after: Job) -> bool:
     early, late = before.runtimes, after.runtimes
     if not late or not early.keys() <= late.keys() or any(late[name] < early[name] for name in early):
         return False
-    sizes = [(before.size(name), after.size(name)) for name in early]
+    sizes = [(before.directions[name].get("transferred"), after.directions[name].get("transferred")) for name in early]
     if any(size and later and size.value > later.value for size, later in sizes):
         return False
     return any(late[name] > early.get(name, 0) for name in late)
@@ -310,7 +312,7 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
         row = run.add_quantile(q, value, line, metric=metric, stream=direction.name)
         n = direction.counts.get(metric) or (direction.issued if metric != "sync_latency" else None)
         if n and row is not None:
-            complete_quantile(row, n, quantile_rank(q, n))
+            complete_quantile(row, n, *quantile_ranks([q], n))
     for metric, lows, highs, counts, lines in direction.buckets:
         columns = {"low_ns": lows, "high_ns": highs, "count": counts, "line": lines}
         run.add_columns("histograms", len(lows), metric=metric, stream=direction.name, **columns)
