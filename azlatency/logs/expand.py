@@ -37,7 +37,8 @@ from azlatency.logs.large import FileText
 from azlatency.logs.long_documents import find_json, may_stay_in_file
 
 LARGEST_SOURCE = 2 * 1024**3
-#: What has to be in memory as a whole: JSON documents, other encodings than UTF-8, and wrapped logs.
+#: What has to be in memory as a whole: JSON that `azlatency.logs.long_documents` does not divide, other encodings than
+#: UTF-8, and wrapped logs.
 LARGEST_WHOLE = 256 * 1024**2
 MOST_MEMBERS = 100_000
 #: Archives inside the outermost archive, one inside the other.

@@ -23,6 +23,8 @@ from azlatency.logs.parsers import load_parsers
 PIECE = 2**22
 #: Documents with a longer element, or with more than this besides their long lists, are read as a whole.
 _LONGEST = 2**23
+#: For each list, a whole piece is read.
+_MOST_LISTS = 64
 #: A key, and what is between two elements, are shorter.
 _SHORT = 1024
 _NEXT = re.compile(rb'\s{0,200},\s{0,200}\{\s{0,200}"[^"\\]{0,80}"')
@@ -88,6 +90,8 @@ class _Scan:
                 pieces, place = self._find_pieces(place)
                 lists.append((len(self._rest), pieces, self._lines_cut))
                 self._rest += b"0"  # in place of the elements
+                if len(lists) > _MOST_LISTS:
+                    raise _WholeError
             else:  # a key may begin at the end of a block
                 place = self._keep(block if place + len(block) == size else block[:-_SHORT] or block, place)
         SYNTAX.decode(self._rest)

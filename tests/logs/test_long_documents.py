@@ -144,6 +144,13 @@ def test_an_unusual_document_has_the_same_tables(tmp_path: Path, change: tuple[s
     assert large(path, 2500) == small(path)
 
 
+@pytest.mark.parametrize("lists", [64, 65])
+def test_a_document_of_many_lists_is_read_as_a_whole(tmp_path: Path, lists: int) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"start": {}' + ', "intervals": [{}]' * lists + "}")
+    assert large(path, 2500, LongText if lists == 64 else str) == small(path)
+
+
 def test_a_stream_is_read_line_by_line(tmp_path: Path) -> None:
     first, *others, last = STREAM.read_text().splitlines(keepends=True)
     path = tmp_path / "a.ndjson"
