@@ -183,6 +183,17 @@ class Integers(Sequence[Any]):
         self._write(self._tail)
         self._tail = array(self._code)
 
+    def settle(self) -> None:
+        """Move the values that are in memory into the file, if there is one."""
+        if self._file is not None:
+            self._write(self._tail)
+            self._tail = array(self._code)
+
+    @property
+    def in_file(self) -> bool:
+        """Whether values are in a file."""
+        return self._file is not None
+
     def _write(self, values: array[int] | bytes | memoryview) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="azlatency-", buffering=0)  # noqa: SIM115  # closed with the column
@@ -349,6 +360,15 @@ class Labels(Sequence[Any]):
 
     def __len__(self) -> int:
         return len(self._indexes)
+
+    @property
+    def in_file(self) -> bool:
+        """See `Integers.in_file`."""
+        return self._indexes.in_file
+
+    def settle(self) -> None:
+        """See `Integers.settle`."""
+        self._indexes.settle()
 
     def append(self, label: str) -> None:
         """Add one text."""

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,7 +26,7 @@ from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED,
 from azlatency.logs.large import FileText
 from azlatency.logs.lines import unique_pieces
 from azlatency.logs.parsers import Log, load_parsers, parser_version
-from azlatency.logs.record import Recorder, Row
+from azlatency.logs.record import Recorder, Row, run_id_of
 from azlatency.logs.rows import Rows
 from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, may_begin_line, segment
 from azlatency.logs.spool import edit
@@ -251,10 +252,15 @@ def _parse_log(recorder: Recorder, log: Log) -> None:
 
 def _fail_contradicted_runs(recorder: Recorder) -> None:
     """Mark the complete runs with an error event as failed: their numbers exclude each other."""
-    wrong = {event["run_id"] for event in recorder.rows["events"] if event["severity"] == "error"}
+    wrong = bytearray()  # by the number of the run
+    for event in recorder.rows["events"]:
+        if event["severity"] == "error" and event["run_id"] is not None:
+            number = _number_of(event["run_id"])
+            wrong.extend(bytes(max(number + 1 - len(wrong), 0)))
+            wrong[number] = True
 
     def fail(run: Row) -> bool:
-        contradicted = run["status"] == "complete" and run["run_id"] in wrong
+        contradicted = run["status"] == "complete" and any(wrong[(number := _number_of(run["run_id"])) : number + 1])
         if contradicted:
             run["status"] = "failed"
         return contradicted
@@ -299,17 +305,28 @@ def _add_unknown_lines(recorder: Recorder) -> None:
     find = partial(recorder.accounting.find, UNKNOWN)
     if not find(0):
         return
-    runs = [(row["first_line"], row["last_line"], row["run_id"]) for row in recorder.rows["runs"]]
-    runs.sort(key=itemgetter(0))
-    starts = [first for first, _, _ in runs]
-    furthest = list(accumulate((last for _, last, _ in runs), max))
+    starts, stops, numbers = array("q"), array("q"), array("q")
+    for row in recorder.rows["runs"]:
+        starts.append(row["first_line"])
+        stops.append(row["last_line"])
+        numbers.append(_number_of(row["run_id"]))
+    if any(later < start for start, later in pairwise(starts)):
+        order = sorted(range(len(starts)), key=starts.__getitem__)
+        starts, stops, numbers = (array("q", map(column.__getitem__, order)) for column in (starts, stops, numbers))
+    furthest = array("q", accumulate(stops, max))
     for number, text in recorder.source.find_texts(find):
         index = bisect_right(starts, number) - 1
-        while index >= 0 and runs[index][1] < number <= furthest[index]:
+        while index >= 0 and stops[index] < number <= furthest[index]:
             index -= 1
-        run_id = runs[index][2] if index >= 0 and number <= furthest[index] else None
+        in_run = index >= 0 and number <= furthest[index]
+        run_id = run_id_of(recorder.source.source_id, numbers[index]) if in_run else None
         shown = text.strip()[:120]
         recorder.add_event("unknown_line", "warning", f"no rule matches {shown!r}", number, run_id)
+
+
+def _number_of(run_id: str) -> int:
+    """Return the number of a run in its source."""
+    return int(run_id.rpartition("-")[2])
 
 
 def _to_logs(recorder: Recorder) -> Logs:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.grammar import LineAccounting
-from azlatency.logs.large import FileText
+from azlatency.logs.large import MOST_IN_MEMORY, FileText, Integers, Labels
 from azlatency.logs.rows import Columns, Rows, joined
-from azlatency.logs.spool import BLOCK, remove
+from azlatency.logs.spool import BLOCK, Spool, remove
 from azlatency.logs.units import Quantity
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ Row = dict[str, Any]
 #: Tables whose rows are changed until their run ends.
 _CHANGING = ("runs", "metrics", "quantiles")
 _APPENDED = ("intervals", "histograms", "events")
+
+
+def run_id_of(source_id: str, number: int) -> str:
+    """Return the identifier of a run of a source, which are counted from 1."""
+    return f"{source_id}-{number:02d}"
 
 
 @dataclass
@@ -41,6 +46,26 @@ class SampleBlock:
     high_ns: Sequence[int | None] | None = None
 
 
+class SampleBlocks(Spool[SampleBlock]):
+    """The samples of the runs of a large log. Those of many short runs move into a file together."""
+
+    _waiting = 0
+
+    def append(self, value: SampleBlock) -> None:
+        """Add the samples of a run."""
+        columns = [column for column in vars(value).values() if isinstance(column, Integers | Labels)]
+        if any(column.in_file for column in columns):
+            for column in columns:
+                column.settle()
+            self.add_part((value,))
+            return
+        super().append(value)
+        self._waiting += len(value.seq)
+        if self._waiting >= MOST_IN_MEMORY // 4:
+            self.settle(len(self.tail()), whole_blocks=False)
+            self._waiting = 0
+
+
 class Recorder:
     """Receives everything that is read from one source.
 
@@ -52,7 +77,7 @@ class Recorder:
         The kind of every line.
     rows : dict of str to sequence of dict
         The rows of every table but ``sources`` and ``samples``.
-    samples : list of SampleBlock
+    samples : sequence of SampleBlock
         The samples of each run.
     """
 
@@ -63,7 +88,7 @@ class Recorder:
         self.rows: dict[str, MutableSequence[Row]] = {name: [] for name in (*_CHANGING, *_APPENDED)}
         if self._is_large:
             self.rows = {name: Rows(settles=name not in _CHANGING, in_file=True) for name in self.rows}
-        self.samples: list[SampleBlock] = []
+        self.samples: MutableSequence[SampleBlock] = SampleBlocks() if self._is_large else []
         self._open: list[weakref.ref[Run]] = []
         self._most_open = BLOCK
 
@@ -114,7 +139,7 @@ class Recorder:
         shared = {"source_id": source_id, "tool": tool, "status": "complete", **fields}
         run_ids = []
         for number, row in enumerate(rows, start=len(runs) + 1):
-            run_ids.append(run_id := f"{source_id}-{number:02d}")
+            run_ids.append(run_id := run_id_of(source_id, number))
             runs.append({"run_id": run_id, "last_line": row["first_line"], **shared, **row})
         if self._is_large and len(run_ids) > 1:
             self._settle_ended()

@@ -152,15 +152,10 @@ class Rows(Spool[Row]):
 
     def extend(self, values: Iterable[Row]) -> None:
         """Add rows; those of other `Columns` and `Rows` are not built."""
-        if isinstance(values, Rows):
-            parts = list(values._parts)
-        elif isinstance(values, Columns):
-            parts = [self._kept(values)]
+        if isinstance(values, Columns):
+            self.add_part(self._kept(values))
         else:
             super().extend(values)
-            return
-        for part in parts:
-            self.add_part(list(part) if isinstance(part, list) else part)
 
     def sorted_by(self, column: str) -> Rows:
         """Return the rows in ascending order of a column of integers; equal ones keep their order."""

@@ -6,7 +6,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -122,14 +122,15 @@ class Spool(MutableSequence[Item]):
         last = self._parts[-1]
         return last if isinstance(last, list) else []
 
-    def settle(self, count: int) -> None:
-        """Move the first ``count`` items of `tail`, which nobody changes any more, into the file, in whole blocks."""
+    def settle(self, count: int, *, whole_blocks: bool = True) -> None:
+        """Move the first ``count`` items of `tail`, which nobody changes any more, into the file, in blocks."""
         last = self.tail()
-        whole = count - count % BLOCK
+        whole = count - count % BLOCK if whole_blocks else count
         if whole:
             file = next((part.file for part in self._parts if isinstance(part, Stored)), None)
             file = file or tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the last block
-            blocks = [Stored(last[start : start + BLOCK], file, self._type) for start in range(0, whole, BLOCK)]
+            ends = [*range(BLOCK, whole, BLOCK), whole]
+            blocks = [Stored(last[start:end], file, self._type) for start, end in pairwise((0, *ends))]
             self._parts[-1:] = [*blocks, last[whole:]]
             self._earlier += whole
 
@@ -189,7 +190,11 @@ class Spool(MutableSequence[Item]):
 
     def extend(self, values: Iterable[Item]) -> None:
         """Add items."""
-        for value in list(values) if values is self else values:
+        if isinstance(values, Spool):
+            for part in list(values._parts):  # which are not built
+                self.add_part(list(part) if isinstance(part, list) else part)
+            return
+        for value in values:
             self.append(value)
 
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from html import escape
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs import schema
 from azlatency.logs.large import NULL, Repeated
-from azlatency.logs.record import Row, SampleBlock
+from azlatency.logs.record import Row, SampleBlock, SampleBlocks
 from azlatency.logs.rows import joined, rows_to_arrow
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-#: Rows of a part of the table ``samples``.
-_PART = 2**18
+#: Rows of a part of the table ``samples``, and of a run whose samples share one with others.
+_PART, _SHORT = 2**18, 2**10
+_SAMPLE_TIMES = ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns")
 
 
 class TableSet(ABC):
@@ -174,20 +176,22 @@ class Logs(TableSet):
     ----------
     rows : dict of str to sequence of dict
         The rows of every table but ``samples``, as the parsers wrote them: an absent key is a missing value.
-    sample_blocks : list of SampleBlock
+    sample_blocks : sequence of SampleBlock
         The samples of each run as columns.
     """
 
     rows: dict[str, MutableSequence[Row]] = field(
         default_factory=lambda: {name: [] for name in schema.TABLES if name != "samples"}
     )
-    sample_blocks: list[SampleBlock] = field(default_factory=list)
+    sample_blocks: MutableSequence[SampleBlock] = field(default_factory=list)
 
     def extend(self, other: Logs) -> None:
         """Append the tables of other logs."""
         for name, rows in other.rows.items():
             if rows:
                 self.rows[name] = joined(self.rows[name], rows)
+        if isinstance(other.sample_blocks, SampleBlocks) and isinstance(self.sample_blocks, list):
+            self.sample_blocks = SampleBlocks(self.sample_blocks)
         self.sample_blocks.extend(other.sample_blocks)
         for name in (*schema.TABLES, "computed"):
             self.__dict__.pop(name, None)  # frames built before
@@ -264,7 +268,11 @@ def sample_tables(blocks: Iterable[SampleBlock]) -> Iterator[pa.Table]:
     import pyarrow as pa
 
     table_schema = schema.arrow_schema("samples")
-    for block in blocks:
+    for blocks_together in _together(blocks):
+        if len(blocks_together) > 1:
+            yield _table_of_short_runs(blocks_together, table_schema)
+            continue
+        (block,) = blocks_together
         for start in range(0, len(block.seq), _PART):
             part = slice(start, min(start + _PART, len(block.seq)))
             count = part.stop - start
@@ -276,10 +284,41 @@ def sample_tables(blocks: Iterable[SampleBlock]) -> Iterator[pa.Table]:
                 if isinstance(status, Repeated)
                 else pa.array(status, pa.string()),
             }
-            for name in ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns"):
+            for name in _SAMPLE_TIMES:
                 values = getattr(block, name)
                 columns[name] = pa.nulls(count, pa.int64()) if values is None else _to_int64(values[part])
             yield pa.table([columns[name] for name in table_schema.names], schema=table_schema)
+
+
+def _together(blocks: Iterable[SampleBlock]) -> Iterator[list[SampleBlock]]:
+    """Yield blocks one by one, but short ones of a tool that follow each other together."""
+    waiting: list[SampleBlock] = []
+    count = 0
+    for block in blocks:
+        is_short = len(block.seq) < _SHORT
+        if waiting and not (is_short and block.tool == waiting[0].tool and count < _PART):
+            yield waiting
+            waiting, count = [], 0
+        waiting.append(block)
+        count += len(block.seq) if is_short else _PART
+    if waiting:
+        yield waiting
+
+
+def _table_of_short_runs(blocks: list[SampleBlock], table_schema: pa.Schema) -> pa.Table:
+    import numpy as np
+    import pyarrow as pa
+
+    run_of_row = np.repeat(np.arange(len(blocks)), [len(block.seq) for block in blocks])
+    columns = {"run_id": pa.array([block.run_id for block in blocks]).take(pa.array(run_of_row))}
+    columns["tool"] = pa.repeat(pa.scalar(blocks[0].tool), len(run_of_row))
+    columns["status"] = pa.array(list(chain.from_iterable(block.status for block in blocks)), pa.string())
+    for name in _SAMPLE_TIMES:
+        parts = ((getattr(block, name), len(block.seq)) for block in blocks)
+        values = chain.from_iterable(repeat(None, count) if part is None else part for part, count in parts)
+        plain = (None if value == NULL else value for value in values)
+        columns[name] = pa.array(plain, pa.int64(), size=len(run_of_row))
+    return pa.table([columns[name] for name in table_schema.names], schema=table_schema)
 
 
 def _to_int64(values: Any) -> pa.Array:
