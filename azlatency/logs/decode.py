@@ -99,14 +99,14 @@ class Source:
         text = self.text
         smallest = _GROUPED_FROM if "numpy" in sys.modules else _WORTH_AN_IMPORT
         if isinstance(text, FileText) or len(text) >= smallest:
-            grouped = group_lines(text, _clean_line)
+            grouped = group_lines(text, _clean_lines)
             return shaped(grouped) if isinstance(grouped, list) else grouped
         plain = text.removesuffix("\n")
         raws = plain.split("\n") if text else []
         self.__dict__["line_count"] = len(raws)
         if not has_control(text):
             return ShapedLines(map(_NEW_LINE, enumerate(raws, start=1)), raws, shape_of(plain).split(b"\n"))
-        return shaped([line for number, raw in enumerate(raws, start=1) for line in _clean_line(number, raw)])
+        return shaped(_clean_lines(1, text))
 
     def find_texts(self, find: Callable[[int], int]) -> Iterator[tuple[int, str]]:
         """Yield what `azlatency.logs.lines.find_texts` does, and build no lines if none is wanted."""
@@ -131,11 +131,16 @@ def has_control(text: str) -> bool:
     return "\r" in text or "\x1b" in text or "\x08" in text or SPELLED_END in text
 
 
-def _clean_line(number: int, raw: str) -> list[Line]:
-    """Return the lines that one physical line shows."""
-    if has_control(raw):
-        return [_NEW_LINE((number, piece)) for piece in _split_pieces(raw)]
-    return [_NEW_LINE((number, raw))]
+def _clean_lines(first: int, text: str) -> list[Line]:
+    """Return the lines that physical lines show, of which the first has the number ``first``."""
+    raws = enumerate(text.removesuffix("\n").split("\n"), start=first)
+    if not has_control(text):
+        return list(map(_NEW_LINE, raws))
+    return [
+        _NEW_LINE((number, piece))
+        for number, raw in raws
+        for piece in (_split_pieces(raw) if has_control(raw) else (raw,))
+    ]
 
 
 def _split_pieces(raw: str) -> list[str]:

@@ -49,8 +49,8 @@ LONGEST_EXPANDED_LINE = 64 * 1024**2
 _EXPANDED_FREELY = 256 * 1024**2
 _PIECE = 1024**2
 _LONGEST_ZIP_END = 22 + 2**16
-#: The text of larger logs, and of compressed ones from an eighth of it, stays in a file.
-_LARGE = 16 * 1024**2
+#: The text of larger logs, and of compressed ones from half of it, stays in a file.
+_LARGE = 4 * 1024**2
 #: Beyond `LARGEST_SOURCE`, only what shrinks like a log is decompressed.
 _MOST_EXPANDED_LARGE = 50
 #: Bytes that show whether a file is an archive.
@@ -85,7 +85,7 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
         status = path.stat()
         if S_ISDIR(status.st_mode):
             yield from _expand_folder(path, shown)
-        elif status.st_size < _LARGE // 8:
+        elif status.st_size < _LARGE // 2:
             with path.open("rb", buffering=0) as file:
                 raw = file.read()
             yield from expand_bytes(raw, shown)
@@ -204,7 +204,7 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
                 yield from _tar_members(file, shown, room, depth)
             else:
                 yield from _expand_file(file, shown, room, depth + 1)
-    elif size >= _LARGE // 8 and (source := _open_large(file, shown, room)) is not None:
+    elif size >= _LARGE // 2 and (source := _open_large(file, shown, room)) is not None:
         yield source
     elif size > LARGEST_WHOLE:
         what = f"{size} bytes of JSON, or not in UTF-8, are more than the limit of {LARGEST_WHOLE}"

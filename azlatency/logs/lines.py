@@ -191,8 +191,7 @@ class Passage(Sequence[Line]):
     def _lines(self) -> list[Line]:
         lines = self.built.get(self.start)
         if lines is None:
-            texts = self.whole[self.start : self.stop].removesuffix("\n").split("\n")
-            lines = [line for at, raw in enumerate(texts, start=self.first) for line in self.clean(at, raw)]
+            lines = self.clean(self.first, self.whole[self.start : self.stop])
             while len(self.built) >= _MOST_BUILT:
                 del self.built[next(iter(self.built))]
             self.built[self.start] = lines
@@ -425,7 +424,7 @@ def have_decimals(values: NDArray[np.int64], widths: NDArray[np.int64], decimals
 
 
 def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -> Sequence[Line]:
-    """Return the lines of a large text; ``clean(number, raw)`` returns the lines that a physical line shows."""
+    """Return the lines of a large text; ``clean(first, text)`` returns the lines that a part of it shows."""
     parts: list[list[Line] | Passage | UniformBlock] = []
     last: bytes | None = None  # shape of the block that is the last part
     built: dict[int, list[Line]] = {}
@@ -435,8 +434,7 @@ def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -
             if shape is None and isinstance(text, FileText):
                 parts.append(Passage(number, text, start, end, clean, built))
             elif shape is None:
-                texts = text[start:end].split("\n")[:count]
-                parts.append([line for at, raw in enumerate(texts, start=number) for line in clean(at, raw)])
+                parts.append(clean(number, text[start:end]))
             elif (
                 shape == last
                 and isinstance(block := parts[-1], UniformBlock)
