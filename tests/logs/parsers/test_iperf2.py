@@ -22,6 +22,7 @@ from helpers.places import FIXTURES, SHARED
 import azlatency as az
 from azlatency.logs.claims import find_claims
 from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parsers.iperf2 import csv_output
 
 FIXTURES = FIXTURES / "iperf2"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -443,6 +444,14 @@ def test_an_interval_and_a_total_of_the_same_time_are_one_run(read) -> None:
     log = read(text)
     assert len(log.runs) == 1
     assert log.value("throughput") == 8.32e9
+
+
+def test_different_rows_with_the_same_hash_are_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_output, "hash", lambda text: 0, raising=False)
+    rows = fixture("2.1.8-udp-server.csv").splitlines(keepends=True)
+    events = [row["code"] for row in read_log("".join(reversed(rows))).rows["events"]]
+    assert "repeated_row" not in events
+    assert "repeated_row" in [row["code"] for row in read_log("".join([*rows, rows[0]])).rows["events"]]
 
 
 def test_the_same_rows_of_csv_twice_are_not_a_result() -> None:

@@ -8,7 +8,6 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.large import least, linear
@@ -55,6 +54,9 @@ class Host:
     run: Run
     samples: SampleColumns = field(default_factory=SampleColumns)
     blocks: Spool[Block] = field(default_factory=lambda: Spool(item_type=Block))
+    sent_in_blocks: int = 0
+    steps: Counter[int] = field(default_factory=Counter)
+    """How often the clock times of two blocks are how far apart (s)."""
     running_mean: tuple[Quantity, int] | None = None
     listed: list[str] | None = None
     """The values of the ``-C`` list."""
@@ -73,6 +75,21 @@ class Host:
         self.samples.add(seq, rtt, status, sent)
         if status != "duplicate":
             self.highest = max(self.highest, seq)
+
+    def add_block(self, block: Block) -> None:
+        """Add one ``-Q`` block."""
+        if self.blocks:
+            self.steps[(block.clock - self.blocks.tail()[-1].clock) % _DAY] += 1
+        self.sent_in_blocks += block.sent
+        self.blocks.append(block)
+
+    def pop_block(self) -> Block:
+        """Remove the last block, which is not the first, and return it."""
+        block = self.blocks.pop_last()
+        step = (block.clock - self.blocks[-1].clock) % _DAY
+        self.steps -= Counter([step])
+        self.sent_in_blocks -= block.sent
+        return block
 
     def extend(self, seq: np.ndarray, rtt: np.ndarray, sent: np.ndarray | None) -> None:
         """Add replies to probes with rising numbers."""
@@ -163,23 +180,27 @@ class Host:
             text = "the blocks count from the start of the run (-Q n,cumulative); they are not intervals"
             run.add_event("cumulative_blocks", "info", text, blocks[0].line)
             if not self.final:
-                _record_totals(run, blocks[-1:])
+                _record_totals(run, blocks[-1])
             return
-        sent = sum(block.sent for block in blocks)
+        sent = self.sent_in_blocks
         if not self.final and len(blocks) > _FEWEST_BLOCKS and 2 * blocks[-1].sent >= sent:
             text = "the last summary counts as many probes as all blocks above: it is the total, not a block"
             run.add_event("total_without_block", "info", text, blocks[-1].line)
-            _record_totals(run, [blocks.pop_last()])
+            _record_totals(run, self.pop_block())
             self.final = self.whole = True
         elif self.final and (run.value("sent") or 0) < sent:
             text = "the summary counts fewer probes than its blocks; a line with the time of a block is missing"
             contradict(run, "count_mismatch", text, self.last_line)
-        step = _block_seconds(blocks, log)
+        step = _block_seconds(self.steps, log)
         if step > _DAY // 2:
             text = "the times of day above the blocks go back; the lines are not in order"
             contradict(run, "clock_step", text, self.last_line)
             step = 0
-        for index, block in enumerate(blocks if step else ()):
+        totals = _Totals()
+        for index, block in enumerate(blocks):
+            totals.add(block)
+            if not step:
+                continue
             run.add_interval(
                 side=None,
                 stream=None,
@@ -197,7 +218,7 @@ class Host:
         if not self.final:
             text = "the log has no summary; the totals are summed over the blocks"
             run.add_event("summed_from_blocks", "info", text, blocks[-1].line)
-            _record_totals(run, blocks)
+            totals.record(run)
 
 
 def _are_cumulative(blocks: Sequence[Block], log: Log) -> bool:
@@ -208,35 +229,49 @@ def _are_cumulative(blocks: Sequence[Block], log: Log) -> bool:
     return len(blocks) > 1 and blocks[1].sent >= _CUMULATIVE_GROWTH * blocks[0].sent
 
 
-def _block_seconds(blocks: Sequence[Block], log: Log) -> int:
+def _block_seconds(steps: Counter[int], log: Log) -> int:
     """Return the length of a block: the option, or the most frequent distance of the clock times; 0 if unknown."""
     option = (log.option("-Q", "--squiet") or "").split(",")[0]
     if option.isdigit():
         return int(option)
-    steps = Counter((block.clock - previous.clock) % _DAY for previous, block in pairwise(blocks))
     return max(set(steps), key=steps.__getitem__) if steps else 0
 
 
-def _record_totals(run: Run, blocks: Sequence[Block]) -> None:
-    """Record counts, extremes and mean over the blocks; the log prints only the extremes, in their blocks."""
-    line = blocks[-1].line
-    sent = received = weight = 0
-    half, sums = 0.0, array("d")
-    low: Block | None = None
-    high: Block | None = None
-    for block in blocks:
-        sent, received = sent + block.sent, received + block.received
-        if block.mean is not None and block.low is not None and block.high is not None:
-            low = block if low is None or low.low is None or block.low.value < low.low.value else low
-            high = block if high is None or high.high is None or block.high.value > high.high.value else high
-            sums.append(block.mean.value * block.received)
-            weight, half = weight + block.received, max(half, block.mean.resolution or 0.0)
-    record_counts(run, sent, received, line)
-    if low is None or low.low is None or high is None or high.high is None:
-        return
-    run.add_metric("rtt_min", low.low, low.line)
-    run.add_metric("rtt_max", high.high, high.line)
-    run.add_metric("rtt_mean", Quantity(math.fsum(sums) / weight, "ns", None, half), line)
+class _Totals:
+    """Counts, extremes and mean over blocks; the log prints only the extremes, in their blocks."""
+
+    def __init__(self) -> None:
+        self.sent = self.received = self.weight = self.line = 0
+        self.half, self.sums = 0.0, array("d")
+        self.low: tuple[Quantity, int] | None = None
+        self.high: tuple[Quantity, int] | None = None
+
+    def add(self, block: Block) -> None:
+        """Add one block."""
+        self.sent, self.received, self.line = self.sent + block.sent, self.received + block.received, block.line
+        if block.mean is None or block.low is None or block.high is None:
+            return
+        if self.low is None or block.low.value < self.low[0].value:
+            self.low = block.low, block.line
+        if self.high is None or block.high.value > self.high[0].value:
+            self.high = block.high, block.line
+        self.sums.append(block.mean.value * block.received)
+        self.weight, self.half = self.weight + block.received, max(self.half, block.mean.resolution or 0.0)
+
+    def record(self, run: Run) -> None:
+        """Record the totals."""
+        record_counts(run, self.sent, self.received, self.line)
+        if self.low is None or self.high is None:
+            return
+        run.add_metric("rtt_min", *self.low)
+        run.add_metric("rtt_max", *self.high)
+        run.add_metric("rtt_mean", Quantity(math.fsum(self.sums) / self.weight, "ns", None, self.half), self.line)
+
+
+def _record_totals(run: Run, block: Block) -> None:
+    totals = _Totals()
+    totals.add(block)
+    totals.record(run)
 
 
 def record_counts(run: Run, sent: int, received: int, line: int, printed: re.Match[str] | None = None) -> None:

@@ -194,7 +194,7 @@ class FpingText(LineLog):
             mean, low, high = (
                 None if match[key] is None else quantity(match[key], "ms") for key in ("avg", "min", "max")
             )
-            host.blocks.append(
+            host.add_block(
                 Block(
                     line=line.number,
                     clock=self.clock,

@@ -24,6 +24,9 @@ documented unit and is not stored, nor are the bins of read sizes.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from itertools import islice
+from operator import attrgetter
 
 from azlatency.logs.grammar import Line, LineLog, data
 from azlatency.logs.parsers import Log
@@ -60,7 +63,7 @@ class CsvRows(LineLog):
         self.latest: dict[tuple[str, ...], tuple[str, float, float]] = {}
         """Time, end and minus the start of the last row of each stream."""
         self.seen: dict[int, int] | None = None
-        """The first line of each text by its hash, once the rows are not in the order of time."""
+        """The index of the first line of each text by its hash, once the rows are not in the order of time."""
 
     @data(HEADER, hint="time,")
     def header(self, line: Line, match: re.Match[str]) -> None:
@@ -148,13 +151,17 @@ class CsvRows(LineLog):
         if self.seen is None and place > self.latest.get(ends, ("",)):
             self.latest[ends] = place
             return line.number
+        lines = self.log.lines
+        at = line.number - self.log.first_line
+        if at >= len(lines) or lines[at].number != line.number:  # pieces of a line have the same number
+            at = bisect_left(lines, line.number, key=attrgetter("number"))
         if self.seen is None:
             self.seen = {}
-            for earlier in self.log.lines:
-                if earlier.number >= line.number:
-                    break
-                self.seen.setdefault(hash(earlier.text), earlier.number)
-        return self.seen.setdefault(hash(line.text), line.number)
+            for index, earlier in enumerate(islice(lines, at)):
+                self.seen.setdefault(hash(earlier.text), index)
+        above = lines[self.seen.setdefault(hash(line.text), at)]
+        # Different texts may have the same hash.
+        return above.number if above.text == line.text else line.number
 
     def _add_loss(self, test: Test, row: Row, fields: list[str]) -> None:
         if float(fields[9]) >= 0 and int(fields[10]) >= 0 and int(fields[11]) > 0:
