@@ -29,6 +29,8 @@ from azlatency.logs.tables import Logs, sample_tables
 LARGEST = 500 * 1024**2
 #: Larger logs are parsed again: their tables are large as well, and an import keeps them.
 _LARGEST_LOG = 16 * 1024**2
+#: So are those of logs with a table of more rows.
+_MOST_ROWS = 2**16
 _WRITTEN_TOGETHER = 500
 _SECONDS_TO_WAIT = 1.0
 _TABLE = "CREATE TABLE IF NOT EXISTS tables (key TEXT PRIMARY KEY, content BLOB, size INTEGER, used REAL)"
@@ -56,6 +58,8 @@ class Cache:
             self._used.append(key)
             return logs
         logs = parse_source(source, tool=tool)
+        if max(map(len, logs.rows.values())) > _MOST_ROWS:
+            return logs
         with suppress(OverflowError, TypeError):  # a number that does not fit is not worth a format of its own
             self._new[key] = _packed(logs)
         if len(self._new) >= _WRITTEN_TOGETHER:

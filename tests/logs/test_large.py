@@ -280,6 +280,31 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
     assert peaks[2] <= 1.25 * peaks[1]
 
 
+@pytest.mark.slow
+def test_an_import_of_many_runs_and_events_needs_little_memory(tmp_path: Path) -> None:
+    report = (
+        "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n"
+        "           {}.{:02}    0.00    1.90    0.10    0.00   90.00\n\n"
+        "Device             tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd\n"
+        "sda              {}.{:02}        {}.07       106.62         0.00      10000      10000          0\n\n"
+        "not a line {}\n"
+    )
+    path = tmp_path / "a.log"
+    with path.open("w") as stream:
+        stream.write("Linux 6.1.0 (vm) \t01/02/2026 \t_x86_64_\t(2 CPU)\n\n")
+        for n in range(60_000):
+            stream.write(report.format(n % 9, n % 97, n % 83, n % 89, n, n))
+    code = (
+        "import pathlib, re, azlatency as az\n"
+        f"print(sum(az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).runs_by_tool.values()))\n"
+        "print(int(re.search(r'VmHWM:\\s*(\\d+)', pathlib.Path('/proc/self/status').read_text())[1]) // 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    runs, peak = map(int, done.stdout.split())
+    assert runs > 10_000
+    assert peak <= 300
+
+
 def test_a_file_beyond_all_memory_without_a_log_is_one_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 100)
     monkeypatch.setattr(parse, "LARGEST_WHOLE", 1000)
