@@ -49,8 +49,9 @@ LONGEST_EXPANDED_LINE = 64 * 1024**2
 _EXPANDED_FREELY = 256 * 1024**2
 _PIECE = 1024**2
 _LONGEST_ZIP_END = 22 + 2**16
-#: The text of larger logs, and of compressed ones from half of it, stays in a file.
-_LARGE = 4 * 1024**2
+#: The text of larger logs stays in a file; documents have to be so many times as large, because shorter ones are read
+#: faster as a whole.
+_LARGE, _AS_DOCUMENT = 4 * 1024**2, 4
 #: Beyond `LARGEST_SOURCE`, only what shrinks like a log is decompressed.
 _MOST_EXPANDED_LARGE = 50
 #: Bytes that show whether a file is an archive.
@@ -204,7 +205,7 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
                 yield from _tar_members(file, shown, room, depth)
             else:
                 yield from _expand_file(file, shown, room, depth + 1)
-    elif size >= _LARGE // 2 and (source := _open_large(file, shown, room)) is not None:
+    elif _may_be_long(file, size, reader, shown) and (source := _open_large(file, shown, room)) is not None:
         yield source
     elif size > LARGEST_WHOLE:
         what = f"{size} bytes of JSON, or not in UTF-8, are more than the limit of {LARGEST_WHOLE}"
@@ -214,6 +215,19 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
             file.seek(0)
             raw = file.read()
         yield source_from_bytes(_decompress(raw, shown, room), shown, sha256=hashlib.sha256(raw).hexdigest())
+
+
+def _may_be_long(file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, shown: str) -> bool:
+    """Return whether a text may be too long to be read as a whole; a compressed one is decompressed up to there."""
+    if reader is None or size >= _LARGE // 2:
+        return size >= _LARGE // 2
+    if MOST_EXPANDED * size < _LARGE:
+        return False
+    read = 0
+    with _reading_compressed(reader, file, shown) as stream:
+        while read < _LARGE and (piece := stream.read(_PIECE)):
+            read += len(piece)
+    return read >= _LARGE
 
 
 def _may_be_zip(raw: bytes) -> bool:
@@ -240,7 +254,7 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     file.seek(0)
     head = file.read(_PIECE)
     reader = _find_reader(head)
-    least = 4 * _LARGE if _JSON_START.match(head) else _LARGE  # a document is read faster as a whole
+    least = _AS_DOCUMENT * _LARGE if _JSON_START.match(head) else _LARGE
     if (reader is None and file.seek(0, os.SEEK_END) < least) or zipfile.is_zipfile(file):
         return None
     hasher = hashlib.sha256()
@@ -259,7 +273,7 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     text: FileText | None
     text, size = kept
     if _JSON_START.match(text.read(0, min(_HEAD, len(text)))):
-        text = find_json(text)
+        text = find_json(text) if size >= _AS_DOCUMENT * _LARGE else None
     elif not text.count("\n"):
         return None
     return Source(shown, hasher.hexdigest(), size, "utf-8", text) if text is not None else None
