@@ -249,7 +249,7 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     """Return a large log whose text stays in a file; None for what has to be read as a whole.
 
     These are archives, JSON that has another form than `azlatency.logs.long_documents` reads, and encodings other than
-    UTF-8.
+    UTF-8 without a byte order mark.
     """
     file.seek(0)
     head = file.read(_PIECE)
@@ -271,12 +271,12 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     if kept is None:
         return None
     text: FileText | None
-    text, size = kept
+    text, size, encoding = kept
     if _JSON_START.match(text.read(0, min(_HEAD, len(text)))):
         text = find_json(text) if size >= _AS_DOCUMENT * _LARGE else None
     elif not text.count("\n"):
         return None
-    return Source(shown, hasher.hexdigest(), size, "utf-8", text) if text is not None else None
+    return Source(shown, hasher.hexdigest(), size, encoding, text) if text is not None else None
 
 
 def _hashed_pieces(file: IO[bytes], hasher: hashlib._Hash) -> Iterator[bytes]:
@@ -287,24 +287,29 @@ def _hashed_pieces(file: IO[bytes], hasher: hashlib._Hash) -> Iterator[bytes]:
         yield piece
 
 
-def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[FileText, int] | None:
-    """Return the text in ``original``, or in a copy with line feeds only, and the number of bytes of the pieces.
+def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[FileText, int, str] | None:
+    """Return the text in ``original``, or in a copy in UTF-8 with line feeds only, its size in bytes, and the encoding.
 
-    None if it is not a log in UTF-8, or if ``original`` has carriage returns.
+    None if it is not a log in UTF-8 or with a byte order mark, or if ``original`` has such a mark or carriage returns.
     """
     import numpy as np
 
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    mark, encoding = b"", "utf-8"
+    decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder(encoding)()
     text = original or tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the text
     size = kept = line_feeds = 0
     waiting = b""  # a carriage return whose line feed may follow
     try:
         for raw in pieces:
-            if not size and not _may_be_large(raw):
+            if not size:
+                mark, encoding = next((known for known in BYTE_ORDER_MARKS if raw.startswith(known[0])), (b"", "utf-8"))
+                decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
+            decoded = decoder.decode(raw if size else raw[len(mark) :])
+            shown = decoded.encode() if mark else raw
+            if not size and ((mark and original is not None) or not _may_be_large(shown)):
                 return None
-            decoder.decode(raw)
             size += len(raw)
-            piece = waiting + raw
+            piece = waiting + shown
             if b"\r" in piece:
                 if original is not None:
                     return None
@@ -320,7 +325,7 @@ def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[Fil
         return None
     if waiting:
         kept += text.write(waiting)
-    return FileText(text, kept, line_feeds), size
+    return FileText(text, kept, line_feeds), size, encoding
 
 
 #: The beginning of a JSON document. Lines of many tools begin with a bracket, too: "[  5]", "[12:00:00]".
@@ -328,9 +333,8 @@ _JSON_START = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|$))")
 
 
 def _may_be_large(head: bytes) -> bool:
-    """Return whether a text with this beginning can be read in pieces: no archive, no mark, no unknown document."""
-    marked = any(head.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
-    if marked or _is_tar(head) or b"\x00" in head[:4096]:
+    """Return whether a text with this beginning can be read in pieces: no archive, no unknown document."""
+    if _is_tar(head) or b"\x00" in head[:4096]:
         return False
     return not _JSON_START.match(head) or may_stay_in_file(head[:_HEAD])
 
