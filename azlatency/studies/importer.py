@@ -472,11 +472,12 @@ class _Marks:
     def add(self, name: str, content: pa.Table) -> None:
         """Add rows of a table."""
         import numpy as np
+        import pyarrow.compute as pc
 
         if name not in COLUMNS or not content.num_rows:
             return
         # A part has rows of few runs that follow each other; their numbers rise.
-        ends = np.searchsorted(self._numbers, np.sort(_numbers_of(content["run_id"]))[[0, -1]])
+        ends = np.searchsorted(self._numbers, np.sort(_numbers_of(pc.unique(content["run_id"])))[[0, -1]])
         part = slice(int(ends[0]), int(ends[1]) + 1)
         mark_values(name, content, self._ids[part], self._marks[part], self._counts[part])
 
