@@ -7,13 +7,13 @@ atomic: if it fails or is killed, the old tables stay. Logs are only read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from azlatency.logs import schema
 from azlatency.logs.cache import parse_cached
@@ -288,6 +288,10 @@ def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
     }
 
 
+#: The path of a file, the file, and its tool if the manifest names it.
+_Task: TypeAlias = "tuple[str, Path | RemoteFile, str | None]"
+
+
 class ParsedFile(NamedTuple):
     """What a worker read of one file: its hash, the id and path of its sources, and the sources that cannot be read.
 
@@ -389,11 +393,31 @@ def _split(files: dict[str, Path | RemoteFile], marks: dict[str, Any]) -> Iterat
         yield batch
 
 
-def _parse_batch(batch: Sequence[tuple[str, Path | RemoteFile, str | None]]) -> ParsedBatch:
+def _parse_batch(batch: Sequence[_Task]) -> ParsedBatch:
     """Parse files, here or in a worker."""
+    import pyarrow as pa
+
+    refused: dict[str, str] = {}
+    try:
+        return _parse_files(batch, refused)
+    except (pa.lib.ArrowException, OverflowError):
+        # A damaged document may contain any number or text in any place.
+        for task in batch:
+            try:
+                _parse_files([task], refused)
+            except (pa.lib.ArrowException, OverflowError) as error:
+                refused[task[0]] = f"a value does not fit its column ({error}); correct the log, or leave it out"
+    return _parse_files(batch, refused)
+
+
+def _parse_files(batch: Sequence[_Task], refused: Mapping[str, str]) -> ParsedBatch:
+    """Parse files but those that are refused."""
     logs, files, seen = Logs(), [], set()
     large = {}
     for path, file, tool in batch:
+        if path in refused:
+            files.append(ParsedFile("", [], [], refused[path]))
+            continue
         try:
             sha256, parts = _parse_file(path, file, tool)
         except ChangedError:

@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.logs import expand, schema
@@ -328,3 +329,13 @@ def test_a_broken_manifest_leaves_the_old_tables(study: Path, out: Path) -> None
     with pytest.raises(ManifestError):
         import_study("cni", [study], out=out)
     assert len(load("cni", processed=out).runs) == 25
+
+
+def test_a_value_that_fits_no_column_refuses_its_file_alone(tmp_path: Path, out: Path) -> None:
+    text = (FIXTURES / "iperf3" / "3.12-tcp.json").read_text()
+    (tmp_path / "good.json").write_text(text)
+    (tmp_path / "bad.json").write_text(text.replace('"retransmits":\t810', f'"retransmits":\t{10**20}'))
+    summary = import_study("mixed", [tmp_path / "good.json", tmp_path / "bad.json"], out=out)
+    (refused,) = summary.unreadable
+    assert refused.startswith("bad.json: a value does not fit its column (") and refused.endswith("or leave it out")
+    assert load("mixed", processed=out).runs["tool"].tolist() == ["iperf3"]
