@@ -31,7 +31,9 @@ class Stored(Generic[Item]):
     """
 
     def __init__(self, items: list[Item], file: IO[bytes], item_type: type[Item] | None = None) -> None:
-        content = _encode(items) if item_type is not None else pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
+        content = None if item_type is None else _encode(items)
+        if content is None:
+            item_type, content = None, pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
         self._type, self.file, self._count, self._size = item_type, file, len(items), len(content)
         self._start = file.seek(0, 2)
         if file.write(content) != self._size:
@@ -56,10 +58,14 @@ class Stored(Generic[Item]):
         return list, (self.load(),)  # for another process
 
 
-def _encode(items: list[Any]) -> bytes:
+def _encode(items: list[Any]) -> bytes | None:
+    """Return items as bytes; None if a number in them, which a log may print, has more than 64 bits."""
     import msgspec
 
-    return msgspec.msgpack.encode(items)
+    try:
+        return msgspec.msgpack.encode(items)
+    except OverflowError:
+        return None
 
 
 @cache

@@ -174,6 +174,18 @@ def test_regular_intervals_are_columns_in_a_file(tmp_path: Path, monkeypatch: py
     assert len(rows) > 100
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("bytes", str(10**20)), ("seconds", str(10**20)), ("socket", "1e3"), ("num_streams", '"x"'), ("blksize", '"x"')],
+)
+def test_impossible_values_are_read_as_in_a_short_document(tmp_path: Path, key: str, value: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(re.sub(rf'("{key}":\s*)[\d.]+', rf"\g<1>{value}", repeat_elements(IPERF3, 3)))
+    tables = large(path, 900)
+    assert tables == small(path)
+    assert "parser_failed" not in {event["code"] for event in tables["events"]}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [IPERF3, IOSTAT, STREAM], ids=lambda path: path.name)
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])

@@ -290,10 +290,11 @@ class Documents:
         duration, omit = node.leaf("duration"), node.leaf("omit")
         protocol = node.value("protocol")
         test.reverse, test.bidir = bool(node.value("reverse")), bool(node.value("bidir"))
-        test.streams = node.value("num_streams") or None
+        streams, block = (node.value(name) for name in ("num_streams", "blksize"))
+        test.streams = streams if type(streams) is int and streams else None
         test.run.set(
             protocol=protocol.lower() if isinstance(protocol, str) else None,
-            message_bytes=node.value("blksize") or None,
+            message_bytes=block if type(block) is int and block else None,
             requested_duration_ns=nanoseconds(duration.token, "sec") if duration and duration.value else None,
             warmup_ns=nanoseconds(omit.token, "sec") if omit and omit.value is not None else None,
         )

@@ -44,7 +44,7 @@ _Number = int | float | None
 class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
     """The interval of one stream, or the sum of all; the same names as `iperf_rows.Row`, computed when asked for."""
 
-    socket: int | str | None = None
+    socket: int | float | str | None = None
     start: _Number = None
     end: _Number = None
     seconds: _Number = None
