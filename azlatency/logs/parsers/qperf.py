@@ -52,6 +52,8 @@ _COMPLETE = 0.9
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
 # A number with a unit has a prefix from 1000 on: a comma in it is not a thousands separator.
 _SCALED = r"(\d+(?:\.\d+)?)"
+# The next binary prefix begins at 1,024.
+_BINARY = r"(?:1,0[0-2]\d|\d+(?:\.\d+)?)"
 _COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
 _SIDES = {"loc": "local", "rem": "remote", "send": "sender", "recv": "receiver"}
 _COMPLETION = "rc_rdma_read_lat"
@@ -150,7 +152,7 @@ class _Qperf(LineLog):
             self.run.add_event("nothing_received", "warning", f"the {side} received nothing: {match[0]!r}", line.number)
 
     @data(
-        _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"{_SCALED} (?:(bytes|[KMGT]B)|[KMGT]iB \({_COUNT}\))"),
+        _pair("(?:(loc|rem)_)?(send|recv)_bytes", rf"(?:{_SCALED} (bytes|[KMGT]B)|{_BINARY} [KMGT]iB \({_COUNT}\))"),
         hint="_bytes",
     )
     def volume(self, line: Line, match: re.Match[str]) -> None:

@@ -170,3 +170,9 @@ def test_a_text_that_ends_within_a_setting_is_cut() -> None:
     for end in range(unit + 1, unit + 4):
         runs = parse_source(source_from_bytes(raw[:end], "a.log")).rows["runs"]
         assert [run["status"] for run in runs] == ["complete", "complete", "truncated"]
+
+
+def test_a_volume_just_below_the_next_binary_prefix_has_a_comma(read) -> None:
+    # 1.063 GB in `qperf -t 1 -vvs tcp_bw`.
+    logs = read("tcp_bw:\n    bw          =  1.06 GB/sec\n    recv_bytes  =   1,014 MiB (1,063,256,064)\n")
+    assert logs.value("transferred", side="receiver") == 1_063_256_064
