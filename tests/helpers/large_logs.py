@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -36,3 +38,15 @@ def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
         patch.setattr(module, "BLOCK", 3)
     patch.setattr(tables, "_PART", 12)
     patch.setattr(samples, "_WINDOW", 16)
+
+
+def peak_of(code: str) -> tuple[str, int]:
+    """Run code that knows azlatency as ``az`` in a new process; return what it prints, and its peak memory in MB."""
+    tail = (
+        # Not ru_maxrss, which a new program takes over from the process that starts it.
+        "\nimport pathlib, re\n"
+        "print(int(re.search(r'VmHWM:\\s*(\\d+)', pathlib.Path('/proc/self/status').read_text())[1]) // 1024)"
+    )
+    words = [sys.executable, "-c", f"import azlatency as az\n{code}{tail}"]
+    *printed, peak = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
+    return "\n".join(printed), int(peak)

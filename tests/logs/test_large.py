@@ -5,8 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import pickle
-import subprocess
-import sys
 import tarfile
 import zipfile
 from array import array
@@ -16,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from helpers.large_logs import cut_small, plain
+from helpers.large_logs import cut_small, peak_of, plain
 from helpers.places import FIXTURES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -277,16 +275,11 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
             with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
                 packed.write(path)
             path = tmp_path / "a.zip"
-        code = (
-            "import pathlib, re, azlatency as az\n"
-            f"logs = az.parse({str(path)!r})\n"
-            "print(sum(len(block.seq) for block in logs.sample_blocks))\n"
-            # Not ru_maxrss, which a new program takes over from the process that starts it.
-            "print(int(re.search(r'VmHWM:\\s*(\\d+)', pathlib.Path('/proc/self/status').read_text())[1]) // 1024)"
+        count, peak = peak_of(
+            f"logs = az.parse({str(path)!r})\nprint(sum(len(block.seq) for block in logs.sample_blocks))"
         )
-        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-        peaks.append(int(done.stdout.split()[-1]))
-        assert int(done.stdout.split()[0]) == times * 700_000
+        peaks.append(peak)
+        assert int(count) == times * 700_000
     assert max(peaks) <= 300
     assert peaks[2] <= 1.25 * peaks[1]
 
@@ -305,14 +298,10 @@ def test_an_import_of_many_runs_and_events_needs_little_memory(tmp_path: Path) -
         stream.write("Linux 6.1.0 (vm) \t01/02/2026 \t_x86_64_\t(2 CPU)\n\n")
         for n in range(60_000):
             stream.write(report.format(n % 9, n % 97, n % 83, n % 89, n, n))
-    code = (
-        "import pathlib, re, azlatency as az\n"
-        f"print(sum(az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).runs_by_tool.values()))\n"
-        "print(int(re.search(r'VmHWM:\\s*(\\d+)', pathlib.Path('/proc/self/status').read_text())[1]) // 1024)"
+    runs, peak = peak_of(
+        f"print(sum(az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).runs_by_tool.values()))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    runs, peak = map(int, done.stdout.split())
-    assert runs > 10_000
+    assert int(runs) > 10_000
     assert peak <= 300
 
 
