@@ -222,14 +222,12 @@ def _events(
 ) -> pa.Table:  # fmt: skip
     """Return all events in the order of the logs: of each, first those of the parsers."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     before = pa.concat_tables([added.slice(0, 0), *stored])
-    before = before.filter(pc.invert(pc.is_in(before["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))))
-    from_manifest = pc.starts_with(before["code"], many_runs.FROM_MANIFEST)
+    origin = many_runs.origins(before)
     parts = [
-        of_sources(before.filter(pc.invert(from_manifest)), change.kept), added,
-        of_sources(before.filter(from_manifest), joined), of_manifest, of_copies,
+        of_sources(before.filter(origin["of parsers"]), change.kept), added,
+        of_sources(before.filter(origin["of manifest"]), joined), of_manifest, of_copies,
     ]  # fmt: skip
     return in_order(pa.concat_tables(parts), change.order)
 

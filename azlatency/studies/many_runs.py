@@ -28,7 +28,7 @@ _TOLD, _TOLD_ONCE = ("not_recognised", "manifest_missing"), "manifest_conflict"
 #: Of a log with many events, a summary tells so many.
 _MOST_TOLD = 1000
 #: Codes of events that depend on the manifest start with this.
-FROM_MANIFEST = "manifest_"
+_FROM_MANIFEST = "manifest_"
 #: So many runs are Python objects at a time.
 _TOGETHER = 2**12
 
@@ -73,16 +73,16 @@ def add_events(tables: LargeTables, of_manifest: Rows | None, of_copies: Rows) -
 def _kept(tables: LargeTables, what: str) -> Iterator[pa.Table]:
     """Yield the events of one origin."""
     for piece in tables.pieces("events"):
-        yield piece.filter(_origins(piece)[what])
+        yield piece.filter(origins(piece)[what])
 
 
-def _origins(events: pa.Table) -> dict[str, pa.ChunkedArray]:
+def origins(events: pa.Table) -> dict[str, pa.ChunkedArray]:
     """Return which events are of copies, of the manifest and of the parsers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     of_copies = pc.is_in(events["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))
-    of_manifest = pc.starts_with(events["code"], FROM_MANIFEST)
+    of_manifest = pc.starts_with(events["code"], _FROM_MANIFEST)
     of_parsers = pc.invert(pc.or_(of_copies, of_manifest))
     return {"of copies": of_copies, "of manifest": of_manifest, "of parsers": of_parsers}
 
