@@ -16,7 +16,7 @@ import msgspec
 
 from azlatency.logs.documents import SYNTAX, foreign_hints, tool_of
 from azlatency.logs.json_tokens import DEEPEST, LONGEST_SCALAR
-from azlatency.logs.large import FileText, LongText, Piece
+from azlatency.logs.large import FileText, LongText, Piece, count_line_feeds
 from azlatency.logs.parsers import load_parsers
 
 #: So many bytes of elements are decoded together.
@@ -106,7 +106,7 @@ class _Scan:
         if len(self._rest) > _LONGEST:
             raise _WholeError
         self._check(block)
-        self._lines += block.count(b"\n")
+        self._lines += count_line_feeds(block)
         return place + len(block)
 
     def _check(self, block: bytes) -> None:
@@ -138,7 +138,7 @@ class _Scan:
             if _is_unusual(window[:end]):
                 raise _WholeError
             pieces.append(Piece(begin, begin + end, self._lines))
-            self._lines += _count_lines(window[:end]) + after[0].count(b"\n")
+            self._lines += count_line_feeds(window[:end]) + after[0].count(b"\n")
             begin, length = begin + end + after.end(), PIECE
             if after[1] == b"]":
                 self._lines -= after[0].count(b"\n", after.start(1))
@@ -187,9 +187,3 @@ def _is_unusual(elements: bytes) -> bool:
     brackets = np.frombuffer(elements.translate(None, _NO_BRACKETS), np.uint8)
     steps = np.where((brackets == ord("{")) | (brackets == ord("[")), 1, -1)
     return bool(len(steps)) and int(np.cumsum(steps).max()) > DEEPEST - _DEPTH_OF_LISTS
-
-
-def _count_lines(block: bytes) -> int:
-    import numpy as np
-
-    return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
