@@ -33,7 +33,7 @@ from stat import S_ISDIR
 from typing import IO, Any
 
 from azlatency.logs.decode import BYTE_ORDER_MARKS, Source, SourceError, source_from_bytes
-from azlatency.logs.large import FileText
+from azlatency.logs.large import FileText, count_line_feeds
 from azlatency.logs.long_documents import find_json, may_stay_in_file
 
 LARGEST_SOURCE = 2 * 1024**3
@@ -205,7 +205,7 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
                 yield from _tar_members(file, shown, room, depth)
             else:
                 yield from _expand_file(file, shown, room, depth + 1)
-    elif _may_be_long(file, size, reader, shown) and (source := _open_large(file, shown, room)) is not None:
+    elif _is_long(file, size, reader, inner, shown) and (source := _open_large(file, shown, room)) is not None:
         yield source
     elif size > LARGEST_WHOLE:
         what = f"{size} bytes of JSON, or not in UTF-8, are more than the limit of {LARGEST_WHOLE}"
@@ -217,17 +217,18 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
         yield source_from_bytes(_decompress(raw, shown, room), shown, sha256=hashlib.sha256(raw).hexdigest())
 
 
-def _may_be_long(file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, shown: str) -> bool:
-    """Return whether a text may be too long to be read as a whole; a compressed one is decompressed up to there."""
-    if reader is None or size >= _LARGE // 2:
-        return size >= _LARGE // 2
+def _is_long(file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, beginning: bytes, shown: str) -> bool:
+    """Return whether a text is too long to be read as a whole; a compressed one is decompressed up to there."""
+    least = _AS_DOCUMENT * _LARGE if _JSON_START.match(beginning) else _LARGE
+    if reader is None:
+        return size >= least
     if MOST_EXPANDED * size < _LARGE:
         return False
     read = 0
     with _reading_compressed(reader, file, shown) as stream:
-        while read < _LARGE and (piece := stream.read(_PIECE)):
+        while read < least and (piece := stream.read(_PIECE)):
             read += len(piece)
-    return read >= _LARGE
+    return read >= least
 
 
 def _may_be_zip(raw: bytes) -> bool:
@@ -254,8 +255,7 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     file.seek(0)
     head = file.read(_PIECE)
     reader = _find_reader(head)
-    least = _AS_DOCUMENT * _LARGE if _JSON_START.match(head) else _LARGE
-    if (reader is None and file.seek(0, os.SEEK_END) < least) or zipfile.is_zipfile(file):
+    if zipfile.is_zipfile(file):
         return None
     hasher = hashlib.sha256()
     if reader is not None:
@@ -273,7 +273,7 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     text: FileText | None
     text, size, encoding = kept
     if _JSON_START.match(text.read(0, min(_HEAD, len(text)))):
-        text = find_json(text) if size >= _AS_DOCUMENT * _LARGE else None
+        text = find_json(text)
     elif not text.count("\n"):
         return None
     return Source(shown, hasher.hexdigest(), size, encoding, text) if text is not None else None
@@ -292,8 +292,6 @@ def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[Fil
 
     None if it is not a log in UTF-8 or with a byte order mark, or if ``original`` has such a mark or carriage returns.
     """
-    import numpy as np
-
     mark, encoding = b"", "utf-8"
     decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder(encoding)()
     text = original or tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the text
@@ -319,7 +317,7 @@ def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[Fil
             if original is None:
                 text.write(piece)
             kept += len(piece)
-            line_feeds += int(np.count_nonzero(np.frombuffer(piece, np.uint8) == ord("\n")))  # a fifth of `bytes.count`
+            line_feeds += count_line_feeds(piece)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return None
