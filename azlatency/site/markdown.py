@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _FORMULA = Markup('<div class="formula" tabindex="0" role="group" aria-label="Formula">{}</div>')
 #: A link leads to a page of the site or, as plain text does, to the web; everything else stays text.
 _LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+|#[\w-]+|[\w-][\w./-]*\.(?:html|ipynb)(?:#[\w-]+)?")
+#: A comment for writers of a page, which readers do not see.
+_COMMENT = re.compile(r"<!--[^<>]{0,1000}-->")
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,9 @@ def _markdown_classes() -> tuple[Any, Any]:
             # A page loads nothing; text is escaped already.
             picture = self._links.image(url, Markup(text).striptags()) if self._links is not None else None
             return f"[{text}]" if picture is None else picture
+
+        def block_html(self, html: str) -> str:
+            return "" if _COMMENT.fullmatch(html.strip()) else super().block_html(html)
 
         def inline_math(self, body: str) -> str:
             return mathml(body)

@@ -43,6 +43,13 @@ def test_hostile_markdown_stays_text(source: str) -> None:
         assert re.match(r"https?://example\.org|#", tag.get("href", "#"))
 
 
+def test_a_comment_is_not_shown() -> None:
+    html = markdown("a\n\n<!-- tests/a.log -->\n\nb <!-- c --> d\n\n<!-- <b>e</b> -->")
+    assert "tests/a.log" not in html
+    # What is more than a comment stays text, as other HTML does.
+    assert "&lt;!-- c --&gt;" in html and "&lt;b&gt;e" in html
+
+
 def test_headings_are_collected() -> None:
     headings: list[Heading] = []
     markdown("## A *b* $c$\n\n## A b c\n\n### main", headings)
