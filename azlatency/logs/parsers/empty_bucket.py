@@ -29,7 +29,7 @@ _SECOND, _THOUSANDTH = 10**9, 10**6
 #: The script compares the first and the last rates, so many of each.
 _COMPARED = 10
 #: A version of the script stops when the highest of the last rates is below this part of the lowest of the first ones,
-#: another one when the median of the last ones is below that part of the median of the first ones.
+#: an earlier one when the median of the last ones is below that part of the median of the first ones.
 _OF_LOWEST, _OF_MEDIAN = 0.75, 1 / 3
 #: Or after so many rates: an hour or two, and one.
 _MOST_RATES = (3601, 7201)
