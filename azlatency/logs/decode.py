@@ -35,7 +35,9 @@ _ESCAPES = re.compile(
 )
 _BACKSPACE = re.compile(r"[^\x08\n]\x08")
 BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-_FIRST_OF_MARKS = b"\xef\xff\xfe"
+_FIRST_OF_MARKS = (b"\xef", b"\xff", b"\xfe")
+#: So many bytes show whether a text has two bytes per character.
+HEAD = 4096
 
 
 class SourceError(ValueError):
@@ -181,35 +183,49 @@ def source_from_bytes(raw: bytes, path: str, *, sha256: str | None = None) -> So
 
 def decode(raw: bytes, path: str = "input") -> tuple[str, str]:
     """Return the text and the name of its encoding. Raises `SourceError` for binary data."""
-    for mark, encoding in BYTE_ORDER_MARKS if raw[:1] in _FIRST_OF_MARKS else ():
-        if raw.startswith(mark):
-            try:
-                return raw[len(mark) :].decode(encoding.removesuffix("-sig")), encoding
-            except UnicodeDecodeError:
-                # Truncated in the middle of a character.
-                return raw[len(mark) :].decode(encoding.removesuffix("-sig"), "replace"), encoding
-    head = raw[:4096]
-    if b"\x00" in head:
-        return _decode_without_mark(raw, head, path)
+    head = raw[:HEAD]
+    if head[:1] in _FIRST_OF_MARKS or b"\x00" in head:
+        mark, encoding = begin_decoding(head, path)
+        if encoding != "utf-8":
+            return raw[len(mark) :].decode(encoding.removesuffix("-sig"), "replace"), encoding
     try:
         return raw.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data" and error.start >= len(raw) - 3:
             return raw.decode("utf-8", "replace"), "utf-8"
-    for encoding, phrase in code_page_phrases():
-        if phrase in raw:
-            return raw.decode(encoding, "replace"), encoding
-    try:
-        return raw.decode("cp1252"), "cp1252"
-    except UnicodeDecodeError:
-        return raw.decode("latin-1"), "latin-1"
+    encoding = find_code_page([raw])
+    return raw.decode(encoding, "replace"), encoding
 
 
-def _decode_without_mark(raw: bytes, head: bytes, path: str) -> tuple[str, str]:
-    """Decode UTF-16 without a byte order mark, recognised by the positions of zero bytes; other data is binary."""
+def begin_decoding(head: bytes, path: str) -> tuple[bytes, str]:
+    """Return the byte order mark with which a text begins, and its encoding: UTF-8 unless the beginning shows another.
+
+    UTF-16 without a byte order mark is recognised by the positions of zero bytes; other data with zero bytes is binary.
+    """
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return mark, encoding
+    if b"\x00" not in head:
+        return b"", "utf-8"
     even, odd = head[0::2].count(0), head[1::2].count(0)
     half = len(head) // 2
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
         if zeros > 0.6 * half and others < 0.05 * half:
-            return raw.decode(encoding, "replace"), encoding
+            return b"", encoding
     raise SourceError(f"{path}:1: binary file, not a text log; give the log itself, or an archive of logs")
+
+
+def find_code_page(pieces: Iterable[bytes]) -> str:
+    """Return the encoding of a text that is not UTF-8: that of a known phrase, else cp1252 if its bytes are of it."""
+    phrases, end, otherwise = code_page_phrases(), b"", "cp1252"
+    found: set[int] = set()
+    longest = max(len(phrase) for _, phrase in phrases)
+    for piece in pieces:
+        found.update(place for place, (_, phrase) in enumerate(phrases) if phrase in end + piece)
+        end = (end + piece)[-longest:]
+        if otherwise == "cp1252":
+            try:
+                piece.decode(otherwise)
+            except UnicodeDecodeError:
+                otherwise = "latin-1"
+    return phrases[min(found)][0] if found else otherwise

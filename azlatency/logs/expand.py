@@ -3,7 +3,7 @@
 A file, an archive or a folder becomes a stream of `Source` objects, one per log file or archive member.
 
 Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression, a large one may not exceed
-`MOST_EXPANDED` times its compressed size, no decompressed line may exceed `LONGEST_EXPANDED_LINE`, and nothing is
+`MOST_EXPANDED` times its compressed size, no line of a large text may exceed `LONGEST_LINE`, and nothing is
 written to disk under the name of a member. Archives inside an archive are opened to a depth of `MOST_NESTED`; together
 they may not have more than `MOST_MEMBERS` members, nor unpack to more than `_Room` allows.
 
@@ -32,20 +32,19 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import IO, Any
 
-from azlatency.logs.decode import BYTE_ORDER_MARKS, Source, SourceError, source_from_bytes
+from azlatency.logs.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
 from azlatency.logs.large import FileText, count_line_feeds
 from azlatency.logs.long_documents import find_json, may_stay_in_file
 
 LARGEST_SOURCE = 2 * 1024**3
-#: What has to be in memory as a whole: JSON that `azlatency.logs.long_documents` does not divide, other encodings than
-#: UTF-8, and wrapped logs.
+#: JSON that `azlatency.logs.long_documents` does not divide has to be in memory as a whole.
 LARGEST_WHOLE = 256 * 1024**2
 MOST_MEMBERS = 100_000
 #: Archives inside the outermost archive, one inside the other.
 MOST_NESTED = 3
 #: Logs shrink to between a third and a thirtieth of their size.
 MOST_EXPANDED = 250
-LONGEST_EXPANDED_LINE = 64 * 1024**2
+LONGEST_LINE = 64 * 1024**2
 _EXPANDED_FREELY = 256 * 1024**2
 _PIECE = 1024**2
 _LONGEST_ZIP_END = 22 + 2**16
@@ -205,30 +204,34 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
                 yield from _tar_members(file, shown, room, depth)
             else:
                 yield from _expand_file(file, shown, room, depth + 1)
-    elif _is_long(file, size, reader, inner, shown) and (source := _open_large(file, shown, room)) is not None:
+    elif (short := _read_short(file, size, reader, inner, shown, room)) is None and (
+        source := _open_large(file, shown, room)
+    ) is not None:
         yield source
-    elif size > LARGEST_WHOLE:
-        what = f"{size} bytes of JSON, or not in UTF-8, are more than the limit of {LARGEST_WHOLE}"
+    elif short is None and size > LARGEST_WHOLE:
+        what = f"{size} bytes of JSON are more than the limit of {LARGEST_WHOLE}"
         raise SourceError(f"{shown}:1: {what}; record text, or split it")
     else:
         with file:
             file.seek(0)
             raw = file.read()
-        yield source_from_bytes(_decompress(raw, shown, room), shown, sha256=hashlib.sha256(raw).hexdigest())
+        content = _decompress(raw, shown, room) if short is None else short
+        yield source_from_bytes(content, shown, sha256=hashlib.sha256(raw).hexdigest())
 
 
-def _is_long(file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, beginning: bytes, shown: str) -> bool:
-    """Return whether a text is too long to be read as a whole; a compressed one is decompressed up to there."""
+def _read_short(
+    file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, beginning: bytes, shown: str, room: _Room
+) -> bytes | None:
+    """Return the text in a file, decompressed; None if it is too long to be read as a whole."""
     least = _AS_DOCUMENT * _LARGE if _JSON_START.match(beginning) else _LARGE
-    if reader is None:
-        return size >= least
-    if MOST_EXPANDED * size < _LARGE:
-        return False
-    read = 0
-    with _reading_compressed(reader, file, shown) as stream:
-        while read < least and (piece := stream.read(_PIECE)):
-            read += len(piece)
-    return read >= least
+    if reader is None and size >= least:
+        return None
+    pieces, read = [], 0
+    for piece in _pieces(file) if reader is None else _decompressed(reader, file, shown, size, LARGEST_WHOLE, room):
+        pieces.append(piece)
+        if (read := read + len(piece)) >= least:
+            return None
+    return b"".join(pieces)
 
 
 def _may_be_zip(raw: bytes) -> bool:
@@ -249,92 +252,96 @@ def _is_tar(head: bytes) -> bool:
 def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     """Return a large log whose text stays in a file; None for what has to be read as a whole.
 
-    These are archives, JSON that has another form than `azlatency.logs.long_documents` reads, and encodings other than
-    UTF-8 without a byte order mark.
+    These are archives, JSON that has another form than `azlatency.logs.long_documents` reads, and a single line.
     """
-    file.seek(0)
-    head = file.read(_PIECE)
-    reader = _find_reader(head)
     if zipfile.is_zipfile(file):
         return None
-    hasher = hashlib.sha256()
-    if reader is not None:
-        size = sum(map(len, _hashed_pieces(file, hasher)))
-        most = max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
-        with _reading_compressed(reader, file, shown) as stream:
-            kept = _keep_text(_bounded_pieces(stream, shown, size, most, room), None)
+    reader, hasher, size = _find_reader(next(_pieces(file), b"")), hashlib.sha256(), 0
+    for piece in _pieces(file):
+        hasher.update(piece)
+        size += len(piece)
+    most = max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
+    read = partial(_pieces, file) if reader is None else partial(_decompressed, reader, file, shown, size, most, room)
+    beginning = next(read(), b"")
+    mark, encoding = begin_decoding(beginning[:HEAD], shown)
+    head = beginning[len(mark) :].decode(encoding, "ignore").lstrip().encode()[:_HEAD]
+    if is_json := _JSON_START.match(head) is not None:
+        if not may_stay_in_file(head):
+            return None
     else:
-        kept = _keep_text(_hashed_pieces(file, hasher), file)
-        if kept is None:
-            hasher = hashlib.sha256()
-            kept = _keep_text(_hashed_pieces(file, hasher), None)
-    if kept is None:
-        return None
-    text: FileText | None
-    text, size, encoding = kept
-    if _JSON_START.match(text.read(0, min(_HEAD, len(text)))):
+        read = partial(_bounded_lines, read, shown)
+    text = _text_in(file, read()) if reader is None and (mark, encoding) == (b"", "utf-8") else None
+    if text is None and encoding == "utf-8":
+        try:
+            text, size = _copied(read(), mark, encoding, "strict")
+        except UnicodeDecodeError:
+            encoding = find_code_page(read())
+    if text is None:
+        text, size = _copied(read(), mark, encoding, "replace")
+    if is_json:
         text = find_json(text)
     elif not text.count("\n"):
         return None
     return Source(shown, hasher.hexdigest(), size, encoding, text) if text is not None else None
 
 
-def _hashed_pieces(file: IO[bytes], hasher: hashlib._Hash) -> Iterator[bytes]:
-    """Yield the pieces of a file from its start, and add them to a hash."""
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the pieces of a file from its start."""
     file.seek(0)
-    for piece in iter(partial(file.read, _PIECE), b""):
-        hasher.update(piece)
-        yield piece
+    yield from iter(partial(file.read, _PIECE), b"")
 
 
-def _keep_text(pieces: Iterable[bytes], original: IO[bytes] | None) -> tuple[FileText, int, str] | None:
-    """Return the text in ``original``, or in a copy in UTF-8 with line feeds only, its size in bytes, and the encoding.
+def _decompressed(
+    reader: Callable[[Any], Any], file: IO[bytes], shown: str, compressed: int, most: int, room: _Room
+) -> Iterator[bytes]:
+    """Yield the pieces of a compressed file from its start, within bounds."""
+    with _reading_compressed(reader, file, shown) as stream:
+        yield from _bounded_pieces(stream, shown, compressed, most, room)
 
-    None if it is not a log in UTF-8 or with a byte order mark, or if ``original`` has such a mark or carriage returns.
-    """
-    mark, encoding = b"", "utf-8"
-    decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder(encoding)()
-    text = original or tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the text
-    size = kept = line_feeds = 0
-    waiting = b""  # a carriage return whose line feed may follow
+
+def _text_in(file: IO[bytes], pieces: Iterable[bytes]) -> FileText | None:
+    """Return the text of a file that consists of these pieces; None unless it is UTF-8 without carriage returns."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    size = line_feeds = 0
     try:
-        for raw in pieces:
-            if not size:
-                mark, encoding = next((known for known in BYTE_ORDER_MARKS if raw.startswith(known[0])), (b"", "utf-8"))
-                decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
-            decoded = decoder.decode(raw if size else raw[len(mark) :])
-            shown = decoded.encode() if mark else raw
-            if not size and ((mark and original is not None) or not _may_be_large(shown)):
-                return None
-            size += len(raw)
-            piece = waiting + shown
+        for piece in pieces:
+            decoder.decode(piece)
             if b"\r" in piece:
-                if original is not None:
-                    return None
-                piece = piece.replace(b"\r\n", b"\n")
-            waiting = b"\r" if piece.endswith(b"\r") else b""
-            piece = piece.removesuffix(b"\r")
-            if original is None:
-                text.write(piece)
-            kept += len(piece)
+                return None
+            size += len(piece)
             line_feeds += count_line_feeds(piece)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return None
-    if waiting:
-        kept += text.write(waiting)
-    return FileText(text, kept, line_feeds), size, encoding
+    return FileText(file, size, line_feeds)
+
+
+def _copied(pieces: Iterable[bytes], mark: bytes, encoding: str, errors: str) -> tuple[FileText, int]:
+    """Return the text in a copy in UTF-8 with line feeds only, and the size of the pieces.
+
+    Even if ``errors`` is ``"strict"``, the last character may be cut.
+    """
+    decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))(errors)
+    file = tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the text
+    size = kept = line_feeds = 0
+    waiting, start = "", len(mark)  # a carriage return whose line feed may follow
+    for piece in pieces:
+        text = waiting + decoder.decode(piece[start:])
+        waiting, start = "\r" if text.endswith("\r") else "", 0
+        plain = text.removesuffix("\r").replace("\r\n", "\n").encode()
+        size += len(piece)
+        kept += file.write(plain)
+        line_feeds += count_line_feeds(plain)
+    try:
+        waiting += decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        waiting += "\N{REPLACEMENT CHARACTER}"
+    kept += file.write(waiting.encode())
+    return FileText(file, kept, line_feeds), size
 
 
 #: The beginning of a JSON document. Lines of many tools begin with a bracket, too: "[  5]", "[12:00:00]".
 _JSON_START = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|$))")
-
-
-def _may_be_large(head: bytes) -> bool:
-    """Return whether a text with this beginning can be read in pieces: no archive, no unknown document."""
-    if _is_tar(head) or b"\x00" in head[:4096]:
-        return False
-    return not _JSON_START.match(head) or may_stay_in_file(head[:_HEAD])
 
 
 def _is_hidden(entry: Path, root: Path) -> bool:
@@ -376,17 +383,25 @@ def _reading_compressed(reader: Callable[[Any], Any], file: IO[bytes], shown: st
         raise SourceError(f"{shown}:1: damaged compressed file ({error}); copy it again") from None
 
 
+def _bounded_lines(read: Callable[[], Iterable[bytes]], shown: str) -> Iterator[bytes]:
+    """Yield pieces; raise `SourceError` for a line that does not fit into memory several times."""
+    length, lines = 0, 1
+    for piece in read():
+        end = piece.rfind(b"\n") + 1
+        length = len(piece) - end if end else length + len(piece)
+        lines += count_line_feeds(piece)
+        if length > LONGEST_LINE:
+            what = f"a line of more than {LONGEST_LINE} bytes"
+            raise SourceError(f"{shown}:{lines}: {what}, which is not a log; give the log itself")
+        yield piece
+
+
 def _bounded_pieces(stream: Any, shown: str, compressed: int, largest: int, room: _Room) -> Iterator[bytes]:
     """Yield the pieces of a stream; raise `SourceError` if a small file unpacks to a huge one."""
     most = min(largest, max(MOST_EXPANDED * compressed, _EXPANDED_FREELY))
-    read, lines, line_start = 0, 1, 0
+    read = 0
     while piece := stream.read(_PIECE):
-        if (end := max(piece.rfind(b"\n"), piece.rfind(b"\r"))) >= 0:
-            lines, line_start = lines + piece.count(b"\n"), read + end + 1
         read += len(piece)
-        if read - line_start > LONGEST_EXPANDED_LINE:
-            what = f"a line of more than {LONGEST_EXPANDED_LINE} bytes when decompressed"
-            raise SourceError(f"{shown}:{lines}: {what}, which is not a log; give the log itself")
         if read > most:
             raise SourceError(f"{shown}:1: more than {most} bytes when decompressed; split it")
         room.take(shown, size=len(piece))
