@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,34 @@ def test_a_number_that_is_none_is_missing() -> None:
     assert metric(tables, "throughput", "receiver") is None
     assert metric(tables, "transferred", "receiver") == 812973704
     assert len(tables.records("intervals")) == 2
+
+
+@pytest.mark.parametrize("value", ['"x"', "true", "99999999999999999999"])
+@pytest.mark.parametrize(
+    ("key", "lines", "table", "column"),
+    [
+        ("bytes", {45, 60, 72, 87, 125, 134}, "intervals", "bytes"),
+        ("bits_per_second", {46, 61, 73, 88, 126, 135}, "intervals", "throughput_printed"),
+        ("retransmits", {47, 62, 74, 89, 127}, "intervals", "retransmits"),
+        ("remote_user", {143}, "metrics", "cpu_user"),
+        ("target_bitrate", {22, 36}, "metrics", "target_rate"),
+        ("duration", {31}, "runs", "requested_duration_ns"),
+        ("omit", {30}, "runs", "warmup_ns"),
+    ],
+)
+def test_a_member_that_is_not_a_number_is_left_out_and_reported_with_its_line(
+    key: str, lines: set[int], table: str, column: str, value: str
+) -> None:
+    logs = read_text(re.sub(rf'("{key}":\s*)[^,\n]+', rf"\g<1>{value}", fixture("3.12-tcp.json")))
+    reports = [event for event in logs.records("events") if event["severity"] != "info"]
+    assert {(event["code"], event["text"]) for event in reports} == {
+        ("malformed", f"{key!r} is {value}, not a number that iperf3 writes; it is left out")
+    }
+    assert {event["line"] for event in reports} == lines
+    if table == "metrics":
+        assert column not in {row["metric"] for row in logs.records(table) if row["side"] != "local"}
+    else:
+        assert {row[column] for row in logs.records(table)} == {None}
 
 
 def test_positions_and_doubled_keys_of_the_json_reader() -> None:

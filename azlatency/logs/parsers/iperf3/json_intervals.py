@@ -15,7 +15,16 @@ from azlatency.logs.grammar import DATA
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.large import FileText, Piece
 from azlatency.logs.long_documents import PIECE
-from azlatency.logs.parsers.iperf3.json_rows import Interval, JsonRow, LongSeries, Series, decode_intervals, to_row
+from azlatency.logs.parsers.iperf3.json_rows import (
+    NUMBERS,
+    Interval,
+    JsonRow,
+    LongSeries,
+    Series,
+    decode_intervals,
+    number_in,
+    to_row,
+)
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM
 from azlatency.logs.record import Recorder
@@ -154,8 +163,17 @@ class JsonIntervals:
                 _long_series(test).add(None)
             number = self.line_map.line_number(begin)
             self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
+            self._report_damage(begin, test)
             streams = [to_row(stream) for stream in value.get("streams") or [] if isinstance(stream, dict)]
             self._decoded_interval(Interval(streams, *self._sums(value, begin, end)), number, test)
+
+    def _report_damage(self, begin: int, test: Test) -> None:
+        """Report the members of one interval that are not numbers; their rows are left out or lack them."""
+        node, _ = json_tokens.read_value(self.line_map.text, begin)
+        interval = node if node.get("streams") is not None else node.object("data")
+        for row in (*interval.objects("streams"), interval.object("sum"), interval.object("sum_bidir_reverse")):
+            for name in NUMBERS:
+                number_in(row, name, self.line_map, test.run)
 
     def _sums(self, value: dict[str, Any], begin: int, end: int) -> list[JsonRow | None]:
         """Return the totals of an interval, forward and reverse, also where a key occurs twice."""

@@ -18,7 +18,7 @@ The keys (iperf_api.c):
 - UDP up to 3.10 has only ``sum``: bytes, rate and packets of the sender; time, jitter and loss of the receiver.
 - ``max_rtt``, ``min_rtt`` and ``mean_rtt`` are estimates of the TCP stack of this end under load (``tcp_rtt_*``), not
   the round-trip time of a probe; they are stored if this end sends.
-- A number may be ``-nan`` (3.0, 3.1): missing.
+- A number may be ``-nan`` (3.0, 3.1): missing. A string or ``true`` instead of a number is damage, and reported.
 
 Not stored: cookies, sizes of socket buffers, names of congestion controls, ``server_output_*`` (the log of the other
 end as a string).
@@ -37,7 +37,7 @@ from azlatency.logs.large import FileText, LongText
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import utc
 from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
-from azlatency.logs.parsers.iperf3.json_rows import JsonRow
+from azlatency.logs.parsers.iperf3.json_rows import JsonRow, number_in
 from azlatency.logs.parsers.iperf3.run import Intervals, Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
@@ -251,6 +251,10 @@ class Documents:
         self.tests.remove(test)
         self.test = None
 
+    def _leaf(self, node: json_tokens.JsonObject, name: str, test: Test) -> json_tokens.Scalar | None:
+        """Return a member that is a number; None if it is missing or another value, which is reported."""
+        return number_in(node, name, self.line_map, test.run)
+
     # --- start
 
     def _start(self, node: json_tokens.JsonObject, test: Test) -> None:
@@ -287,7 +291,7 @@ class Documents:
         self.line_map.mark_data(node)
 
     def _test_start(self, node: json_tokens.JsonObject, test: Test) -> None:
-        duration, omit = node.leaf("duration"), node.leaf("omit")
+        duration, omit = (self._leaf(node, name, test) for name in ("duration", "omit"))
         protocol = node.value("protocol")
         test.reverse, test.bidir = bool(node.value("reverse")), bool(node.value("bidir"))
         streams, block = (node.value(name) for name in ("num_streams", "blksize"))
@@ -296,7 +300,7 @@ class Documents:
             protocol=protocol.lower() if isinstance(protocol, str) else None,
             message_bytes=block if type(block) is int and block else None,
             requested_duration_ns=nanoseconds(duration.token, "sec") if duration and duration.value else None,
-            warmup_ns=nanoseconds(omit.token, "sec") if omit and omit.value is not None else None,
+            warmup_ns=nanoseconds(omit.token, "sec") if omit else None,
         )
         for _, value in node.pairs:
             if isinstance(value, json_tokens.Scalar):
@@ -305,7 +309,8 @@ class Documents:
 
     def _target(self, node: json_tokens.JsonObject, test: Test) -> None:
         """Read the requested bit rate; 0 stands for none."""
-        if (target := node.leaf("target_bitrate")) is not None and isinstance(target.value, int) and target.value > 0:
+        target = self._leaf(node, "target_bitrate", test)
+        if target is not None and isinstance(target.value, int) and target.value > 0:
             test.report_target(target.token, self.line_map.line_number(target.position))
 
     # --- end
@@ -339,16 +344,16 @@ class Documents:
         """Read what the TCP stack of the sending end estimated for its socket."""
         place: dict[str, Any] = {"side": "sender", "stream": name, "scope": "stream" if several else "run"}
         for key, metric in _ESTIMATES.items():
-            if (leaf := node.leaf(key)) is None or not leaf.value:
+            if (leaf := self._leaf(node, key, test)) is None or not leaf.value:
                 continue
             number = self.line_map.mark_data(leaf)
-            if metric == "cwnd_max":
-                test.run.add_metric(metric, exact_bytes(leaf.token), number, **place)
-            elif leaf.token.isdigit():
-                test.run.add_metric(metric, quantity(leaf.token, "us"), number, **place)
-            else:
-                text = f"{key} {leaf.token} is not a whole number of us; it is left out"
+            unit = "bytes" if metric == "cwnd_max" else "us"
+            if not leaf.token.isdigit():
+                text = f"{key} {leaf.token} is not a whole number of {unit}; it is left out"
                 test.run.add_event("no_count", "warning", text, number)
+                continue
+            value = exact_bytes(leaf.token) if unit == "bytes" else quantity(leaf.token, unit)
+            test.run.add_metric(metric, value, number, **place)
 
     def _totals(self, node: json_tokens.JsonObject, direction: int, test: Test) -> None:
         if direction == _REVERSE and not test.bidir:
@@ -374,8 +379,9 @@ class Documents:
         return node.object(name + "_bidir_reverse") if direction == _REVERSE else json_tokens.JsonObject()
 
     def _total(self, node: json_tokens.JsonObject, side: str, stream: str, role: str | None, test: Test) -> None:
-        start, end = node.leaf("start"), node.leaf("end")
-        if start is None or end is None or start.value is None or end.value is None:
+        leaves = {name: self._leaf(node, name, test) for name in ("start", "end", *_METRICS, "out_of_order")}
+        start, end = leaves.pop("start"), leaves.pop("end")
+        if start is None or end is None:
             return
         number = self.line_map.mark_data(node.leaf("bytes") or end)
         row = Row(
@@ -385,29 +391,29 @@ class Documents:
             start_ns=nanoseconds(start.token, "sec"),
             end_ns=nanoseconds(end.token, "sec"),
             slack_ns=sum(_number(leaf, "sec").resolution or 0.0 for leaf in (start, end)),
-            bytes=_optional(node.leaf("bytes"), "Bytes"),
-            rate=_optional(node.leaf("bits_per_second"), "bits/sec"),
-            retransmits=_count(node.leaf("retransmits")),
-            datagrams=_count(node.leaf("packets")),
+            bytes=_optional(leaves["bytes"], "Bytes"),
+            rate=_optional(leaves["bits_per_second"], "bits/sec"),
+            retransmits=_count(leaves["retransmits"]),
+            datagrams=_count(leaves["packets"]),
             side="sender" if side == "mixed" else side,
             mixed=side == "mixed",
             datagrams_side=test.local_side(role) if side == "mixed" else None,
             lines={_METRICS[key]: self.line_map.mark_data(leaf) for key in _METRICS if (leaf := node.leaf(key))},
         )
         test.summary.append(row)
-        row.jitter = _optional(node.leaf("jitter_ms"), "ms") if side != "sender" else None
+        row.jitter = _optional(leaves["jitter_ms"], "ms") if side != "sender" else None
         if row.jitter is None:
             return
-        row.lost = _count(node.leaf("lost_packets"))
-        percent, late = node.leaf("lost_percent"), node.leaf("out_of_order")
+        row.lost = _count(leaves["lost_packets"])
+        percent, late = node.leaf("lost_percent"), leaves["out_of_order"]
         row.percent = None if percent is None else percent.token
         if late is not None and (out_of_order := _count(late)) is not None:
             test.out_of_order.append((self.line_map.mark_data(late), stream, out_of_order))
 
     def _cpu(self, node: json_tokens.JsonObject, test: Test) -> None:
         for side, prefix in (("local", "host"), ("remote", "remote")):
-            leaves = [node.leaf(f"{prefix}_{name}") for name in ("total", "user", "system")]
-            printed = [leaf for leaf in leaves if leaf is not None and leaf.value is not None]
+            leaves = [self._leaf(node, f"{prefix}_{name}", test) for name in ("total", "user", "system")]
+            printed = [leaf for leaf in leaves if leaf is not None]
             if len(printed) == len(leaves):
                 test.add_cpu(side, *((_number(leaf, "%"), self.line_map.mark_data(leaf)) for leaf in printed))
 
@@ -434,10 +440,10 @@ def _number(leaf: json_tokens.Scalar, unit: str) -> Quantity:
 
 
 def _optional(leaf: json_tokens.Scalar | None, unit: str) -> Quantity | None:
-    return None if leaf is None or leaf.value is None else _number(leaf, unit)
+    return None if leaf is None else _number(leaf, unit)
 
 
 def _count(leaf: json_tokens.Scalar | None) -> Quantity | None:
-    if leaf is None or leaf.value is None:
+    if leaf is None:
         return None
     return count(leaf.token) if isinstance(leaf.value, int) else Quantity(float(leaf.value), "count", leaf.token, None)

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, cycle
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.json_tokens import JsonObject, Scalar
 from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, RowArithmetic
+from azlatency.logs.record import Run
 from azlatency.logs.rows import Columns, Rows
 from azlatency.logs.units import Quantity, scale
 
@@ -38,7 +40,11 @@ _RENAMED = {
     **{name: f"row {name}" for name in ("line", "stream", "role", "side", "start_ns", "end_ns")},
 }
 
-_Number = int | float | None
+# More is damage; a column of integers could not store it, nor the jitter in ns.
+_LARGEST, _LARGEST_JITTER = 10**18, 10**12
+_BOUNDS, _JITTER_BOUNDS = (Meta(gt=-largest, lt=largest) for largest in (_LARGEST, _LARGEST_JITTER))
+_Number = Annotated[int, _BOUNDS] | Annotated[float, _BOUNDS] | None
+_Jitter = Annotated[int, _JITTER_BOUNDS] | Annotated[float, _JITTER_BOUNDS] | None
 
 
 class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
@@ -53,7 +59,7 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
     resent: _Number = None
     window: _Number = None
     rtt: _Number = None
-    jitter_ms: _Number = None
+    jitter_ms: _Jitter = None
     lost_packets: _Number = None
     packets: _Number = None
     omitted: bool = False
@@ -158,18 +164,42 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
 
 
 #: The numbers of a row by the names of their members.
-_NUMBERS = dict(zip(JsonRow.__struct_encode_fields__[1:12], JsonRow.__struct_fields__[1:12], strict=True))
+NUMBERS = dict(zip(JsonRow.__struct_encode_fields__[1:12], JsonRow.__struct_fields__[1:12], strict=True))
 
 
 def to_row(members: Mapping[str, Any]) -> JsonRow:
-    """Return the row of an object whose members may be of any type: only finite numbers are kept."""
+    """Return the row of an object whose members may be of any type: only numbers of a possible size are kept."""
     numbers: dict[str, Any] = {
         name: value
-        for member, name in _NUMBERS.items()
-        if isinstance(value := members.get(member), int | float) and value - value == 0
+        for member, name in NUMBERS.items()
+        if isinstance(value := members.get(member), int | float)
+        and not isinstance(value, bool)
+        and abs(value) < (_LARGEST_JITTER if member == "jitter_ms" else _LARGEST)
     }
     sender = bool(members["sender"]) if "sender" in members else UNSET
     return JsonRow(members.get("socket"), omitted=bool(members.get("omitted")), sender=sender, **numbers)
+
+
+def number_in(node: JsonObject, name: str, line_map: JsonLineMap, run: Run) -> Scalar | None:
+    """Return a member that is a number; None if it is missing or anything else, which is reported.
+
+    ``null`` and ``-nan`` are what iperf3 writes for a missing number.
+    """
+    member = node.get(name)
+    if isinstance(member, Scalar):
+        if type(member.value) in (int, float):
+            return member
+        if member.value is None and not any(map(str.isdigit, member.token)):
+            return None
+        shown = f'"{member.token[:30]}"' if isinstance(member.value, str) else member.token[:30]
+    elif member is None:
+        return None
+    else:
+        shown = "a list" if isinstance(member, list) else "an object"
+    position = node.position if isinstance(member, list) else member.position
+    text = f"{name!r} is {shown}, not a number that iperf3 writes; it is left out"
+    run.add_event("malformed", "error", text, line_map.line_number(position))
+    return None
 
 
 class Interval(Struct, gc=False):
