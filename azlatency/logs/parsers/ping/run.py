@@ -172,8 +172,7 @@ class PingRun:
             return
         unlisted = int(lost) - samples.count("lost", "unreachable")
         if missing == unlisted and missing <= _MOST_FILLED:
-            for seq in samples.missing(start, stop):
-                samples.add(seq, None, "lost")
+            samples.add_lost(start, stop)
         else:
             text = f"{missing} probes have no line, but the counts leave {unlisted} lost; lines are missing"
             run.add_event("lines_missing", "info", text, run.row["first_line"])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, pieces_of
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 STATUSES = ("ok", "lost", "unreachable", "duplicate", "void")
 #: Numbers without a sample are looked for in ranges of so many.
 _WINDOW = 2**24
+#: Fewer samples need no numpy, whose import takes as long.
+_FEW = 2**14
 
 
 def _integers() -> Column:
@@ -51,8 +56,10 @@ class ProbeSamples:
     high: Column = field(default_factory=_integers)
     status: bytearray | Integers = field(default_factory=bytearray)
     """Indexes into `STATUSES`."""
-    index_by_seq: dict[int, int] = field(default_factory=dict)
-    """Index of the first sample of each sequence number that was added by `add`."""
+    ranges: list[list[int]] = field(default_factory=list)
+    """First number, index of its sample, and length of each range of consecutive numbers that `add` added in order."""
+    late: dict[int, int] = field(default_factory=dict)
+    """Index of the first sample of each other sequence number that `add` added."""
     blocks: list[Block] = field(default_factory=list)
     """The blocks added by `extend`."""
     numbers: SequenceNumbers = field(default_factory=SequenceNumbers)
@@ -79,14 +86,22 @@ class ProbeSamples:
             status = "duplicate"
         elif index is not None and status != "duplicate":
             return None
-        if index is None:
-            self.index_by_seq[seq] = len(self.seq)
-        self.highest = max(self.highest, seq)
+        at = len(self.seq)
+        if index is None and seq < self.highest:
+            self.late[seq] = at
+        elif index is None:
+            if self.ranges and (last := self.ranges[-1])[0] + last[2] == seq and last[1] + last[2] == at:
+                last[2] += 1
+            else:
+                self.ranges.append([seq, at, 1])
+            self.highest = seq
         self.seq.append(seq)
         self.status.append(STATUSES.index(status))
         for column, value in zip((self.sent, self.rtt, self.low, self.high), (sent, rtt, *bounds), strict=True):
             column.append(_or_null(value))
-        return len(self.seq) - 1
+        if at == MOST_IN_MEMORY:
+            self._move_into_files()
+        return at
 
     def extend(self, seq: np.ndarray, sent: np.ndarray | None, rtt: np.ndarray) -> None:
         """Add many replies in ascending order, none of which was added before."""
@@ -103,14 +118,23 @@ class ProbeSamples:
         self.high.extend(nulls)
         self.numbers.wraps, self.numbers.last = divmod(int(seq[-1]), SEQUENCE_NUMBERS)
         self.highest = int(seq[-1])
-        if len(self.seq) > MOST_IN_MEMORY and isinstance(self.status, bytearray):
+        if len(self.seq) > MOST_IN_MEMORY:
+            self._move_into_files()
+
+    def _move_into_files(self) -> None:
+        if isinstance(self.status, bytearray):
             self.status = Integers(self.status)
             for name in ("seq", "sent", "rtt", "low", "high"):
                 setattr(self, name, Integers(getattr(self, name)))
 
     def find(self, seq: int) -> int | None:
         """Return the index of the first sample with this sequence number, or None."""
-        index = self.index_by_seq.get(seq)
+        if seq > self.highest:
+            return None
+        index = self.late.get(seq)
+        if index is None and (position := bisect_right(self.ranges, seq, key=itemgetter(0))):
+            first, at, length = self.ranges[position - 1]
+            index = at + seq - first if seq < first + length else None
         if index is None and self.blocks:
             position = bisect_right(self.blocks, seq, key=lambda block: block.first) - 1
             if position >= 0:
@@ -126,22 +150,35 @@ class ProbeSamples:
 
     def count_present(self, start: int, stop: int) -> int:
         """Count the sequence numbers from ``start`` up to ``stop`` that have a sample."""
-        inside = sum(start <= seq < stop for seq in self.index_by_seq)
+        inside = sum(start <= seq < stop for seq in self.late)
+        inside += sum(max(min(stop, first + length) - max(start, first), 0) for first, _, length in self.ranges)
         return inside + sum(block.count_below(stop) - block.count_below(start) for block in self.blocks)
 
-    def missing(self, start: int, stop: int) -> list[int]:
-        """Return the sequence numbers from ``start`` up to ``stop`` that have no sample."""
-        if not self.blocks:
-            return [seq for seq in range(start, stop) if seq not in self.index_by_seq]
+    def add_lost(self, start: int, stop: int) -> None:
+        """Add the sequence numbers from ``start`` up to ``stop`` that have no sample as lost, at the end."""
+        for numbers in self._missing(start, stop):
+            nulls = array("q", [NULL]) * len(numbers)
+            self.seq.frombytes(numbers.tobytes())
+            self.status.extend(bytes([STATUSES.index("lost")]) * len(numbers))
+            for column in (self.sent, self.rtt, self.low, self.high):
+                column.frombytes(nulls.tobytes())
+
+    def _missing(self, start: int, stop: int) -> Iterator[array[int] | np.ndarray]:
+        """Yield the sequence numbers without a sample, in order, in pieces."""
+        if len(self.seq) < _FEW:
+            present = set(self.seq)
+            numbers = (seq for seq in range(start, stop) if seq not in present)
+            while some := array("q", islice(numbers, _FEW)):
+                yield some
+            return
         import numpy as np
 
-        absent: list[int] = []
         for low in range(start, stop, _WINDOW):
-            present = np.zeros(min(_WINDOW, stop - low), dtype=np.bool_)
+            absent = np.ones(min(_WINDOW, stop - low), dtype=np.bool_)
             for piece in pieces_of(self.seq):
-                present[piece[(piece >= low) & (piece < low + len(present))] - low] = True
-            absent += (np.flatnonzero(~present) + low).tolist()
-        return absent
+                absent[piece[(piece >= low) & (piece < low + len(absent))] - low] = False
+            for first in range(0, len(absent), MOST_IN_MEMORY):
+                yield np.flatnonzero(absent[first : first + MOST_IN_MEMORY]) + (low + first)
 
 
 def _or_null(value: int | None) -> int:
