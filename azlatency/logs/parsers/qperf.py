@@ -19,7 +19,8 @@ at both ends (qperf.c 1888). The exception is ``rc_rdma_read_lat``, a full compl
 counts (rdma.c 1180). The tables contain round-trip times. ``msg_rate`` counts both directions.
 
 *Digits.* Numbers have three significant digits (more with ``-e``) without trailing zeros: ``59 K/sec`` means 59.0. Byte
-prefixes are decimal, but exact multiples of 1024 are printed as ``64 KiB (65,536)``. The elapsed time has ticks of
+prefixes are decimal, but sizes that are multiples of 1024 are printed as ``64 KiB (65,536)``. ``1,000 us`` is 999.5 to
+1000 us. The elapsed time has ticks of
 10 ms. The tool omits values of zero or less, except the two main rates.
 
 *Silent failures.* Ctrl-C leaves no message; only a measured time (``-vvt``) below the requested one shows it. A lost
@@ -50,8 +51,8 @@ _TEST = (
 # A test that was not stopped is at most one tick of 10 ms shorter than requested.
 _COMPLETE = 0.9
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
-# A number with a unit has a prefix from 1000 on: a comma in it is not a thousands separator.
-_SCALED = r"(\d+(?:\.\d+)?)"
+# From 1000 on, a number gets the next prefix. One with a comma has no next one, or was rounded to 1,000.
+_SCALED = r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?(?= (?:sec|% cpus)\b)|1,000|\d+(?:\.\d+)?)"
 # The next binary prefix begins at 1,024.
 _BINARY = r"(?:1,0[0-2]\d|\d+(?:\.\d+)?)"
 _COUNT = r"(\d{1,3}(?:,\d{3})+|\d+)"
@@ -142,7 +143,7 @@ class _Qperf(LineLog):
     def message_rate(self, line: Line, match: re.Match[str]) -> None:
         self.run.add_metric("message_rate", self._quantity(match[1], match[2]), line.number)
 
-    @data(_pair("(?:(send|recv)_)?bw", rf"{_SCALED} ((?:[KMGT]i?B|bytes|bits|[KMGT]b)/sec)"), hint="bw")
+    @data(_pair("(?:(send|recv)_)?bw", rf"{_SCALED} ((?:[KMGT]B|bytes|bits|[KMGT]b)/sec)"), hint="bw")
     def bandwidth(self, line: Line, match: re.Match[str]) -> None:
         side = _SIDES[match[1] or "recv"]
         self._begin_repetition("throughput", line, side=side)
@@ -163,7 +164,7 @@ class _Qperf(LineLog):
             name = "sent_bytes" if match[2] == "send" else "received_bytes"
             self.run.add_metric(name, size, line.number, side=_SIDES[match[1]])
 
-    @data(_pair("(?:(loc|rem)_)?(send|recv)_msgs", rf"(?:{_COUNT}|{_SCALED} million)"), hint="_msgs")
+    @data(_pair("(?:(loc|rem)_)?(send|recv)_msgs", rf"(?:{_COUNT}|{_SCALED} ([mb]illion))"), hint="_msgs")
     def messages(self, line: Line, match: re.Match[str]) -> None:
         if line.number == self.unfinished and match[3] and not line.text.endswith(" "):
             # A blank follows a complete count; without it, 8,22 may be the beginning of 8,228.
@@ -171,7 +172,7 @@ class _Qperf(LineLog):
             self.run.add_event("unfinished_line", "warning", text, line.number)
             self.cut = True
             return
-        number = count(match[3]) if match[3] else self._quantity(match[4], "million")
+        number = count(match[3]) if match[3] else self._quantity(match[4], match[5])
         name = "sent" if match[2] == "send" else "received"
         self.run.add_metric(name, number, line.number, side=_SIDES[match[1] or match[2]])
         if (match[1], match[2]) == ("loc", "recv") and self.test.endswith("_lat"):
@@ -363,14 +364,14 @@ class QperfParser(Parser):
     reader = _Qperf
     commands = ("qperf",)
     units: ClassVar = {
-        # Prefixes are decimal (view_size, view_band in qperf.c); exact multiples of 1024 are printed as KiB and so on.
+        # Prefixes are decimal (view_size, view_band in qperf.c); sizes that are multiples of 1024 are printed as KiB.
         "bytes/sec": ("bit/s", 8),
         **prefixed("bit/s", "KMGT", 1000, "B/sec", factor=8),
-        **prefixed("bit/s", ["Ki", "Mi", "Gi", "Ti"], 1024, "B/sec", factor=8),
         **prefixed("bit/s", "KMGT", 1000, "b/sec"),
         # Processor time per 10**9 bytes.
         **{f"{unit}/GB": ("ns/byte", Decimal(nanoseconds("1", unit)).scaleb(-9)) for unit in ("ns", "us", "ms", "sec")},
         "million": ("count", 10**6),
+        "billion": ("count", 10**9),
     }
     signatures = tuple(Signature(hint, rf"{_TEST}:") for hint in ("_lat:", "_bw:", "conf:", "_mr:", "swap:", "_add:"))
 

@@ -111,6 +111,24 @@ def test_results_repeated_under_one_heading_are_further_runs() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "metric", "value", "resolution"),
+    [
+        # qperf.c takes the next prefix from 1000 on, and rounds afterwards.
+        ("latency  =  1,000 us", "rtt_mean", 2e6, 1000),
+        ("bw  =  1,000 MB/sec", "throughput", 8e9, 4e6),
+        # Their units have no next one.
+        ("loc_cpus_used  =  1,203 % cpus", "cpu_cores_used", 12.03, 0.005),
+        ("loc_real_time  =  1,200 sec", "elapsed", 1.2e12, 5e8),
+        ("loc_send_msgs  =  1.23 billion", "sent", 1.23e9, 5e6),
+    ],
+)
+def test_numbers_of_four_digits_have_a_comma(read, line: str, metric: str, value: float, resolution: float) -> None:
+    log = read((FIXTURES / "qperf" / "0.4.11-v.log").read_text("utf-8") + f"tcp_lat:\n    {line}\n")
+    row = log.metric(metric, run=-1)
+    assert (row["value"], row["resolution"], log.unknown()) == (pytest.approx(value), pytest.approx(resolution), 0)
+
+
+@pytest.mark.parametrize(
     "line", ["latency  =  1,234 us", "latency  =  97,5 us", "latency  =  1,23 ms", "bw  =  1,234 MB/sec"]
 )
 def test_a_comma_is_not_a_thousands_separator_in_a_number_with_a_unit(line: str) -> None:
