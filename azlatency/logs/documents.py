@@ -35,7 +35,7 @@ class SourceLines(Sequence[Line]):
     """
 
     def __init__(self, source: Source) -> None:
-        self.text = source.text.rest if isinstance(source.text, LongText) else source.whole_text
+        self.text = source.text.shortened.rest if isinstance(source.text, LongText) else source.whole_text
         self._count = source.line_count
         self._source = source
 

@@ -33,8 +33,8 @@ from stat import S_ISDIR
 from typing import IO, Any
 
 from azlatency.logs.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
-from azlatency.logs.large import FileText, count_line_feeds
-from azlatency.logs.long_documents import find_json, may_stay_in_file
+from azlatency.logs.large import FileText, LongText, count_line_feeds
+from azlatency.logs.long_documents import find_json, is_read_as_whole
 
 LARGEST_SOURCE = 2 * 1024**3
 #: JSON that `azlatency.logs.long_documents` does not divide has to be in memory as a whole.
@@ -252,7 +252,7 @@ def _is_tar(head: bytes) -> bool:
 def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     """Return a large log whose text stays in a file; None for what has to be read as a whole.
 
-    These are archives, JSON that has another form than `azlatency.logs.long_documents` reads, and a single line.
+    These are archives, JSON of a tool that `azlatency.logs.long_documents` does not divide, and a single line.
     """
     if zipfile.is_zipfile(file):
         return None
@@ -266,7 +266,7 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     mark, encoding = begin_decoding(beginning[:HEAD], shown)
     head = beginning[len(mark) :].decode(encoding, "ignore").lstrip().encode()[:_HEAD]
     if is_json := _JSON_START.match(head) is not None:
-        if not may_stay_in_file(head):
+        if is_read_as_whole(head):
             return None
     else:
         read = partial(_bounded_lines, read, shown)
@@ -278,11 +278,12 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
             encoding = find_code_page(read())
     if text is None:
         text, size = _copied(read(), mark, encoding, "replace")
-    if is_json:
-        text = find_json(text)
-    elif not text.count("\n"):
+    if is_json and not isinstance(text := find_json(text) or text, LongText):
+        for _ in _bounded_lines(read, shown):
+            pass
+    if not text.count("\n") and not isinstance(text, LongText):
         return None
-    return Source(shown, hasher.hexdigest(), size, encoding, text) if text is not None else None
+    return Source(shown, hasher.hexdigest(), size, encoding, text)
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:

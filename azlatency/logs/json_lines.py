@@ -17,7 +17,9 @@ from azlatency.logs import json_tokens
 from azlatency.logs.documents import SourceLines
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_scan import LONG, scan_object
-from azlatency.logs.large import LongText, Piece
+from azlatency.logs.large import FileText, LongText, Piece, Shortened
+from azlatency.logs.lines import Lines
+from azlatency.logs.long_documents import LARGEST_WHOLE, LONGEST, LongDocumentError, TooLargeError, cut_document
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.record import Recorder
@@ -42,8 +44,8 @@ def begins_document(text: str) -> bool:
 class JsonLineMap:
     """The text of a log, and the line of each position in it.
 
-    Of a long document, the text is what remains without the elements of its long lists, or some of those elements while
-    `windows` and `elements` yield them; of documents of one line each, it is what `show_lines` shows.
+    Of a log that stays in its file, the text is one document without the elements of its long lists (`begin`), or some
+    of those elements while `windows` and `elements` yield them, or the lines that `show_lines` shows.
 
     Without a line feed at its end the text may stop inside a number, which the reader must notice. ``whole=True`` adds
     the line feed, so that the last line counts as complete.
@@ -51,47 +53,82 @@ class JsonLineMap:
 
     def __init__(self, log: Log, recorder: Recorder, *, whole: bool = False) -> None:
         self.log, self.recorder, self._whole = log, recorder, whole
-        # The last answers of `line_index` and `line_start`, from which the next ones are counted.
+        # The last answers of `_line` and `line_start`, from which the next ones are counted.
         self._place, self._index = 0, 0
         self._start = 0, 0
         self._jumps = count()
-        self._last, self._plain = len(log.lines) - 1, isinstance(log.lines, SourceLines)
+        # Whether the text consists of whole lines of the source, and how many of those above them the log leaves out.
+        self._plain, self._above = isinstance(log.lines, SourceLines), 0
+        self._last = self._lowest = len(log.lines) - 1
         # Positions in the text from which on lines are missing in it, and how many.
         self._cuts: list[int] = []
         self._missing: list[int] = []
-        if isinstance(log.document, LongText):
-            self._show_rest(log.document)
+        self._document, self._first = Shortened("", {}), 0
+        text = log.source.text
+        self._is_in_file = isinstance(text, FileText) and not isinstance(text, LongText)
+        if isinstance(text, LongText):
+            self._show_document(text.shortened, 0)
 
     # --- parts of a large log
 
-    def _show(self, text: str, missing: Mapping[int, int]) -> None:
+    def _show(self, text: str, missing: Mapping[int, int], *, plain: bool = True) -> None:
         """Make a part of the log the text, in which lines are missing from some positions on."""
         for name in ("_bytes", "_line_feeds"):
             self.__dict__.pop(name, None)
-        self.text, self._cuts, self._missing = text, list(missing), list(missing.values())
+        self.text, self._cuts, self._missing, self._plain = text, list(missing), list(missing.values()), plain
+        self._lowest = self.log.source.line_count - 1 if plain else self._last
         self._place, self._index, self._start = 0, 0, (0, 0)
 
-    def _show_rest(self, document: LongText) -> None:
-        self._show(document.rest, {place: lines for place, (_, lines) in document.lists.items()})
+    def _show_document(self, document: Shortened, first: int) -> None:
+        """Show a document that begins in the line of the source with this index."""
+        self._document, self._first = document, first
+        missing = {place: first + lines for place, (_, lines) in document.lists.items()}
+        end = "\n" if self._whole and not document.rest.endswith("\n") else ""
+        self._show(document.rest + end, {-1: first, **missing} if first else missing)
+
+    def begin(self, index: int) -> int:
+        """Return where the document begins whose brace is in the line with this index; a large log shows it then."""
+        lines, text = self.log.lines, self.log.source.text
+        if not (self._is_in_file and isinstance(text, FileText) and isinstance(lines, Lines)):
+            return self.text.index("{", self.line_start(index))
+        first, start = lines[index].number - 1, lines.place_of(index)
+        start = text.find("{", start)
+        try:
+            self._show_document(cut_document(text, start, self._stop, self.log.tool, first), first)
+        except LongDocumentError:
+            if self._stop - start > LARGEST_WHOLE:
+                what = f"a document that is not divided into elements of at most {LONGEST} bytes"
+                raise TooLargeError(f"{what}; split it, or record less in one document", first + 1) from None
+            self._is_in_file = False
+            self._show(self._whole_text(), {}, plain=False)
+            return self.begin(index)
+        self._above = first - index
+        return 0
+
+    @cached_property
+    def _stop(self) -> int:
+        """Where a log ends in a text that stays in its file."""
+        lines, text = self.log.lines, self.log.source.text
+        assert isinstance(text, FileText) and isinstance(lines, Lines)
+        return text.find("\n", lines.place_of(self._last)) + 1 or len(text)
 
     def windows(self, position: int) -> Iterator[Piece]:
         """Show the elements of a long list, which would begin at a position, as lists; none of any other list."""
-        document = self.log.document
-        if isinstance(document, LongText) and position in document.lists:
+        document, first = self._document, self._first
+        if position in document.lists:
             for piece in document.lists[position][0]:
                 self.show_piece(piece)
                 yield piece
-            self._show_rest(document)
+            self._show_document(document, first)
 
     def show_piece(self, piece: Piece) -> None:
         """Show elements of a long list as a list."""
-        text: LongText = self.log.document
-        self._show(f"[{text[piece.begin : piece.end]}]", {-1: piece.line})
+        self._show(f"[{self.log.source.text[piece.begin : piece.end]}]", {-1: piece.line})
 
     def show_lines(self, start: int, stop: int) -> None:
         """Show the lines between two indexes."""
         texts = [self.log.lines[index].text for index in range(start, stop)]
-        self._show("\n".join(texts) + "\n", {-1: start})
+        self._show("\n".join(texts) + "\n", {-1: start}, plain=False)
 
     def elements(self, items: list[Any], *, alike: bool = True) -> Iterator[Any]:
         """Yield the elements of a list that is kept.
@@ -103,7 +140,7 @@ class JsonLineMap:
             if (window := next(windows, None)) is None:
                 yield item
             while window is not None:
-                yield from self._read_shown(alike=alike)
+                yield from self._read_shown(alike=alike and window.is_valid)
                 window = next(windows, None)
 
     def _read_shown(self, *, alike: bool) -> Iterator[Any]:
@@ -129,6 +166,9 @@ class JsonLineMap:
     @cached_property
     def text(self) -> str:
         """The text of the log, built on first use because many logs contain no document."""
+        return self._whole_text()
+
+    def _whole_text(self) -> str:
         end = "\n" if self._whole or not unfinished_line(self.log) else ""
         if isinstance(self.log.lines, SourceLines):
             text = self.log.lines.text
@@ -172,8 +212,8 @@ class JsonLineMap:
         self._start = index, place
         return place
 
-    def line_index(self, position: int) -> int:
-        """Return the index in ``log.lines`` of the line at a position."""
+    def _line(self, position: int) -> int:
+        """Return the index of the line at a position: in the source if the lines are plain, else in ``log.lines``."""
         # Most positions lie shortly after the one before: count the line feeds between the two.
         before, self._place = self._place, position
         missing = self._missing_before(position) if self._cuts else 0
@@ -188,7 +228,11 @@ class JsonLineMap:
             self._index -= self.text.count("\n", position, before)
         else:
             self._index += self.text.count("\n", before, position)
-        return min(self._index + missing, self._last)
+        return min(self._index + missing, self._lowest)
+
+    def line_index(self, position: int) -> int:
+        """Return the index in ``log.lines`` of the line at a position."""
+        return self._line(position) - (self._above if self._plain else 0)
 
     def _missing_before(self, position: int) -> int:
         """Return how many lines are missing in the text before a position."""
@@ -197,7 +241,7 @@ class JsonLineMap:
 
     def line_number(self, position: int) -> int:
         """Return the number of the line at a position."""
-        index = self.line_index(position)
+        index = self._line(position)
         return index + 1 if self._plain else self.log.lines[index].number
 
     def line_numbers(self, positions: Sequence[int] | NDArray[np.intp]) -> list[int]:
@@ -241,6 +285,10 @@ class JsonLineMap:
     def mark_between(self, start: int, end: int, kind: int) -> None:
         """Mark every line between two positions, except lines with a kind of higher priority."""
         self.recorder.accounting.raise_range(self.line_number(start), self.line_number(max(end - 1, start)), kind)
+
+    def mark_up_to(self, start: int, after: int) -> None:
+        """Mark every line between a position and the line with an index as known."""
+        self.recorder.accounting.raise_range(self.line_number(start), self.log.lines[after - 1].number, KNOWN)
 
     def mark_data(self, node: json_tokens.Scalar | json_tokens.JsonObject) -> int:
         """Mark the line of a value as data and return its number."""
@@ -296,7 +344,7 @@ class JsonLineMap:
         Returns the document, the index of the first line after it, and the error if it is truncated or malformed; then
         it contains what `json_tokens.read_object` keeps.
         """
-        start = self.text.index("{", self.line_start(index))
+        start = self.begin(index)
         root = json_tokens.JsonObject()
         try:
             end = self.read_object(start, root, kept, reader)
@@ -304,7 +352,7 @@ class JsonLineMap:
             after = len(self.log.lines)
             if not error.at_end:
                 after = max(self.line_index(error.position), self.line_index(start) + 1)
-            self.mark_between(start, self.line_start(after), KNOWN)
+            self.mark_up_to(start, after)
             return root, after, error
         self.mark_between(start, end, KNOWN)
         return root, self.line_index(end - 1) + 1, None

@@ -100,31 +100,38 @@ def count_line_feeds(data: bytes) -> int:
 
 
 class Piece(NamedTuple):
-    """Whole elements of a list, which begin and end at these bytes of a file, and the number of lines before them."""
+    """Whole elements of a list, which begin and end at these bytes of a file, and the number of lines before them.
+
+    They may be elements that only `azlatency.logs.json_tokens` reads, if they are not valid.
+    """
 
     begin: int
     end: int
     line: int
+    is_valid: bool = True
 
 
-class LongText(FileText):
-    """The text of a valid JSON document with long lists; see `azlatency.logs.long_documents`.
+class Shortened(NamedTuple):
+    """A JSON document without the elements of its long lists; see `azlatency.logs.long_documents`.
 
-    Parameters
+    Attributes
     ----------
-    text : FileText
-        The text.
-    tool : str
-        Its tool.
     rest : str
         The document with a number in the place of the elements of each long list.
     lists : dict
         By the position of that number the elements, and how many lines less there are in ``rest`` up to behind it.
     """
 
-    def __init__(self, text: FileText, tool: str, rest: str, lists: dict[int, tuple[list[Piece], int]]) -> None:
+    rest: str
+    lists: dict[int, tuple[list[Piece], int]]
+
+
+class LongText(FileText):
+    """The text of a JSON document of a tool with long lists, which is valid or cut at its end."""
+
+    def __init__(self, text: FileText, tool: str, shortened: Shortened) -> None:
         super().__init__(text._file, text._size, text._line_feeds)
-        self.tool, self.rest, self.lists = tool, rest, lists
+        self.tool, self.shortened = tool, shortened
 
 
 def _found(place: int) -> int:

@@ -332,6 +332,15 @@ class Lines(Sequence[Line]):
         for part in self.parts:
             yield from part
 
+    def place_of(self, index: int) -> int:
+        """Return the position in the text at which the physical line begins to which a line belongs, in a file."""
+        part = self.parts[bisect_right(self._starts, index) - 1]
+        assert not isinstance(part, list)
+        place = part.start
+        for _ in range(self[index].number - part.first):
+            place = part.whole.index("\n", place) + 1
+        return place
+
     def unique_pieces(self) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the texts and positions of all lines, but only the first one of each `UniformBlock`, in pieces."""
         texts: list[str] = []

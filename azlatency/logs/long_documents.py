@@ -1,149 +1,271 @@
 """JSON of any size: what stays in the file while it is read.
 
-These are documents of one line each, which are read as lines are, and documents with long lists. `find_json` reads such
-a document once, some megabytes at a time, and cuts its long lists out. The next element begins with what follows the
+These are documents of one line each, which are read as lines are, and documents with long lists. Such a document is
+read once, some megabytes at a time, and its long lists are cut out. The next element begins with what follows the
 first one, ``},{"streams"`` for example. That an element ends there, and no text inside of one, is proved by decoding
-all elements up to there. The rest of the document must be valid too: that the whole is complete is known before
-anything of it is read. What is cut or damaged, or has another form, is read as a whole.
+all elements up to there. What follows the last complete element of a list stays in the rest of the document, so that
+its reader finds where a document is cut or damaged.
+
+A file that is one document, complete or cut, is known before a log is looked for (`find_json`). Other documents, which
+are damaged or have text around them, begin in a line of a log (`cut_document`).
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 
 import msgspec
 
+from azlatency.logs import json_tokens
 from azlatency.logs.documents import SYNTAX, foreign_hints, tool_of
 from azlatency.logs.json_tokens import DEEPEST, LONGEST_SCALAR
-from azlatency.logs.large import FileText, LongText, Piece, count_line_feeds
+from azlatency.logs.large import FileText, LongText, Piece, Shortened, count_line_feeds
 from azlatency.logs.parsers import load_parsers
 
 #: So many bytes of elements are decoded together.
 PIECE = 2**22
-#: Documents with a longer element, or with more than this besides their long lists, are read as a whole.
-_LONGEST = 2**23
+#: No element is longer, nor what a document has besides its long lists.
+LONGEST = 2**23
+#: A log with a document that cannot be divided is read as a whole up to this size.
+LARGEST_WHOLE = 2**28
+#: A document inside of a text is shown as a whole if it is not longer, which is tried in two steps.
+_SHOWN = 2**16, 2**20
 #: For each list, a whole piece is read.
 _MOST_LISTS = 64
 #: A key, and what is between two elements, are shorter.
 _SHORT = 1024
+#: The lines in which a tool is recognised.
+_HEAD = 8192
 _NEXT = re.compile(rb'\s{0,200},\s{0,200}\{\s{0,200}"[^"\\]{0,80}"')
 _AFTER = re.compile(rb"[ \t\r\n]{0,500}([,\]])[ \t\r\n]{0,500}")
+_TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 _DIGITS = bytes(ord("0") if byte in b"0123456789.+-eE" else ord(" ") for byte in range(256))
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"{}[]")
+#: Characters that `azlatency.logs.decode` removes from lines.
+_CONTROL = (b"\r", b"\x1b", b"\x08", b"\x1e")
 _DEPTH_OF_LISTS = 8
 _READER = json.JSONDecoder()
 
 
-class _WholeError(Exception):
+class LongDocumentError(Exception):
     """The document has to be read as a whole."""
 
 
-def may_stay_in_file(head: bytes) -> bool:
-    """Return whether a text with this beginning may be JSON that need not be in memory as a whole."""
-    return _begins_lines(head) or bool(_lists_of(head.decode("utf-8", "replace")))
+class TooLargeError(ValueError):
+    """A part of a log, whose line is given, does not fit into memory."""
+
+    def __init__(self, text: str, line: int) -> None:
+        super().__init__(text)
+        self.line = line
 
 
 def find_json(text: FileText) -> FileText | None:
-    """Return the text of documents of one line each, or of one with long lists; None if it is read as a whole."""
-    head = text.read(0, min(_SHORT, len(text)))
-    if _begins_lines(head):
+    """Return the text of documents of one line each, or of one with long lists; None for any other text."""
+    head = text.read(0, min(_HEAD, len(text)))
+    parsers = load_parsers()
+    if any(parser.document_line and re.match(parser.document_line, head) for parser in parsers.values()):
         return text
-    lists = _lists_of(head.decode("utf-8", "replace"))
-    if not lists:
+    tool = tool_of(head.decode("utf-8", "replace"))
+    if not tool or not parsers[tool].document_lists:
         return None
+    scan = _Scan(text, 0, len(text), tool, 0, is_alone=True)
     try:
-        return _Scan(text, tool_of(head.decode("utf-8", "replace")), lists).run()
-    except (_WholeError, msgspec.DecodeError, UnicodeError, RecursionError):
+        found = scan.run()
+    except (LongDocumentError, UnicodeError, RecursionError):
         return None
+    if not (scan.is_complete or (found.lists and _is_recognised(head, tool))):
+        return None
+    return LongText(text, tool, found)
 
 
-def _begins_lines(head: bytes) -> bool:
-    return any(parser.document_line and re.match(parser.document_line, head) for parser in load_parsers().values())
+def is_read_as_whole(head: bytes) -> bool:
+    """Return whether a text begins with a document of a tool without long lists."""
+    tool = tool_of(head.decode("utf-8", "replace"))
+    return bool(tool) and not load_parsers()[tool].document_lists
 
 
-def _lists_of(head: str) -> tuple[str, ...]:
-    """Return the keys of the long lists of a document with this beginning."""
-    tool = tool_of(head)
-    return load_parsers()[tool].document_lists if tool and head[0] == "{" else ()
+def _is_recognised(head: bytes, tool: str) -> bool:
+    """Return whether a text that is no valid document, and begins like this, is a log of a tool."""
+    lines = [line.strip() for line in head.decode("utf-8", "replace").split("\n")]
+    return any(signature.pattern.fullmatch(line) for signature in load_parsers()[tool].signatures for line in lines)
+
+
+def cut_document(text: FileText, begin: int, stop: int, tool: str, line: int) -> Shortened:
+    """Return the document of a tool that begins between two positions, below so many lines.
+
+    It ends with the document, where the document is damaged, or at ``stop``. Raises `LongDocumentError`.
+    """
+    try:
+        for size in _SHOWN:
+            raw = text.read(begin, min(begin + size, stop))
+            end = _end_of(raw)
+            if end or begin + len(raw) == stop:
+                _check_plain(raw[:end])
+                return Shortened(raw[:end].decode() + "\n" * (end is not None), {})
+        return _Scan(text, begin, stop, tool, line, is_alone=False).run()
+    except (UnicodeError, RecursionError):
+        raise LongDocumentError from None
+
+
+def _end_of(raw: bytes | bytearray) -> int | None:
+    """Return the end of the document with which bytes begin, or of all bytes if it is damaged; None if it goes on."""
+    try:
+        SYNTAX.decode(raw)
+        return len(raw)
+    except msgspec.DecodeError as error:
+        if "truncated" in str(error):
+            return None
+        if (trailing := _TRAILING.search(str(error))) and _is_valid(raw[: int(trailing[1]) - 1]):
+            return int(trailing[1]) - 1
+    text = raw.decode("latin-1")  # in which positions are those of the bytes
+    try:
+        return json_tokens.read_value(text, json_tokens.skip_blanks(text, 0))[1]
+    except json_tokens.JsonError as error:
+        if error.at_end:
+            return None
+    if _is_unusual(raw):
+        raise LongDocumentError
+    return len(raw)
 
 
 class _Scan:
-    """Divides a document into its long lists and its rest."""
+    """Divides a document into its long lists and its rest.
 
-    def __init__(self, text: FileText, tool: str, lists: tuple[str, ...]) -> None:
-        self._text, self._tool = text, tool
-        keys = "|".join(map(re.escape, lists))
+    Parameters
+    ----------
+    text : FileText
+        The text.
+    begin, stop : int
+        Where the document begins, and where it ends at the latest.
+    tool : str
+        The tool that wrote it.
+    line : int
+        The number of lines above it.
+    is_alone : bool
+        Whether the text must be one document that is valid or cut. Otherwise it may be damaged, and text may follow.
+    """
+
+    def __init__(self, text: FileText, begin: int, stop: int, tool: str, line: int, *, is_alone: bool) -> None:
+        self._text, self._place, self._stop, self._is_alone = text, begin, stop, is_alone
+        keys = "|".join(map(re.escape, load_parsers()[tool].document_lists)) or "(?!)"
         self._list = re.compile(rf'[{{,]\s{{0,200}}"(?:{keys})"\s{{0,20}}:\s{{0,20}}\[\s{{0,200}}(?=\{{)'.encode())
-        self._hints = [hint.encode() for hint in foreign_hints(tool)]
+        self._hints = [hint.encode() for hint in foreign_hints(tool)] if is_alone else []
         self._rest = bytearray()
-        # Line feeds up to where the text is read, and those of the lists.
-        self._lines = self._lines_cut = 0
+        self._lists: list[tuple[int, list[Piece], int]] = []
+        # Lines up to where the text is read, and those of the lists.
+        self._lines, self._lines_cut = line, 0
+        self._is_whole = True  # no list ends inside of an element
+        self.is_complete = False
 
-    def run(self) -> LongText:
-        """Return the text; raise `_WholeError` or `msgspec.DecodeError` if it has to be read as a whole."""
-        place, size, lists = 0, len(self._text), []
-        while place < size:
-            block = self._text.read(place, min(place + PIECE, size))
-            if match := self._list.search(block):
-                place = self._keep(block[: match.end()], place)
-                pieces, place = self._find_pieces(place)
-                lists.append((len(self._rest), pieces, self._lines_cut))
-                self._rest += b"0"  # in place of the elements
-                if len(lists) > _MOST_LISTS:
-                    raise _WholeError
+    def run(self) -> Shortened:
+        """Return the document; raise `LongDocumentError` if it has to be read as a whole."""
+        end = None
+        while end is None and self._place < self._stop:
+            block = self._text.read(self._place, min(self._place + PIECE, self._stop))
+            if self._is_whole and (match := self._list.search(block)):
+                self._keep(block[: match.end()])
+                end = self._find_end()
+                if end is None:
+                    self._cut_list()
             else:  # a key may begin at the end of a block
-                place = self._keep(block if place + len(block) == size else block[:-_SHORT] or block, place)
-        SYNTAX.decode(self._rest)
-        rest = self._rest.decode()
-        if not lists or rest[len(rest.rstrip()) :] not in ("", "\n"):
-            raise _WholeError
-        places = {len(self._rest[:at].decode()): (pieces, lines) for at, pieces, lines in lists}
-        return LongText(self._text, self._tool, rest, places)
+                is_last = self._place + len(block) == self._stop
+                self._keep(block if is_last or not self._is_whole else block[:-_SHORT] or block)
+                end = self._find_end()
+        self.is_complete = end is not None
+        rest = self._rest[:end].decode()
+        if end is not None and not self._is_alone:
+            rest += "\n"
+        places = {len(self._rest[:at].decode()): (pieces, lines) for at, pieces, lines in self._lists}
+        return Shortened(rest, places)
 
-    def _keep(self, block: bytes, place: int) -> int:
+    def _find_end(self) -> int | None:
+        """Return where the document, as far as it is read, ends; None if it goes on."""
+        if not self._is_alone:
+            return _end_of(self._rest)
+        try:
+            SYNTAX.decode(self._rest)
+        except msgspec.DecodeError as error:
+            if "truncated" not in str(error):
+                raise LongDocumentError from None
+            return None
+        if self._place < self._stop or bytes(self._rest[len(self._rest.rstrip()) :]) not in (b"", b"\n"):
+            raise LongDocumentError
+        return len(self._rest)
+
+    def _keep(self, block: bytes) -> None:
         self._rest += block
-        if len(self._rest) > _LONGEST:
-            raise _WholeError
+        if len(self._rest) > LONGEST:
+            raise LongDocumentError
         self._check(block)
         self._lines += count_line_feeds(block)
-        return place + len(block)
+        self._place += len(block)
 
     def _check(self, block: bytes) -> None:
-        if b"\r" in block or any(hint in block for hint in self._hints):
-            raise _WholeError
+        _check_plain(block)
+        if any(hint in block for hint in self._hints):
+            raise LongDocumentError
 
-    def _find_pieces(self, begin: int) -> tuple[list[Piece], int]:
-        """Return the elements of the list whose first one begins at ``begin``, and the position after them."""
+    def _cut_list(self) -> None:
+        """Cut the complete elements out of a list that begins at the position."""
+        lines_before, pieces = self._lines, self._find_pieces()
+        if pieces:
+            self._lines_cut += self._lines - lines_before
+            self._lists.append((len(self._rest), pieces, self._lines_cut))
+            self._rest += b"0 "  # in place of the elements; at the end of a text, a number might be cut
+        if len(self._lists) > _MOST_LISTS:
+            raise LongDocumentError
+
+    def _find_pieces(self) -> list[Piece]:
+        """Return the complete elements from the position on, which becomes their end."""
         pieces: list[Piece] = []
-        following, lines_before, length = None, self._lines, PIECE
+        following, length = None, PIECE
+        begin, lines = self._place, self._lines
         while True:
-            window = self._text.read(begin, min(begin + length, len(self._text)))
+            window = self._text.read(begin, min(begin + length, self._stop))
             if not pieces:
                 following = _find_following(window)
-            end = window.rfind(following) + 1 if following else 0
-            if not end or not _is_valid(window[:end]):
-                end = _last_end(window)
-            if not end:
-                if len(window) < length or length >= _LONGEST:
-                    raise _WholeError
+            end, is_valid = self._end_of_elements(window, following)
+            if not end and len(window) == length and (self._is_alone or _is_cut(window)):
+                if length >= LONGEST:
+                    raise LongDocumentError
                 length *= 2
                 continue
-            SYNTAX.decode(b"[%b]" % window[:end])
-            behind = self._text.read(begin + end, min(begin + end + _SHORT, len(self._text)))
-            after = _AFTER.match(behind)
-            if after is None:
-                raise _WholeError
+            if not end:
+                self._is_whole = False
+                return pieces
+            pieces.append(Piece(begin, begin + end, lines, is_valid))
             self._check(window[:end])
-            if _is_unusual(window[:end]):
-                raise _WholeError
-            pieces.append(Piece(begin, begin + end, self._lines))
-            self._lines += count_line_feeds(window[:end]) + after[0].count(b"\n")
-            begin, length = begin + end + after.end(), PIECE
+            self._place, self._lines = begin + end, lines + count_line_feeds(window[:end])
+            after = _AFTER.match(self._text.read(self._place, min(self._place + _SHORT, self._stop)))
+            if after is None:
+                self._is_whole = False
+                return pieces
             if after[1] == b"]":
-                self._lines -= after[0].count(b"\n", after.start(1))
-                self._lines_cut += self._lines - lines_before
-                return pieces, begin - (after.end() - after.start(1))
+                return pieces
+            begin, length = self._place + after.end(), PIECE
+            lines = self._lines + after[0].count(b"\n")
+
+    def _end_of_elements(self, window: bytes, following: bytes | None) -> tuple[int, bool]:
+        """Return where the last complete element ends, 0 if there is none, and whether all of them are valid."""
+        end = window.rfind(following) + 1 if following else 0
+        if not end or not _is_valid(b"[%b]" % window[:end]):
+            end = _last_end(window)
+        if end and _is_valid(b"[%b]" % window[:end]):
+            if _is_unusual(window[:end]):
+                raise LongDocumentError
+            return end, True
+        if not self._is_alone:
+            return _last_end(window, json_tokens.read_value), False
+        if end:
+            raise LongDocumentError
+        return 0, True
+
+
+def _check_plain(block: bytes) -> None:
+    if any(character in block for character in _CONTROL):
+        raise LongDocumentError
 
 
 def _find_following(window: bytes) -> bytes | None:
@@ -156,20 +278,20 @@ def _find_following(window: bytes) -> bytes | None:
     return window[end - 1 : following.end()] if following else None
 
 
-def _is_valid(elements: bytes) -> bool:
+def _is_valid(document: bytes | bytearray) -> bool:
     try:
-        SYNTAX.decode(b"[%b]" % elements)
+        SYNTAX.decode(document)
     except msgspec.DecodeError:
         return False
     return True
 
 
-def _last_end(window: bytes) -> int:
+def _last_end(window: bytes, read: Callable[[str, int], tuple[object, int]] = _READER.raw_decode) -> int:
     """Return where the last element that is complete ends; 0 if there is none."""
     text, place, end = window.decode("latin-1"), 0, 0  # in which positions are those of the bytes
     while True:
         try:
-            _, end = _READER.raw_decode(text, place)
+            _, end = read(text, place)
         except ValueError:
             return end
         after = _AFTER.match(window, end)
@@ -178,7 +300,16 @@ def _last_end(window: bytes) -> int:
         place = after.end()
 
 
-def _is_unusual(elements: bytes) -> bool:
+def _is_cut(window: bytes) -> bool:
+    """Return whether more text may complete an element."""
+    try:
+        json_tokens.read_value(window.decode("latin-1"), 0)
+    except json_tokens.JsonError as error:
+        return error.at_end
+    return False
+
+
+def _is_unusual(elements: bytes | bytearray) -> bool:
     """Return whether elements may contain what `json_tokens` does not read: deep nesting, numbers of many digits."""
     import numpy as np
 

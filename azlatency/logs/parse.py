@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.claims import Claim, Claims, find_claims
-from azlatency.logs.decode import Source, SourceError
+from azlatency.logs.decode import Source, SourceError, has_control
 from azlatency.logs.documents import find_document
 from azlatency.logs.expand import LARGEST_WHOLE, expand
 from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
 from azlatency.logs.large import FileText
 from azlatency.logs.lines import unique_pieces
+from azlatency.logs.long_documents import TooLargeError
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row, run_id_of
 from azlatency.logs.rows import Rows
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _MOST_READINGS = 3
 #: The wrapping of a large text is looked for in so many pieces of its lines.
 _PIECES_OF_HEAD = 16
+_END = 64
 #: Code of the event for a line of prose that a rule of a parser would read.
 LOST_LINE = "line_outside_log"
 
@@ -236,6 +238,8 @@ def _parse_log(recorder: Recorder, log: Log) -> None:
     earlier = len(recorder.rows["runs"])
     try:
         load_parsers()[log.tool].parse(log, recorder)
+    except TooLargeError as error:
+        recorder.add_event("too_large", "error", str(error), error.line)
     except Exception as error:  # a defect of the parser or plug-in
         text = f"the {log.tool} parser failed ({error!r}); please report it"
         recorder.add_event("parser_failed", "error", text, log.first_line)
@@ -276,9 +280,8 @@ def _truncate_last_run(recorder: Recorder) -> None:
     """
     source, number = recorder.source, recorder.source.line_count
     kind = recorder.accounting.kind_of(number)
-    if kind == KNOWN and (
-        source.text[-1:] == "}" or ":" not in source.text[source.text.rfind("\n", 0, len(source.text)) + 1 :]
-    ):
+    end = _end_of(source.text)
+    if kind == KNOWN and end and not (end.endswith(":") or has_control(end)):
         return  # without building the lines of a JSON document
     text = source.lines[-1].text.rstrip()
     if not (kind == UNKNOWN or (kind == KNOWN and text.endswith(":"))):
@@ -298,6 +301,13 @@ def _truncate_last_run(recorder: Recorder) -> None:
         edit(recorder.rows["runs"], lambda row: row["run_id"] == run_id and not row.update(status="truncated"))
         text = "the log ends within this line; the results above it are kept"
         recorder.add_event("truncated", "warning", text, number, run["run_id"])
+
+
+def _end_of(text: str | FileText) -> str:
+    """Return the last characters of a text, without blanks at its end."""
+    start = max(len(text) - _END, 0)
+    end = text.read(start, len(text)).decode("utf-8", "replace") if isinstance(text, FileText) else text[start:]
+    return end.rstrip()
 
 
 def _add_unknown_lines(recorder: Recorder) -> None:

@@ -157,7 +157,7 @@ def test_a_large_log_in_an_archive_or_a_stream_is_read_from_a_file(
 
 @pytest.mark.parametrize(
     "raw",
-    [b'{"start": {}}\n' * 9, "PING".encode("utf-16-le"), "PING\n".encode("utf-16")[:-1], b"x\ry", b""],
+    [b'{"latencies":[\n]}\n', "PING".encode("utf-16-le"), "PING\n".encode("utf-16")[:-1], b"x\ry", b""],
 )
 def test_other_json_and_a_single_line_are_read_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes

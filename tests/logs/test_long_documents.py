@@ -52,6 +52,7 @@ def large(path: Path, piece: int, kind: type = object) -> dict[str, Any]:
         patch.setattr(expand_module, "_PIECE", 2**16)
         patch.setattr(json_intervals, "PIECE", piece)
         patch.setattr(long_documents, "PIECE", piece)
+        patch.setattr(long_documents, "_SHOWN", (64, piece // 2))
         (source,) = expand(path, name="a.log")
         assert isinstance(source, Source)
         assert isinstance(source.text, kind)
@@ -117,6 +118,35 @@ def test_a_document_that_is_cut_or_damaged_has_the_same_tables(tmp_path: Path, p
             assert large(damaged, 900) == small(damaged), changed[place - 3 : place + 3]
     damaged.write_text(text + "iperf3: done\n")
     assert large(damaged, 900) == small(damaged)
+
+
+@pytest.mark.parametrize("path", LONG, ids=lambda path: path.name)
+def test_a_document_that_is_cut_at_its_end_stays_in_its_file(tmp_path: Path, path: Path) -> None:
+    text, cut = repeat_elements(path, 3), tmp_path / "a.json"
+    after_comma = text.rindex(",\n\t\t") + 2 if path != IOSTAT else len(text) - 300
+    for place in (2 * len(text) // 3, after_comma, text.rindex("]")):
+        cut.write_text(text[:place])
+        assert large(cut, 900, LongText) == small(cut)
+
+
+@pytest.mark.parametrize("path", LONG, ids=lambda path: path.name)
+def test_documents_with_other_text_around_them_are_read_in_pieces(tmp_path: Path, path: Path) -> None:
+    text, log = repeat_elements(path, 3).strip(), tmp_path / "a.log"
+    cut, nan = text[: 2 * len(text) // 3], re.sub(r'("(?:rtt|util)":\s*)[\d.]+', r"\1-nan", text)
+    # Texts of one tool only: the lines of others are foreign.
+    for parts in (
+        ("lab 7", text),
+        (text, "", "done"),
+        ("#", text, text),
+        ("#", cut),
+        (cut, text),
+        ("#", nan, "#"),
+        (nan,),
+    ):
+        log.write_text("\n".join(parts) + "\n")
+        tables = large(log, 900, FileText)
+        assert tables == small(log)
+        assert tables["runs"]
 
 
 @pytest.mark.parametrize(

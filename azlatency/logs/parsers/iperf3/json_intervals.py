@@ -55,9 +55,12 @@ class JsonIntervals:
         first, end = json_tokens.skip_blanks(self.line_map.text, place + 1), 0
         for piece in self.line_map.windows(first):
             end = self._read_list(0, test, partial(self._load_piece, piece))
-        if end:  # of a long list, the text contains a digit
-            return json_tokens.skip_blanks(self.line_map.text, first + 1) + 1
-        return self._read_list(place, test)
+        if not end:
+            return self._read_list(place, test)
+        # Of a long list, the text contains a digit, and what follows the complete elements.
+        text = self.line_map.text
+        following = json_tokens.skip_comma(text, first + 1, "]")
+        return following + 1 if text[following] == "]" else self._read_one_by_one(following - 1, test)
 
     def _read_list(self, place: int, test: Test, load: Load | None = None) -> int:
         """Read the list at ``place``, part of a long one if its elements can be loaded again."""
@@ -74,6 +77,10 @@ class JsonIntervals:
             for interval, line in zip(decoded.elements[: None if test.series is None else 1], lines, strict=False):
                 self._decoded_interval(interval, line, test)
             return decoded.stop
+        return self._read_one_by_one(place, test)
+
+    def _read_one_by_one(self, place: int, test: Test) -> int:
+        """Read the elements of the list whose opening bracket, or comma, is at ``place``."""
         end = place
         for value, begin, end in json_tokens.iter_elements(self.line_map.text, place):
             if value is None:

@@ -86,8 +86,7 @@ class Documents:
         """Read the document that begins in line ``index``; return the index of the first line after it."""
         if self.is_large and self.test is not None and (after := self.intervals.read_lines(index, self.test)) > index:
             return after
-        for is_last in self._parts(index):
-            begin = self.line_map.text.index("{", self.line_map.line_start(index))
+        for begin, is_last in self._parts(index):
             try:
                 end = self._document(begin)
             except json_tokens.JsonError as error:
@@ -98,18 +97,15 @@ class Documents:
             return self.line_map.line_index(end - 1) + 1
         raise AssertionError
 
-    def _parts(self, index: int) -> Iterator[bool]:
-        """Show longer and longer parts of a large log that begin in a line; yield whether it is the last one."""
+    def _parts(self, index: int) -> Iterator[tuple[int, bool]]:
+        """Show longer and longer parts of a large log; yield where the document begins, and whether it is the last."""
         lines = self.log.lines
-        if not self.is_large:
-            yield True
-        elif not _EVENT.match(lines[index].text):
-            self.line_map.show_lines(0, len(lines))
-            yield True
-        else:
-            for count in _LINES_SHOWN:
-                self.line_map.show_lines(index, min(index + count, len(lines)))
-                yield index + count >= len(lines) or count == _LINES_SHOWN[-1]
+        if not (self.is_large and _EVENT.match(lines[index].text)):
+            yield self.line_map.begin(index), True
+            return
+        for shown in _LINES_SHOWN:
+            self.line_map.show_lines(index, min(index + shown, len(lines)))
+            yield self.line_map.text.index("{"), index + shown >= len(lines) or shown == _LINES_SHOWN[-1]
 
     def _broken(self, begin: int, error: json_tokens.JsonError) -> int:
         """Keep what is complete in a document that is cut or damaged, and report it."""
@@ -124,7 +120,7 @@ class Documents:
             text = "the document is not JSON from here on; the members above are kept"
             test.run.add_event("malformed", "error", text, number)
             following = max(self.line_map.line_index(error.position), self.line_map.line_index(begin) + 1)
-            self.line_map.mark_between(begin, self.line_map.line_start(following), KNOWN)
+            self.line_map.mark_up_to(begin, following)
             test.last_line = number
         self.close(test.last_line)
         return following
