@@ -143,7 +143,7 @@ _SAMPLES: dict[str, Any] = {
 #: Python objects, and a spreadsheet of them, are enough.
 MANY_RUNS = CSV_ROWS
 #: Rows of a row group of these files, except samples.
-ROW_GROUP = 2**16
+ROW_GROUP = 2**14
 
 
 class LargeTables:
